@@ -1,0 +1,3 @@
+//! Criterion benchmarks.
+
+fn main() {}

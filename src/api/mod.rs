@@ -1,0 +1,1 @@
+//! In from HTTP: the interface's routes, credentials, the error table.

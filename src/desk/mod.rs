@@ -1,0 +1,1 @@
+//! What belongs to this workstation: saved views and drafts.

@@ -1,0 +1,125 @@
+//! Card data hygiene: prose never keeps a card number beyond its last four digits.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Masks every run of 13 to 19 digits that passes the Luhn check, with or without single blanks or hyphens in between,
+/// down to its last four digits. Text without such a run comes back unchanged.
+///
+/// A run begins and ends where digits do: a stretch inside a longer number (an ARN has 23 digits) is not a card.
+pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
+    let mut chars: Vec<char> = text.chars().collect();
+    let mut changed = false;
+    for chain in chains(&chars) {
+        let mut first = 0;
+        while first < chain.len() {
+            let card = (first + 1..=chain.len())
+                .rev()
+                .map(|end| (end, chain[first..end].iter().cloned().flatten().collect::<Vec<usize>>()))
+                .find(|(_, digits)| (13..=19).contains(&digits.len()) && luhn(digits.iter().map(|&index| chars[index])));
+            match card {
+                Some((end, digits)) => {
+                    for &index in &digits[..digits.len() - 4] {
+                        chars[index] = '*';
+                    }
+                    changed = true;
+                    first = end;
+                }
+                None => first += 1,
+            }
+        }
+    }
+    if changed { Cow::Owned(chars.into_iter().collect()) } else { Cow::Borrowed(text) }
+}
+
+/// Blocks of digits, chained where only one blank or hyphen stands between them.
+fn chains(chars: &[char]) -> Vec<Vec<Range<usize>>> {
+    let mut chains: Vec<Vec<Range<usize>>> = Vec::new();
+    let mut at = 0;
+    while at < chars.len() {
+        let start = at;
+        while at < chars.len() && chars[at].is_ascii_digit() {
+            at += 1;
+        }
+        if start == at {
+            at += 1;
+            continue;
+        }
+        let joined = start > 0 && matches!(chars[start - 1], ' ' | '-');
+        match chains.last_mut() {
+            Some(chain) if joined && chain.last().is_some_and(|block| block.end + 1 == start) => chain.push(start..at),
+            _ => chains.push(Vec::from([start..at])),
+        }
+    }
+    chains
+}
+
+/// Whether the digits pass the Luhn check.
+pub fn luhn(digits: impl DoubleEndedIterator<Item = char>) -> bool {
+    let sum: u32 = digits
+        .rev()
+        .filter_map(|digit| digit.to_digit(10))
+        .enumerate()
+        .map(|(index, digit)| match (index % 2, digit * 2) {
+            (0, _) => digit,
+            (_, doubled) if doubled > 9 => doubled - 9,
+            (_, doubled) => doubled,
+        })
+        .sum();
+    sum.is_multiple_of(10)
+}
+
+/// Whether `text` holds a number of card length that begins with `bin` and ends with `last_four`.
+pub fn holds_card_number(text: &str, bin: &str, last_four: &str) -> bool {
+    let chars: Vec<char> = text.chars().collect();
+    !bin.is_empty()
+        && chains(&chars).iter().any(|chain| {
+            (0..chain.len()).any(|first| {
+                (first + 1..=chain.len()).any(|end| {
+                    let number: String = chain[first..end].iter().cloned().flatten().map(|index| chars[index]).collect();
+                    (13..=19).contains(&number.len()) && number.starts_with(bin) && number.ends_with(last_four)
+                })
+            })
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("card 4111111111111111 refunded", "card ************1111 refunded")]
+    #[case("4111 1111 1111 1111", "**** **** **** 1111")]
+    #[case("4111-1111-1111-1111.", "****-****-****-1111.")]
+    #[case("4111111111111111 12/27", "************1111 12/27")]
+    #[case("amex 371449635398431", "amex ***********8431")]
+    fn a_card_number_in_prose_is_masked(#[case] text: &str, #[case] masked: &str) {
+        assert_eq!(mask_card_numbers(text), masked);
+    }
+
+    #[rstest]
+    #[case("order 4111111111111112")]
+    #[case("ARN 74320456118200319945216 is long")]
+    #[case("411111 1111")]
+    #[case("Refunded on 20 Nov, ticket 10293")]
+    fn other_digits_stay(#[case] text: &str) {
+        assert_eq!(mask_card_numbers(text), text);
+    }
+
+    #[test]
+    fn a_provider_id_that_is_the_card_itself_is_found() {
+        assert!(holds_card_number("X-4111111111111111", "411111", "1111"));
+        assert!(!holds_card_number("5F2RE3960S9ASDC2F026BF16", "411111", "1111"));
+    }
+
+    proptest! {
+        #[test]
+        fn masking_keeps_the_length_and_is_stable(text in "[0-9a-z \\-]{0,60}") {
+            let once = mask_card_numbers(&text).into_owned();
+            prop_assert_eq!(once.chars().count(), text.chars().count());
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Events: the two things the service tells a merchant's system about.
+
+use super::ids::{AlertId, EventId};
+use super::open_enum::open_enum;
+use super::time::Timestamp;
+
+open_enum! {
+    /// What happened (interface, Events).
+    pub enum EventKind {
+        AlertCreated = "alert.created",
+        AlertResolved = "alert.resolved",
+    }
+}
+
+/// An event as it was recorded with the change it tells of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Identifier; also the `webhook-id` of every delivery of it.
+    pub id: EventId,
+    /// What happened.
+    pub kind: EventKind,
+    /// To which alert.
+    pub alert_id: AlertId,
+    /// When.
+    pub at: Timestamp,
+    /// The request body, rendered once; every try sends these bytes.
+    pub body: String,
+}

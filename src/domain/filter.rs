@@ -1,0 +1,393 @@
+//! Filters, sorting and pages: the meaning of every parameter of the list operation, as plain predicates over an alert.
+//!
+//! Stores answer the same questions through indexes; [`AlertFilter::matches`] and [`Sort::compare`] are what they are tested against.
+
+use std::cmp::Ordering;
+
+use chrono::NaiveDate;
+
+use super::alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
+use super::ids::CompanyId;
+use super::money::Amount;
+use super::time::Timestamp;
+
+/// Which alerts are wanted. An empty list and `None` mean "any"; all conditions hold together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AlertFilter {
+    /// `startDate`: alert date on or after this UTC day.
+    pub start_date: Option<NaiveDate>,
+    /// `endDate`: alert date on or before this UTC day.
+    pub end_date: Option<NaiveDate>,
+    /// `transactionStartDate`: transaction date on or after this UTC day.
+    pub transaction_start_date: Option<NaiveDate>,
+    /// `transactionEndDate`: transaction date on or before this UTC day.
+    pub transaction_end_date: Option<NaiveDate>,
+    /// `provider`: any of these.
+    pub providers: Vec<Provider>,
+    /// `type`: any of these.
+    pub types: Vec<AlertType>,
+    /// `status`: any of these.
+    pub statuses: Vec<AlertStatus>,
+    /// `descriptor`: the merchant descriptor begins with this, letter case ignored.
+    pub descriptor: Option<String>,
+    /// `outcome`: the stored outcome is any of these, letter case ignored.
+    pub outcomes: Vec<String>,
+    /// `expired`: whether `expiredAt` is set.
+    pub expired: Option<bool>,
+    /// `expiresIn`: no outcome, not expired, and the deadline at most so many hours away.
+    pub expires_in: Option<u32>,
+    /// Company filter: any of these.
+    pub companies: Vec<CompanyId>,
+    /// `q`: substring of provider id, descriptor, BIN or last four, letter case ignored, never across two fields.
+    pub q: Option<String>,
+}
+
+impl AlertFilter {
+    /// Whether an alert is wanted at the moment `now`.
+    pub fn matches(&self, alert: &Alert, now: Timestamp) -> bool {
+        within(alert.alert_time, self.start_date, self.end_date)
+            && within(alert.transaction_time, self.transaction_start_date, self.transaction_end_date)
+            && (self.providers.is_empty() || self.providers.contains(&alert.provider))
+            && (self.types.is_empty() || self.types.contains(&alert.alert_type))
+            && (self.statuses.is_empty() || self.statuses.contains(&alert.status))
+            && self.descriptor.as_ref().is_none_or(|prefix| fold(&alert.merchant_descriptor).starts_with(&fold(prefix)))
+            && (self.outcomes.is_empty() || self.matches_outcome(alert))
+            && self.expired.is_none_or(|expired| alert.expired_at.is_some() == expired)
+            && self.expires_in.is_none_or(|hours| expires_within(alert, hours, now))
+            && (self.companies.is_empty() || alert.company_id.is_some_and(|company| self.companies.contains(&company)))
+            && self.q.as_ref().is_none_or(|q| search_fields(alert).iter().any(|field| fold(field).contains(&fold(q))))
+    }
+
+    fn matches_outcome(&self, alert: &Alert) -> bool {
+        let stored = alert.outcome.as_ref().map(|outcome| fold(&outcome.outcome));
+        stored.is_some_and(|stored| self.outcomes.iter().any(|wanted| fold(wanted) == stored))
+    }
+}
+
+/// The four fields that `q` looks into.
+pub fn search_fields(alert: &Alert) -> [&str; 4] {
+    [&alert.provider_id, &alert.merchant_descriptor, &alert.card_bin, &alert.card_last_four]
+}
+
+/// Letter case folded the way every search and prefix compares: Unicode lower case.
+pub fn fold(text: &str) -> String {
+    text.to_lowercase()
+}
+
+fn within(moment: Option<Timestamp>, start: Option<NaiveDate>, end: Option<NaiveDate>) -> bool {
+    if start.is_none() && end.is_none() {
+        return true;
+    }
+    moment.map(|moment| moment.date_naive()).is_some_and(|day| start.is_none_or(|start| day >= start) && end.is_none_or(|end| day <= end))
+}
+
+fn expires_within(alert: &Alert, hours: u32, now: Timestamp) -> bool {
+    let due = match alert.deadline {
+        Deadline::At(moment) => moment <= now + chrono::Duration::hours(i64::from(hours)),
+        Deadline::HoursLeft(left) => left < i64::from(hours),
+        Deadline::Unknown => false,
+    };
+    alert.outcome.is_none() && alert.expired_at.is_none() && alert.status != AlertStatus::Expired && due
+}
+
+/// A property that lists can be sorted by (decisions, List).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is the alert's field of that name")]
+pub enum SortField {
+    AlertTimeStamp,
+    TransactionTimeStamp,
+    CreatedAt,
+    UpdatedAt,
+    ExpiredAt,
+    Amount,
+    Currency,
+    Provider,
+    ProviderId,
+    Type,
+    Status,
+    Issuer,
+    MerchantDescriptor,
+    MerchantName,
+    CardBin,
+    CardLastFour,
+    /// By the deadline; alerts with an outcome have 0 hours left and no deadline to sort by: they come last, like nulls.
+    HoursLeft,
+}
+
+impl SortField {
+    /// Every sortable field with its spelling on the wire.
+    pub const ALL: [(Self, &'static str); 17] = [
+        (Self::AlertTimeStamp, "alertTimeStamp"),
+        (Self::TransactionTimeStamp, "transactionTimeStamp"),
+        (Self::CreatedAt, "createdAt"),
+        (Self::UpdatedAt, "updatedAt"),
+        (Self::ExpiredAt, "expiredAt"),
+        (Self::Amount, "amount"),
+        (Self::Currency, "currency"),
+        (Self::Provider, "provider"),
+        (Self::ProviderId, "providerId"),
+        (Self::Type, "type"),
+        (Self::Status, "status"),
+        (Self::Issuer, "issuer"),
+        (Self::MerchantDescriptor, "merchantDescriptor"),
+        (Self::MerchantName, "merchantName"),
+        (Self::CardBin, "cardBin"),
+        (Self::CardLastFour, "cardLastFour"),
+        (Self::HoursLeft, "hoursLeft"),
+    ];
+
+    /// The spelling on the wire.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(field, _)| *field == self).map_or("", |(_, name)| name)
+    }
+
+    /// Reads a spelling of the wire, exactly.
+    pub fn known(text: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, name)| *name == text).map(|(field, _)| *field)
+    }
+}
+
+/// Direction of a sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SortOrder {
+    /// `ASC`: smallest first.
+    #[default]
+    Ascending,
+    /// `DESC`: largest first.
+    Descending,
+}
+
+impl SortOrder {
+    /// The spelling on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ascending => "ASC",
+            Self::Descending => "DESC",
+        }
+    }
+
+    /// The other direction.
+    pub const fn reversed(self) -> Self {
+        match self {
+            Self::Ascending => Self::Descending,
+            Self::Descending => Self::Ascending,
+        }
+    }
+}
+
+/// The order of a list: a field, then the id in the same direction; nulls last in either direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sort {
+    /// By what.
+    pub field: SortField,
+    /// Which way.
+    pub order: SortOrder,
+}
+
+impl Default for Sort {
+    fn default() -> Self {
+        Self { field: SortField::AlertTimeStamp, order: SortOrder::Ascending }
+    }
+}
+
+/// A value to sort by; all values of one field are of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum SortKey {
+    Moment(Timestamp),
+    Micros(i128),
+    Text(String),
+}
+
+impl Sort {
+    /// Compares two alerts; never equal for two different alerts.
+    pub fn compare(self, left: &Alert, right: &Alert) -> Ordering {
+        let directed = |ordering: Ordering| match self.order {
+            SortOrder::Ascending => ordering,
+            SortOrder::Descending => ordering.reverse(),
+        };
+        let by_value = match (self.key(left), self.key(right)) {
+            (Some(left), Some(right)) => directed(left.cmp(&right)),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        };
+        by_value.then_with(|| directed(left.id.cmp(&right.id)))
+    }
+
+    fn key(self, alert: &Alert) -> Option<SortKey> {
+        let text = |text: &str| Some(SortKey::Text(text.to_owned()));
+        match self.field {
+            SortField::AlertTimeStamp => alert.alert_time.map(SortKey::Moment),
+            SortField::TransactionTimeStamp => alert.transaction_time.map(SortKey::Moment),
+            SortField::CreatedAt => alert.created_at.map(SortKey::Moment),
+            SortField::UpdatedAt => alert.updated_at.map(SortKey::Moment),
+            SortField::ExpiredAt => alert.expired_at.map(SortKey::Moment),
+            SortField::Amount => alert.amount.and_then(Amount::micros).map(|micros| SortKey::Micros(micros.into())),
+            SortField::Currency => text(alert.currency.as_str()),
+            SortField::Provider => text(alert.provider.as_str()),
+            SortField::ProviderId => text(&alert.provider_id),
+            SortField::Type => text(alert.alert_type.as_str()),
+            SortField::Status => text(alert.status.as_str()),
+            SortField::Issuer => text(&alert.issuer),
+            SortField::MerchantDescriptor => text(&alert.merchant_descriptor),
+            SortField::MerchantName => text(&alert.merchant_name),
+            SortField::CardBin => text(&alert.card_bin),
+            SortField::CardLastFour => text(&alert.card_last_four),
+            SortField::HoursLeft => match alert.outcome {
+                None => alert.deadline.moment().map(SortKey::Moment),
+                Some(_) => None,
+            },
+        }
+    }
+}
+
+/// Largest page (decisions, List).
+pub const MAX_PAGE_SIZE: u32 = 100;
+
+/// Which page of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PageRequest {
+    /// Zero-based index.
+    pub page: u64,
+    /// Alerts a page, 1 to [`MAX_PAGE_SIZE`].
+    pub size: u32,
+}
+
+impl Default for PageRequest {
+    fn default() -> Self {
+        Self { page: 0, size: 10 }
+    }
+}
+
+/// A whole list request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AlertQuery {
+    /// Which alerts.
+    pub filter: AlertFilter,
+    /// In which order.
+    pub sort: Sort,
+    /// Which page of them.
+    pub page: PageRequest,
+}
+
+/// One page of a list (interface, Paginated list envelope).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page<T> {
+    /// What is on the page.
+    pub data: Vec<T>,
+    /// How many match in all.
+    pub total: u64,
+    /// The page that was asked for.
+    pub page: u64,
+    /// The size that was asked for.
+    pub size: u32,
+}
+
+impl<T> Page<T> {
+    /// Number of pages: total divided by size, rounded up.
+    pub fn total_pages(&self) -> u64 {
+        self.total.div_ceil(u64::from(self.size.max(1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::Duration;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::ids::AlertId;
+    use crate::domain::outcome::Outcome;
+    use crate::domain::time::from_iso;
+
+    fn alert() -> Alert {
+        let mut alert = Alert::new(AlertId::generate(), Provider::Verifi, AlertType::VerifiDispute);
+        alert.provider_id = "8F2C77AA0193".to_owned();
+        alert.merchant_descriptor = "ACME*Travel DXB".to_owned();
+        alert.card_bin = "552201".to_owned();
+        alert.card_last_four = "8831".to_owned();
+        alert.alert_time = from_iso("2026-01-10T23:59:59.999999Z");
+        alert
+    }
+
+    fn day(text: &str) -> Option<NaiveDate> {
+        text.parse().ok()
+    }
+
+    #[rstest]
+    #[case(day("2026-01-10"), None, true)]
+    #[case(day("2026-01-11"), None, false)]
+    #[case(None, day("2026-01-10"), true)]
+    #[case(None, day("2026-01-09"), false)]
+    fn both_ends_of_a_date_range_are_included(#[case] start: Option<NaiveDate>, #[case] end: Option<NaiveDate>, #[case] wanted: bool) {
+        let filter = AlertFilter { start_date: start, end_date: end, ..AlertFilter::default() };
+
+        assert_eq!(filter.matches(&alert(), Timestamp::default()), wanted);
+    }
+
+    #[rstest]
+    #[case("8f2c", true)]
+    #[case("travel dxb", true)]
+    #[case("52201", true)]
+    #[case("8831", true)]
+    #[case("1", true)]
+    #[case("DXB552201", false)]
+    #[case("DXB 552201", false)]
+    fn a_search_looks_into_four_fields_and_never_across_two(#[case] q: &str, #[case] wanted: bool) {
+        let filter = AlertFilter { q: Some(q.to_owned()), ..AlertFilter::default() };
+
+        assert_eq!(filter.matches(&alert(), Timestamp::default()), wanted);
+    }
+
+    #[rstest]
+    #[case("acme*", true)]
+    #[case("travel", false)]
+    fn a_descriptor_is_a_prefix_without_letter_case(#[case] descriptor: &str, #[case] wanted: bool) {
+        let filter = AlertFilter { descriptor: Some(descriptor.to_owned()), ..AlertFilter::default() };
+
+        assert_eq!(filter.matches(&alert(), Timestamp::default()), wanted);
+    }
+
+    #[test]
+    fn expires_in_wants_alerts_that_still_wait() {
+        let now = from_iso("2026-01-11T00:00:00Z").unwrap();
+        let filter = AlertFilter { expires_in: Some(2), ..AlertFilter::default() };
+        let waiting = Alert { deadline: Deadline::At(now + Duration::hours(2)), ..alert() };
+        let later = Alert { deadline: Deadline::At(now + Duration::hours(2) + Duration::microseconds(1)), ..alert() };
+        let answered = Alert { outcome: Some(Outcome::sample(waiting.id)), ..waiting.clone() };
+        let expired = Alert { expired_at: Some(now), ..waiting.clone() };
+
+        let wanted = [&waiting, &later, &answered, &expired].map(|alert| filter.matches(alert, now));
+
+        assert_eq!(wanted, [true, false, false, false]);
+    }
+
+    #[rstest]
+    #[case(SortOrder::Ascending)]
+    #[case(SortOrder::Descending)]
+    fn nulls_come_last_in_either_order(#[case] order: SortOrder) {
+        let sort = Sort { field: SortField::ExpiredAt, order };
+        let with = Alert { expired_at: from_iso("2026-01-01T00:00:00Z"), ..alert() };
+
+        assert_eq!(sort.compare(&with, &alert()), Ordering::Less);
+        assert_eq!(sort.compare(&alert(), &with), Ordering::Greater);
+    }
+
+    #[test]
+    fn the_id_decides_between_equals_in_the_direction_of_the_sort() {
+        let (first, second) = (alert(), alert());
+
+        let up = Sort { field: SortField::Currency, order: SortOrder::Ascending }.compare(&first, &second);
+        let down = Sort { field: SortField::Currency, order: SortOrder::Descending }.compare(&first, &second);
+
+        assert_eq!(up, first.id.cmp(&second.id));
+        assert_eq!(down, up.reverse());
+    }
+
+    #[test]
+    fn pages_are_counted_rounded_up() {
+        let page = Page::<Alert> { data: vec![], total: 21, page: 0, size: 10 };
+
+        assert_eq!(page.total_pages(), 3);
+    }
+}

@@ -1,0 +1,61 @@
+//! Identifiers: one type for each kind of thing, so that they cannot be mixed up.
+
+use std::fmt;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+macro_rules! uuid_id {
+    ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub Uuid);
+
+        impl $name {
+            /// A new identifier, UUID version 7: later ones sort after earlier ones.
+            pub fn generate() -> Self {
+                Self(Uuid::now_v7())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                // Only the hyphenated form is an id of the interface; `Uuid` alone would take braces and URNs too.
+                if text.len() != 36 {
+                    return Err(Uuid::parse_str("").unwrap_err());
+                }
+                Uuid::parse_str(text).map(Self)
+            }
+        }
+    )+};
+}
+
+uuid_id! {
+    /// An alert in the service.
+    AlertId,
+    /// A stored outcome.
+    OutcomeId,
+    /// The merchant organization that alerts, keys and endpoints belong to.
+    OrganizationId,
+    /// A company of an organization.
+    CompanyId,
+    /// An enrollment of an organization at a provider.
+    EnrollmentId,
+    /// A webhook endpoint.
+    EndpointId,
+    /// An event that was recorded with the change it tells of.
+    EventId,
+    /// One event on its way to one endpoint.
+    DeliveryId,
+    /// One try to record a decision with a provider; also the provider's idempotency key.
+    AttemptId,
+    /// One running process of avert on one database.
+    InstanceId,
+}

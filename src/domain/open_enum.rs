@@ -1,0 +1,63 @@
+//! `open_enum!`: an enum of known words that keeps unknown ones as they are.
+
+/// Defines an enum whose known values have a fixed spelling and whose unknown values are kept unchanged.
+///
+/// Parsing never fails: known words are found in any letter case, everything else becomes `Other`.
+macro_rules! open_enum {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        $vis enum $name {
+            $($(#[$vmeta])* #[doc = concat!("`", $text, "` on the wire.")] $variant,)+
+            /// A value that this version does not know, kept as it came.
+            Other(String),
+        }
+
+        impl $name {
+            /// Every known value, in the order of the interface.
+            pub const KNOWN: &'static [$name] = &[$($name::$variant,)+];
+
+            /// The spelling on the wire.
+            pub fn as_str(&self) -> &str {
+                match self { $(Self::$variant => $text,)+ Self::Other(text) => text }
+            }
+
+            /// Reads any text: known words in any letter case, unknown ones as they are.
+            pub fn parse(text: &str) -> Self {
+                Self::known(text).unwrap_or_else(|| Self::Other(text.to_owned()))
+            }
+
+            /// Reads a known word in any letter case; `None` for every other text.
+            pub fn known(text: &str) -> Option<Self> {
+                $(if text.eq_ignore_ascii_case($text) { return Some(Self::$variant); })+
+                None
+            }
+
+            /// Whether this version knows the value.
+            pub fn is_known(&self) -> bool {
+                !matches!(self, Self::Other(_))
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+
+        // By code point of the spelling, which is how lists sort (decisions, List).
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                self.as_str().cmp(other.as_str())
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+    };
+}
+
+pub(crate) use open_enum;

@@ -1,0 +1,48 @@
+//! Timestamps: microseconds UTC inside, ISO 8601 outside, and the clock that everything is handed.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
+
+/// A moment in UTC.
+pub type Timestamp = DateTime<Utc>;
+
+/// Where the present moment comes from. Passed in everywhere, so that tests own the time.
+pub trait Clock: Send + Sync + 'static {
+    /// The present moment, in whole microseconds.
+    fn now(&self) -> Timestamp;
+}
+
+/// A clock that many parts share.
+pub type SharedClock = Arc<dyn Clock>;
+
+/// The clock of the machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        // The store keeps microseconds; a moment must survive the way through it unchanged.
+        Utc::now().trunc_subsecs(6)
+    }
+}
+
+/// Writes a moment as the interface does: ISO 8601 in UTC, milliseconds, `Z`; microseconds only where they are needed.
+pub fn to_iso(moment: Timestamp) -> String {
+    let format = if moment.timestamp_subsec_micros().is_multiple_of(1_000) { SecondsFormat::Millis } else { SecondsFormat::Micros };
+    moment.to_rfc3339_opts(format, true)
+}
+
+/// Reads an ISO 8601 date-time: with an offset, or without one (then UTC), `T` or a blank between date and time.
+///
+/// Tolerant, because deployments differ; the result is in whole microseconds.
+pub fn from_iso(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let parsed = DateTime::parse_from_rfc3339(text).map(|moment| moment.with_timezone(&Utc)).ok().or_else(|| {
+        ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"]
+            .iter()
+            .find_map(|format| chrono::NaiveDateTime::parse_from_str(text, format).ok())
+            .map(|naive| naive.and_utc())
+    });
+    parsed.map(|moment| moment.trunc_subsecs(6))
+}

@@ -1,0 +1,1 @@
+//! The use cases of the alert service; the only writer of alerts.

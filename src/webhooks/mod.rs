@@ -1,0 +1,1 @@
+//! Out to the merchant: the deliveries that the outbox holds.

@@ -1,0 +1,1 @@
+//! The command line with its fixed forms, run as the real binary.

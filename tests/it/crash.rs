@@ -1,0 +1,1 @@
+//! kill -9 of the real binary: nothing acknowledged is lost.

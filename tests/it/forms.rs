@@ -1,0 +1,1 @@
+//! Resolve form and filter form: rules, snapshots.

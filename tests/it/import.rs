@@ -1,0 +1,1 @@
+//! Bringing alerts in from files.

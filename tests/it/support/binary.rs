@@ -1,0 +1,1 @@
+//! Runs the real binary: spawn, wait for its first line, kill.

@@ -1,0 +1,1 @@
+//! A real webhook receiver whose answers a test can change while it runs.

@@ -1,0 +1,1 @@
+//! House rules, held by reading the source.

@@ -1,0 +1,1 @@
+//! Deliveries to real receivers: bodies, credentials, retries, order.
