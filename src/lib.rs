@@ -1,4 +1,49 @@
-//! avert: a desk for chargeback alerts.
+//! avert: a desk for chargeback alerts, and the whole alert service behind it.
+//!
+//! Card networks warn a merchant before a dispute becomes a chargeback. The merchant has a day or three to say what it did, once, and
+//! the answer is final. This crate is the service that keeps those alerts and records those answers, and the console in which people
+//! work them. It is a library with one binary on top.
+//!
+//! # The map
+//!
+//! The words and rules of the field are in [`domain`]: alerts, exact money, filters, and `decide`, the table of what an answer does. It
+//! is pure; everything else speaks in its terms.
+//!
+//! [`service`] is the seam in the middle: **a console talks to a service and does not know whether the service is in the same process.**
+//! A handle behind that seam is bound to one caller when it is made, so nothing above it can forget whose alerts these are.
+//!
+//! Below the seam is the engine's half. [`engine`] holds the use cases and is the only writer of alerts. It calls the networks through
+//! [`providers`], and keeps everything in a [`store`], each of whose methods is one whole unit of work: an outcome, the new status, the
+//! event and its deliveries are one commit. [`webhooks`] takes the deliveries from there and brings them to the merchant. [`wire`] is the
+//! JSON of the interface, and [`api`] answers it over HTTP.
+//!
+//! Above the seam is the desk's half. [`console`] is the terminal: a model, one pure `update`, effects that run on the service, and a
+//! draw. [`desk`] is what belongs to this workstation and not to the service. [`cli`] is the command line, the one room that knows all
+//! the others and puts them together; [`config`] and [`telemetry`] serve it.
+//!
+//! # Who may use whom
+//!
+//! ```text
+//!                  cli ── config, telemetry
+//!     ┌─────────────┼───────────────────────┐
+//!  console         api                   webhooks
+//!     │             │                       │
+//!    desk         engine ── providers       │
+//!     │          ┌──┴───┐                   │
+//!     │        wire    store ───────────────┘
+//!     └──────┬───┴──────┘
+//!         service
+//!            │
+//!          domain
+//! ```
+//!
+//! Arrows that are not drawn do not exist: `tests/it/tidy.rs` reads every `crate::` path and holds it.
+//!
+//! # How state flows
+//!
+//! In the console: key, keymap, action, `App::update`, effects, a task on the service, a message, `update` again; when the queue is empty
+//! and something changed, one frame. Over HTTP: request, caller, service on the engine, `decide`, one commit, response. Apart from both,
+//! the dispatcher: claim with a lease, send, record, schedule.
 
 pub mod api;
 pub mod cli;
