@@ -1,0 +1,1 @@
+//! The typed query language: text to filter and sort, and back.

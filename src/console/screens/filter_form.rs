@@ -1,0 +1,1 @@
+//! The filter form: every parameter of the list operation.

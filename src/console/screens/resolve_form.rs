@@ -1,0 +1,1 @@
+//! The resolve form: one decision on one alert.

@@ -1,0 +1,324 @@
+//! Themes: every colour of the console under the name of what it means, read from `assets/themes`.
+//!
+//! A text role sets the foreground only and a surface sets the background, so that the same span reads on the page, on a panel and
+//! on the selected row.
+
+use std::str::FromStr;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Margin, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::widgets::{Block, BorderType, Clear, Widget};
+use serde::Deserialize;
+
+/// The themes there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ThemeName {
+    /// For dark backgrounds.
+    Dark,
+    /// For light backgrounds.
+    Light,
+    /// White on black.
+    HighContrast,
+    /// The terminal's own 16 colours on its own background.
+    Ansi,
+    /// Weight, underline and reverse only.
+    NoColor,
+}
+
+impl ThemeName {
+    /// Every theme with the name it has in settings.
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Dark, "dark"),
+        (Self::Light, "light"),
+        (Self::HighContrast, "high-contrast"),
+        (Self::Ansi, "ansi"),
+        (Self::NoColor, "no-color"),
+    ];
+
+    /// The name in settings.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(name, _)| *name == self).map_or("", |(_, text)| text)
+    }
+}
+
+impl FromStr for ThemeName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.iter().find(|(_, name)| *name == text).map(|(name, _)| *name).ok_or_else(|| {
+            let names = Self::ALL.map(|(_, name)| name).join(", ");
+            format!("there is no theme {text:?}: one of {names}")
+        })
+    }
+}
+
+/// Named styles. Text roles: [`Theme::strong`] for what decides, [`Theme::plain`], [`Theme::quiet`] for labels; colour only for meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Theme {
+    /// Surface: the page.
+    #[serde(deserialize_with = "role")]
+    pub page: Style,
+    /// Surface: header and footer.
+    #[serde(deserialize_with = "role")]
+    pub bar: Style,
+    /// Surface: forms, dialogs, warning boxes.
+    #[serde(deserialize_with = "role")]
+    pub panel: Style,
+    /// Surface: where text is typed.
+    #[serde(deserialize_with = "role")]
+    pub field: Style,
+    /// Surface: the row or option under the cursor; patch it over the row's own text.
+    #[serde(deserialize_with = "role")]
+    pub selection: Style,
+    /// Text: what decides.
+    #[serde(deserialize_with = "role")]
+    pub strong: Style,
+    /// Text: the rest.
+    #[serde(deserialize_with = "role")]
+    pub plain: Style,
+    /// Text: labels and hints; still at least 4.5:1.
+    #[serde(deserialize_with = "role")]
+    pub quiet: Style,
+    /// Dividers, scrollbar track.
+    #[serde(deserialize_with = "role")]
+    pub line: Style,
+    /// Scrollbar thumb.
+    #[serde(deserialize_with = "role")]
+    pub thumb: Style,
+    /// Text: where one is, what can be followed.
+    #[serde(deserialize_with = "role")]
+    pub accent: Style,
+    /// Text: a key to press.
+    #[serde(deserialize_with = "role")]
+    pub key: Style,
+    /// Text: lapses within two hours; an error.
+    #[serde(deserialize_with = "role")]
+    pub danger: Style,
+    /// Text: lapses today; a warning.
+    #[serde(deserialize_with = "role")]
+    pub warning: Style,
+    /// Text: went well.
+    #[serde(deserialize_with = "role")]
+    pub ok: Style,
+    /// Text: the network's own rule.
+    #[serde(deserialize_with = "role")]
+    pub rule: Style,
+    /// Badge: an open alert, a thing that waits.
+    #[serde(deserialize_with = "role")]
+    pub badge: Style,
+    /// Badge: anything else.
+    #[serde(deserialize_with = "role")]
+    pub muted: Style,
+    /// Badge: PRODUCTION.
+    #[serde(deserialize_with = "role")]
+    pub production: Style,
+    /// Button.
+    #[serde(deserialize_with = "role")]
+    pub button: Style,
+    /// Button that sends.
+    #[serde(deserialize_with = "role")]
+    pub primary: Style,
+}
+
+/// A style as a theme file writes it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Role {
+    fg: Option<String>,
+    bg: Option<String>,
+    #[serde(default)]
+    bold: bool,
+    #[serde(default)]
+    dim: bool,
+    #[serde(default)]
+    underlined: bool,
+    #[serde(default)]
+    reversed: bool,
+}
+
+fn role<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Style, D::Error> {
+    let role = Role::deserialize(deserializer)?;
+    let color = |text: Option<String>| {
+        text.map(|text| Color::from_str(&text).map_err(|_| serde::de::Error::custom(format!("{text:?} is not a colour")))).transpose()
+    };
+    let modifiers = [
+        (role.bold, Modifier::BOLD),
+        (role.dim, Modifier::DIM),
+        (role.underlined, Modifier::UNDERLINED),
+        (role.reversed, Modifier::REVERSED),
+    ];
+    let add_modifier = modifiers.into_iter().filter(|(on, _)| *on).map(|(_, modifier)| modifier).collect();
+    Ok(Style { fg: color(role.fg)?, bg: color(role.bg)?, add_modifier, ..Style::default() })
+}
+
+impl Theme {
+    /// One of the themes that come with avert.
+    pub fn named(name: ThemeName) -> Self {
+        let text = match name {
+            ThemeName::Dark => include_str!("../../assets/themes/dark.toml"),
+            ThemeName::Light => include_str!("../../assets/themes/light.toml"),
+            ThemeName::HighContrast => include_str!("../../assets/themes/high-contrast.toml"),
+            ThemeName::Ansi => include_str!("../../assets/themes/ansi.toml"),
+            ThemeName::NoColor => include_str!("../../assets/themes/no-color.toml"),
+        };
+        toml::from_str(text).expect("the theme files are part of the program, and a test reads each")
+    }
+
+    /// The same theme in the 256 colours of terminals that know no others.
+    pub fn in_256_colors(mut self) -> Self {
+        for style in self.styles_mut() {
+            style.fg = style.fg.map(nearest_of_256);
+            style.bg = style.bg.map(nearest_of_256);
+        }
+        self
+    }
+
+    /// Whether panels need a border, because they have no background of their own.
+    pub fn bordered(&self) -> bool {
+        self.panel.bg.is_none() || self.panel.bg == self.page.bg
+    }
+
+    /// Empties an area for a form or dialog, gives it the panel's look, and returns the area inside its margin (2 columns, 1 row).
+    pub fn open_panel(&self, buffer: &mut Buffer, area: Rect) -> Rect {
+        Clear.render(area, buffer);
+        let block = if self.bordered() { Block::bordered().border_type(BorderType::Rounded) } else { Block::new() };
+        block.style(self.page.patch(self.panel)).border_style(self.quiet).render(area, buffer);
+        area.inner(Margin::new(2, 1))
+    }
+
+    /// Draws back what is behind a form or dialog: every cell in quiet text on the page.
+    pub fn veil(&self, buffer: &mut Buffer, area: Rect) {
+        let area = area.intersection(buffer.area);
+        for position in area.positions() {
+            if let Some(cell) = buffer.cell_mut(position) {
+                cell.set_style(Style::reset().patch(self.page).patch(self.quiet));
+            }
+        }
+    }
+
+    fn styles_mut(&mut self) -> [&mut Style; 21] {
+        [
+            &mut self.page,
+            &mut self.bar,
+            &mut self.panel,
+            &mut self.field,
+            &mut self.selection,
+            &mut self.strong,
+            &mut self.plain,
+            &mut self.quiet,
+            &mut self.line,
+            &mut self.thumb,
+            &mut self.accent,
+            &mut self.key,
+            &mut self.danger,
+            &mut self.warning,
+            &mut self.ok,
+            &mut self.rule,
+            &mut self.badge,
+            &mut self.muted,
+            &mut self.production,
+            &mut self.button,
+            &mut self.primary,
+        ]
+    }
+}
+
+/// The steps of the 6x6x6 colour cube.
+const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+/// The nearest of the fixed colours 16 to 255 (cube and greys); the first 16 are the user's own.
+fn nearest_of_256(color: Color) -> Color {
+    let Color::Rgb(r, g, b) = color else { return color };
+    let distance = |(x, y, z): (u8, u8, u8)| {
+        let square = |a: u8, b: u8| (i32::from(a) - i32::from(b)).pow(2);
+        square(r, x) + square(g, y) + square(b, z)
+    };
+    let best = (16..=255_u8).min_by_key(|index| distance(rgb_of_256(*index)));
+    best.map_or(color, Color::Indexed)
+}
+
+/// The red, green and blue of one of the fixed colours 16 to 255.
+fn rgb_of_256(index: u8) -> (u8, u8, u8) {
+    if index >= 232 {
+        let grey = 8 + (index - 232) * 10;
+        return (grey, grey, grey);
+    }
+    let step = |divisor: u8| CUBE[usize::from((index - 16) / divisor % 6)];
+    (step(36), step(6), step(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn rgb(color: Option<Color>) -> (u8, u8, u8) {
+        match color {
+            Some(Color::Rgb(r, g, b)) => (r, g, b),
+            Some(Color::Indexed(index)) => rgb_of_256(index),
+            other => panic!("a theme with its own background names every colour, not {other:?}"),
+        }
+    }
+
+    /// Contrast ratio of WCAG 2.
+    fn contrast(front: Option<Color>, back: Option<Color>) -> f64 {
+        let luminance = |(r, g, b): (u8, u8, u8)| {
+            let linear = |channel: u8| {
+                let value = f64::from(channel) / 255.0;
+                if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+            };
+            0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+        };
+        let (front, back) = (luminance(rgb(front)), luminance(rgb(back)));
+        (front.max(back) + 0.05) / (front.min(back) + 0.05)
+    }
+
+    #[rstest]
+    fn every_text_can_be_read_on_every_surface(
+        #[values(ThemeName::Dark, ThemeName::Light, ThemeName::HighContrast)] name: ThemeName,
+        #[values(false, true)] reduced: bool,
+    ) {
+        let theme = if reduced { Theme::named(name).in_256_colors() } else { Theme::named(name) };
+        let texts = [theme.strong, theme.plain, theme.quiet, theme.accent, theme.key, theme.danger, theme.warning, theme.ok, theme.rule];
+
+        for surface in [theme.page, theme.bar, theme.panel, theme.field, theme.selection] {
+            for text in texts {
+                let ratio = contrast(text.fg, surface.bg);
+                assert!(ratio >= 4.5, "{name:?}: {:?} on {:?} has {ratio:.2}", text.fg, surface.bg);
+            }
+        }
+        for badge in [theme.badge, theme.muted, theme.production, theme.button, theme.primary] {
+            let ratio = contrast(badge.fg, badge.bg);
+            assert!(ratio >= 4.5, "{name:?}: {badge:?} has {ratio:.2}");
+        }
+    }
+
+    #[test]
+    fn the_theme_without_colour_has_none() {
+        let mut theme = Theme::named(ThemeName::NoColor);
+
+        assert!(theme.styles_mut().iter().all(|style| style.fg.is_none() && style.bg.is_none()));
+        assert!(theme.selection.add_modifier.contains(Modifier::REVERSED));
+    }
+
+    #[test]
+    fn a_theme_without_panel_colour_draws_a_border() {
+        let area = Rect::new(0, 0, 6, 3);
+        let mut buffer = Buffer::empty(area);
+
+        Theme::named(ThemeName::Ansi).open_panel(&mut buffer, area);
+
+        assert_eq!(buffer[(0, 0)].symbol(), "╭");
+    }
+
+    #[test]
+    fn every_theme_is_found_by_its_name_and_no_other() {
+        for (name, text) in ThemeName::ALL {
+            assert_eq!(text.parse(), Ok(name));
+        }
+        assert!("solarized".parse::<ThemeName>().unwrap_err().contains("high-contrast"));
+    }
+}

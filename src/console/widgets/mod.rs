@@ -1,0 +1,3 @@
+//! Widgets: they know nothing of screens.
+
+pub mod text_input;
