@@ -1,0 +1,78 @@
+//! Chips: what a query sets, one small text each, so that it can be read at a glance and taken off.
+
+use super::words::Key;
+use super::{DEFAULT_SORT, value_of};
+use crate::domain::{AlertFilter, Sort};
+
+/// One thing that a query sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chip {
+    /// What it sets; [`without`] takes it off again.
+    pub key: Key,
+    /// As it would be typed, long ids cut: `status:open`.
+    pub text: String,
+    /// False for the usual order, which is shown and cannot be taken off.
+    pub set: bool,
+}
+
+/// What a filter and a sort set, in the order of a written query. The sort is always among them.
+pub fn chips(filter: &AlertFilter, sort: Sort) -> Vec<Chip> {
+    let chip = |key: Key| {
+        let value = match key {
+            // An id is told by its last digits: the first ones of a version 7 UUID are its time.
+            Key::Company => filter.companies.iter().map(|company| format!("…{}", &company.to_string()[24..])).collect::<Vec<_>>().join(","),
+            _ => value_of(key, filter, sort)?,
+        };
+        let text = if key == Key::Text { value } else { format!("{}:{value}", key.word()) };
+        Some(Chip { key, text, set: key != Key::Sort || sort != DEFAULT_SORT })
+    };
+    Key::ALL.into_iter().filter(|key| *key != Key::Company || !filter.companies.is_empty()).filter_map(chip).collect()
+}
+
+/// The query without what one key sets.
+pub fn without(mut filter: AlertFilter, mut sort: Sort, key: Key) -> (AlertFilter, Sort) {
+    match key {
+        Key::Status => filter.statuses.clear(),
+        Key::Provider => filter.providers.clear(),
+        Key::Type => filter.types.clear(),
+        Key::Expires => filter.expires_in = None,
+        Key::Expired => filter.expired = None,
+        Key::From => filter.start_date = None,
+        Key::To => filter.end_date = None,
+        Key::TxFrom => filter.transaction_start_date = None,
+        Key::TxTo => filter.transaction_end_date = None,
+        Key::Descriptor => filter.descriptor = None,
+        Key::Outcome => filter.outcomes.clear(),
+        Key::Company => filter.companies.clear(),
+        Key::Sort => sort = DEFAULT_SORT,
+        Key::Text => filter.q = None,
+    }
+    (filter, sort)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    fn texts(query: &str) -> Vec<String> {
+        let (filter, sort) = parse(query).unwrap();
+        chips(&filter, sort).into_iter().map(|chip| chip.text).collect()
+    }
+
+    #[test]
+    fn what_is_set_stands_as_chips_in_the_order_of_a_written_query() {
+        let shown = texts("acme shop sort:-amount provider:verifi status:open company:0198c0de-0000-7000-8000-000000000001");
+
+        assert_eq!(shown, ["status:open", "provider:verifi", "company:…000000000001", "sort:-amount", "acme shop"]);
+    }
+
+    #[test]
+    fn the_usual_order_is_shown_but_not_as_something_set() {
+        let (filter, sort) = parse("").unwrap();
+
+        let chips = chips(&filter, sort);
+
+        assert_eq!(chips, [Chip { key: Key::Sort, text: "sort:deadline".to_owned(), set: false }]);
+    }
+}

@@ -1,0 +1,186 @@
+//! The words of the query language: its keys, and how each value is spelled.
+
+use chrono::NaiveDate;
+
+use crate::domain::{AlertStatus, AlertType, Provider, Sort, SortField, SortOrder};
+
+/// What a word of a query sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is the parameter of that name; `word` and `takes` describe it")]
+pub enum Key {
+    Status,
+    Provider,
+    Type,
+    Expires,
+    Expired,
+    From,
+    To,
+    TxFrom,
+    TxTo,
+    Descriptor,
+    Outcome,
+    Company,
+    Sort,
+    /// Free text; it has no key before it.
+    Text,
+}
+
+impl Key {
+    /// Every key, in the order in which a query is written.
+    pub const ALL: [Self; 14] = [
+        Self::Status,
+        Self::Provider,
+        Self::Type,
+        Self::Expires,
+        Self::Expired,
+        Self::From,
+        Self::To,
+        Self::TxFrom,
+        Self::TxTo,
+        Self::Descriptor,
+        Self::Outcome,
+        Self::Company,
+        Self::Sort,
+        Self::Text,
+    ];
+
+    /// The key as it is typed before the colon.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Status => "status",
+            Self::Provider => "provider",
+            Self::Type => "type",
+            Self::Expires => "expires",
+            Self::Expired => "expired",
+            Self::From => "from",
+            Self::To => "to",
+            Self::TxFrom => "txfrom",
+            Self::TxTo => "txto",
+            Self::Descriptor => "descriptor",
+            Self::Outcome => "outcome",
+            Self::Company => "company",
+            Self::Sort => "sort",
+            Self::Text => "text",
+        }
+    }
+
+    /// Finds a key by its word, in any letter case. Free text has none.
+    pub fn known(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().filter(|key| *key != Self::Text).find(|key| key.word().eq_ignore_ascii_case(word))
+    }
+
+    /// What the key takes, in words fit for an error or a hint.
+    pub fn takes(self) -> String {
+        let list = |words: Vec<String>| words.join(", ");
+        match self {
+            Self::Status => list(AlertStatus::CURRENT.iter().map(status_word).collect()),
+            Self::Provider => list(Provider::KNOWN.iter().map(provider_word).collect()),
+            Self::Type => list(AlertType::KNOWN.iter().map(type_word).collect()),
+            Self::Expires => "whole hours, 1 or more, such as expires:6".to_owned(),
+            Self::Expired => "yes or no".to_owned(),
+            Self::From | Self::To | Self::TxFrom | Self::TxTo => format!("a day, such as {}:2026-01-31", self.word()),
+            Self::Descriptor => "what the merchant descriptor begins with".to_owned(),
+            Self::Outcome => "stored outcomes, such as resolved, unresolved_dispute, not_found".to_owned(),
+            Self::Company => "company ids (UUIDs)".to_owned(),
+            Self::Sort => {
+                list(SortField::ALL.iter().map(|(field, _)| field_word(*field).to_owned()).collect()) + "; with - before it: largest first"
+            }
+            Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
+        }
+    }
+}
+
+/// A status as it is typed.
+pub(super) fn status_word(status: &AlertStatus) -> String {
+    status.as_str().to_lowercase()
+}
+
+/// A provider as it is typed.
+pub(super) fn provider_word(provider: &Provider) -> String {
+    provider.as_str().to_lowercase()
+}
+
+/// An alert type as it is typed: without the network's prefix, which no two types need to be told apart.
+pub fn type_word(alert_type: &AlertType) -> String {
+    let text = alert_type.as_str().to_lowercase();
+    if !alert_type.is_known() {
+        return text;
+    }
+    text.strip_prefix("ethoca_").or_else(|| text.strip_prefix("verifi_")).unwrap_or(&text).to_owned()
+}
+
+/// Reads an alert type with or without the network's prefix; hyphens do for underscores.
+pub(super) fn read_type(text: &str) -> Option<AlertType> {
+    let text = text.replace('-', "_");
+    AlertType::known(&text).or_else(|| AlertType::KNOWN.iter().find(|known| type_word(known).eq_ignore_ascii_case(&text)).cloned())
+}
+
+/// A sort as it is typed: `deadline`, `-amount`.
+pub fn sort_word(sort: Sort) -> String {
+    let sign = if sort.order == SortOrder::Descending { "-" } else { "" };
+    format!("{sign}{}", field_word(sort.field))
+}
+
+/// Reads a sort: our word or the interface's own name, in any letter case, `-` before it for largest first.
+pub(super) fn read_sort(text: &str) -> Option<Sort> {
+    let (order, name) = match text.strip_prefix('-') {
+        Some(name) => (SortOrder::Descending, name),
+        None => (SortOrder::Ascending, text),
+    };
+    let named = |(field, wire): &&(SortField, &str)| field_word(*field).eq_ignore_ascii_case(name) || wire.eq_ignore_ascii_case(name);
+    SortField::ALL.iter().find(named).map(|(field, _)| Sort { field: *field, order })
+}
+
+/// A sortable field as it is typed.
+pub(super) const fn field_word(field: SortField) -> &'static str {
+    match field {
+        SortField::AlertTimeStamp => "alerted",
+        SortField::TransactionTimeStamp => "transaction",
+        SortField::CreatedAt => "created",
+        SortField::UpdatedAt => "updated",
+        SortField::ExpiredAt => "expired",
+        SortField::Amount => "amount",
+        SortField::Currency => "currency",
+        SortField::Provider => "provider",
+        SortField::ProviderId => "id",
+        SortField::Type => "type",
+        SortField::Status => "status",
+        SortField::Issuer => "issuer",
+        SortField::MerchantDescriptor => "descriptor",
+        SortField::MerchantName => "merchant",
+        SortField::CardBin => "bin",
+        SortField::CardLastFour => "lastfour",
+        SortField::HoursLeft => "deadline",
+    }
+}
+
+/// Reads a day, exactly `YYYY-MM-DD`.
+pub fn parse_day(text: &str) -> Option<NaiveDate> {
+    // chrono alone would take 2026-1-5 and signs as well.
+    let shape =
+        text.len() == 10 && text.bytes().enumerate().all(|(at, b)| if matches!(at, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
+    shape.then(|| text.parse().ok()).flatten()
+}
+
+/// A value of a key, in quotes where it must be.
+pub(super) fn quoted_value(text: &str) -> String {
+    let plain = !text.is_empty() && !text.starts_with('"') && !text.contains(|c: char| c == ',' || c.is_whitespace());
+    if plain { text.to_owned() } else { quoted(text) }
+}
+
+/// Free text, in quotes where it would be read as something else.
+pub(super) fn quoted_text(text: &str) -> String {
+    let plain =
+        |word: &str| !word.is_empty() && !word.starts_with('"') && !word.contains(char::is_whitespace) && key_before_colon(word).is_none();
+    if text.split(' ').all(plain) { text.to_owned() } else { quoted(text) }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// The letters before the first colon, where a word begins with letters and a colon.
+pub(super) fn key_before_colon(word: &str) -> Option<&str> {
+    let letters = word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len());
+    (letters > 0 && word[letters..].starts_with(':')).then(|| &word[..letters])
+}
