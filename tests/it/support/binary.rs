@@ -1,1 +1,82 @@
-//! Runs the real binary: spawn, wait for its first line, kill.
+//! Runs the real binary: commands to their end, the server until it is stopped or killed.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+
+/// The binary under test: the one that cargo built for the tests, or another named by `AVERT_SMOKE_BINARY`.
+pub fn binary() -> PathBuf {
+    std::env::var_os("AVERT_SMOKE_BINARY").map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_avert")), PathBuf::from)
+}
+
+/// A command of the binary on this data directory, with nothing of the caller's own surroundings.
+pub fn avert(data_dir: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(binary());
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AVERT_")) {
+        command.env_remove(name);
+    }
+    command.env("HOME", data_dir).env("AVERT_DATA_DIR", data_dir).env("NO_COLOR", "1").args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// Runs a command of the binary to its end.
+pub fn run(data_dir: &Path, arguments: &[&str]) -> Output {
+    avert(data_dir, arguments).output().expect("the binary starts")
+}
+
+/// Runs a command that has to succeed and returns its standard output.
+pub fn run_ok(data_dir: &Path, arguments: &[&str]) -> String {
+    let output = run(data_dir, arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "avert {arguments:?} ended with {}: {errors}", output.status);
+    String::from_utf8(output.stdout).expect("UTF-8 on standard output")
+}
+
+/// A running `avert serve`; killed when dropped.
+pub struct Server {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    /// `http://ADDRESS`, as its first line told.
+    pub url: String,
+}
+
+impl Server {
+    /// Starts `avert serve` on a free port and waits for its first line.
+    pub fn start(data_dir: &Path, arguments: &[&str]) -> Self {
+        let mut command = avert(data_dir, &["serve", "--listen", "127.0.0.1:0"]);
+        let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().expect("the binary starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a first line");
+        let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("unexpected first line: {line:?}")).to_owned();
+        Self { child, stdout, url }
+    }
+
+    /// Ends the process the hard way: no handler of its own runs.
+    pub fn kill_9(mut self) {
+        self.child.kill().expect("the process can be killed");
+        self.child.wait().expect("the process has ended");
+    }
+
+    /// Asks the process to end (SIGTERM) and waits until it has; returns its exit code.
+    pub fn terminate(mut self) -> Option<i32> {
+        signal(self.child.id(), "TERM");
+        let mut rest = String::new();
+        // The pipe closes when the process ends; reading it keeps the child from blocking on a full one.
+        while self.stdout.read_line(&mut rest).is_ok_and(|read| read > 0) {}
+        self.child.wait().expect("the process has ended").code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends a signal by name to a process.
+pub fn signal(process: u32, name: &str) {
+    let status = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().expect("a shell");
+    assert!(status.success(), "kill -{name} {process}");
+}

@@ -1,1 +1,156 @@
 //! The real binary in a pseudo-terminal: press keys, wait for words on the screen.
+
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use super::binary::binary;
+
+/// How long a word may take to come to the screen before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the terminal shows, and a signal for each change of it.
+type Screen = Arc<(Mutex<Shown>, Condvar)>;
+
+struct Shown {
+    parser: vt100::Parser,
+    raw: Vec<u8>,
+    closed: bool,
+}
+
+fn cells(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).expect("a terminal with cells")
+}
+
+/// A program in a terminal of its own; ended when dropped.
+pub struct Terminal {
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    keyboard: Box<dyn Write + Send>,
+    screen: Screen,
+}
+
+impl Terminal {
+    /// Starts the binary on this data directory in a terminal of this size, in the dark theme.
+    pub fn start(data_dir: &Path, arguments: &[&str], columns: u16, rows: u16) -> Self {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
+        let mut command = CommandBuilder::new(binary());
+        command.args(arguments);
+        command.env("HOME", data_dir);
+        command.env("AVERT_DATA_DIR", data_dir);
+        command.env("AVERT_THEME", "dark");
+        command.env("TERM", "xterm-256color");
+        let child = pair.slave.spawn_command(command).expect("the binary starts");
+        drop(pair.slave);
+        let keyboard = pair.master.take_writer().expect("a writer");
+        let mut output = pair.master.try_clone_reader().expect("a reader");
+        let shown = Shown { parser: vt100::Parser::new(cells(rows), cells(columns), 0), raw: Vec::new(), closed: false };
+        let screen: Screen = Arc::new((Mutex::new(shown), Condvar::new()));
+        let painter = Arc::clone(&screen);
+        std::thread::spawn(move || {
+            let mut buffer = [0_u8; 16 * 1024];
+            loop {
+                let read = output.read(&mut buffer).unwrap_or(0);
+                let (shown, changed) = &*painter;
+                let mut shown = shown.lock().unwrap();
+                shown.parser.process(&buffer[..read]);
+                shown.raw.extend_from_slice(&buffer[..read]);
+                shown.closed = read == 0;
+                changed.notify_all();
+                if read == 0 {
+                    return;
+                }
+            }
+        });
+        Self { master: pair.master, child, keyboard, screen }
+    }
+
+    /// Sends these bytes as if they had been typed.
+    pub fn press(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).expect("the terminal takes keys");
+        self.keyboard.flush().expect("the terminal takes keys");
+    }
+
+    /// Presses and releases the left mouse button on a cell, counted from 1.
+    pub fn click(&mut self, column: u16, row: u16) {
+        self.press(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
+    }
+
+    /// Changes the size of the terminal.
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        self.screen.0.lock().unwrap().parser.screen_mut().set_size(cells(rows), cells(columns));
+        self.master.resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).expect("a new size");
+    }
+
+    /// The screen as text.
+    pub fn text(&self) -> String {
+        self.screen.0.lock().unwrap().parser.screen().contents()
+    }
+
+    /// Where a text stands on the screen: column and row of its first cell, counted from 1.
+    pub fn find(&self, text: &str) -> Option<(u16, u16)> {
+        let shown = self.screen.0.lock().unwrap();
+        let columns = shown.parser.screen().size().1.get();
+        shown.parser.screen().rows(0, columns).enumerate().find_map(|(row, line)| {
+            let at = line.find(text)?;
+            let column = line[..at].chars().count();
+            Some((u16::try_from(column).ok()? + 1, u16::try_from(row).ok()? + 1))
+        })
+    }
+
+    /// Waits until the screen satisfies a condition; panics with the screen when it does not come to that.
+    pub fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) {
+        let (shown, changed) = &*self.screen;
+        let begin = Instant::now();
+        let mut shown = shown.lock().unwrap();
+        loop {
+            let text = shown.parser.screen().contents();
+            if condition(&text) {
+                return;
+            }
+            assert!(!shown.closed, "the program ended before {what}; the screen:\n{text}");
+            let left = PATIENCE.checked_sub(begin.elapsed()).unwrap_or_else(|| panic!("no {what} after {PATIENCE:?}; the screen:\n{text}"));
+            shown = changed.wait_timeout(shown, left).unwrap().0;
+        }
+    }
+
+    /// Waits until a text is on the screen.
+    pub fn wait_for(&self, text: &str) {
+        self.wait_until(&format!("{text:?} on the screen"), |screen| screen.contains(text));
+    }
+
+    /// Waits until a text is no longer on the screen.
+    pub fn wait_gone(&self, text: &str) {
+        self.wait_until(&format!("{text:?} gone from the screen"), |screen| !screen.contains(text));
+    }
+
+    /// Waits for the end of the program and returns its exit code and everything it ever wrote.
+    pub fn wait_exit(mut self) -> (u32, Vec<u8>) {
+        let (shown, changed) = &*self.screen;
+        let begin = Instant::now();
+        let mut shown = shown.lock().unwrap();
+        while !shown.closed {
+            let left = PATIENCE.checked_sub(begin.elapsed()).expect("the program ends");
+            shown = changed.wait_timeout(shown, left).unwrap().0;
+        }
+        let code = self.child.wait().expect("an exit status").exit_code();
+        (code, std::mem::take(&mut shown.raw))
+    }
+
+    /// The process number of the program.
+    pub fn process(&self) -> u32 {
+        self.child.process_id().expect("a running program")
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
