@@ -1,1 +1,64 @@
-//! What belongs to this workstation: saved views and drafts.
+//! What belongs to this workstation and to no service: saved views, drafts, the state of the screen.
+//!
+//! Everything is a TOML file in the desk's directory, readable by its owner only, replaced in one step. A file that cannot be read is
+//! reported with its line and kept: nothing here ever overwrites what it could not read.
+
+pub mod drafts;
+mod file;
+pub mod layout;
+pub mod views;
+
+use std::path::{Path, PathBuf};
+
+pub use drafts::{Draft, Drafts};
+pub use file::DeskError;
+pub use layout::{Column, Layout};
+pub use views::{BuiltIn, SavedView, Views};
+
+use file::DeskFile;
+
+/// The desk directory. Cheap to clone; every call reads or writes the disk, so none belongs on the drawing path.
+#[derive(Debug, Clone)]
+pub struct Desk {
+    directory: PathBuf,
+}
+
+impl Desk {
+    /// Opens a desk directory, making it (for its owner only) where there is none.
+    pub fn open(directory: impl Into<PathBuf>) -> Result<Self, DeskError> {
+        let directory = directory.into();
+        file::make_directory(&directory)?;
+        Ok(Self { directory })
+    }
+
+    /// Where the desk is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The views saved under names of one's own.
+    pub fn views(&self) -> Views {
+        Views::new(DeskFile::new(self.directory.join("views.toml")))
+    }
+
+    /// The drafts of decisions not sent yet.
+    pub fn drafts(&self) -> Drafts {
+        Drafts::new(self.directory.join("drafts"))
+    }
+
+    /// What the screen looked like; the usual look where nothing was kept.
+    pub fn layout(&self) -> Result<Layout, DeskError> {
+        Ok(self.layout_file().read()?.unwrap_or_default())
+    }
+
+    /// Keeps what the screen looks like. Refused while the file there cannot be read.
+    pub fn keep_layout(&self, layout: &Layout) -> Result<(), DeskError> {
+        let file = self.layout_file();
+        file.read::<Layout>()?;
+        file.write("What the console looked like when it was last left.", layout)
+    }
+
+    fn layout_file(&self) -> DeskFile {
+        DeskFile::new(self.directory.join("layout.toml"))
+    }
+}

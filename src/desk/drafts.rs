@@ -1,0 +1,195 @@
+//! Drafts: what was typed into a resolve form and not sent, one small file per alert, so that two consoles never fight over one.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::file::{DeskError, DeskFile};
+use crate::domain::AlertId;
+use crate::domain::resolution::InvalidReason;
+
+/// How long a draft is of use: well beyond the longest window any network gives.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// A decision on its way to be made. Confirmations are not part of it: they are given anew each time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// REFUNDED, NOT REFUNDED or INVALID, as far as it was chosen.
+    pub refunded: Option<String>,
+    /// The reason of an INVALID answer, as far as it was chosen.
+    pub reason: Option<InvalidReason>,
+    /// The comments, as they were typed: they may still be too long.
+    pub comments: String,
+}
+
+impl Draft {
+    /// Whether there is nothing in it that would be missed.
+    pub fn is_empty(&self) -> bool {
+        self.reason.is_none() && self.comments.is_empty()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct DraftFile {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refunded: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(default)]
+    comments: String,
+}
+
+/// The drafts of a desk.
+#[derive(Debug, Clone)]
+pub struct Drafts {
+    directory: PathBuf,
+}
+
+impl Drafts {
+    pub(super) fn new(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    fn file(&self, alert: AlertId) -> DeskFile {
+        DeskFile::new(self.directory.join(format!("{alert}.toml")))
+    }
+
+    /// The draft of an alert, if there is one.
+    pub fn get(&self, alert: AlertId) -> Result<Option<Draft>, DeskError> {
+        let read = self.file(alert).read::<DraftFile>()?;
+        Ok(read.map(|file| Draft {
+            refunded: file.refunded,
+            // A word that this version does not know is asked for again.
+            reason: file.reason.and_then(|word| InvalidReason::ALL.into_iter().find(|reason| reason.as_str() == word)),
+            comments: file.comments,
+        }))
+    }
+
+    /// Keeps a draft; an empty one is dropped. Refused while the draft that is there cannot be read.
+    pub fn put(&self, alert: AlertId, draft: &Draft) -> Result<(), DeskError> {
+        let file = self.file(alert);
+        file.read::<DraftFile>()?;
+        if draft.is_empty() {
+            return file.remove();
+        }
+        let content = DraftFile {
+            refunded: draft.refunded.clone(),
+            reason: draft.reason.map(|reason| reason.as_str().to_owned()),
+            comments: draft.comments.clone(),
+        };
+        file.write("A decision that was begun and not sent.", &content)
+    }
+
+    /// Drops a draft: its alert has been resolved, here or elsewhere.
+    pub fn remove(&self, alert: AlertId) -> Result<(), DeskError> {
+        self.file(alert).remove()
+    }
+
+    /// Which alerts have a draft.
+    pub fn alerts(&self) -> Result<Vec<AlertId>, DeskError> {
+        Ok(self.entries()?.into_iter().map(|(alert, _)| alert).collect())
+    }
+
+    /// Drops the drafts of alerts that must have lapsed long ago; for the start of a session.
+    pub fn sweep(&self, now: SystemTime) -> Result<(), DeskError> {
+        for (alert, written) in self.entries()? {
+            if written.is_some_and(|written| now.duration_since(written).is_ok_and(|age| age > KEPT)) {
+                self.remove(alert)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn entries(&self) -> Result<Vec<(AlertId, Option<SystemTime>)>, DeskError> {
+        let failed =
+            |error: &io::Error| DeskError { path: self.directory.clone(), line: None, message: format!("cannot be read: {error}") };
+        let entries = match fs::read_dir(&self.directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed(&error)),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| failed(&error))?;
+            let name = entry.file_name();
+            let Some(alert) = name.to_str().and_then(|name| name.strip_suffix(".toml")).and_then(|id| id.parse().ok()) else { continue };
+            found.push((alert, entry.metadata().and_then(|data| data.modified()).ok()));
+        }
+        found.sort_unstable_by_key(|(alert, _)| *alert);
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drafts() -> (tempfile::TempDir, Drafts) {
+        let directory = tempfile::tempdir().unwrap();
+        let drafts = Drafts::new(directory.path().join("drafts"));
+        (directory, drafts)
+    }
+
+    fn draft(comments: &str) -> Draft {
+        Draft { refunded: Some("INVALID".to_owned()), reason: Some(InvalidReason::Duplicate), comments: comments.to_owned() }
+    }
+
+    #[test]
+    fn a_draft_survives_a_restart_as_it_was_typed() {
+        let (directory, drafts) = drafts();
+        let alert = AlertId::generate();
+        let typed = draft("two\nlines, \"quotes\", ''' and an é 🦀");
+
+        drafts.put(alert, &typed).unwrap();
+
+        let again = Drafts::new(directory.path().join("drafts"));
+        assert_eq!(again.get(alert), Ok(Some(typed)));
+        assert_eq!(again.alerts(), Ok(vec![alert]));
+    }
+
+    #[test]
+    fn a_draft_is_gone_once_it_is_removed_or_emptied() {
+        let (_directory, drafts) = drafts();
+        let [sent, emptied] = [AlertId::generate(), AlertId::generate()];
+        drafts.put(sent, &draft("x")).unwrap();
+        drafts.put(emptied, &draft("x")).unwrap();
+
+        drafts.remove(sent).unwrap();
+        drafts.put(emptied, &Draft { refunded: Some("REFUNDED".to_owned()), ..Draft::default() }).unwrap();
+
+        assert_eq!(drafts.alerts(), Ok(Vec::new()));
+        assert_eq!(drafts.remove(sent), Ok(()), "removing what is not there is nothing");
+    }
+
+    #[test]
+    fn a_broken_draft_is_reported_and_kept() {
+        let (_directory, drafts) = drafts();
+        let alert = AlertId::generate();
+        drafts.put(alert, &draft("x")).unwrap();
+        let path = drafts.directory.join(format!("{alert}.toml"));
+        fs::write(&path, "comments = \"half").unwrap();
+
+        let error = drafts.get(alert).unwrap_err();
+
+        assert_eq!(error.line, Some(1));
+        assert!(drafts.put(alert, &draft("y")).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "comments = \"half");
+    }
+
+    #[test]
+    fn drafts_of_long_lapsed_alerts_are_swept_and_others_stay() {
+        let (_directory, drafts) = drafts();
+        let alert = AlertId::generate();
+        drafts.put(alert, &draft("x")).unwrap();
+
+        drafts.sweep(SystemTime::now() + KEPT / 2).unwrap();
+        let in_between = drafts.alerts().unwrap();
+        drafts.sweep(SystemTime::now() + KEPT * 2).unwrap();
+
+        assert_eq!(in_between, [alert]);
+        assert_eq!(drafts.alerts(), Ok(Vec::new()));
+    }
+}

@@ -1,0 +1,164 @@
+//! One private TOML file: read with the line of what is wrong, replaced in one step.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// What is wrong with a file of the desk. The words are fit for a user.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}: {message}", path.display(), line.map_or(String::new(), |line| format!(", line {line}")))]
+pub struct DeskError {
+    /// The file or directory.
+    pub path: PathBuf,
+    /// Which line of it, counted from 1, where one is at fault.
+    pub line: Option<usize>,
+    /// What is wrong, and what that means for the user.
+    pub message: String,
+}
+
+/// A file of the desk.
+#[derive(Debug, Clone)]
+pub(super) struct DeskFile {
+    path: PathBuf,
+}
+
+impl DeskFile {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The text of the file; `None` where there is none.
+    pub(super) fn text(&self) -> Result<Option<String>, DeskError> {
+        match fs::read_to_string(&self.path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.failed("cannot be read", &error)),
+        }
+    }
+
+    /// What the file holds; `None` where there is none.
+    pub(super) fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, DeskError> {
+        self.text()?.map(|text| self.parse(&text)).transpose()
+    }
+
+    /// What a text of this file means.
+    pub(super) fn parse<T: DeserializeOwned>(&self, text: &str) -> Result<T, DeskError> {
+        toml::from_str(text).map_err(|error| self.wrong(text, error.span(), error.message()))
+    }
+
+    /// An error at a place of the text.
+    pub(super) fn wrong(&self, text: &str, span: Option<Range<usize>>, message: &str) -> DeskError {
+        let line = span.and_then(|span| text.get(..span.start)).map(|before| before.matches('\n').count() + 1);
+        let message = format!("{}; the file is kept as it is and not written to until it is mended", message.trim_end());
+        DeskError { path: self.path.clone(), line, message }
+    }
+
+    /// Replaces the file in one step: after a crash there is the old one or the new one, never half of it.
+    pub(super) fn write<T: Serialize>(&self, about: &str, content: &T) -> Result<(), DeskError> {
+        let body = toml::to_string(content).map_err(|error| self.failed("cannot be written", &error))?;
+        let directory = self.path.parent().unwrap_or_else(|| Path::new("."));
+        make_directory(directory)?;
+        replace(directory, &self.path, &format!("# {about}\n\n{body}")).map_err(|error| self.failed("cannot be written", &error))
+    }
+
+    /// Removes the file, if there is one.
+    pub(super) fn remove(&self) -> Result<(), DeskError> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed("cannot be removed", &error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// An error about what was to be written.
+    pub(super) fn refused(&self, message: &str) -> DeskError {
+        DeskError { path: self.path.clone(), line: None, message: message.to_owned() }
+    }
+
+    fn failed(&self, what: &str, error: &dyn std::error::Error) -> DeskError {
+        DeskError { path: self.path.clone(), line: None, message: format!("{what}: {error}") }
+    }
+}
+
+/// Writes beside the file, to the disk, then takes its name. The temporary file is private (0600) from its first byte.
+fn replace(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    #[cfg(unix)]
+    fs::File::open(directory)?.sync_all()?;
+    Ok(())
+}
+
+/// Makes a directory that only its owner can enter, where there is none.
+pub(super) fn make_directory(directory: &Path) -> Result<(), DeskError> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory).map_err(|error| DeskError {
+        path: directory.to_owned(),
+        line: None,
+        message: format!("the directory cannot be made: {error}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn file() -> (tempfile::TempDir, DeskFile) {
+        let directory = tempfile::tempdir().unwrap();
+        let file = DeskFile::new(directory.path().join("deep").join("some.toml"));
+        (directory, file)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_and_a_missing_file_is_nothing() {
+        let (_directory, file) = file();
+        let content = BTreeMap::from([("a".to_owned(), "x\ny".to_owned())]);
+
+        let before = file.read::<BTreeMap<String, String>>().unwrap();
+        file.write("About it.", &content).unwrap();
+
+        assert_eq!(before, None);
+        assert_eq!(file.read().unwrap(), Some(content));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_of_the_desk_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (_directory, file) = file();
+
+        file.write("About it.", &BTreeMap::from([("a", 1)])).unwrap();
+        file.write("About it.", &BTreeMap::from([("a", 2)])).unwrap();
+
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(file.path()), 0o600);
+        assert_eq!(mode(file.path().parent().unwrap()), 0o700);
+        assert_eq!(fs::read_dir(file.path().parent().unwrap()).unwrap().count(), 1, "no temporary file is left behind");
+    }
+
+    #[test]
+    fn a_broken_file_is_reported_with_its_line() {
+        let (directory, _) = file();
+        let file = DeskFile::new(directory.path().join("some.toml"));
+        fs::write(file.path(), "a = 1\nb = = 2\n").unwrap();
+
+        let error = file.read::<BTreeMap<String, i64>>().unwrap_err();
+
+        assert_eq!(error.line, Some(2));
+        assert!(error.to_string().contains("some.toml, line 2: "), "{error}");
+    }
+}

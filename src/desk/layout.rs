@@ -1,0 +1,85 @@
+//! The state of the screen that is restored at the next start: screen, view, columns, divider.
+
+use serde::{Deserialize, Serialize};
+
+/// What the console looked like when it was last left. Names are the console's own; one it no longer knows is passed over.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Layout {
+    /// Which screen was open, by its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub screen: Option<String>,
+    /// Which view was chosen, by its name, built in or one's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view: Option<String>,
+    /// The query as it stood, where it was no longer the view's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// Share of the width that the list has beside the detail, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub divider: Option<u8>,
+    /// The columns of the list in their order; empty means the usual ones.
+    #[serde(rename = "column", skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<Column>,
+}
+
+/// A column of the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// Which, by its name.
+    pub name: String,
+    /// Its width in cells, where it was set by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u16>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Desk;
+    use super::*;
+
+    #[test]
+    fn the_screen_looks_at_the_next_start_as_it_was_left() {
+        let directory = tempfile::tempdir().unwrap();
+        let left = Layout {
+            screen: Some("queue".to_owned()),
+            view: Some("Urgent".to_owned()),
+            query: Some("expires:6 acme".to_owned()),
+            divider: Some(64),
+            columns: vec![Column { name: "left".to_owned(), width: None }, Column { name: "amount".to_owned(), width: Some(14) }],
+        };
+
+        Desk::open(directory.path()).unwrap().keep_layout(&left).unwrap();
+
+        assert_eq!(Desk::open(directory.path()).unwrap().layout(), Ok(left));
+    }
+
+    #[test]
+    fn the_first_start_has_the_usual_look() {
+        let directory = tempfile::tempdir().unwrap();
+
+        assert_eq!(Desk::open(directory.path().join("new")).unwrap().layout(), Ok(Layout::default()));
+    }
+
+    #[test]
+    fn a_layout_of_a_later_version_is_read_as_far_as_it_is_known() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("layout.toml"), "view = \"Open\"\npane = \"left\"\n").unwrap();
+
+        let layout = Desk::open(directory.path()).unwrap().layout().unwrap();
+
+        assert_eq!(layout.view.as_deref(), Some("Open"));
+    }
+
+    #[test]
+    fn a_broken_layout_is_reported_and_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("layout.toml");
+        std::fs::write(&path, "view = \"Open\"\ndivider = 300\n").unwrap();
+        let desk = Desk::open(directory.path()).unwrap();
+
+        assert_eq!(desk.layout().unwrap_err().line, Some(2));
+        assert!(desk.keep_layout(&Layout::default()).is_err());
+        assert!(std::fs::read_to_string(&path).unwrap().contains("300"));
+    }
+}

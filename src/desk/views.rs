@@ -1,0 +1,284 @@
+//! Saved views: the built-in ones as functions of the present moment, one's own by name in a file that can be edited by hand.
+
+use chrono::Duration;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::file::{DeskError, DeskFile};
+use crate::domain::{AlertFilter, AlertStatus, AlertType, Sort, SortField, SortOrder, Timestamp};
+
+/// How many hours before its deadline an alert is urgent.
+const URGENT_HOURS: u32 = 6;
+
+/// The longest window a network gives, in days: what was answered today was raised no earlier than that.
+const LONGEST_WINDOW_DAYS: i64 = 3;
+
+/// A view that comes with avert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "`about` says what each shows")]
+pub enum BuiltIn {
+    Urgent,
+    Open,
+    AwaitingAnswer,
+    RefundedToday,
+    Missed,
+    All,
+}
+
+impl BuiltIn {
+    /// Every built-in view, in the order of the list of views.
+    pub const ALL: [Self; 6] = [Self::Urgent, Self::Open, Self::AwaitingAnswer, Self::RefundedToday, Self::Missed, Self::All];
+
+    /// The name in lists and settings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Urgent => "Urgent",
+            Self::Open => "Open",
+            Self::AwaitingAnswer => "Awaiting answer",
+            Self::RefundedToday => "Refunded today",
+            Self::Missed => "Missed",
+            Self::All => "All",
+        }
+    }
+
+    /// What the view shows, in words.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Urgent => "waits for an answer and lapses within 6 hours, next first",
+            Self::Open => "every open alert, next to lapse first",
+            Self::AwaitingAnswer => "open alerts of the kinds that ask for an answer, without notices",
+            // The list operation cannot ask for the time of the answer; this is as near as it comes.
+            Self::RefundedToday => "refunds on alerts of today and the three days before, last answered first",
+            Self::Missed => "lapsed without an answer, last first",
+            Self::All => "everything, newest first",
+        }
+    }
+
+    /// Finds a built-in view by its name, in any letter case.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|view| same_name(view.name(), name))
+    }
+
+    /// What the view asks for at the moment `now`, and in which order.
+    pub fn query(self, now: Timestamp) -> (AlertFilter, Sort) {
+        let any = AlertFilter::default();
+        let (field, order) = match self {
+            Self::Urgent | Self::Open | Self::AwaitingAnswer => (SortField::HoursLeft, SortOrder::Ascending),
+            Self::RefundedToday => (SortField::UpdatedAt, SortOrder::Descending),
+            Self::Missed => (SortField::ExpiredAt, SortOrder::Descending),
+            Self::All => (SortField::AlertTimeStamp, SortOrder::Descending),
+        };
+        let filter = match self {
+            Self::Urgent => AlertFilter { expires_in: Some(URGENT_HOURS), ..any },
+            Self::Open => AlertFilter { statuses: vec![AlertStatus::Open], ..any },
+            Self::AwaitingAnswer => {
+                let types = AlertType::KNOWN.iter().filter(|alert_type| !alert_type.is_notice()).cloned().collect();
+                AlertFilter { statuses: vec![AlertStatus::Open], types, ..any }
+            }
+            Self::RefundedToday => {
+                let start_date = Some((now - Duration::days(LONGEST_WINDOW_DAYS)).date_naive());
+                AlertFilter { statuses: vec![AlertStatus::Resolved, AlertStatus::Refunded], start_date, ..any }
+            }
+            Self::Missed => AlertFilter { statuses: vec![AlertStatus::Expired], ..any },
+            Self::All => any,
+        };
+        (filter, Sort { field, order })
+    }
+}
+
+/// A view saved under a name of one's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SavedView {
+    /// Unique, letter case ignored, and not a built-in view's.
+    pub name: String,
+    /// The query as it is typed.
+    pub query: String,
+}
+
+/// The file of one's own views.
+#[derive(Debug, Clone)]
+pub struct Views {
+    file: DeskFile,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ViewsRead {
+    #[serde(default)]
+    view: Vec<ViewRead>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ViewRead {
+    name: Spanned<String>,
+    query: String,
+}
+
+#[derive(Serialize)]
+struct ViewsWritten<'v> {
+    view: &'v [SavedView],
+}
+
+impl Views {
+    pub(super) fn new(file: DeskFile) -> Self {
+        Self { file }
+    }
+
+    /// One's own views in the order of the file.
+    pub fn list(&self) -> Result<Vec<SavedView>, DeskError> {
+        let Some(text) = self.file.text()? else { return Ok(Vec::new()) };
+        let read: ViewsRead = self.file.parse(&text)?;
+        let mut views: Vec<SavedView> = Vec::with_capacity(read.view.len());
+        for ViewRead { name, query } in read.view {
+            let span = name.span();
+            let name = name.into_inner();
+            let twice = views.iter().any(|view| same_name(&view.name, &name)).then(|| format!("there are two views called {name}"));
+            if let Some(problem) = twice.or_else(|| wrong_name(&name)) {
+                return Err(self.file.wrong(&text, Some(span), &problem));
+            }
+            views.push(SavedView { name, query });
+        }
+        Ok(views)
+    }
+
+    /// Saves a view; one of the same name is replaced where it stands. Refused while the file cannot be read.
+    pub fn save(&self, view: SavedView) -> Result<(), DeskError> {
+        if let Some(problem) = wrong_name(&view.name) {
+            return Err(self.file.refused(&problem));
+        }
+        let mut views = self.list()?;
+        match views.iter_mut().find(|there| same_name(&there.name, &view.name)) {
+            Some(there) => *there = view,
+            None => views.push(view),
+        }
+        self.write(&views)
+    }
+
+    /// Removes a view; whether there was one of that name.
+    pub fn remove(&self, name: &str) -> Result<bool, DeskError> {
+        let mut views = self.list()?;
+        let before = views.len();
+        views.retain(|view| !same_name(&view.name, name));
+        let removed = views.len() < before;
+        if removed {
+            self.write(&views)?;
+        }
+        Ok(removed)
+    }
+
+    fn write(&self, views: &[SavedView]) -> Result<(), DeskError> {
+        let about = "Views of the queue: a name and a query each. Can be edited by hand; comments are not kept when avert saves a view.";
+        self.file.write(about, &ViewsWritten { view: views })
+    }
+}
+
+fn same_name(left: &str, right: &str) -> bool {
+    left.to_lowercase() == right.to_lowercase()
+}
+
+fn wrong_name(name: &str) -> Option<String> {
+    let length = name.chars().count();
+    if name.trim().is_empty() || name.trim() != name || length > 40 || name.contains(char::is_control) {
+        Some(format!("{:?} is no name for a view: 1 to 40 characters, no blank at either end", name.chars().take(60).collect::<String>()))
+    } else {
+        BuiltIn::named(name).map(|view| format!("{} is the name of a built-in view", view.name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::time::from_iso;
+    use crate::domain::{Alert, AlertId, Deadline, Outcome, Provider};
+
+    fn views() -> (tempfile::TempDir, Views) {
+        let directory = tempfile::tempdir().unwrap();
+        let views = Views::new(DeskFile::new(directory.path().join("views.toml")));
+        (directory, views)
+    }
+
+    fn view(name: &str, query: &str) -> SavedView {
+        SavedView { name: name.to_owned(), query: query.to_owned() }
+    }
+
+    #[test]
+    fn a_saved_view_is_there_after_a_restart_and_saving_it_again_replaces_it() {
+        let (directory, views) = views();
+
+        views.save(view("Mine", "status:open")).unwrap();
+        views.save(view("Café \"x\"", "acme \"a\\b\"")).unwrap();
+        views.save(view("MINE", "status:expired")).unwrap();
+
+        let again = Views::new(DeskFile::new(directory.path().join("views.toml")));
+        assert_eq!(again.list().unwrap(), [view("MINE", "status:expired"), view("Café \"x\"", "acme \"a\\b\"")]);
+    }
+
+    #[test]
+    fn a_removed_view_is_gone_and_removing_it_again_finds_nothing() {
+        let (_directory, views) = views();
+        views.save(view("Mine", "status:open")).unwrap();
+
+        assert_eq!(views.remove("mine"), Ok(true));
+        assert_eq!(views.remove("mine"), Ok(false));
+        assert_eq!(views.list().unwrap(), []);
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case(" x")]
+    #[case("a\nb")]
+    #[case("urgent")]
+    #[case("0123456789012345678901234567890123456789x")]
+    fn a_name_that_cannot_be_is_refused(#[case] name: &str) {
+        let (_directory, views) = views();
+
+        assert!(views.save(view(name, "")).is_err());
+        assert_eq!(views.list().unwrap(), []);
+    }
+
+    #[rstest]
+    #[case("[[view]]\nname = \"A\"\nquery = \"\"\n[[view]]\nname = \"a\"\nquery = \"\"\n", 5, "two views")]
+    #[case("[[view]]\nname = \"Open\"\nquery = \"\"\n", 2, "built-in")]
+    #[case("[[view]]\nname = \"A\"\nquery = 5\n", 3, "string")]
+    #[case("[[view]]\nname = \"A\"\nquerry = \"\"\n", 3, "querry")]
+    #[case("[[view]\n", 1, "")]
+    fn a_broken_file_is_reported_with_its_line_and_never_overwritten(#[case] text: &str, #[case] line: usize, #[case] says: &str) {
+        let (_directory, views) = views();
+        std::fs::write(views.file.path(), text).unwrap();
+
+        let error = views.list().unwrap_err();
+        let saved = views.save(view("B", ""));
+        let removed = views.remove("A");
+
+        assert_eq!(error.line, Some(line), "{error}");
+        assert!(error.message.contains(says), "{error}");
+        assert!(saved.is_err() && removed.is_err());
+        assert_eq!(std::fs::read_to_string(views.file.path()).unwrap(), text);
+    }
+
+    #[test]
+    fn the_built_in_views_show_what_they_say() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let base = Alert {
+            alert_time: Some(now - Duration::hours(20)),
+            deadline: Deadline::At(now + Duration::hours(4)),
+            ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+        };
+        let later = Alert { deadline: Deadline::At(now + Duration::hours(7)), ..base.clone() };
+        let notice = Alert { alert_type: AlertType::VerifiFraudNotice, ..later.clone() };
+        let refunded = Alert { status: AlertStatus::Resolved, outcome: Some(Outcome::sample(base.id)), ..base.clone() };
+        let last_week = Alert { alert_time: Some(now - Duration::days(7)), ..refunded.clone() };
+        let missed = Alert { status: AlertStatus::Expired, expired_at: Some(now), ..base.clone() };
+        let alerts = [&base, &later, &notice, &refunded, &last_week, &missed];
+
+        let shown = BuiltIn::ALL.map(|view| alerts.map(|alert| u8::from(view.query(now).0.matches(alert, now))));
+
+        assert_eq!(
+            shown,
+            [[1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 1], [1, 1, 1, 1, 1, 1]]
+        );
+    }
+}
