@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::domain::endpoint;
 use crate::domain::resolution::FieldError;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertId, AlertQuery, DeliveryId, EndpointId, EventId, EventKind, Money, OrganizationId, Page, Resolution};
@@ -295,6 +296,21 @@ pub struct NewEndpoint {
     pub url: String,
     /// How it knows us.
     pub auth: EndpointAuth,
+}
+
+impl NewEndpoint {
+    /// The endpoint with its address in normal form, or all that is wrong with it, field by field. No error repeats a credential.
+    pub fn validate(self) -> Result<Self, Vec<FieldError>> {
+        let url = endpoint::valid_url(&self.url);
+        let auth = match &self.auth {
+            EndpointAuth::Basic { username, password } => endpoint::valid_basic(username, password.reveal()),
+            EndpointAuth::Header { name, value } => endpoint::valid_header(name, value.reveal()),
+        };
+        match (url, auth) {
+            (Ok(url), Ok(())) => Ok(Self { url, auth: self.auth }),
+            (url, auth) => Err(url.err().into_iter().chain(auth.err()).collect()),
+        }
+    }
 }
 
 /// A webhook endpoint as it can be shown.

@@ -5,6 +5,7 @@
 
 pub mod alert;
 pub mod card;
+pub mod endpoint;
 pub mod event;
 pub mod filter;
 pub mod ids;

@@ -1,0 +1,128 @@
+//! A circuit breaker for one endpoint: it keeps the places in flight from an endpoint that does not answer, and lets it prove itself
+//! again with one delivery at a time.
+//!
+//! While the breaker is open nothing is tried, so no delivery uses up its schedule on an endpoint that is known to be down.
+
+use chrono::Duration;
+
+use crate::domain::time::Timestamp;
+
+/// So many failures in a row open the breaker.
+const FAILURES_TO_OPEN: u32 = 5;
+/// How long it stays open the first time; doubled by each further failure.
+const FIRST_PAUSE_SECONDS: i64 = 5;
+/// The longest it stays open.
+const LONGEST_PAUSE_SECONDS: i64 = 60;
+/// What an endpoint may have in flight before it has ever answered.
+const UNPROVEN_WINDOW: u32 = 2;
+
+/// What is known of an endpoint from its last tries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breaker {
+    failures: u32,
+    open_until: Option<Timestamp>,
+    window: u32,
+}
+
+impl Default for Breaker {
+    fn default() -> Self {
+        Self { failures: 0, open_until: None, window: UNPROVEN_WINDOW }
+    }
+}
+
+impl Breaker {
+    /// Whether nothing may be sent at this moment.
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        self.reopens_at(now).is_some()
+    }
+
+    /// When an open breaker lets the next try through.
+    pub fn reopens_at(&self, now: Timestamp) -> Option<Timestamp> {
+        // A clock that was set back must not keep the breaker open for longer than any pause is.
+        self.open_until.filter(|until| *until > now && *until - now <= Duration::seconds(LONGEST_PAUSE_SECONDS))
+    }
+
+    /// How many deliveries the endpoint may have in flight: few until it has answered, more with each success, one while it fails.
+    pub fn window(&self, limit: u32) -> u32 {
+        self.window.min(limit).max(1)
+    }
+
+    /// The receiver took a delivery.
+    pub fn succeeded(&mut self) {
+        self.failures = 0;
+        self.open_until = None;
+        self.window = self.window.saturating_mul(2);
+    }
+
+    /// A try failed.
+    pub fn failed(&mut self, now: Timestamp) {
+        self.failures = self.failures.saturating_add(1);
+        self.window = 1;
+        if self.failures >= FAILURES_TO_OPEN {
+            let doublings = (self.failures - FAILURES_TO_OPEN).min(8);
+            let seconds = (FIRST_PAUSE_SECONDS << doublings).min(LONGEST_PAUSE_SECONDS);
+            self.open_until = now.checked_add_signed(Duration::seconds(seconds));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    fn noon() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn after(failures: u32) -> Breaker {
+        let mut breaker = Breaker::default();
+        for _ in 0..failures {
+            breaker.failed(noon());
+        }
+        breaker
+    }
+
+    #[test]
+    fn it_opens_at_the_fifth_failure_in_a_row() {
+        assert!(!after(4).is_open(noon()));
+        assert!(after(5).is_open(noon()));
+        assert!(!after(5).is_open(noon() + Duration::seconds(5)));
+        let mut interrupted = after(4);
+        interrupted.succeeded();
+        interrupted.failed(noon());
+        assert!(!interrupted.is_open(noon()));
+    }
+
+    #[test]
+    fn its_pauses_double_up_to_a_minute() {
+        let pauses: Vec<i64> = (5..12).map(|failures| (after(failures).reopens_at(noon()).unwrap() - noon()).num_seconds()).collect();
+        assert_eq!(pauses, [5, 10, 20, 40, 60, 60, 60]);
+        assert!(after(u32::from(u16::MAX)).is_open(noon()));
+    }
+
+    #[test]
+    fn one_success_closes_it() {
+        let mut breaker = after(9);
+        breaker.succeeded();
+        assert!(!breaker.is_open(noon()));
+    }
+
+    #[test]
+    fn an_endpoint_earns_its_places() {
+        let mut breaker = Breaker::default();
+        let mut windows = vec![breaker.window(8)];
+        for _ in 0..3 {
+            breaker.succeeded();
+            windows.push(breaker.window(8));
+        }
+        breaker.failed(noon());
+        windows.push(breaker.window(8));
+        assert_eq!(windows, [2, 4, 8, 8, 1]);
+    }
+
+    #[test]
+    fn a_clock_set_back_does_not_keep_it_open() {
+        assert!(!after(5).is_open(noon() - Duration::hours(1)));
+    }
+}

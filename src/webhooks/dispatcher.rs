@@ -1,0 +1,416 @@
+//! The dispatcher: leases deliveries that are due, sends them, records what came of it, and looks for more.
+//!
+//! One task owns the state and starts the work: at most one claim, at most one record commit and many sends are under way at a time,
+//! and each comes back to it as a [`Done`]. While a commit is under way the results of further sends gather, and the next commit takes
+//! them all; so the number of commits follows the disk, and the number of sends the receivers.
+//!
+//! Nothing here is needed for safety: events and deliveries are in the store before anybody hears of the change, a lease that nobody
+//! finishes runs out, and a record whose fence is broken changes nothing. Whatever happens in here costs a repeat at worst.
+
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt as _;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use super::lanes::{Lanes, Limits};
+use super::retry::next_step;
+use super::sender::{Sender, Tried};
+use crate::domain::time::{SharedClock, Timestamp};
+use crate::domain::{DeliveryId, EndpointId};
+use crate::store::{AttemptRecord, DueDelivery, NextStep, SharedStore, StoreError, StoreResult};
+
+/// Most records in one commit.
+const RECORDS_PER_COMMIT: usize = 128;
+/// Most deliveries leased beyond those that can be sent at once.
+const MOST_AHEAD: usize = 128;
+/// With so many results that could not be recorded nothing more is leased.
+const MOST_UNRECORDED: usize = 1_024;
+/// Time to record a try before its lease ends.
+const RECORD_MARGIN: Duration = Duration::from_secs(5);
+/// How long the last commit may take when the dispatcher stops.
+const LAST_COMMIT: Duration = Duration::from_secs(2);
+
+/// How a dispatcher works.
+#[derive(Debug, Clone, Copy)]
+pub struct DispatcherSettings {
+    /// Sends in flight in all; those that take long no longer count.
+    pub in_flight: usize,
+    /// Sends in flight for each endpoint.
+    pub per_endpoint: u32,
+    /// How long a claimed delivery is ours.
+    pub lease: Duration,
+    /// How often to look for work that nobody told us of.
+    pub poll: Duration,
+    /// How long sends in flight may take to end when the dispatcher stops.
+    pub drain: Duration,
+}
+
+impl Default for DispatcherSettings {
+    fn default() -> Self {
+        Self {
+            in_flight: 32,
+            per_endpoint: 8,
+            lease: Duration::from_secs(45),
+            poll: Duration::from_millis(500),
+            drain: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What a run did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunReport {
+    /// Tries made.
+    pub tried: u64,
+    /// Those that a receiver took.
+    pub delivered: u64,
+}
+
+/// Brings what the outbox holds to its endpoints.
+pub struct Dispatcher {
+    store: SharedStore,
+    sender: Sender,
+    clock: SharedClock,
+    settings: DispatcherSettings,
+    lanes: Lanes,
+    tasks: JoinSet<Done>,
+    /// Results that wait to be recorded.
+    results: Vec<AttemptRecord>,
+    /// Results in the commit that is under way; kept, so that they can be tried again.
+    recording: Vec<AttemptRecord>,
+    claiming: bool,
+    /// Whether there may be something to lease.
+    look: bool,
+    /// Sends that have ended since the last claim began: how fast receivers are.
+    ended: usize,
+    next_due: Option<Timestamp>,
+    claims: Backoff,
+    commits: Backoff,
+    report: RunReport,
+}
+
+/// A piece of work that has come to its end.
+enum Done {
+    Sent { delivery: DeliveryId, generation: i64, attempt: u32, endpoint: EndpointId, tried: Tried },
+    Claimed { until: Timestamp, claimed: StoreResult<(Vec<DueDelivery>, Option<Timestamp>)> },
+    Recorded(StoreResult<()>),
+}
+
+/// When a store that failed is asked again.
+#[derive(Debug, Default)]
+struct Backoff {
+    failures: u32,
+    until: Option<Instant>,
+}
+
+impl Backoff {
+    fn failed(&mut self) {
+        let wait = Duration::from_millis(100) * (1 << self.failures.min(6));
+        self.failures = self.failures.saturating_add(1);
+        self.until = Some(Instant::now() + wait.min(Duration::from_secs(5)));
+    }
+
+    fn succeeded(&mut self) {
+        *self = Self::default();
+    }
+
+    fn is_over(&self) -> bool {
+        self.until.is_none_or(|until| until <= Instant::now())
+    }
+}
+
+impl Dispatcher {
+    /// A dispatcher that has not begun.
+    pub fn new(store: SharedStore, sender: Sender, clock: SharedClock, settings: DispatcherSettings) -> Self {
+        Self {
+            store,
+            sender,
+            clock,
+            settings,
+            lanes: Lanes::default(),
+            tasks: JoinSet::new(),
+            results: Vec::new(),
+            recording: Vec::new(),
+            claiming: false,
+            look: true,
+            ended: 0,
+            next_due: None,
+            claims: Backoff::default(),
+            commits: Backoff::default(),
+            report: RunReport::default(),
+        }
+    }
+
+    /// Runs until cancelled, on a task of its own. Then it leases nothing more, gives sends in flight [`DispatcherSettings::drain`] to
+    /// end, and records them. The handle ends when all that is done.
+    pub fn start(mut self, cancel: CancellationToken) -> JoinHandle<()> {
+        tokio::spawn(async move { self.run(&cancel).await })
+    }
+
+    /// Sends everything that is due at this moment of the clock, and what becomes due by that, records it and returns. The first error
+    /// of the store ends it; what was leased then waits for its lease.
+    pub async fn run_once(&mut self) -> StoreResult<RunReport> {
+        self.report = RunReport::default();
+        self.look = true;
+        loop {
+            self.advance();
+            if self.is_idle() {
+                return Ok(self.report);
+            }
+            let until_slow = self.lanes.next_slow(Instant::now());
+            tokio::select! {
+                Some(done) = self.tasks.join_next() => {
+                    if let Ok(done) = done {
+                        self.take(done).inspect_err(|_| self.lanes.clear())?;
+                    }
+                }
+                () = sleep_until(until_slow), if until_slow.is_some() => {}
+            }
+        }
+    }
+
+    async fn run(&mut self, cancel: &CancellationToken) {
+        let mut changes = self.store.changes();
+        let mut watching = true;
+        let mut poll = Instant::now() + self.settings.poll;
+        while !cancel.is_cancelled() {
+            self.advance();
+            let wake = self.next_wake(poll);
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => {}
+                Some(done) = self.tasks.join_next() => self.take_ready(done.ok()),
+                changed = changes.changed(), if watching => {
+                    watching = changed.is_ok();
+                    self.look = true;
+                }
+                () = sleep_until(Some(wake)) => {
+                    let now = Instant::now();
+                    let due = self.next_due.is_some_and(|due| due <= self.clock.now());
+                    if poll <= now || due {
+                        self.look = true;
+                        self.next_due = None;
+                        poll = now + self.settings.poll;
+                    }
+                }
+            }
+        }
+        self.drain().await;
+    }
+
+    /// Lets what is in flight end, for a while, and records it.
+    async fn drain(&mut self) {
+        self.lanes.clear();
+        let deadline = Instant::now() + self.settings.drain;
+        while self.lanes.in_flight() > 0 || !self.recording.is_empty() {
+            self.begin_commit();
+            tokio::select! {
+                Some(done) = self.tasks.join_next() => self.take_ready(done.ok()),
+                () = sleep_until(Some(deadline)) => break,
+                else => break,
+            }
+        }
+        self.tasks.abort_all();
+        let mut left = std::mem::take(&mut self.recording);
+        left.append(&mut self.results);
+        if left.is_empty() {
+            return;
+        }
+        let commit = self.store.record_attempts(left, self.clock.now());
+        match tokio::time::timeout(LAST_COMMIT, guarded(commit)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!("the last webhook results were not recorded, those deliveries will be repeated: {error}"),
+            Err(_) => tracing::warn!("the last webhook results were not recorded in time, those deliveries may be repeated"),
+        }
+    }
+
+    /// Starts whatever can be started now.
+    fn advance(&mut self) {
+        let limits = self.limits();
+        while let Some(delivery) = self.lanes.start_next(limits, self.clock.now(), Instant::now()) {
+            self.begin_send(delivery);
+        }
+        self.begin_commit();
+        self.begin_claim();
+    }
+
+    fn begin_send(&mut self, due: DueDelivery) {
+        let (sender, now) = (self.sender.clone(), self.clock.now());
+        self.tasks.spawn(async move {
+            let began = Instant::now();
+            let tried = AssertUnwindSafe(sender.send(&due, now)).catch_unwind().await;
+            let tried = tried
+                .unwrap_or_else(|_| Tried::failed(now, began.elapsed(), "avert failed to make the request; this is a fault of its own"));
+            Done::Sent { delivery: due.delivery, generation: due.generation, attempt: due.attempt, endpoint: due.endpoint, tried }
+        });
+    }
+
+    fn begin_commit(&mut self) {
+        if self.results.is_empty() || !self.recording.is_empty() || !self.commits.is_over() {
+            return;
+        }
+        let count = self.results.len().min(RECORDS_PER_COMMIT);
+        self.recording = self.results.drain(..count).collect();
+        let (store, records, now) = (self.store.clone(), self.recording.clone(), self.clock.now());
+        self.tasks.spawn(async move { Done::Recorded(guarded(store.record_attempts(records, now)).await) });
+    }
+
+    fn begin_claim(&mut self) {
+        let unrecorded = self.results.len() + self.recording.len();
+        if !self.look || self.claiming || !self.claims.is_over() || unrecorded >= MOST_UNRECORDED {
+            return;
+        }
+        let (limits, now) = (self.limits(), self.clock.now());
+        // Fast receivers are given as much ahead as they have just taken, so that they need not wait for the next claim.
+        let ahead = if self.ended >= 4 { self.ended.min(MOST_AHEAD) } else { 0 };
+        let limit = self.lanes.room(limits, now, Instant::now()) + ahead;
+        if limit == 0 {
+            return;
+        }
+        // In the store, deliveries whose result is not recorded yet are still in flight.
+        let per_endpoint = limits.per_endpoint.saturating_add(small(ahead + unrecorded));
+        let skip = self.lanes.skip(limits, small(ahead), now);
+        let until = now + chrono::Duration::from_std(self.settings.lease).unwrap_or(chrono::Duration::seconds(45));
+        let store = self.store.clone();
+        (self.claiming, self.look, self.ended) = (true, false, 0);
+        self.tasks.spawn(async move {
+            let claimed = guarded(async {
+                let due = store.claim_due_deliveries(now, until, small(limit), per_endpoint, &skip).await?;
+                let next = if due.len() < limit { store.next_due_delivery().await? } else { None };
+                Ok((due, next))
+            });
+            Done::Claimed { until, claimed: claimed.await }
+        });
+    }
+
+    /// Takes in a piece of work that has ended and every other one that has ended meanwhile. Errors of the store have been noted.
+    fn take_ready(&mut self, first: Option<Done>) {
+        let mut next = first;
+        loop {
+            if let Some(done) = next {
+                let _ = self.take(done);
+            }
+            match self.tasks.try_join_next() {
+                Some(done) => next = done.ok(),
+                None => return,
+            }
+        }
+    }
+
+    fn take(&mut self, done: Done) -> StoreResult<()> {
+        match done {
+            Done::Sent { delivery, generation, attempt, endpoint, tried } => {
+                self.sent(delivery, generation, attempt, endpoint, tried);
+                Ok(())
+            }
+            Done::Claimed { until, claimed } => {
+                self.claiming = false;
+                match claimed {
+                    Ok((due, next_due)) => {
+                        self.claims.succeeded();
+                        self.next_due = next_due.filter(|next| *next > self.clock.now());
+                        // What came may not be all there is.
+                        self.look |= !due.is_empty();
+                        self.lanes.accept(due, until);
+                        Ok(())
+                    }
+                    Err(error) => {
+                        tracing::warn!("webhook deliveries cannot be claimed: {error}");
+                        self.claims.failed();
+                        self.look = true;
+                        Err(error)
+                    }
+                }
+            }
+            Done::Recorded(Ok(())) => {
+                self.commits.succeeded();
+                self.recording.clear();
+                // Places are free again in the store, and what waited for these deliveries may go.
+                self.look = true;
+                Ok(())
+            }
+            Done::Recorded(Err(error)) => {
+                tracing::warn!("webhook results cannot be recorded: {error}");
+                self.commits.failed();
+                let mut again = std::mem::take(&mut self.recording);
+                again.append(&mut self.results);
+                self.results = again;
+                Err(error)
+            }
+        }
+    }
+
+    fn sent(&mut self, delivery: DeliveryId, generation: i64, attempt: u32, endpoint: EndpointId, tried: Tried) {
+        let now = self.clock.now();
+        let next = next_step(tried.result, attempt, now, &mut rand::rng());
+        let delivered = next == NextStep::Delivered;
+        self.lanes.finished(delivery, endpoint, delivered, now);
+        self.report.tried += 1;
+        self.report.delivered += u64::from(delivered);
+        self.ended += 1;
+        let status = tried.status();
+        match &next {
+            NextStep::Delivered => tracing::debug!(%delivery, attempt, status, "webhook delivered"),
+            NextStep::DisableEndpoint(reason) => {
+                tracing::warn!(%delivery, %endpoint, "webhook endpoint disabled: {reason}");
+                self.lanes.forget(endpoint);
+            }
+            NextStep::RetryAt(_) | NextStep::Exhausted => {
+                tracing::info!(%delivery, attempt, status, error = tried.error, ?next, "webhook not delivered");
+            }
+        }
+        self.results.push(AttemptRecord {
+            delivery,
+            generation,
+            started_at: tried.started_at,
+            duration: chrono::Duration::from_std(tried.duration).unwrap_or(chrono::Duration::MAX),
+            status,
+            error: tried.error,
+            answer: tried.answer,
+            next,
+        });
+    }
+
+    fn limits(&self) -> Limits {
+        let lease_left = self.sender.settings().timeout + RECORD_MARGIN;
+        Limits {
+            in_flight: self.settings.in_flight.max(1),
+            per_endpoint: self.settings.per_endpoint.max(1),
+            lease_left: chrono::Duration::from_std(lease_left).unwrap_or(chrono::Duration::seconds(20)),
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.tasks.is_empty() && self.results.is_empty() && !self.look
+    }
+
+    /// When something can be started that cannot be started now, unless an answer comes before.
+    fn next_wake(&self, poll: Instant) -> Instant {
+        let now = Instant::now();
+        let due = self.next_due.map(|due| now + (due - self.clock.now()).to_std().unwrap_or_default().max(Duration::from_millis(10)));
+        [self.claims.until, self.commits.until, due, self.lanes.next_slow(now)]
+            .into_iter()
+            .flatten()
+            .filter(|wake| *wake > now)
+            .fold(poll, Instant::min)
+    }
+}
+
+async fn sleep_until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A unit of work whose panic is an error, so that it cannot end the dispatcher.
+async fn guarded<T>(work: impl Future<Output = StoreResult<T>>) -> StoreResult<T> {
+    let panicked = |_| Err(StoreError::Unavailable("a unit of work panicked".to_owned()));
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(panicked)
+}
+
+fn small(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,251 @@
+//! What is leased and not yet recorded: a lane for each endpoint with its queue, its places in flight and its breaker.
+//!
+//! Lanes are served in turn, so that an endpoint with much to get takes no place from one with little. A send that takes long gives its
+//! place in the total back and keeps the one of its endpoint: endpoints that hang use up sockets, but not the others' turn.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use super::breaker::Breaker;
+use crate::domain::time::Timestamp;
+use crate::domain::{DeliveryId, EndpointId};
+use crate::store::DueDelivery;
+
+/// From then on a send no longer counts against the total.
+const SLOW_AFTER: Duration = Duration::from_millis(250);
+/// As many sockets as deliveries may use at most, slow ones included.
+const MOST_SOCKETS: usize = 256;
+
+/// How much may be under way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// In all.
+    pub(super) in_flight: usize,
+    /// For each endpoint.
+    pub(super) per_endpoint: u32,
+    /// What must be left of a lease for a try to begin: its longest duration and time to record it.
+    pub(super) lease_left: chrono::Duration,
+}
+
+#[derive(Debug)]
+struct Leased {
+    delivery: DueDelivery,
+    until: Timestamp,
+}
+
+#[derive(Debug, Default)]
+struct Lane {
+    queue: VecDeque<Leased>,
+    in_flight: u32,
+    breaker: Breaker,
+}
+
+impl Lane {
+    fn can_start(&self, limits: Limits, now: Timestamp) -> bool {
+        self.in_flight < self.breaker.window(limits.per_endpoint) && !self.breaker.is_open(now)
+    }
+}
+
+/// Every lane.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    lanes: HashMap<EndpointId, Lane>,
+    /// Endpoints with something queued, in turn.
+    turn: VecDeque<EndpointId>,
+    in_flight: HashMap<DeliveryId, Instant>,
+}
+
+impl Lanes {
+    /// Takes leased deliveries in.
+    pub(super) fn accept(&mut self, deliveries: Vec<DueDelivery>, until: Timestamp) {
+        for delivery in deliveries {
+            let lane = self.lanes.entry(delivery.endpoint).or_default();
+            if lane.queue.is_empty() {
+                self.turn.push_back(delivery.endpoint);
+            }
+            lane.queue.push_back(Leased { delivery, until });
+        }
+    }
+
+    /// The next delivery to send, if a place is free for one. It counts as in flight from now on.
+    pub(super) fn start_next(&mut self, limits: Limits, now: Timestamp, instant: Instant) -> Option<DueDelivery> {
+        if self.in_flight.len() >= MOST_SOCKETS || self.fast(instant) >= limits.in_flight {
+            return None;
+        }
+        for _ in 0..self.turn.len() {
+            let endpoint = self.turn.pop_front()?;
+            let Some(lane) = self.lanes.get_mut(&endpoint) else { continue };
+            // What has waited too long here is left to its lease: another claim gets it when that has run out.
+            lane.queue.retain(|leased| leased.until - now >= limits.lease_left);
+            let next = if lane.can_start(limits, now) { lane.queue.pop_front() } else { None };
+            if !lane.queue.is_empty() {
+                self.turn.push_back(endpoint);
+            }
+            if let Some(leased) = next {
+                lane.in_flight += 1;
+                self.in_flight.insert(leased.delivery.delivery, instant);
+                return Some(leased.delivery);
+            }
+        }
+        None
+    }
+
+    /// A send has come to its end.
+    pub(super) fn finished(&mut self, delivery: DeliveryId, endpoint: EndpointId, delivered: bool, now: Timestamp) {
+        self.in_flight.remove(&delivery);
+        let lane = self.lanes.entry(endpoint).or_default();
+        lane.in_flight = lane.in_flight.saturating_sub(1);
+        if delivered { lane.breaker.succeeded() } else { lane.breaker.failed(now) }
+    }
+
+    /// Forgets what is queued for an endpoint that gets nothing any more.
+    pub(super) fn forget(&mut self, endpoint: EndpointId) {
+        if let Some(lane) = self.lanes.get_mut(&endpoint) {
+            lane.queue.clear();
+        }
+    }
+
+    /// Forgets everything queued.
+    pub(super) fn clear(&mut self) {
+        self.lanes.values_mut().for_each(|lane| lane.queue.clear());
+        self.turn.clear();
+    }
+
+    /// Endpoints for which nothing more is to be leased: their breaker is open, or they have what they can take.
+    pub(super) fn skip(&self, limits: Limits, ahead: u32, now: Timestamp) -> Vec<EndpointId> {
+        let full = |lane: &Lane| {
+            let held = lane.in_flight as usize + lane.queue.len();
+            held >= (lane.breaker.window(limits.per_endpoint) + ahead) as usize
+        };
+        self.lanes.iter().filter(|(_, lane)| lane.breaker.is_open(now) || full(lane)).map(|(endpoint, _)| *endpoint).collect()
+    }
+
+    /// How many more can be leased now and sent at once.
+    pub(super) fn room(&self, limits: Limits, now: Timestamp, instant: Instant) -> usize {
+        let places = limits.in_flight.saturating_sub(self.fast(instant)).min(MOST_SOCKETS.saturating_sub(self.in_flight.len()));
+        let queued: usize = self.lanes.values().filter(|lane| lane.can_start(limits, now)).map(|lane| lane.queue.len()).sum();
+        places.saturating_sub(queued)
+    }
+
+    /// When the next send in flight gives its place back for taking long.
+    pub(super) fn next_slow(&self, instant: Instant) -> Option<Instant> {
+        self.in_flight.values().map(|started| *started + SLOW_AFTER).filter(|slow| *slow > instant).min()
+    }
+
+    /// How many sends are in flight.
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    fn fast(&self, instant: Instant) -> usize {
+        self.in_flight.values().filter(|started| instant.saturating_duration_since(**started) < SLOW_AFTER).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::domain::EventId;
+    use crate::domain::time::from_iso;
+    use crate::service::{EndpointAuth, Secret};
+
+    const LIMITS: Limits = Limits { in_flight: 4, per_endpoint: 2, lease_left: chrono::Duration::seconds(20) };
+
+    fn noon() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn lease() -> Timestamp {
+        noon() + chrono::Duration::seconds(45)
+    }
+
+    fn due(endpoint: EndpointId) -> DueDelivery {
+        DueDelivery {
+            delivery: DeliveryId::generate(),
+            generation: 1,
+            event: EventId::generate(),
+            body: Arc::from("{}"),
+            attempt: 1,
+            endpoint,
+            url: "http://127.0.0.1/".to_owned(),
+            auth: EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("secret") },
+        }
+    }
+
+    fn start_all(lanes: &mut Lanes, now: Timestamp, instant: Instant) -> Vec<DueDelivery> {
+        std::iter::from_fn(|| lanes.start_next(LIMITS, now, instant)).collect()
+    }
+
+    #[test]
+    fn endpoints_are_served_in_turn_within_their_places() {
+        let (busy, quiet) = (EndpointId::generate(), EndpointId::generate());
+        let mut lanes = Lanes::default();
+        lanes.accept(vec![due(busy), due(busy), due(busy), due(quiet)], lease());
+        let started: Vec<EndpointId> = start_all(&mut lanes, noon(), Instant::now()).iter().map(|due| due.endpoint).collect();
+        assert_eq!(started, [busy, quiet, busy]);
+        assert_eq!(lanes.in_flight(), 3);
+    }
+
+    #[test]
+    fn a_finished_send_makes_its_place_free() {
+        let endpoint = EndpointId::generate();
+        let mut lanes = Lanes::default();
+        lanes.accept((0..3).map(|_| due(endpoint)).collect(), lease());
+        let started = start_all(&mut lanes, noon(), Instant::now());
+        assert_eq!(started.len(), 2);
+        lanes.finished(started[0].delivery, endpoint, true, noon());
+        assert_eq!(start_all(&mut lanes, noon(), Instant::now()).len(), 1);
+    }
+
+    #[test]
+    fn slow_sends_give_their_place_back_to_others() {
+        let mut lanes = Lanes::default();
+        let began = Instant::now();
+        lanes.accept((0..5).map(|_| due(EndpointId::generate())).collect(), lease());
+        assert_eq!(start_all(&mut lanes, noon(), began).len(), 4);
+        assert_eq!(lanes.room(LIMITS, noon(), began), 0);
+        assert_eq!(lanes.next_slow(began), Some(began + SLOW_AFTER));
+        assert_eq!(start_all(&mut lanes, noon(), began + SLOW_AFTER).len(), 1);
+    }
+
+    #[test]
+    fn a_lease_that_is_nearly_over_is_not_used() {
+        let endpoint = EndpointId::generate();
+        let mut lanes = Lanes::default();
+        lanes.accept(vec![due(endpoint)], lease());
+        assert!(lanes.start_next(LIMITS, noon() + chrono::Duration::seconds(26), Instant::now()).is_none());
+        assert!(lanes.start_next(LIMITS, noon(), Instant::now()).is_none(), "it was let go");
+    }
+
+    #[test]
+    fn an_endpoint_that_fails_is_skipped_until_its_breaker_lets_one_through() {
+        let endpoint = EndpointId::generate();
+        let mut lanes = Lanes::default();
+        for _ in 0..5 {
+            lanes.accept(vec![due(endpoint)], lease());
+            let started = lanes.start_next(LIMITS, noon(), Instant::now()).unwrap();
+            lanes.finished(started.delivery, endpoint, false, noon());
+        }
+        assert_eq!(lanes.skip(LIMITS, 0, noon()), [endpoint]);
+        let later = noon() + chrono::Duration::seconds(5);
+        assert!(lanes.skip(LIMITS, 0, later).is_empty());
+        lanes.accept(vec![due(endpoint), due(endpoint)], later + chrono::Duration::seconds(45));
+        assert!(lanes.start_next(LIMITS, noon(), Instant::now()).is_none());
+        assert_eq!(start_all(&mut lanes, later, Instant::now()).len(), 1);
+        assert_eq!(lanes.skip(LIMITS, 0, later), [endpoint]);
+    }
+
+    #[test]
+    fn room_counts_what_is_queued_already_but_not_what_cannot_start() {
+        let endpoint = EndpointId::generate();
+        let mut lanes = Lanes::default();
+        let instant = Instant::now();
+        assert_eq!(lanes.room(LIMITS, noon(), instant), 4);
+        lanes.accept((0..3).map(|_| due(endpoint)).collect(), lease());
+        assert_eq!(lanes.room(LIMITS, noon(), instant), 1);
+        assert_eq!(start_all(&mut lanes, noon(), instant).len(), 2);
+        assert_eq!(lanes.room(LIMITS, noon(), instant), 2);
+    }
+}

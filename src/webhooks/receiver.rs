@@ -1,0 +1,174 @@
+//! A small webhook receiver on this machine: the merchant's side, for the demo and for trying an endpoint out.
+//!
+//! It checks the credential as a merchant's system would, answers, and keeps the last events for whoever watches.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use serde::Deserialize;
+use subtle::ConstantTimeEq as _;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::sender::basic;
+use crate::domain::AlertId;
+use crate::domain::time::{SharedClock, Timestamp};
+use crate::service::EndpointAuth;
+
+/// Longest body that is taken.
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+/// How much is kept of a body that came without the credential.
+const MAX_UNAUTHORIZED_BYTES: usize = 4 * 1024;
+
+/// How a receiver works.
+#[derive(Clone)]
+pub struct ReceiverSettings {
+    /// The credential it asks for.
+    pub auth: EndpointAuth,
+    /// How many events it keeps.
+    pub keep: usize,
+    /// Where the times of the events come from.
+    pub clock: SharedClock,
+}
+
+/// A request that came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceivedEvent {
+    /// Its number since the receiver began; 1-based.
+    pub number: u64,
+    /// When it came.
+    pub at: Timestamp,
+    /// `event` of the body; empty where there is none.
+    pub event: String,
+    /// `payload.id` of the body.
+    pub alert: Option<AlertId>,
+    /// The `webhook-id` header: the same for every try of one event.
+    pub webhook_id: Option<String>,
+    /// The body as it came.
+    pub body: String,
+    /// Whether the credential was right.
+    pub authorized: bool,
+}
+
+/// A receiver that runs until it is dropped.
+pub struct Receiver {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    _stop: DropGuard,
+}
+
+struct Shared {
+    settings: ReceiverSettings,
+    events: Mutex<VecDeque<ReceivedEvent>>,
+    newest: watch::Sender<u64>,
+}
+
+impl Receiver {
+    /// Answers on a bound listener. Needs a tokio runtime.
+    pub fn start(listener: TcpListener, settings: ReceiverSettings) -> io::Result<Self> {
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared { settings, events: Mutex::default(), newest: watch::Sender::new(0) });
+        let routes = Router::new().fallback(post(receive)).layer(DefaultBodyLimit::max(MAX_BODY_BYTES)).with_state(shared.clone());
+        let stop = CancellationToken::new();
+        let serving = axum::serve(listener, routes).with_graceful_shutdown(stop.clone().cancelled_owned());
+        tokio::spawn(async move {
+            if let Err(error) = serving.await {
+                tracing::warn!("the webhook receiver ended: {error}");
+            }
+        });
+        Ok(Self { address, shared, _stop: stop.drop_guard() })
+    }
+
+    /// The address it is bound to.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL of an endpoint that is this receiver.
+    pub fn url(&self) -> String {
+        format!("http://{}/webhooks", self.address)
+    }
+
+    /// The number of the newest event, 0 before the first; wakes whoever watches.
+    pub fn newest(&self) -> watch::Receiver<u64> {
+        self.shared.newest.subscribe()
+    }
+
+    /// The kept events with a number above `after`, oldest first.
+    pub fn events_after(&self, after: u64) -> Vec<ReceivedEvent> {
+        self.shared.events().iter().filter(|event| event.number > after).cloned().collect()
+    }
+}
+
+impl Shared {
+    fn events(&self) -> MutexGuard<'_, VecDeque<ReceivedEvent>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, mut event: ReceivedEvent) {
+        let mut events = self.events();
+        event.number = *self.newest.borrow() + 1;
+        let number = event.number;
+        events.push_back(event);
+        while events.len() > self.settings.keep {
+            events.pop_front();
+        }
+        self.newest.send_replace(number);
+    }
+
+    fn authorizes(&self, headers: &HeaderMap) -> bool {
+        let same = |name: &str, expected: &str| headers.get(name).is_some_and(|given| given.as_bytes().ct_eq(expected.as_bytes()).into());
+        match &self.settings.auth {
+            EndpointAuth::Basic { username, password } => same(AUTHORIZATION.as_str(), &basic(username, password.reveal())),
+            EndpointAuth::Header { name, value } => same(name, value.reveal()),
+        }
+    }
+}
+
+/// As much of the body as the receiver wants to know.
+#[derive(Deserialize)]
+struct Notification {
+    event: String,
+    payload: Payload,
+}
+
+#[derive(Deserialize)]
+struct Payload {
+    id: String,
+}
+
+async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
+    let authorized = shared.authorizes(&headers);
+    let kept = if authorized { &body[..] } else { &body[..body.len().min(MAX_UNAUTHORIZED_BYTES)] };
+    let notification = serde_json::from_slice::<Notification>(&body).ok();
+    let understood = notification.is_some();
+    let (event, alert) = notification.map_or_else(Default::default, |read| (read.event, read.payload.id.parse().ok()));
+    shared.keep(ReceivedEvent {
+        number: 0,
+        at: shared.settings.clock.now(),
+        event,
+        alert,
+        webhook_id: headers.get("webhook-id").and_then(|value| value.to_str().ok()).map(str::to_owned),
+        body: String::from_utf8_lossy(kept).into_owned(),
+        authorized,
+    });
+    match (authorized, understood, &shared.settings.auth) {
+        (true, true, _) => (StatusCode::OK, "received\n").into_response(),
+        (true, false, _) => (StatusCode::BAD_REQUEST, "not a notification: event and payload.id are missing\n").into_response(),
+        (false, _, EndpointAuth::Basic { .. }) => {
+            let challenge = [(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"webhooks\", charset=\"UTF-8\""))];
+            (StatusCode::UNAUTHORIZED, challenge, "wrong credential\n").into_response()
+        }
+        (false, _, EndpointAuth::Header { .. }) => (StatusCode::UNAUTHORIZED, "wrong credential\n").into_response(),
+    }
+}

@@ -1,0 +1,256 @@
+//! One try of one delivery: one POST, its answer, and nothing else.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, ClientBuilder, Response, redirect, retry};
+use url::Url;
+
+use super::endpoint::{AddressPolicy, GuardedResolver, Refused};
+use super::retry::{TryResult, parse_retry_after};
+use crate::domain::time::Timestamp;
+use crate::service::EndpointAuth;
+use crate::store::DueDelivery;
+
+/// How much of an answer is read and kept; the rest never leaves the receiver.
+pub const MAX_ANSWER_BYTES: usize = 16 * 1024;
+
+/// How deliveries are sent.
+#[derive(Debug, Clone, Copy)]
+pub struct SenderSettings {
+    /// Where they may be sent to.
+    pub addresses: AddressPolicy,
+    /// How long a try may take in all: name, connection, request and answer.
+    pub timeout: Duration,
+}
+
+impl Default for SenderSettings {
+    fn default() -> Self {
+        Self { addresses: AddressPolicy::default(), timeout: Duration::from_secs(15) }
+    }
+}
+
+/// What a try came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// When it began, by the clock it was given.
+    pub started_at: Timestamp,
+    /// How long it took.
+    pub duration: Duration,
+    /// Status and the wait that was asked for, or no answer.
+    pub result: TryResult,
+    /// Why no answer came, in words for a user.
+    pub error: Option<String>,
+    /// The beginning of the answer, without control characters and without the endpoint's credential.
+    pub answer: String,
+}
+
+impl Tried {
+    /// The answer's status, if one came.
+    pub fn status(&self) -> Option<u16> {
+        match self.result {
+            TryResult::Answered { status, .. } => Some(status),
+            TryResult::Failed => None,
+        }
+    }
+
+    /// A try that came to nothing.
+    pub fn failed(started_at: Timestamp, duration: Duration, error: impl Into<String>) -> Self {
+        Self { started_at, duration, result: TryResult::Failed, error: Some(error.into()), answer: String::new() }
+    }
+}
+
+/// Sends deliveries. Cheap to clone: the clones share their connections.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    client: Client,
+    settings: SenderSettings,
+}
+
+impl Sender {
+    /// A sender with connections of its own. The error says why this machine cannot have one.
+    pub fn new(settings: SenderSettings) -> Result<Self, String> {
+        let client = builder(settings).build().or_else(|error| {
+            // A machine without any root certificate still reaches plain http receivers; https ones fail, each with its reason.
+            tracing::warn!("https receivers cannot be reached: {}", innermost(&error));
+            builder(settings).tls_certs_only([]).build()
+        });
+        let client = client.map_err(|error| format!("the HTTP client cannot be set up: {}", innermost(&error)))?;
+        Ok(Self { client, settings })
+    }
+
+    /// How this sender sends.
+    pub fn settings(&self) -> SenderSettings {
+        self.settings
+    }
+
+    /// Makes the POST and reads the answer. `now` is the present moment, for `webhook-timestamp` and dates in Retry-After.
+    pub async fn send(&self, delivery: &DueDelivery, now: Timestamp) -> Tried {
+        let began = Instant::now();
+        let request = match self.request(delivery, now) {
+            Ok(request) => request,
+            Err(error) => return Tried::failed(now, began.elapsed(), error),
+        };
+        let mut response = match self.client.execute(request).await {
+            Ok(response) => response,
+            Err(error) => return Tried::failed(now, began.elapsed(), self.words(&error)),
+        };
+        let retry_after =
+            response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).and_then(|text| parse_retry_after(text, now));
+        let result = TryResult::Answered { status: response.status().as_u16(), retry_after };
+        // The status is the answer. A body that breaks off or never ends changes nothing about it.
+        let answer = read_answer(&mut response).await;
+        Tried { started_at: now, duration: began.elapsed(), result, error: None, answer: presentable(&answer, &delivery.auth) }
+    }
+
+    fn request(&self, delivery: &DueDelivery, now: Timestamp) -> Result<reqwest::Request, String> {
+        let url = Url::parse(&delivery.url).map_err(|error| format!("the endpoint's address cannot be used: {error}"))?;
+        self.settings.addresses.check_literal(&url).map_err(|refused| refused.to_string())?;
+        let mut headers = HeaderMap::with_capacity(4);
+        let (name, value) = credential(&delivery.auth)?;
+        headers.insert(name, value);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert("webhook-id", header_value(&delivery.event.to_string())?);
+        headers.insert("webhook-timestamp", header_value(&now.timestamp().to_string())?);
+        let body = delivery.body.as_bytes().to_vec();
+        self.client
+            .post(url)
+            .headers(headers)
+            .body(body)
+            .build()
+            .map_err(|error| format!("the request cannot be made: {}", innermost(&error)))
+    }
+
+    fn words(&self, error: &reqwest::Error) -> String {
+        if let Some(refused) = find::<Refused>(error) {
+            return refused.to_string();
+        }
+        if error.is_timeout() {
+            let seconds = self.settings.timeout.as_secs_f64();
+            return if error.is_connect() { format!("no connection within {seconds} s") } else { format!("no answer within {seconds} s") };
+        }
+        if error.is_dns() {
+            return format!("the host name cannot be resolved: {}", innermost(error));
+        }
+        if error.is_connect() {
+            return format!("no connection: {}", innermost(error));
+        }
+        format!("the connection broke before an answer came: {}", innermost(error))
+    }
+}
+
+fn builder(settings: SenderSettings) -> ClientBuilder {
+    Client::builder()
+        .user_agent(concat!("avert/", env!("CARGO_PKG_VERSION")))
+        .timeout(settings.timeout)
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .retry(retry::never())
+        .no_proxy()
+        .dns_resolver(GuardedResolver(settings.addresses))
+        .pool_idle_timeout(Duration::from_secs(30))
+        .pool_max_idle_per_host(32)
+}
+
+/// The header an endpoint knows us by.
+fn credential(auth: &EndpointAuth) -> Result<(HeaderName, HeaderValue), String> {
+    let (name, mut value) = match auth {
+        EndpointAuth::Basic { username, password } => (AUTHORIZATION, header_value(&basic(username, password.reveal()))?),
+        EndpointAuth::Header { name, value } => {
+            let name =
+                HeaderName::from_bytes(name.as_bytes()).map_err(|_| "the endpoint's header has a name that cannot be sent".to_owned())?;
+            (name, header_value(value.reveal())?)
+        }
+    };
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+/// `Basic` and the encoded pair (RFC 7617, UTF-8).
+pub(super) fn basic(username: &str, password: &str) -> String {
+    format!("Basic {}", BASE64_STANDARD.encode(format!("{username}:{password}")))
+}
+
+fn header_value(text: &str) -> Result<HeaderValue, String> {
+    HeaderValue::from_str(text).map_err(|_| "the endpoint's credential cannot be sent in a header".to_owned())
+}
+
+async fn read_answer(response: &mut Response) -> Vec<u8> {
+    let mut answer = Vec::new();
+    while answer.len() < MAX_ANSWER_BYTES {
+        let Ok(Some(chunk)) = response.chunk().await else { break };
+        let room = MAX_ANSWER_BYTES - answer.len();
+        answer.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    }
+    answer
+}
+
+/// The answer as it may be kept and shown: text, without control characters other than line breaks and tabs, and without our own
+/// credential, should the receiver have echoed it.
+fn presentable(answer: &[u8], auth: &EndpointAuth) -> String {
+    let mut text: String =
+        String::from_utf8_lossy(answer).chars().filter(|char| !char.is_control() || matches!(char, '\n' | '\t')).collect();
+    let encoded;
+    let secrets = match auth {
+        EndpointAuth::Basic { username, password } => {
+            encoded = basic(username, password.reveal());
+            [encoded.trim_start_matches("Basic "), password.reveal()]
+        }
+        EndpointAuth::Header { value, .. } => {
+            let value = value.reveal();
+            [value, value.rsplit(' ').next().unwrap_or(value)]
+        }
+    };
+    for secret in secrets {
+        // Shorter ones would blot out half of every answer, and guard nothing.
+        if secret.len() >= 4 {
+            text = text.replace(secret, "****");
+        }
+    }
+    text
+}
+
+fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref::<T>() {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
+/// The innermost cause. reqwest's own words hold the address with its query, which may be a secret; the cause does not.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(deeper) = cause.and_then(Error::source) {
+        cause = Some(deeper);
+    }
+    cause.map_or_else(|| "no reason given".to_owned(), ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::Secret;
+
+    #[test]
+    fn an_answer_is_kept_without_control_characters_and_without_the_credential() {
+        let basic = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
+        let text = presentable(b"\x1b[31mno: hunter22, ZGVzazpodW50ZXIyMg==\r\nnext\x07 \xff", &basic);
+        assert_eq!(text, "[31mno: ****, ****\nnext \u{fffd}");
+        let header = EndpointAuth::Header { name: "Authorization".to_owned(), value: Secret::new("Bearer abcdef") };
+        assert_eq!(presentable(b"wrong token abcdef", &header), "wrong token ****");
+        let short = EndpointAuth::Header { name: "X-Key".to_owned(), value: Secret::new("a") };
+        assert_eq!(presentable(b"banana", &short), "banana");
+    }
+
+    #[test]
+    fn the_basic_credential_is_encoded_as_the_standard_shows() {
+        assert_eq!(basic("Aladdin", "open sesame"), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+    }
+}
