@@ -1,1 +1,24 @@
-//! The JSON of the interface in both dialects: reads tolerantly, writes one form per dialect.
+//! The JSON of the interface in both dialects: reads tolerantly, writes one form for each dialect.
+//!
+//! [`write`] makes answers and event bodies, [`read`] takes alerts in from whatever deployments and files hold, [`body`] reads the
+//! resolution bodies exactly as the interface writes them, [`query`] is the query string of the list operation, and [`import`] streams
+//! whole files. Decimals never pass through a binary float on any of these ways.
+
+pub mod body;
+pub mod import;
+mod json;
+pub mod query;
+pub mod read;
+pub mod write;
+
+pub use write::EventBody;
+
+/// Which of the interface's two variants is spoken (decisions, Two dialects).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Dialect {
+    /// API keys, decimal strings, `ethocaMerchantId`.
+    #[default]
+    Current,
+    /// Bearer tokens, decimals as numbers, `ethocaMergantId`.
+    Older,
+}

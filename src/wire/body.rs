@@ -1,0 +1,146 @@
+//! The bodies of the resolution operation, read exactly as the interface writes them.
+//!
+//! What is wrong with their shape is told here, what is wrong with their meaning by [`CurrentBody::validate`] and
+//! [`OlderBody::validate`]. Unknown fields are ignored, null counts as not given.
+
+use super::json::{Given, Place, each_member};
+use crate::domain::resolution::{CurrentBody, OlderBody};
+use crate::domain::{Amount, FieldError};
+
+/// Reads the body of the current dialect: `refunded`, `resolution`, `comments`.
+pub fn current(body: &[u8]) -> Result<CurrentBody, Vec<FieldError>> {
+    let mut members = Members::read(body, ["refunded", "resolution", "comments"])?;
+    let read = CurrentBody { refunded: members.text(0), resolution: members.text(1), comments: members.text(2) };
+    members.finish(read)
+}
+
+/// Reads the body of the older dialect: `resolution`, `refunded`, `amountStopped`, `comments`.
+pub fn older(body: &[u8]) -> Result<OlderBody, Vec<FieldError>> {
+    let mut members = Members::read(body, ["resolution", "refunded", "amountStopped", "comments"])?;
+    let read =
+        OlderBody { resolution: members.text(0), refunded: members.text(1), amount_stopped: members.number(2), comments: members.text(3) };
+    members.finish(read)
+}
+
+/// The known members of a body and what was wrong with them.
+struct Members<'a, const N: usize> {
+    names: [&'static str; N],
+    values: [Option<Given<'a>>; N],
+    errors: Vec<FieldError>,
+}
+
+impl<'a, const N: usize> Members<'a, N> {
+    fn read(body: &'a [u8], names: [&'static str; N]) -> Result<Self, Vec<FieldError>> {
+        let json = std::str::from_utf8(body)
+            .map_err(|error| vec![FieldError::new("body", format!("is not UTF-8 at byte {}", error.valid_up_to() + 1))])?;
+        let mut members = Self { names, values: [const { None }; N], errors: Vec::new() };
+        each_member(json, Place::START, |name, value| {
+            let Some(index) = names.iter().position(|known| *known == name) else { return };
+            if members.values[index].is_some() {
+                let error = FieldError::new(names[index], "is given twice: once is allowed");
+                if !members.errors.contains(&error) {
+                    members.errors.push(error);
+                }
+            }
+            members.values[index] = Some(Given::of(value));
+        })
+        .map_err(|error| vec![FieldError::new("body", error.message)])?;
+        Ok(members)
+    }
+
+    fn text(&mut self, index: usize) -> Option<String> {
+        match self.values[index].take() {
+            None | Some(Given::Null) => None,
+            Some(Given::Text(text)) => Some(text.into_owned()),
+            Some(other) => self.refuse(index, &other, "a text is allowed"),
+        }
+    }
+
+    fn number(&mut self, index: usize) -> Option<Amount> {
+        match self.values[index].take() {
+            None | Some(Given::Null) => None,
+            Some(Given::Number(digits)) => match digits.parse() {
+                Ok(amount) => Some(amount),
+                Err(_) => self.refuse(index, &Given::Number(digits), "a decimal of at most 28 digits is allowed"),
+            },
+            Some(other) => self.refuse(index, &other, "a number is allowed"),
+        }
+    }
+
+    fn refuse<T>(&mut self, index: usize, given: &Given<'_>, allowed: &str) -> Option<T> {
+        self.errors.push(FieldError::new(self.names[index], format!("is {}: {allowed}", given.words())));
+        None
+    }
+
+    fn finish<T>(self, read: T) -> Result<T, Vec<FieldError>> {
+        if self.errors.is_empty() { Ok(read) } else { Err(self.errors) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[test]
+    fn a_whole_body_is_read_and_unknown_fields_are_ignored() {
+        let body = br#" {"refunded":"NOT REFUNDED", "resolution":null, "comments":"caf\u00e9", "extra":{"deep":[1]}} "#;
+
+        let read = current(body).unwrap();
+
+        assert_eq!(read, CurrentBody { refunded: Some("NOT REFUNDED".into()), resolution: None, comments: Some("café".into()) });
+    }
+
+    #[test]
+    fn a_stopped_amount_keeps_its_digits() {
+        let read = older(br#"{"resolution":"PARTIALLY_STOPPED","refunded":"REFUNDED","amountStopped":10.10}"#).unwrap();
+
+        assert_eq!(read.amount_stopped.map(|amount| amount.to_string()).as_deref(), Some("10.10"));
+    }
+
+    #[rstest]
+    #[case(b"", "body", "is empty")]
+    #[case(b"[1]", "body", "array")]
+    #[case(b"\"REFUNDED\"", "body", "string")]
+    #[case(b"null", "body", "not a JSON object")]
+    #[case(b"{\"refunded\":", "body", "line 1, column 12")]
+    #[case(b"{\"refunded\":\n \"REFUNDED\",}", "body", "line 2, column 13")]
+    #[case(b"{} {}", "body", "is not JSON")]
+    #[case(b"{\"refunded\":\"\xff\"}", "body", "UTF-8 at byte 14")]
+    #[case(b"{\"refunded\":1e3}", "refunded", "the number 1e3")]
+    #[case(b"{\"refunded\":[]}", "refunded", "an array")]
+    #[case(b"{\"comments\":{}}", "comments", "an object")]
+    #[case(b"{\"comments\":\"\\ud800\"}", "comments", "broken escape")]
+    #[case(b"{\"resolution\":false}", "resolution", "is false")]
+    #[case(b"{\"refunded\":\"INVALID\",\"refunded\":\"REFUNDED\"}", "refunded", "twice")]
+    fn a_wrong_shape_is_told_by_field(#[case] body: &[u8], #[case] field: &str, #[case] words: &str) {
+        let errors = current(body).unwrap_err();
+
+        assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].field, field);
+        assert!(errors[0].message.contains(words), "{}", errors[0].message);
+    }
+
+    #[test]
+    fn nesting_without_end_is_only_a_syntax_error() {
+        let body = format!("{{\"a\":{}", "[".repeat(60_000));
+
+        assert_eq!(current(body.as_bytes()).unwrap_err()[0].field, "body");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_reading_panic(body in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = current(&body);
+            let _ = older(&body);
+        }
+
+        #[test]
+        fn almost_json_never_panics(body in "[\\{\\}\\[\\]\",:a-z0-9\\\\. ]{0,80}") {
+            let _ = current(body.as_bytes());
+            let _ = older(body.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! JSON documents of any size: the scanner cuts out one alert after the other and keeps no more than that one in memory.
+
+use std::io::{self, BufRead};
+
+use super::source::{Source, unreadable};
+use super::{MAX_ROW, Row, refuse, rejected, too_large};
+use crate::wire::json::Place;
+use crate::wire::read::{Record, UnknownFields, alert, complete};
+
+/// Deepest nesting that is followed.
+const MAX_DEPTH: usize = 512;
+
+pub(super) struct Document<R> {
+    source: Source<R>,
+    place: Place,
+    state: State,
+    row: Vec<u8>,
+    row_too_large: bool,
+}
+
+/// Where in the document the scanner stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Between whole values.
+    Outside,
+    /// In an array of alerts, before a value (or the end, where it is the first).
+    Before { first: bool, page: bool },
+    /// In an array of alerts, after a value.
+    After { page: bool },
+    /// At the end, or past an error.
+    Done,
+}
+
+/// What a scan came upon.
+enum Scan {
+    /// A whole value is in `row`.
+    Value,
+    /// The array of a page has begun.
+    PageData,
+}
+
+/// Why the document cannot be followed any further.
+struct Broken {
+    place: Place,
+    what: String,
+}
+
+type Step<T> = Result<T, Broken>;
+
+impl<R: BufRead> Document<R> {
+    pub(super) fn new(source: Source<R>) -> Self {
+        Self { source, place: Place::START, state: State::Outside, row: Vec::new(), row_too_large: false }
+    }
+
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.source.bytes_read()
+    }
+
+    pub(super) fn next_row(&mut self, unknown: &mut UnknownFields) -> Option<Row> {
+        match self.step() {
+            Ok(Some(start)) => Some(self.read_row(start, unknown)),
+            Ok(None) => None,
+            Err(Broken { place, what }) => {
+                self.state = State::Done;
+                Some(refuse(place.line, format!("{what} at {place}; what stands before it was read")))
+            }
+        }
+    }
+
+    /// Goes on to the next alert and tells where it began; `None` at the end.
+    fn step(&mut self) -> Step<Option<Place>> {
+        loop {
+            let next = if self.state == State::Done { None } else { self.skip_blanks()? };
+            let start = self.place;
+            match (self.state, next) {
+                (State::Done, _) => return Ok(None),
+                (State::Outside, None) => self.state = State::Done,
+                (State::Outside, Some(b'[')) => self.enter(false)?,
+                (State::Outside, Some(b'{')) => match self.scan(true)? {
+                    Scan::Value => return Ok(Some(start)),
+                    Scan::PageData => self.state = State::Before { first: true, page: true },
+                },
+                (State::Outside, Some(_)) => return Err(self.broken("is not JSON: an object or an array is needed")),
+                (_, None) => return Err(self.broken("the array is not closed")),
+                (State::Before { first: true, page } | State::After { page }, Some(b']')) => {
+                    self.bump()?;
+                    self.state = State::Outside;
+                    if page {
+                        self.leave_page()?;
+                    }
+                }
+                (State::Before { page, .. }, Some(_)) => {
+                    self.scan(false)?;
+                    if self.row.is_empty() && !self.row_too_large {
+                        return Err(self.broken("is not JSON: a value is missing"));
+                    }
+                    self.state = State::After { page };
+                    return Ok(Some(start));
+                }
+                (State::After { page }, Some(b',')) => {
+                    self.bump()?;
+                    self.state = State::Before { first: false, page };
+                }
+                (State::After { .. }, Some(_)) => return Err(self.broken("is not JSON: a comma or the end of the array is missing")),
+            }
+        }
+    }
+
+    fn enter(&mut self, page: bool) -> Step<()> {
+        self.bump()?;
+        self.state = State::Before { first: true, page };
+        Ok(())
+    }
+
+    /// Goes over what a page holds after its alerts.
+    fn leave_page(&mut self) -> Step<()> {
+        let mut stack = vec![b'}'];
+        self.follow(&mut stack, false).map(|_| ())
+    }
+
+    /// Cuts out one value. With `page`, an object's member `data` that is an array ends the scan instead.
+    fn scan(&mut self, page: bool) -> Step<Scan> {
+        self.row.clear();
+        self.row_too_large = false;
+        self.follow(&mut Vec::new(), page)
+    }
+
+    /// Follows JSON until everything on the stack of awaited brackets is closed.
+    fn follow(&mut self, awaited: &mut Vec<u8>, page: bool) -> Step<Scan> {
+        // Whether the text just read stands where the key `data` of a page would, and whether its colon has come.
+        let (mut data_key, mut data_colon) = (false, false);
+        loop {
+            let Some(byte) = self.peek()? else {
+                return Err(self.broken("ends in the middle of a value"));
+            };
+            match byte {
+                b'"' => {
+                    let is_data = self.text()?;
+                    if awaited.is_empty() {
+                        return Ok(Scan::Value);
+                    }
+                    (data_key, data_colon) = (page && is_data && awaited.len() == 1, false);
+                    continue;
+                }
+                b'[' if data_colon => {
+                    self.bump()?;
+                    return Ok(Scan::PageData);
+                }
+                b'{' | b'[' if awaited.len() == MAX_DEPTH => return Err(self.broken("is nested too deep")),
+                b'{' => awaited.push(b'}'),
+                b'[' => awaited.push(b']'),
+                b'}' | b']' => match awaited.last() {
+                    // The end of what is around a plain value.
+                    None => return Ok(Scan::Value),
+                    Some(closing) if *closing == byte => {
+                        awaited.pop();
+                        if awaited.is_empty() {
+                            self.keep(byte);
+                            self.bump()?;
+                            return Ok(Scan::Value);
+                        }
+                    }
+                    Some(closing) => {
+                        let what = format!("is not JSON: {:?} where {:?} is awaited", char::from(byte), char::from(*closing));
+                        return Err(self.broken(&what));
+                    }
+                },
+                b',' | b' ' | b'\t' | b'\r' | b'\n' if awaited.is_empty() => return Ok(Scan::Value),
+                _ => {}
+            }
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' => {}
+                b':' => data_colon = data_key,
+                _ => (data_key, data_colon) = (false, false),
+            }
+            self.keep(byte);
+            self.bump()?;
+        }
+    }
+
+    /// Takes a text with its quotation marks; tells whether it says `data`.
+    fn text(&mut self) -> Step<bool> {
+        let began = self.place;
+        let mut content = [0_u8; 4];
+        let mut length = 0_usize;
+        let mut escaped = false;
+        self.keep(b'"');
+        self.bump()?;
+        loop {
+            let byte = match self.peek()? {
+                None | Some(b'\n') => {
+                    return Err(Broken { place: began, what: "is not JSON: a text is not closed that begins".to_owned() });
+                }
+                Some(byte) => byte,
+            };
+            self.keep(byte);
+            self.bump()?;
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => return Ok(length == content.len() && content == *b"data"),
+                _ => {}
+            }
+            if let Some(slot) = content.get_mut(length) {
+                *slot = byte;
+            }
+            length += 1;
+        }
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.row.len() < MAX_ROW {
+            self.row.push(byte);
+        } else {
+            self.row_too_large = true;
+        }
+    }
+
+    fn skip_blanks(&mut self) -> Step<Option<u8>> {
+        while let Some(byte) = self.peek()? {
+            if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
+                return Ok(Some(byte));
+            }
+            self.bump()?;
+        }
+        Ok(None)
+    }
+
+    fn peek(&mut self) -> Step<Option<u8>> {
+        let place = self.place;
+        self.source.fill().map(|bytes| bytes.first().copied()).map_err(|error| stopped(place, &error))
+    }
+
+    fn bump(&mut self) -> Step<()> {
+        if self.peek()? == Some(b'\n') {
+            self.place = Place { line: self.place.line + 1, column: 1 };
+        } else {
+            self.place.column += 1;
+        }
+        self.source.consume(1);
+        Ok(())
+    }
+
+    fn broken(&self, what: &str) -> Broken {
+        Broken { place: self.place, what: what.to_owned() }
+    }
+
+    fn read_row(&self, start: Place, unknown: &mut UnknownFields) -> Row {
+        if self.row_too_large {
+            return refuse(start.line, too_large());
+        }
+        let json = match std::str::from_utf8(&self.row) {
+            Ok(json) => json,
+            Err(error) => return refuse(start.line, format!("is not UTF-8 at byte {} of the object", error.valid_up_to() + 1)),
+        };
+        Record::from_json(json, start, unknown)
+            .and_then(|record| complete(alert(record, start.line)?))
+            .map_err(|error| rejected(start.line, error))
+    }
+}
+
+fn stopped(place: Place, error: &io::Error) -> Broken {
+    Broken { place, what: unreadable(error) }
+}

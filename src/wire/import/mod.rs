@@ -1,0 +1,129 @@
+//! Alerts from files, one by one and in constant memory: a page as the list operation returns it, an array, single objects, NDJSON, CSV.
+//!
+//! What the content looks like decides the format, unless it is named. A row that cannot be read is told with its line and never stops
+//! the others; where JSON itself is broken, what stands before is kept and the error tells line and column.
+
+mod document;
+mod lines;
+mod source;
+mod table;
+
+use std::io::BufRead;
+
+use self::document::Document;
+use self::lines::Lines;
+use self::source::Source;
+use self::table::Table;
+use super::read::UnknownFields;
+use crate::domain::FieldError;
+use crate::service::{IncomingAlert, RejectedRow};
+
+/// Largest single row, in bytes: an alert has about two thousand.
+pub const MAX_ROW: usize = 1 << 20;
+
+/// How the alerts of a file are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// A page, an array, an object, or several of them one after the other.
+    Json,
+    /// One object a line.
+    Ndjson,
+    /// A table: its first row names the fields, `outcome.*` those of the outcome; separated by comma, semicolon or tab.
+    Csv,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 3] = [Self::Json, Self::Ndjson, Self::Csv];
+
+    /// The spelling in flags.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Ndjson => "ndjson",
+            Self::Csv => "csv",
+        }
+    }
+}
+
+/// One row of a file: an alert, or why there is none.
+pub type Row = Result<IncomingAlert, RejectedRow>;
+
+/// Reads alerts off a source, row by row.
+pub struct Importer<R> {
+    reader: Reader<R>,
+    unknown: UnknownFields,
+}
+
+enum Reader<R> {
+    /// The source cannot be read as anything; told once.
+    Refused(Option<RejectedRow>, Source<R>),
+    Document(Document<R>),
+    Lines(Lines<R>),
+    Table(Box<Table<R>>),
+}
+
+impl<R: BufRead> Importer<R> {
+    /// Begins to read; without a format, the content decides.
+    pub fn new(input: R, format: Option<Format>) -> Self {
+        let mut source = Source::new(input);
+        let reader = match source.begin().and_then(|()| format.map_or_else(|| source.sniff(), Ok)) {
+            Err(refusal) => Reader::Refused(Some(rejected(1, FieldError::new("", refusal))), source),
+            Ok(Format::Json) => Reader::Document(Document::new(source)),
+            Ok(Format::Ndjson) => Reader::Lines(Lines::new(source)),
+            Ok(Format::Csv) => Reader::Table(Box::new(Table::new(source))),
+        };
+        Self { reader, unknown: UnknownFields::default() }
+    }
+
+    /// How the source is read; `None` where it cannot be.
+    pub fn format(&self) -> Option<Format> {
+        match &self.reader {
+            Reader::Refused(..) => None,
+            Reader::Document(_) => Some(Format::Json),
+            Reader::Lines(_) => Some(Format::Ndjson),
+            Reader::Table(_) => Some(Format::Csv),
+        }
+    }
+
+    /// Bytes read of the source so far, for a progress bar.
+    pub fn bytes_read(&self) -> u64 {
+        match &self.reader {
+            Reader::Refused(_, source) => source.bytes_read(),
+            Reader::Document(document) => document.bytes_read(),
+            Reader::Lines(lines) => lines.bytes_read(),
+            Reader::Table(table) => table.bytes_read(),
+        }
+    }
+
+    /// Names of fields and columns so far that nobody knows, each once; they are ignored.
+    pub fn unknown_fields(&self) -> &[String] {
+        self.unknown.names()
+    }
+}
+
+impl<R: BufRead> Iterator for Importer<R> {
+    type Item = Row;
+
+    fn next(&mut self) -> Option<Row> {
+        match &mut self.reader {
+            Reader::Refused(refusal, _) => refusal.take().map(Err),
+            Reader::Document(document) => document.next_row(&mut self.unknown),
+            Reader::Lines(lines) => lines.next_row(&mut self.unknown),
+            Reader::Table(table) => table.next_row(&mut self.unknown),
+        }
+    }
+}
+
+fn rejected(line: u64, error: FieldError) -> RejectedRow {
+    RejectedRow { line, error }
+}
+
+/// A row as a whole is at fault.
+fn refuse(line: u64, message: impl Into<String>) -> Row {
+    Err(rejected(line, FieldError::new("", message)))
+}
+
+fn too_large() -> String {
+    format!("is larger than {} KiB", MAX_ROW / 1024)
+}

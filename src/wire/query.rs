@@ -1,0 +1,442 @@
+//! The query string of the list operation, both ways.
+//!
+//! A parameter without a value counts as not given, as forms send it. Lists are comma-separated, words are read in any letter case.
+//! Unknown parameters are ignored; a known one given twice is an error. Every error names the parameter, the value and what is allowed.
+
+use chrono::NaiveDate;
+use url::form_urlencoded::{Serializer, parse};
+
+use super::Dialect;
+use super::json::quoted;
+use crate::domain::filter::{MAX_PAGE_SIZE, SortField, SortOrder};
+use crate::domain::resolution::OlderWord;
+use crate::domain::{AlertFilter, AlertQuery, AlertStatus, AlertType, FieldError, PageRequest, Provider, Sort};
+
+/// Last page that can be asked for: no offset of a page up to it leaves a signed 64-bit integer.
+pub const MAX_PAGE: u64 = i64::MAX as u64 / MAX_PAGE_SIZE as u64;
+
+/// More hours than this mean the same as this: over a thousand years.
+pub const MAX_EXPIRES_IN: u32 = 10_000_000;
+
+/// Most values in one list, and longest text of a value in bytes.
+const MAX_VALUES: usize = 1_000;
+const MAX_TEXT: usize = 1_024;
+
+/// The parameters that are known, in the order of the interface.
+const KNOWN: [&str; 16] = [
+    "page",
+    "size",
+    "startDate",
+    "endDate",
+    "transactionStartDate",
+    "transactionEndDate",
+    "provider",
+    "type",
+    "status",
+    "descriptor",
+    "outcome",
+    "expired",
+    "expiresIn",
+    "sortField",
+    "sortOrder",
+    "q",
+];
+
+/// Name of the company filter, which the interface does not give (decisions, List).
+pub const COMPANY_PARAMETER: &str = "companyIds";
+
+/// Reads a raw query string, without its question mark; reports everything that is wrong with it.
+pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> {
+    let mut given = Parameters::read(raw);
+    let filter = AlertFilter {
+        start_date: given.date("startDate"),
+        end_date: given.date("endDate"),
+        transaction_start_date: given.date("transactionStartDate"),
+        transaction_end_date: given.date("transactionEndDate"),
+        providers: given.words("provider", providers(dialect), Provider::as_str),
+        types: given.words("type", AlertType::KNOWN, AlertType::as_str),
+        statuses: given.words("status", statuses(dialect), AlertStatus::as_str),
+        descriptor: given.text("descriptor"),
+        outcomes: outcomes(&mut given, dialect),
+        expired: given.flag("expired"),
+        expires_in: expires_in(&mut given, dialect),
+        companies: given.list(COMPANY_PARAMETER, |text| text.parse().ok(), || "UUIDs, separated by commas".to_owned()),
+        q: given.text("q"),
+    };
+    given.in_order("startDate", filter.start_date, "endDate", filter.end_date);
+    given.in_order("transactionStartDate", filter.transaction_start_date, "transactionEndDate", filter.transaction_end_date);
+    let default = AlertQuery::default();
+    let sort = Sort {
+        field: given.one("sortField", sort_field, sort_fields).unwrap_or(default.sort.field),
+        order: given.one("sortOrder", sort_order, || "ASC or DESC".to_owned()).unwrap_or(default.sort.order),
+    };
+    let page = PageRequest {
+        page: given.integer("page", 0, MAX_PAGE).unwrap_or(default.page.page),
+        size: given.integer("size", 1, MAX_PAGE_SIZE.into()).and_then(|size| size.try_into().ok()).unwrap_or(default.page.size),
+    };
+    if given.errors.is_empty() { Ok(AlertQuery { filter, sort, page }) } else { Err(given.errors) }
+}
+
+/// Writes the query string that [`read`] makes the same query of. `company_parameter` is the name that the deployment gives its company
+/// filter, mostly [`COMPANY_PARAMETER`].
+pub fn write(query: &AlertQuery, company_parameter: &str) -> String {
+    let AlertQuery { filter, sort, page } = query;
+    let mut out = Serializer::new(String::new());
+    let mut put = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            out.append_pair(name, &value);
+        }
+    };
+    let day = |day: Option<NaiveDate>| day.map(|day| day.format("%Y-%m-%d").to_string());
+    put("page", Some(page.page.to_string()));
+    put("size", Some(page.size.to_string()));
+    put("startDate", day(filter.start_date));
+    put("endDate", day(filter.end_date));
+    put("transactionStartDate", day(filter.transaction_start_date));
+    put("transactionEndDate", day(filter.transaction_end_date));
+    put("provider", joined(&filter.providers, |word| word.as_str().to_owned()));
+    put("type", joined(&filter.types, |word| word.as_str().to_owned()));
+    put("status", joined(&filter.statuses, |word| word.as_str().to_owned()));
+    put("descriptor", filter.descriptor.clone());
+    put("outcome", joined(&filter.outcomes, Clone::clone));
+    put("expired", filter.expired.map(|expired| expired.to_string()));
+    put("expiresIn", filter.expires_in.map(|hours| hours.to_string()));
+    put(company_parameter, joined(&filter.companies, ToString::to_string));
+    put("sortField", Some(sort.field.as_str().to_owned()));
+    put("sortOrder", Some(sort.order.as_str().to_owned()));
+    put("q", filter.q.clone());
+    out.finish()
+}
+
+fn joined<T>(items: &[T], spell: impl Fn(&T) -> String) -> Option<String> {
+    (!items.is_empty()).then(|| items.iter().map(spell).collect::<Vec<_>>().join(","))
+}
+
+fn providers(dialect: Dialect) -> &'static [Provider] {
+    match dialect {
+        Dialect::Current => Provider::KNOWN,
+        Dialect::Older => &[Provider::Ethoca, Provider::Verifi],
+    }
+}
+
+fn statuses(dialect: Dialect) -> &'static [AlertStatus] {
+    match dialect {
+        Dialect::Current => AlertStatus::CURRENT,
+        Dialect::Older => AlertStatus::KNOWN,
+    }
+}
+
+/// The current dialect filters by whatever is stored, the older one by its own words.
+fn outcomes(given: &mut Parameters, dialect: Dialect) -> Vec<String> {
+    match dialect {
+        Dialect::Current => given.list("outcome", |text| Some(text.to_lowercase()), || "stored outcome values".to_owned()),
+        Dialect::Older => {
+            let words = given.words("outcome", OlderWord::KNOWN, OlderWord::as_str);
+            words.iter().map(|word| word.as_str().to_lowercase()).collect()
+        }
+    }
+}
+
+fn expires_in(given: &mut Parameters, dialect: Dialect) -> Option<u32> {
+    let most = match dialect {
+        Dialect::Current => u64::MAX,
+        Dialect::Older => 24,
+    };
+    given.integer("expiresIn", 1, most).map(|hours| u32::try_from(hours).map_or(MAX_EXPIRES_IN, |hours| hours.min(MAX_EXPIRES_IN)))
+}
+
+fn sort_field(text: &str) -> Option<SortField> {
+    SortField::ALL.iter().find(|(_, name)| name.eq_ignore_ascii_case(text)).map(|(field, _)| *field)
+}
+
+fn sort_fields() -> String {
+    format!("one of {}", SortField::ALL.map(|(_, name)| name).join(", "))
+}
+
+fn sort_order(text: &str) -> Option<SortOrder> {
+    [SortOrder::Ascending, SortOrder::Descending].into_iter().find(|order| order.as_str().eq_ignore_ascii_case(text))
+}
+
+/// The known parameters with their values, and what was wrong with them.
+struct Parameters {
+    values: Vec<(&'static str, String)>,
+    errors: Vec<FieldError>,
+}
+
+impl Parameters {
+    fn read(raw: &str) -> Self {
+        let mut read = Self { values: Vec::new(), errors: Vec::new() };
+        let mut seen: Vec<&'static str> = Vec::new();
+        for (name, value) in parse(raw.as_bytes()) {
+            let Some(&name) = KNOWN.iter().chain([&COMPANY_PARAMETER]).find(|known| **known == name) else { continue };
+            if seen.contains(&name) {
+                let error = FieldError::new(name, "is given twice: once is allowed");
+                if !read.errors.contains(&error) {
+                    read.errors.push(error);
+                }
+            } else if value.contains('\u{FFFD}') {
+                // What the decoder puts where bytes are not UTF-8.
+                read.errors.push(FieldError::new(name, "is not UTF-8, percent-encoded"));
+            } else if !value.trim().is_empty() {
+                read.values.push((name, value.into_owned()));
+            }
+            seen.push(name);
+        }
+        read
+    }
+
+    fn take(&mut self, name: &str) -> Option<String> {
+        let index = self.values.iter().position(|(known, _)| *known == name)?;
+        Some(self.values.swap_remove(index).1)
+    }
+
+    fn refuse<T>(&mut self, name: &str, value: &str, allowed: &str) -> Option<T> {
+        self.errors.push(FieldError::new(name, format!("{} is not allowed: {allowed}", quoted(value))));
+        None
+    }
+
+    fn text(&mut self, name: &str) -> Option<String> {
+        let value = self.take(name)?;
+        if value.len() > MAX_TEXT {
+            return self.refuse(name, &value, &format!("at most {MAX_TEXT} bytes"));
+        }
+        if value.chars().any(char::is_control) {
+            return self.refuse(name, &value, "text without control characters");
+        }
+        Some(value)
+    }
+
+    fn one<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>, allowed: impl Fn() -> String) -> Option<T> {
+        let value = self.take(name)?;
+        read(value.trim()).or_else(|| self.refuse(name, &value, &allowed()))
+    }
+
+    fn list<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>, allowed: impl Fn() -> String) -> Vec<T> {
+        let Some(value) = self.take(name) else { return Vec::new() };
+        if value.split(',').count() > MAX_VALUES {
+            self.refuse::<T>(name, &value, &format!("at most {MAX_VALUES} values"));
+            return Vec::new();
+        }
+        let mut items = Vec::new();
+        for item in value.split(',').map(str::trim) {
+            match Some(item).filter(|item| !item.is_empty() && item.len() <= MAX_TEXT).and_then(&read) {
+                Some(item) => items.push(item),
+                None => {
+                    self.refuse::<T>(name, item, &allowed());
+                    break;
+                }
+            }
+        }
+        items
+    }
+
+    fn words<T: Clone>(&mut self, name: &str, known: &'static [T], spell: fn(&T) -> &str) -> Vec<T> {
+        let find = |text: &str| known.iter().find(|word| spell(word).eq_ignore_ascii_case(text)).cloned();
+        self.list(name, find, || format!("one or more of {}", known.iter().map(spell).collect::<Vec<_>>().join(",")))
+    }
+
+    fn flag(&mut self, name: &str) -> Option<bool> {
+        let read = |text: &str| match text.to_ascii_lowercase().as_str() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        };
+        self.one(name, read, || "true or false".to_owned())
+    }
+
+    fn integer(&mut self, name: &str, least: u64, most: u64) -> Option<u64> {
+        let read = |text: &str| {
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            // More digits than fit are only more than the largest number there is.
+            digits.then(|| text.parse().unwrap_or(u64::MAX)).filter(|number| (least..=most).contains(number))
+        };
+        self.one(name, read, || match most {
+            u64::MAX => format!("a whole number, {least} or more"),
+            _ => format!("a whole number from {least} to {most}"),
+        })
+    }
+
+    fn date(&mut self, name: &str) -> Option<NaiveDate> {
+        let read = |text: &str| {
+            let shape =
+                text.len() == 10 && text.bytes().enumerate().all(|(i, b)| if matches!(i, 4 | 7) { b == b'-' } else { b.is_ascii_digit() });
+            shape.then(|| text.parse().ok()).flatten()
+        };
+        self.one(name, read, || "a day such as 2026-03-10 (YYYY-MM-DD)".to_owned())
+    }
+
+    fn in_order(&mut self, start: &str, first: Option<NaiveDate>, end: &str, last: Option<NaiveDate>) {
+        if let (Some(first), Some(last)) = (first, last)
+            && first > last
+        {
+            self.errors.push(FieldError::new(start, format!("{first} is after {end} {last}: the start must not be after the end")));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::{select, subsequence};
+    use rstest::rstest;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::domain::CompanyId;
+
+    #[test]
+    fn nothing_given_means_the_first_ten_by_alert_time() {
+        assert_eq!(read("", Dialect::Current), Ok(AlertQuery::default()));
+        assert_eq!(read("status=&q=&page=&utm_source=mail&utm_source=mail", Dialect::Current), Ok(AlertQuery::default()));
+    }
+
+    #[test]
+    fn every_parameter_is_read_in_any_letter_case_of_its_words() {
+        let raw = "page=2&size=50&startDate=2026-01-01&endDate=2026-01-01&transactionStartDate=2025-12-01&transactionEndDate=2025-12-31\
+            &provider=ethoca,VERIFI&type=verifi_dispute&status=Open,expired&descriptor=ACME*+shop%20%26&outcome=Resolved,other&expired=TRUE\
+            &expiresIn=72&companyIds=018f0000-0000-7000-8000-000000000001&sortField=amount&sortOrder=desc&q=41";
+
+        let query = read(raw, Dialect::Current).unwrap();
+
+        let day = |text: &str| text.parse().ok();
+        let expected = AlertQuery {
+            filter: AlertFilter {
+                start_date: day("2026-01-01"),
+                end_date: day("2026-01-01"),
+                transaction_start_date: day("2025-12-01"),
+                transaction_end_date: day("2025-12-31"),
+                providers: vec![Provider::Ethoca, Provider::Verifi],
+                types: vec![AlertType::VerifiDispute],
+                statuses: vec![AlertStatus::Open, AlertStatus::Expired],
+                descriptor: Some("ACME* shop &".to_owned()),
+                outcomes: vec!["resolved".to_owned(), "other".to_owned()],
+                expired: Some(true),
+                expires_in: Some(72),
+                companies: vec!["018f0000-0000-7000-8000-000000000001".parse().unwrap()],
+                q: Some("41".to_owned()),
+            },
+            sort: Sort { field: SortField::Amount, order: SortOrder::Descending },
+            page: PageRequest { page: 2, size: 50 },
+        };
+        assert_eq!(query, expected);
+    }
+
+    #[rstest]
+    #[case("page=-1", "page", "from 0")]
+    #[case("page=1.0", "page", "\"1.0\"")]
+    #[case("page=92233720368547759", "page", "92233720368547758")]
+    #[case("page=99999999999999999999999", "page", "from 0")]
+    #[case("size=0", "size", "from 1 to 100")]
+    #[case("size=101", "size", "from 1 to 100")]
+    #[case("size=ten", "size", "\"ten\"")]
+    #[case("startDate=2026-1-1", "startDate", "YYYY-MM-DD")]
+    #[case("endDate=2026-02-30", "endDate", "2026-02-30")]
+    #[case("transactionStartDate=yesterday", "transactionStartDate", "yesterday")]
+    #[case("transactionEndDate=2026-01-01T00:00:00Z", "transactionEndDate", "YYYY-MM-DD")]
+    #[case("startDate=2026-01-02&endDate=2026-01-01", "startDate", "after endDate 2026-01-01")]
+    #[case("transactionStartDate=2026-01-02&transactionEndDate=2026-01-01", "transactionStartDate", "after")]
+    #[case("provider=MYSTERY", "provider", "ETHOCA,VERIFI,CDRN")]
+    #[case("provider=ETHOCA,,VERIFI", "provider", "\"\"")]
+    #[case("type=DISPUTE", "type", "VERIFI_CANCEL_NOTICE")]
+    #[case("status=OPEN,PROCESSING", "status", "\"PROCESSING\"")]
+    #[case("expired=maybe", "expired", "true or false")]
+    #[case("expiresIn=0", "expiresIn", "1 or more")]
+    #[case("expiresIn=-5", "expiresIn", "-5")]
+    #[case("companyIds=7", "companyIds", "UUID")]
+    #[case("sortField=comments", "sortField", "hoursLeft")]
+    #[case("sortOrder=UP", "sortOrder", "ASC or DESC")]
+    #[case("q=a&q=a", "q", "twice")]
+    #[case("q=&q=a", "q", "twice")]
+    #[case("descriptor=%ff", "descriptor", "UTF-8")]
+    #[case("q=a%00", "q", "control")]
+    fn each_wrong_parameter_is_told_with_its_value_and_what_is_allowed(#[case] raw: &str, #[case] field: &str, #[case] words: &str) {
+        let errors = read(raw, Dialect::Current).unwrap_err();
+
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].field, field);
+        assert!(errors[0].message.contains(words), "{}", errors[0].message);
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let errors = read("size=0&status=x&page=x", Dialect::Current).unwrap_err();
+
+        assert_eq!(errors.iter().map(|error| error.field.as_str()).collect::<Vec<_>>(), ["status", "page", "size"]);
+    }
+
+    #[rstest]
+    #[case("status=PROCESSING,not_found", true)]
+    #[case("expiresIn=24", true)]
+    #[case("expiresIn=25", false)]
+    #[case("provider=CDRN", false)]
+    #[case("outcome=stopped,IN_PROGRESS", true)]
+    #[case("outcome=anything", false)]
+    #[case("type=VERIFI_CANCEL,VERIFI_DISPUTE", true)]
+    fn the_older_dialect_has_its_own_limits(#[case] raw: &str, #[case] allowed: bool) {
+        assert_eq!(read(raw, Dialect::Older).is_ok(), allowed);
+    }
+
+    #[test]
+    fn hours_without_end_mean_for_ever() {
+        let query = read("expiresIn=99999999999999999999", Dialect::Current).unwrap();
+
+        assert_eq!(query.filter.expires_in, Some(MAX_EXPIRES_IN));
+    }
+
+    fn text() -> impl Strategy<Value = Option<String>> {
+        proptest::option::of("[^\\pC\u{FFFD}]{0,20}[^\\s\\pC\u{FFFD}]")
+    }
+
+    fn days() -> impl Strategy<Value = (Option<NaiveDate>, Option<NaiveDate>)> {
+        let day = |days: i32| NaiveDate::from_num_days_from_ce_opt(days);
+        (proptest::option::of(1..3_000_000), proptest::option::of(0..500_000))
+            .prop_map(move |(start, more)| (start.and_then(day), more.and_then(|more| day(start.unwrap_or(1) + more))))
+    }
+
+    fn filter() -> impl Strategy<Value = AlertFilter> {
+        let words = (
+            subsequence(Provider::KNOWN.to_vec(), 0..=Provider::KNOWN.len()),
+            subsequence(AlertType::KNOWN.to_vec(), 0..=AlertType::KNOWN.len()),
+            subsequence(AlertStatus::CURRENT.to_vec(), 0..=AlertStatus::CURRENT.len()),
+            proptest::collection::vec("[a-z_ &=%+]{0,8}[a-z]", 0..3),
+        );
+        let rest = (any::<Option<bool>>(), proptest::option::of(1..=MAX_EXPIRES_IN), proptest::collection::vec(any::<u128>(), 0..3));
+        (days(), days(), words, rest, text(), text()).prop_map(|(dates, transaction, words, rest, descriptor, q)| AlertFilter {
+            start_date: dates.0,
+            end_date: dates.1,
+            transaction_start_date: transaction.0,
+            transaction_end_date: transaction.1,
+            providers: words.0,
+            types: words.1,
+            statuses: words.2,
+            descriptor,
+            outcomes: words.3.into_iter().map(|word| word.trim().to_owned()).collect(),
+            expired: rest.0,
+            expires_in: rest.1,
+            companies: rest.2.into_iter().map(|number| CompanyId(Uuid::from_u128(number))).collect(),
+            q,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_query_survives_the_way_to_text_and_back(
+            filter in filter(),
+            field in select(SortField::ALL.map(|(field, _)| field).to_vec()),
+            descending in any::<bool>(),
+            page in 0..=MAX_PAGE,
+            size in 1..=MAX_PAGE_SIZE,
+        ) {
+            let order = if descending { SortOrder::Descending } else { SortOrder::Ascending };
+            let query = AlertQuery { filter, sort: Sort { field, order }, page: PageRequest { page, size } };
+
+            prop_assert_eq!(read(&write(&query, COMPANY_PARAMETER), Dialect::Current), Ok(query));
+        }
+
+        #[test]
+        fn no_query_string_makes_reading_panic(raw in "(page|size|q|expiresIn|startDate|status|companyIds|x)?=?\\PC{0,30}(&|%|=|,)?\\PC{0,30}") {
+            let _ = read(&raw, Dialect::Current);
+            let _ = read(&raw, Dialect::Older);
+        }
+    }
+}
