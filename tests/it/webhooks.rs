@@ -1,1 +1,4 @@
 //! Deliveries to real receivers: bodies, credentials, retries, order.
+
+mod receiving;
+mod sending;
