@@ -1,1 +1,163 @@
 //! The use cases of the alert service; the only writer of alerts.
+//!
+//! An [`Engine`] stands on a store, the providers, a clock and its settings. It is bound to a caller before anything is asked of it:
+//! [`Engine::acting_for`] gives the handle behind which both services stand. [`Engine::start`] sets its two loops going: alerts lapse
+//! at their deadline, and decisions whose fate is unknown are cleared up with the provider.
+
+mod access;
+mod acting;
+mod expire;
+mod ingest;
+mod reconcile;
+mod resolve;
+mod settings;
+mod text;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use acting::ActingEngine;
+pub use ingest::prepare;
+pub use reconcile::Reconciled;
+pub use settings::{EngineSettings, Windows};
+
+use crate::domain::FieldError;
+use crate::domain::time::{SharedClock, Timestamp};
+use crate::providers::Providers;
+use crate::service::{Deployment, ServiceError};
+use crate::store::{CommitRequest, OrganizationRecord, SharedStore, StoreError};
+
+/// Who asks: the organization that everything is bound to, and a name for the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Whose alerts, keys and endpoints.
+    pub organization: OrganizationRecord,
+    /// Who, in words fit for a log: `local`, `key 7Qd2…`.
+    pub actor: String,
+}
+
+/// The alert service in this process. Cheap to clone: clones are one engine.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: SharedStore,
+    providers: Providers,
+    clock: SharedClock,
+    settings: EngineSettings,
+    /// Resolutions on their way, the loops, and small work that no request waits for.
+    tasks: TaskTracker,
+    /// When each key's use was last written down.
+    touched_keys: Mutex<HashMap<String, Timestamp>>,
+    /// Yeses of providers that the store could not take yet. A yes is never thrown away.
+    late: Mutex<Vec<CommitRequest>>,
+    /// The earliest moment at which an attempt that this process laid down is to be looked at.
+    next_check: Mutex<Option<Timestamp>>,
+    /// Wakes the reconciler when `next_check` has moved.
+    reconcile: Notify,
+}
+
+impl Engine {
+    /// An engine on these parts. Nothing runs until [`Engine::start`].
+    pub fn new(store: SharedStore, providers: Providers, clock: SharedClock, settings: EngineSettings) -> Self {
+        let inner = Inner {
+            store,
+            providers,
+            clock,
+            settings,
+            tasks: TaskTracker::new(),
+            touched_keys: Mutex::default(),
+            late: Mutex::default(),
+            next_check: Mutex::default(),
+            reconcile: Notify::new(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Starts the loops: expiry and reconciling. They end when `cancel` is cancelled; close the tracker and wait for it, and every
+    /// resolution on its way has ended too.
+    pub fn start(&self, cancel: CancellationToken) -> TaskTracker {
+        let tasks = &self.inner.tasks;
+        tasks.spawn(expire::run(self.clone(), cancel.clone()));
+        tasks.spawn(reconcile::run(self.clone(), cancel));
+        tasks.clone()
+    }
+
+    /// The services, bound to a caller.
+    pub fn acting_for(&self, caller: Caller) -> ActingEngine {
+        ActingEngine::new(self.clone(), caller)
+    }
+
+    /// The services, bound to a caller, as a console takes them.
+    pub fn deployment(&self, caller: Caller) -> Deployment {
+        let acting = Arc::new(self.acting_for(caller));
+        Deployment { alerts: acting.clone(), operator: Some(acting) }
+    }
+
+    /// The store that the engine stands on.
+    pub fn store(&self) -> &SharedStore {
+        &self.inner.store
+    }
+
+    /// The engine's clock.
+    pub fn clock(&self) -> &SharedClock {
+        &self.inner.clock
+    }
+
+    /// The engine's settings.
+    pub fn settings(&self) -> &EngineSettings {
+        &self.inner.settings
+    }
+
+    fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("settings", &self.inner.settings).finish_non_exhaustive()
+    }
+}
+
+/// What a caller hears when the store did not do its work.
+fn unavailable(error: StoreError) -> ServiceError {
+    tracing::warn!(%error, "the store did not do its work");
+    match error {
+        StoreError::Unusable(text) => ServiceError::Unavailable(text),
+        StoreError::Unavailable(text) => {
+            ServiceError::Unavailable(format!("the database cannot do this now ({text}); nothing was changed, try again"))
+        }
+        StoreError::Corrupt(text) => {
+            ServiceError::Unavailable(format!("the database holds something that should not be there ({text}); restore a backup"))
+        }
+        StoreError::Conflict(what) => ServiceError::InvalidRequest(vec![FieldError::new("", format!("{what} exists already"))]),
+    }
+}
+
+/// A moment so much later; the last moment there is where that is beyond it.
+fn later(moment: Timestamp, by: Duration) -> Timestamp {
+    later_by(moment, TimeDelta::from_std(by).unwrap_or(TimeDelta::MAX))
+}
+
+fn later_by(moment: Timestamp, by: TimeDelta) -> Timestamp {
+    moment.checked_add_signed(by).unwrap_or(Timestamp::MAX_UTC)
+}
+
+/// How long it is until a moment; nothing once it has come.
+fn until(moment: Timestamp, now: Timestamp) -> Duration {
+    (moment - now).to_std().unwrap_or(Duration::ZERO)
+}
+
+/// A lock whose holder never leaves half a change behind, so that a panic elsewhere does not matter.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,1 +1,204 @@
-//! Out to the alert networks: the trait every provider stands behind, with its capabilities.
+//! Out to the alert networks: the trait every provider stands behind, with its capabilities, and which one answers for which network.
+//!
+//! A call to a provider cannot join our transaction, so what it says is one of three things and never less: a definite yes, a definite
+//! no, or a doubt ([`SubmitResult`]). What may be done about a doubt depends on the provider's [`Capabilities`].
+
+pub mod simulator;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::domain::{Alert, AlertId, AlertType, AttemptId, Money, Provider, Resolution};
+
+pub use simulator::Simulator;
+
+/// What a provider can do about a call whose answer was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capabilities {
+    /// It can be asked what became of a submission.
+    pub lookup: bool,
+    /// The same submission sent twice under one attempt id counts once and gets the same answer.
+    pub idempotent: bool,
+    /// How long after a call has ended a decision may still appear in look-ups; until then "not known" is no answer.
+    pub settle: Duration,
+}
+
+/// A decision on its way to a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submission {
+    /// The provider's idempotency key: the same for every repeat of this decision.
+    pub attempt: AttemptId,
+    /// Our id of the alert.
+    pub alert: AlertId,
+    /// The network.
+    pub provider: Provider,
+    /// The alert's id at the network; empty where the alert came without one.
+    pub provider_id: String,
+    /// The kind of alert: networks word their answers by it.
+    pub alert_type: AlertType,
+    /// The disputed money, where it is known.
+    pub money: Option<Money>,
+    /// What the merchant says.
+    pub resolution: Resolution,
+}
+
+impl Submission {
+    /// The submission of a decision on an alert.
+    pub fn of(attempt: AttemptId, alert: &Alert, resolution: Resolution) -> Self {
+        Self {
+            attempt,
+            alert: alert.id,
+            provider: alert.provider.clone(),
+            provider_id: alert.provider_id.clone(),
+            alert_type: alert.alert_type.clone(),
+            money: alert.money(),
+            resolution,
+        }
+    }
+}
+
+/// What a provider said to a submission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SubmitResult {
+    /// A definite yes: the decision is applied.
+    Accepted,
+    /// A definite no: the decision is not applied and will not be.
+    Declined(Declined),
+    /// Nobody knows.
+    Unknown(Doubt),
+}
+
+/// Why a decision was definitely not applied by a call. The text is fit for a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Declined {
+    /// The call never left: name not found, no connection, no TLS. Says nothing about earlier calls.
+    NotSent(String),
+    /// The provider refused.
+    Refused(String),
+}
+
+impl fmt::Display for Declined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSent(why) => write!(f, "it could not be reached: {why}"),
+            Self::Refused(why) => write!(f, "it refused: {why}"),
+        }
+    }
+}
+
+/// Why nobody knows whether a decision was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Doubt {
+    /// No answer within the time-out, or the connection broke after sending.
+    TimedOut,
+    /// The provider failed with this status.
+    ServerError(u16),
+    /// An answer that makes no sense.
+    Unreadable(String),
+    /// The provider says that the alert has an answer already: ours, or another's.
+    AlreadyActioned,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimedOut => f.write_str("no answer in time"),
+            Self::ServerError(status) => write!(f, "it answered {status}"),
+            Self::Unreadable(what) => write!(f, "its answer could not be read: {what}"),
+            Self::AlreadyActioned => f.write_str("it says that the alert was answered already"),
+        }
+    }
+}
+
+/// What a look-up found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LookUp {
+    /// Our decision is applied.
+    Applied,
+    /// Another decision is applied, not ours; in words.
+    AnsweredOtherwise(String),
+    /// The provider knows of no decision; counts as a no only once the call's deadline and the settle time have passed.
+    NotKnown,
+    /// The look-up itself failed; in words.
+    Failed(String),
+}
+
+/// An alert network, as far as decisions go.
+#[async_trait]
+pub trait AlertProvider: Send + Sync + 'static {
+    /// What it can do about lost answers.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Sends a decision, once: no hidden retries. The caller cuts it off after its time-out; a call cut off is [`Doubt::TimedOut`].
+    async fn submit(&self, submission: &Submission) -> SubmitResult;
+
+    /// Asks what became of a submission. Asked only where [`Capabilities::lookup`] is true.
+    async fn look_up(&self, submission: &Submission) -> LookUp;
+}
+
+/// Which provider answers for which network.
+#[derive(Clone)]
+pub struct Providers {
+    default: Arc<dyn AlertProvider>,
+    by_network: HashMap<Provider, Arc<dyn AlertProvider>>,
+}
+
+impl Providers {
+    /// One provider for every network.
+    pub fn all(default: Arc<dyn AlertProvider>) -> Self {
+        Self { default, by_network: HashMap::new() }
+    }
+
+    /// Another provider for one network.
+    #[must_use]
+    pub fn with(mut self, network: Provider, provider: Arc<dyn AlertProvider>) -> Self {
+        self.by_network.insert(network, provider);
+        self
+    }
+
+    /// The provider that answers for a network.
+    pub fn answering_for(&self, network: &Provider) -> &dyn AlertProvider {
+        self.by_network.get(network).unwrap_or(&self.default).as_ref()
+    }
+}
+
+impl fmt::Debug for Providers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Providers").field("own", &self.by_network.keys().collect::<Vec<_>>()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Named(Duration);
+
+    #[async_trait]
+    impl AlertProvider for Named {
+        fn capabilities(&self) -> Capabilities {
+            Capabilities { lookup: false, idempotent: false, settle: self.0 }
+        }
+        async fn submit(&self, _: &Submission) -> SubmitResult {
+            SubmitResult::Accepted
+        }
+        async fn look_up(&self, _: &Submission) -> LookUp {
+            LookUp::NotKnown
+        }
+    }
+
+    #[test]
+    fn a_network_has_its_own_provider_or_the_default_one() {
+        let providers =
+            Providers::all(Arc::new(Named(Duration::from_secs(1)))).with(Provider::Cdrn, Arc::new(Named(Duration::from_secs(2))));
+        let settle = |network| providers.answering_for(&network).capabilities().settle.as_secs();
+
+        assert_eq!(settle(Provider::Cdrn), 2);
+        assert_eq!(settle(Provider::Ethoca), 1);
+        assert_eq!(settle(Provider::Other("RDR".to_owned())), 1);
+    }
+}

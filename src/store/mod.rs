@@ -285,6 +285,11 @@ pub trait Store: Send + Sync + 'static {
     /// Stores outcome, status, event and deliveries, and ends the attempt, in one commit, fenced by generation.
     async fn commit_resolution(&self, request: CommitRequest) -> StoreResult<Commit>;
 
+    /// Stores a provider's yes whose fence no longer holds, or that could not be stored when it came: a yes is never thrown away. Where the
+    /// alert has no outcome it is committed, whatever state the attempt was left in; where it has one, the attempt is PARKED for a person
+    /// unless that outcome is its own.
+    async fn commit_late(&self, request: CommitRequest) -> StoreResult<Commit>;
+
     /// Ends an attempt without an outcome, or lays it down; `false` when the fence no longer holds.
     async fn end_attempt(&self, attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Timestamp) -> StoreResult<bool>;
 

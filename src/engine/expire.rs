@@ -1,0 +1,72 @@
+//! Alerts lapse: at its deadline an open alert without an outcome becomes EXPIRED.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{Engine, until};
+use crate::store::{StoreError, StoreResult};
+
+/// How many alerts lapse in one commit, so that others get their turn in between.
+const BATCH: u32 = 500;
+
+/// The longest sleep. The machine's clock may jump (suspend, adjustment) while a timer does not.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// The shortest one: a burst of changes is looked at once.
+const SHORTEST: Duration = Duration::from_millis(250);
+
+impl Engine {
+    /// Lets every alert lapse whose deadline has passed, save those whose resolution is with the provider. Returns how many did.
+    ///
+    /// # Errors
+    /// When the store cannot do it now; what was done stays done.
+    pub async fn expire_once(&self) -> StoreResult<u64> {
+        let mut expired = 0;
+        loop {
+            let batch = self.store().expire_due(self.now(), BATCH).await?;
+            expired += batch;
+            if batch < u64::from(BATCH) {
+                return Ok(expired);
+            }
+        }
+    }
+}
+
+/// The expiry loop: sleeps until the next deadline, or until something has changed.
+pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
+    let mut changes = engine.store().changes();
+    loop {
+        changes.mark_unchanged();
+        let pause = match turn(&engine).await {
+            Ok(pause) => pause,
+            Err(error) => {
+                tracing::warn!(%error, "alerts could not lapse, trying again");
+                LONGEST
+            }
+        };
+        tokio::select! {
+            () = cancel.cancelled() => return,
+            () = tokio::time::sleep(pause.clamp(SHORTEST, LONGEST)) => {}
+            changed = changes.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                tokio::select! {
+                    () = cancel.cancelled() => return,
+                    () = tokio::time::sleep(SHORTEST) => {}
+                }
+            }
+        }
+    }
+}
+
+/// Lets lapse what is due and says how long there is nothing to do.
+async fn turn(engine: &Engine) -> Result<Duration, StoreError> {
+    let expired = engine.expire_once().await?;
+    if expired > 0 {
+        tracing::info!(expired, "alerts lapsed");
+    }
+    let next = engine.store().next_deadline().await?;
+    Ok(next.map_or(LONGEST, |deadline| until(deadline, engine.now())))
+}

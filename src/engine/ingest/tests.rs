@@ -1,0 +1,389 @@
+//! The rules of bringing alerts in, each by name.
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+use crate::domain::time::from_iso;
+use crate::domain::{AlertId, CompanyId, EnrollmentId, OrganizationId, OutcomeId};
+use crate::engine::Windows;
+use crate::service::Organization;
+
+const EVENTS: IngestOptions = IngestOptions { events: true };
+
+fn now() -> Timestamp {
+    from_iso("2026-03-10T12:00:00Z").unwrap()
+}
+
+fn acme() -> OrganizationRecord {
+    OrganizationRecord {
+        organization: Organization { id: OrganizationId::generate(), name: "acme".to_owned() },
+        default_company: CompanyId::generate(),
+        default_enrollment: EnrollmentId::generate(),
+    }
+}
+
+/// The least that can be brought in: raised an hour ago, 23 hours left.
+fn least() -> IncomingAlert {
+    let alert = Alert {
+        provider_id: "P-1".to_owned(),
+        amount: Some("10.00".parse().unwrap()),
+        currency: Currency::new("EUR"),
+        alert_time: Some(now() - TimeDelta::hours(1)),
+        ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+    };
+    IncomingAlert { line: 3, alert, id_given: false, status_given: false, expires_at: None }
+}
+
+fn with(change: impl FnOnce(&mut Alert)) -> IncomingAlert {
+    let mut incoming = least();
+    change(&mut incoming.alert);
+    incoming
+}
+
+fn outcome() -> Outcome {
+    Outcome { provider_alert_id: String::new(), status: String::new(), ..Outcome::sample(AlertId::generate()) }
+}
+
+fn taken(incoming: IncomingAlert) -> IngestRow {
+    prepare(incoming, &acme(), EVENTS, now(), &EngineSettings::default()).unwrap()
+}
+
+fn refused(incoming: IncomingAlert) -> FieldError {
+    prepare(incoming, &acme(), EVENTS, now(), &EngineSettings::default()).unwrap_err()
+}
+
+#[rstest]
+#[case("provider", with(|alert| alert.provider = Provider::Other("  ".to_owned())))]
+#[case("type", with(|alert| alert.alert_type = AlertType::Other(String::new())))]
+#[case("amount", with(|alert| alert.amount = None))]
+#[case("currency", with(|alert| alert.currency = Currency::default()))]
+#[case("providerId", with(|alert| alert.provider_id = String::new()))]
+fn what_is_required_and_missing_is_named(#[case] field: &str, #[case] incoming: IncomingAlert) {
+    let error = refused(incoming);
+
+    assert_eq!(error.field, field);
+    assert!(error.message.contains("is required"), "{}", error.message);
+}
+
+#[test]
+fn an_id_stands_in_for_a_provider_id() {
+    let incoming = IncomingAlert { id_given: true, ..with(|alert| alert.provider_id = String::new()) };
+    let id = incoming.alert.id;
+
+    let row = taken(incoming);
+
+    assert!(row.by_id);
+    assert_eq!(row.alert.id, id);
+}
+
+#[rstest]
+#[case("-1")]
+#[case("0.0000001")]
+#[case("9223372036855")]
+fn an_amount_that_cannot_be_stored_exactly_is_refused(#[case] amount: &str) {
+    let error = refused(with(|alert| alert.amount = Some(amount.parse().unwrap())));
+
+    assert_eq!(error.field, "amount");
+    assert!(error.message.contains("at most 6 decimal places"), "{}", error.message);
+}
+
+#[test]
+fn an_amount_keeps_its_digits() {
+    let row = taken(with(|alert| alert.amount = Some("12.500".parse().unwrap())));
+
+    assert_eq!(row.alert.amount.unwrap().to_string(), "12.500");
+}
+
+#[test]
+fn missing_ids_and_times_are_made_and_known_to_be_made() {
+    let acme = acme();
+    let incoming = with(|alert| alert.alert_time = None);
+
+    let row = prepare(incoming, &acme, EVENTS, now(), &EngineSettings::default()).unwrap();
+
+    let alert = &row.alert;
+    assert_eq!([alert.alert_time, alert.transaction_time, alert.created_at, alert.updated_at], [Some(now()); 4]);
+    assert_eq!((alert.company_id, alert.enrollment_id), (Some(acme.default_company), Some(acme.default_enrollment)));
+    assert_eq!([row.alert_time_given, row.transaction_time_given, row.company_given, row.enrollment_given], [false; 4]);
+    assert_eq!((row.line, row.by_id), (3, false));
+}
+
+#[test]
+fn given_ids_and_times_are_kept() {
+    let company = CompanyId::generate();
+    let created = now() - TimeDelta::days(3);
+
+    let row = taken(with(|alert| {
+        alert.company_id = Some(company);
+        alert.created_at = Some(created);
+    }));
+
+    assert_eq!((row.alert.company_id, row.company_given), (Some(company), true));
+    assert_eq!((row.alert.created_at, row.alert.alert_time), (Some(created), Some(now() - TimeDelta::hours(1))));
+    assert_eq!(row.alert.transaction_time, row.alert.alert_time);
+}
+
+#[test]
+fn unknown_words_are_kept_as_they_came() {
+    let row = taken(with(|alert| {
+        alert.provider = Provider::Other("Rdr".to_owned());
+        alert.alert_type = AlertType::Other("RDR_CASE".to_owned());
+    }));
+
+    assert_eq!((row.alert.provider.as_str(), row.alert.alert_type.as_str()), ("Rdr", "RDR_CASE"));
+}
+
+#[test]
+fn an_alert_has_its_networks_window_from_the_time_it_was_raised() {
+    let row = taken(least());
+
+    assert_eq!(row.alert.deadline, Deadline::At(now() + TimeDelta::hours(23)));
+    assert_eq!(row.alert.status, AlertStatus::Open);
+    assert!(row.event);
+}
+
+#[test]
+fn a_window_can_be_set() {
+    let windows = Windows::default().with_provider(Provider::Ethoca, TimeDelta::hours(2));
+    let settings = EngineSettings { windows, ..EngineSettings::default() };
+
+    let row = prepare(least(), &acme(), EVENTS, now(), &settings).unwrap();
+
+    assert_eq!(row.alert.deadline, Deadline::At(now() + TimeDelta::hours(1)));
+}
+
+#[rstest]
+#[case(5, 5)]
+#[case(0, 1)]
+#[case(-7, 1)]
+fn hours_left_count_from_the_import_and_are_at_least_one(#[case] hours: i64, #[case] granted: i64) {
+    let row = taken(with(|alert| alert.deadline = Deadline::HoursLeft(hours)));
+
+    assert_eq!(row.alert.deadline, Deadline::At(now() + TimeDelta::hours(granted)));
+    assert_eq!(row.alert.status, AlertStatus::Open);
+}
+
+#[test]
+fn hours_left_beyond_ten_years_are_refused() {
+    assert_eq!(refused(with(|alert| alert.deadline = Deadline::HoursLeft(i64::MAX))).field, "hoursLeft");
+}
+
+#[test]
+fn an_own_deadline_goes_before_hours_left() {
+    let own = now() + TimeDelta::minutes(90);
+    let incoming = IncomingAlert { expires_at: Some(own), ..with(|alert| alert.deadline = Deadline::HoursLeft(40)) };
+
+    assert_eq!(taken(incoming).alert.deadline, Deadline::At(own));
+}
+
+#[test]
+fn hours_left_of_an_answered_alert_say_nothing() {
+    let incoming = with(|alert| {
+        alert.deadline = Deadline::HoursLeft(0);
+        alert.outcome = Some(outcome());
+        alert.status = AlertStatus::Resolved;
+    });
+
+    let row = taken(IncomingAlert { status_given: true, ..incoming });
+
+    assert_eq!(row.alert.deadline, Deadline::At(now() + TimeDelta::hours(23)));
+}
+
+#[test]
+fn an_open_alert_past_its_deadline_is_taken_as_expired_and_silently() {
+    let row = taken(with(|alert| alert.alert_time = Some(now() - TimeDelta::hours(30))));
+
+    assert_eq!(row.alert.status, AlertStatus::Expired);
+    assert_eq!(row.alert.expired_at, Some(now() - TimeDelta::hours(6)));
+    assert!(!row.event);
+}
+
+#[test]
+fn an_alert_lapses_exactly_at_its_deadline() {
+    let row = taken(with(|alert| alert.alert_time = Some(now() - TimeDelta::hours(24))));
+
+    assert_eq!((row.alert.status, row.alert.expired_at, row.event), (AlertStatus::Expired, Some(now()), false));
+}
+
+#[test]
+fn an_alert_that_came_as_expired_stays_so_even_if_its_window_is_open() {
+    let incoming = with(|alert| {
+        alert.status = AlertStatus::Expired;
+        alert.alert_time = None;
+    });
+
+    let row = taken(IncomingAlert { status_given: true, ..incoming });
+
+    assert_eq!((row.alert.status, row.alert.expired_at), (AlertStatus::Expired, Some(now())));
+    assert!(!row.event);
+}
+
+#[test]
+fn history_is_taken_with_its_status_and_silently() {
+    let incoming = with(|alert| {
+        alert.status = AlertStatus::Chargeback;
+        alert.outcome = Some(outcome());
+    });
+
+    let row = taken(IncomingAlert { status_given: true, ..incoming });
+
+    assert_eq!(row.alert.status, AlertStatus::Chargeback);
+    assert!(!row.event);
+}
+
+#[test]
+fn an_outcome_brought_along_is_completed() {
+    let incoming = with(|alert| {
+        alert.outcome = Some(Outcome { comments: "card 4111111111111111\nsecond line\u{7}".to_owned(), ..outcome() });
+        alert.status = AlertStatus::Resolved;
+    });
+    let id: OutcomeId = incoming.alert.outcome.as_ref().unwrap().id;
+
+    let alert = taken(IncomingAlert { status_given: true, ..incoming }).alert;
+
+    let outcome = alert.outcome.unwrap();
+    assert_eq!((outcome.id, outcome.alert_id), (id, alert.id));
+    assert_eq!((outcome.provider_alert_id.as_str(), outcome.status.as_str()), ("P-1", "success"));
+    assert_eq!(outcome.action_time, Some(now()));
+    assert_eq!(outcome.comments, "card ************1111\nsecond line");
+}
+
+#[test]
+fn events_can_be_silenced() {
+    let row = prepare(least(), &acme(), IngestOptions { events: false }, now(), &EngineSettings::default()).unwrap();
+
+    assert!(!row.event);
+}
+
+#[rstest]
+#[case("providerId", with(|alert| alert.provider_id = "P\u{1b}[2J".to_owned()))]
+#[case("provider", with(|alert| alert.provider = Provider::Other("ETH\u{0}OCA".to_owned())))]
+#[case("currency", with(|alert| alert.currency = Currency::new("E\u{202e}UR")))]
+fn what_things_are_told_apart_by_is_refused_and_not_cleaned(#[case] field: &str, #[case] incoming: IncomingAlert) {
+    assert_eq!(refused(incoming).field, field);
+}
+
+#[test]
+fn other_text_loses_its_control_characters() {
+    let row = taken(with(|alert| {
+        alert.merchant_descriptor = "ACME\u{1b}[31m*SHOP\nBERLIN".to_owned();
+        alert.source = Some("\u{7}".to_owned());
+    }));
+
+    assert_eq!(row.alert.merchant_descriptor, "ACME[31m*SHOP BERLIN");
+    assert_eq!(row.alert.source, None);
+}
+
+#[rstest]
+#[case("providerId", with(|alert| alert.provider_id = "x".repeat(129)))]
+#[case("merchantName", with(|alert| alert.merchant_name = "é".repeat(256)))]
+#[case("ruleName", with(|alert| alert.rule_name = Some("x".repeat(256))))]
+#[case("outcome.comments", with(|alert| alert.outcome = Some(Outcome { comments: "x".repeat(2_001), ..outcome() })))]
+fn text_that_is_too_long_is_refused_by_name(#[case] field: &str, #[case] incoming: IncomingAlert) {
+    let error = refused(incoming);
+
+    assert_eq!(error.field, field);
+    assert!(error.message.contains("at most"), "{}", error.message);
+}
+
+#[rstest]
+#[case("cardBin", "41111", "1111")]
+#[case("cardBin", "4111111", "1111")]
+#[case("cardBin", "4111111111111111", "1111")]
+#[case("cardBin", "41111X", "1111")]
+#[case("cardLastFour", "411111", "111")]
+#[case("cardLastFour", "411111", "4111111111111111")]
+fn card_data_of_another_shape_is_refused_and_not_repeated(#[case] field: &str, #[case] bin: &str, #[case] last_four: &str) {
+    let error = refused(with(|alert| {
+        alert.card_bin = bin.to_owned();
+        alert.card_last_four = last_four.to_owned();
+    }));
+
+    assert_eq!(error.field, field);
+    assert!(!error.message.contains(bin) && !error.message.contains(last_four), "{}", error.message);
+}
+
+#[rstest]
+#[case("37144963", "371449")]
+#[case("34000000", "340000")]
+#[case("41111111", "41111111")]
+#[case("411111", "411111")]
+#[case("", "")]
+fn a_bin_has_eight_digits_at_most_and_six_for_american_express(#[case] given: &str, #[case] kept: &str) {
+    let row = taken(with(|alert| alert.card_bin = given.to_owned()));
+
+    assert_eq!(row.alert.card_bin, kept);
+}
+
+#[rstest]
+#[case("providerId", |alert: &mut Alert, text: &str| alert.provider_id = text.to_owned())]
+#[case("merchantOrderId", |alert: &mut Alert, text: &str| alert.merchant_order_id = Some(text.to_owned()))]
+#[case("transactionId", |alert: &mut Alert, text: &str| alert.transaction_id = Some(text.to_owned()))]
+fn a_row_whose_ids_hold_the_cards_own_number_is_refused(#[case] field: &str, #[case] put: fn(&mut Alert, &str)) {
+    let error = refused(with(|alert| {
+        alert.card_bin = "411111".to_owned();
+        alert.card_last_four = "1111".to_owned();
+        put(alert, "X-4111111111111111");
+    }));
+
+    assert_eq!(error.field, field);
+    assert!(!error.message.contains("4111"), "{}", error.message);
+}
+
+#[test]
+fn another_long_number_in_an_id_stays() {
+    let arn = "74320456118200319945216";
+    let row = taken(with(|alert| {
+        alert.card_bin = "411111".to_owned();
+        alert.card_last_four = "1111".to_owned();
+        alert.acquirer_reference_number = Some(arn.to_owned());
+        alert.transaction_id = Some("5555555555554444".to_owned());
+    }));
+
+    assert_eq!(row.alert.acquirer_reference_number.as_deref(), Some(arn));
+    assert_eq!(row.alert.transaction_id.as_deref(), Some("5555555555554444"));
+}
+
+#[test]
+fn a_card_number_in_prose_is_masked() {
+    let row = taken(with(|alert| alert.descriptor_contact = Some("call re 4111 1111 1111 1111".to_owned())));
+
+    assert_eq!(row.alert.descriptor_contact.as_deref(), Some("call re **** **** **** 1111"));
+}
+
+#[test]
+fn a_time_that_no_calendar_shows_is_refused() {
+    let error = refused(with(|alert| alert.alert_time = Some(Timestamp::MAX_UTC)));
+
+    assert_eq!(error.field, "alertTimeStamp");
+}
+
+proptest! {
+    #[test]
+    fn no_row_makes_preparing_panic_and_what_is_taken_is_complete(
+        texts in proptest::collection::vec(any::<String>(), 6),
+        hours in any::<i64>(),
+        raised in proptest::option::of(-62_000_000_000i64..250_000_000_000),
+        answered in any::<bool>(),
+    ) {
+        let incoming = with(|alert| {
+            alert.provider = Provider::parse(&texts[0]);
+            alert.provider_id = texts[1].clone();
+            alert.card_bin = texts[2].clone();
+            alert.issuer = texts[3].clone();
+            alert.status = AlertStatus::parse(&texts[4]);
+            alert.currency = Currency::new(texts[5].clone());
+            alert.alert_time = raised.and_then(|seconds| Timestamp::from_timestamp(seconds, 0));
+            alert.deadline = Deadline::HoursLeft(hours);
+            alert.outcome = answered.then(outcome);
+        });
+        if let Ok(row) = prepare(incoming, &acme(), EVENTS, now(), &EngineSettings::default()) {
+            let alert = row.alert;
+            prop_assert!(alert.deadline.moment().is_some());
+            prop_assert!(alert.alert_time.is_some() && alert.updated_at.is_some() && alert.company_id.is_some());
+            prop_assert!(alert.issuer.chars().all(text::is_harmless));
+            prop_assert!(!(row.event && alert.outcome.is_some()));
+        }
+    }
+}

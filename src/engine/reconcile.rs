@@ -1,0 +1,263 @@
+//! Clearing up decisions whose fate is unknown, each by what its provider can do (reliability, step 5).
+//!
+//! A look-up that says "not known" counts as a no only after the call's deadline and the provider's settle time. A provider that can
+//! neither look up nor take a repeat leaves the attempt to a person.
+
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use tokio_util::sync::CancellationToken;
+
+use super::resolve::Landed;
+use super::{Engine, later, locked, text, until};
+use crate::domain::Timestamp;
+use crate::providers::{Capabilities, Declined, Doubt, LookUp, Submission, SubmitResult};
+use crate::store::{AttemptEnd, CommitRequest, StoreResult, UnsettledAttempt};
+
+/// How many attempts are taken over at once, and how many of them are asked about at the same time.
+const BATCH: u32 = 32;
+const AT_ONCE: usize = 8;
+
+/// What a round of reconciling came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reconciled {
+    /// The provider had taken them: their outcomes are stored.
+    pub committed: u64,
+    /// The provider had not: the alerts can be resolved anew.
+    pub released: u64,
+    /// A person has to decide.
+    pub parked: u64,
+    /// Still unknown; looked at again later.
+    pub waiting: u64,
+}
+
+/// What is known of an attempt after a look at it.
+#[derive(Debug, PartialEq)]
+enum Finding {
+    /// The provider has applied it.
+    Yes,
+    /// It has not, and will not; why.
+    No(String),
+    /// Not yet known; why, and from when on it can be known, where that is known.
+    Later(String, Option<Timestamp>),
+    /// It cannot be found out; why.
+    Never(String),
+}
+
+impl Engine {
+    /// Clears up what can be cleared up now.
+    ///
+    /// # Errors
+    /// When the store cannot do it now; what was done stays done.
+    pub async fn reconcile_once(&self) -> StoreResult<Reconciled> {
+        let mut reconciled = Reconciled { committed: self.store_late().await?, ..Reconciled::default() };
+        loop {
+            let now = self.now();
+            let lease = later(now, self.settings().reconcile_lease());
+            let taken = self.store().claim_unsettled(now, lease, BATCH).await?;
+            let full = taken.len() >= BATCH as usize;
+            let ends: Vec<_> = stream::iter(taken).map(|attempt| self.clear_up(attempt)).buffer_unordered(AT_ONCE).collect().await;
+            for end in ends {
+                match end? {
+                    None => reconciled.committed += 1,
+                    Some(AttemptEnd::Released) => reconciled.released += 1,
+                    Some(AttemptEnd::Parked) => reconciled.parked += 1,
+                    Some(AttemptEnd::Unknown { .. }) => reconciled.waiting += 1,
+                }
+            }
+            if !full {
+                return Ok(reconciled);
+            }
+        }
+    }
+
+    /// Has the reconciler look not later than at this moment.
+    pub(super) fn check_at(&self, moment: Timestamp) {
+        let mut next = locked(&self.inner.next_check);
+        if next.is_none_or(|known| moment < known) {
+            *next = Some(moment);
+            self.inner.reconcile.notify_one();
+        }
+    }
+
+    /// Stores the yeses that the store could not take before.
+    async fn store_late(&self) -> StoreResult<u64> {
+        let mut stored = 0;
+        loop {
+            let Some(request) = locked(&self.inner.late).first().cloned() else { return Ok(stored) };
+            let attempt = request.attempt;
+            if let Landed::Ours(_) = self.commit_late(CommitRequest { now: self.now(), ..request }).await? {
+                stored += 1;
+            }
+            locked(&self.inner.late).retain(|late| late.attempt != attempt);
+        }
+    }
+
+    /// Looks at one attempt and ends it, or lays it down again. `None` when it led to its outcome.
+    async fn clear_up(&self, unsettled: UnsettledAttempt) -> StoreResult<Option<AttemptEnd>> {
+        let finding = self.find_out(&unsettled).await;
+        let (attempt, alert) = (unsettled.attempt, unsettled.alert.id);
+        tracing::info!(%attempt, %alert, checks = unsettled.checks, ?finding, "looked at an attempt whose fate was unknown");
+        let (end, detail) = match finding {
+            Finding::Yes => {
+                return Ok(match self.commit_yes(attempt, unsettled.generation, &unsettled.resolution).await? {
+                    Landed::Ours(_) => None,
+                    Landed::Anothers(_) => Some(AttemptEnd::Parked),
+                });
+            }
+            Finding::No(why) => (AttemptEnd::Released, why),
+            Finding::Never(why) => (AttemptEnd::Parked, why),
+            Finding::Later(why, known_from) => match (self.gap(unsettled.checks), known_from) {
+                (None, None) => (AttemptEnd::Parked, why),
+                (gap, known_from) => {
+                    let usual = gap.map(|gap| later(self.now(), gap));
+                    // At the moment from which the answer counts, it is asked again; until then at the usual gaps.
+                    let next_check = [usual, known_from].into_iter().flatten().min().unwrap_or_else(|| self.now());
+                    (AttemptEnd::Unknown { next_check }, why)
+                }
+            },
+        };
+        let ended = self.store().end_attempt(attempt, unsettled.generation, end.clone(), &detail, self.now()).await?;
+        if let (true, AttemptEnd::Unknown { next_check }) = (ended, &end) {
+            self.check_at(*next_check);
+        }
+        Ok(Some(end))
+    }
+
+    /// The gap after so many looks.
+    fn gap(&self, checks: u32) -> Option<Duration> {
+        self.settings().checks.get(usize::try_from(checks).ok()?).copied()
+    }
+
+    async fn find_out(&self, unsettled: &UnsettledAttempt) -> Finding {
+        let submission = Submission::of(unsettled.attempt, &unsettled.alert, unsettled.resolution.clone());
+        let provider = self.inner.providers.answering_for(&submission.provider);
+        let settings = self.settings();
+        match provider.capabilities() {
+            Capabilities { lookup: true, settle, .. } => {
+                let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&submission)).await;
+                let counts_from = later(unsettled.deadline, settle);
+                after_look_up(found.unwrap_or_else(|_| LookUp::Failed("no answer in time".to_owned())), counts_from, self.now())
+            }
+            Capabilities { idempotent: true, settle, .. } => {
+                let answer = tokio::time::timeout(settings.provider_timeout, provider.submit(&submission)).await;
+                let counts_from = later(unsettled.deadline, settle);
+                after_repeat(answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut)), counts_from, self.now())
+            }
+            Capabilities { .. } => Finding::Never("the network can neither look the decision up nor take it twice".to_owned()),
+        }
+    }
+}
+
+/// What a look-up proves.
+fn after_look_up(found: LookUp, counts_from: Timestamp, now: Timestamp) -> Finding {
+    match found {
+        LookUp::Applied => Finding::Yes,
+        LookUp::AnsweredOtherwise(what) => {
+            Finding::No(text::words_of_a_provider(&format!("the network holds another answer to this alert: {what}")))
+        }
+        LookUp::NotKnown if now >= counts_from => Finding::No("the network does not know of the decision".to_owned()),
+        LookUp::NotKnown => Finding::Later("the network does not know of the decision yet".to_owned(), Some(counts_from)),
+        LookUp::Failed(why) => Finding::Later(text::words_of_a_provider(&format!("the look-up failed: {why}")), None),
+    }
+}
+
+/// What a repeat proves, where the provider counts it once.
+fn after_repeat(answer: SubmitResult, counts_from: Timestamp, now: Timestamp) -> Finding {
+    match answer {
+        SubmitResult::Accepted => Finding::Yes,
+        SubmitResult::Declined(Declined::Refused(why)) => {
+            let why = text::words_of_a_provider(&format!("it refused: {why}"));
+            // While the first call may still be on its way, a refusal of the second proves nothing about it.
+            if now >= counts_from { Finding::No(why) } else { Finding::Later(why, Some(counts_from)) }
+        }
+        // That this call did not arrive says nothing about the first one.
+        SubmitResult::Declined(why @ Declined::NotSent(_)) => Finding::Later(text::words_of_a_provider(&why.to_string()), None),
+        // Ours would have been answered with a yes; whose it is, a person has to find out.
+        SubmitResult::Unknown(Doubt::AlreadyActioned) => Finding::Never(Doubt::AlreadyActioned.to_string()),
+        SubmitResult::Unknown(doubt) => Finding::Later(text::words_of_a_provider(&doubt.to_string()), None),
+    }
+}
+
+/// The reconciling loop: at start, when a look is due, and every so often for what another process left behind.
+pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
+    loop {
+        // Taken before the round: what the round itself lays down counts for the next one.
+        *locked(&engine.inner.next_check) = None;
+        let round = tokio::select! {
+            () = cancel.cancelled() => return,
+            round = engine.reconcile_once() => round,
+        };
+        let poll = engine.settings().reconcile_poll;
+        let failed = round.is_err();
+        if let Err(error) = round {
+            tracing::warn!(%error, "decisions could not be cleared up, trying again");
+        }
+        loop {
+            let due = locked(&engine.inner.next_check).filter(|_| !failed);
+            let pause = due.map_or(poll, |due| until(due, engine.now()).min(poll));
+            tokio::select! {
+                () = cancel.cancelled() => return,
+                () = tokio::time::sleep(pause) => break,
+                // An earlier look has been asked for: reckon anew.
+                () = engine.inner.reconcile.notified() => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    fn counts_from() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    #[rstest]
+    #[case(-1, false)]
+    #[case(0, true)]
+    #[case(1, true)]
+    fn not_known_is_a_no_only_once_it_counts(#[case] seconds: i64, #[case] no: bool) {
+        let now = counts_from() + TimeDelta::seconds(seconds);
+
+        let found = after_look_up(LookUp::NotKnown, counts_from(), now);
+        let refused = after_repeat(SubmitResult::Declined(Declined::Refused("closed".to_owned())), counts_from(), now);
+
+        assert_eq!([matches!(found, Finding::No(_)), matches!(refused, Finding::No(_))], [no; 2]);
+        if !no {
+            assert!(matches!(found, Finding::Later(_, Some(moment)) if moment == counts_from()));
+        }
+    }
+
+    #[test]
+    fn a_look_up_that_fails_proves_nothing_ever() {
+        let long_after = counts_from() + TimeDelta::days(9);
+
+        assert!(matches!(after_look_up(LookUp::Failed("503".to_owned()), counts_from(), long_after), Finding::Later(_, None)));
+    }
+
+    #[test]
+    fn another_answer_at_the_network_is_a_no() {
+        let found = after_look_up(LookUp::AnsweredOtherwise("MISSED".to_owned()), counts_from(), counts_from());
+
+        assert!(matches!(found, Finding::No(why) if why.contains("MISSED")));
+    }
+
+    #[rstest]
+    #[case(SubmitResult::Accepted, true, false)]
+    #[case(SubmitResult::Declined(Declined::NotSent("down".to_owned())), false, false)]
+    #[case(SubmitResult::Unknown(Doubt::TimedOut), false, false)]
+    #[case(SubmitResult::Unknown(Doubt::ServerError(503)), false, false)]
+    #[case(SubmitResult::Unknown(Doubt::AlreadyActioned), false, true)]
+    fn a_repeat_proves_a_yes_or_nothing(#[case] answer: SubmitResult, #[case] yes: bool, #[case] never: bool) {
+        let finding = after_repeat(answer, counts_from(), counts_from());
+
+        assert_eq!((finding == Finding::Yes, matches!(finding, Finding::Never(_))), (yes, never));
+        assert!(!matches!(finding, Finding::No(_)));
+    }
+}

@@ -1,0 +1,311 @@
+//! Resolving: claim, ask the provider, commit (reliability, A resolution is final).
+//!
+//! The provider is called outside any transaction, and the whole runs in a task of its own: a caller who hangs up changes nothing.
+
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use tokio::time::Instant;
+use tracing::Instrument;
+
+use super::{Caller, Engine, later, locked, text, unavailable};
+use crate::domain::resolution::{CurrentBody, OlderBody, decide};
+use crate::domain::{Alert, AlertId, Amount, AttemptId, FieldError, OrganizationId, OutcomeId, Resolution, Timestamp};
+use crate::providers::{Doubt, LookUp, Submission, SubmitResult};
+use crate::service::{ResolveRequest, ServiceError};
+use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, StoreResult};
+
+/// Longest Idempotency-Key.
+const MAX_KEY: usize = 255;
+
+/// How soon, and how late, a loser tries again after something has changed.
+const FIRST_GAP: Duration = Duration::from_millis(5);
+const LONGEST_GAP: Duration = Duration::from_millis(250);
+
+/// Where a provider's yes has led.
+pub(super) enum Landed {
+    /// Our decision is the alert's outcome.
+    Ours(Box<Alert>),
+    /// The alert has another outcome; the attempt is parked for a person.
+    Anothers(Box<Alert>),
+}
+
+impl Engine {
+    /// Records a resolution (interface, PUT resolution).
+    pub(super) async fn resolve(&self, caller: &Caller, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
+        check_idempotency_key(request.idempotency_key.as_deref())?;
+        let (engine, organization) = (self.clone(), caller.organization.organization.id);
+        let work = async move { engine.resolve_here(organization, id, request).await };
+        let span = tracing::info_span!("resolve", alert = %id, actor = %caller.actor);
+        match self.inner.tasks.spawn(work.instrument(span)).await {
+            Ok(result) => result,
+            Err(error) => {
+                tracing::error!(%error, alert = %id, "a resolution broke off; its attempt is left to the reconciler");
+                Err(ServiceError::ProviderOutcomeUnknown("the service broke off while the decision was on its way".to_owned()))
+            }
+        }
+    }
+
+    async fn resolve_here(&self, organization: OrganizationId, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
+        let read = self.store().get_alert(organization, id).await.map_err(unavailable)?;
+        let alert = read.ok_or(ServiceError::AlertNotFound(id))?;
+        let resolution = valid_for(&request.resolution, alert.amount).map_err(ServiceError::InvalidResolution)?;
+        if alert.outcome.is_some() && request.idempotency_key.is_none() {
+            return Err(ServiceError::AlreadyResolved(Box::new(alert)));
+        }
+        match self.claim(organization, id, resolution, request.idempotency_key).await? {
+            Turn::Ours(sending) => sending.send().await,
+            Turn::Replay(alert) => Ok(*alert),
+        }
+    }
+
+    /// Gets the one running resolution of the alert, or waits for whoever has it.
+    async fn claim(
+        &self,
+        organization: OrganizationId,
+        id: AlertId,
+        resolution: Resolution,
+        idempotency_key: Option<String>,
+    ) -> Result<Turn, ServiceError> {
+        let patience = Instant::now() + self.settings().wait_for_winner;
+        let body_hash = Sha256::digest(resolution.canonical()).into();
+        let attempt = AttemptId::generate();
+        let mut changes = self.store().changes();
+        let mut gap = FIRST_GAP;
+        loop {
+            changes.mark_unchanged();
+            let now = self.now();
+            let request = ClaimRequest {
+                attempt,
+                organization,
+                alert: id,
+                resolution: resolution.clone(),
+                body_hash,
+                idempotency_key: idempotency_key.clone(),
+                deadline: later(now, self.settings().claim_term()),
+                now,
+            };
+            match self.store().claim_resolution(request).await.map_err(unavailable)? {
+                Claim::Claimed { alert, generation } => {
+                    let submission = Submission::of(attempt, &alert, resolution);
+                    return Ok(Turn::Ours(Box::new(Sending { engine: self.clone(), generation, submission })));
+                }
+                Claim::NotFound => return Err(ServiceError::AlertNotFound(id)),
+                Claim::AlreadyResolved(alert) => return Err(ServiceError::AlreadyResolved(alert)),
+                Claim::Replay(alert) => return Ok(Turn::Replay(alert)),
+                Claim::KeyReused => return Err(ServiceError::IdempotencyKeyReused),
+                Claim::InProgress => {}
+            }
+            // The winner's end is a change of the store. Others' changes wake us too, so the tries are spread out.
+            let woken = tokio::time::timeout_at(patience, async {
+                let open = changes.changed().await.is_ok();
+                tokio::time::sleep(gap).await;
+                open
+            });
+            match woken.await {
+                Ok(true) => {}
+                Ok(false) => return Err(ServiceError::Unavailable("the database was closed".to_owned())),
+                Err(_) => return Err(ServiceError::ResolutionInProgress),
+            }
+            gap = (gap * 2).min(LONGEST_GAP);
+        }
+    }
+
+    /// Stores a provider's yes. Fenced first; where the fence has moved, the yes still counts as long as the alert has no outcome.
+    pub(super) async fn commit_yes(&self, attempt: AttemptId, generation: i64, resolution: &Resolution) -> StoreResult<Landed> {
+        let request = CommitRequest { attempt, generation, outcome: outcome_of(attempt), verdict: decide(resolution), now: self.now() };
+        let landed = match self.store().commit_resolution(request.clone()).await {
+            Ok(Commit::Committed(alert)) => Ok(Landed::Ours(alert)),
+            Ok(Commit::Fenced(alert)) if is_outcome_of(attempt, &alert) => Ok(Landed::Ours(alert)),
+            Ok(Commit::Fenced(_)) => self.commit_late(request.clone()).await,
+            Err(error) => Err(error),
+        };
+        if landed.is_err() {
+            locked(&self.inner.late).push(request);
+            self.check_at(self.now());
+        }
+        landed
+    }
+
+    /// Stores a yes that lost its fence, or that the store could not take before.
+    pub(super) async fn commit_late(&self, request: CommitRequest) -> StoreResult<Landed> {
+        let attempt = request.attempt;
+        match self.store().commit_late(request).await? {
+            Commit::Committed(alert) => Ok(Landed::Ours(alert)),
+            Commit::Fenced(alert) if is_outcome_of(attempt, &alert) => Ok(Landed::Ours(alert)),
+            Commit::Fenced(alert) => {
+                tracing::error!(%attempt, alert = %alert.id, "the network took a decision on an alert that has another outcome: parked");
+                Ok(Landed::Anothers(alert))
+            }
+        }
+    }
+}
+
+/// The outcome that an attempt leads to has the attempt's id: whoever finishes it writes the same one, and it can be told from another's.
+fn outcome_of(attempt: AttemptId) -> OutcomeId {
+    OutcomeId(attempt.0)
+}
+
+fn is_outcome_of(attempt: AttemptId, alert: &Alert) -> bool {
+    alert.outcome.as_ref().is_some_and(|outcome| outcome.id == outcome_of(attempt))
+}
+
+enum Turn {
+    Ours(Box<Sending>),
+    Replay(Box<Alert>),
+}
+
+/// A claimed resolution on its way to the provider.
+struct Sending {
+    engine: Engine,
+    generation: i64,
+    submission: Submission,
+}
+
+impl Sending {
+    async fn send(self) -> Result<Alert, ServiceError> {
+        let settings = self.engine.settings();
+        let provider = self.engine.inner.providers.answering_for(&self.submission.provider);
+        let call_deadline = later(self.engine.now(), settings.provider_timeout);
+        let answer = tokio::time::timeout(settings.provider_timeout, provider.submit(&self.submission)).await;
+        match answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut)) {
+            SubmitResult::Accepted => self.commit().await,
+            SubmitResult::Declined(why) => self.release(&why.to_string()).await,
+            SubmitResult::Unknown(doubt) => self.clear_up(&doubt, call_deadline).await,
+        }
+    }
+
+    /// Step 4a: a definite yes.
+    async fn commit(self) -> Result<Alert, ServiceError> {
+        match self.engine.commit_yes(self.submission.attempt, self.generation, &self.submission.resolution).await {
+            Ok(Landed::Ours(alert)) => Ok(*alert),
+            Ok(Landed::Anothers(alert)) => Err(ServiceError::AlreadyResolved(alert)),
+            Err(error) => {
+                tracing::error!(%error, attempt = %self.submission.attempt, "the network took the decision, the store did not");
+                let why = "the network took the decision, but it could not be stored yet; it is stored as soon as the database answers";
+                Err(ServiceError::ProviderOutcomeUnknown(why.to_owned()))
+            }
+        }
+    }
+
+    /// Step 4b: a definite no.
+    async fn release(self, why: &str) -> Result<Alert, ServiceError> {
+        let why = text::words_of_a_provider(why);
+        match self.end(AttemptEnd::Released, &why).await {
+            // Where the store cannot write it down, the reconciler finds the same no again.
+            Ok(true) | Err(()) => Err(ServiceError::ProviderFailed(why)),
+            Ok(false) => Err(ServiceError::ProviderOutcomeUnknown(why)),
+        }
+    }
+
+    /// Steps 4c and 4d: nobody knows; one look-up, where the provider can, and else the reconciler.
+    async fn clear_up(self, doubt: &Doubt, call_deadline: Timestamp) -> Result<Alert, ServiceError> {
+        let (engine, settings) = (&self.engine, self.engine.settings());
+        let provider = engine.inner.providers.answering_for(&self.submission.provider);
+        let capabilities = provider.capabilities();
+        tracing::warn!(attempt = %self.submission.attempt, %doubt, "the provider's answer is in doubt");
+        if capabilities.lookup {
+            let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&self.submission)).await;
+            match found {
+                Ok(LookUp::Applied) => return self.commit().await,
+                Ok(LookUp::AnsweredOtherwise(what)) => {
+                    return self.release(&format!("the network holds another answer to this alert: {what}")).await;
+                }
+                Ok(LookUp::NotKnown) if engine.now() >= later(call_deadline, capabilities.settle) => {
+                    return self.release(&format!("{doubt}; the network does not know of the decision")).await;
+                }
+                Ok(LookUp::NotKnown | LookUp::Failed(_)) | Err(_) => {}
+            }
+        }
+        let why = text::words_of_a_provider(&doubt.to_string());
+        let next_check = later(engine.now(), settings.checks.first().copied().unwrap_or_default());
+        if self.end(AttemptEnd::Unknown { next_check }, &why).await == Ok(true) {
+            engine.check_at(next_check);
+        }
+        Err(ServiceError::ProviderOutcomeUnknown(why))
+    }
+
+    /// Ends the attempt without an outcome; whether the fence held.
+    async fn end(&self, end: AttemptEnd, detail: &str) -> Result<bool, ()> {
+        let attempt = self.submission.attempt;
+        let ended = self.engine.store().end_attempt(attempt, self.generation, end, detail, self.engine.now()).await;
+        ended.map_err(|error| tracing::error!(%error, %attempt, "the end of an attempt was not stored; it is left to the reconciler"))
+    }
+}
+
+/// The rules of a resolution on an alert of this amount; it comes back as it is stored.
+fn valid_for(resolution: &Resolution, amount: Option<Amount>) -> Result<Resolution, Vec<FieldError>> {
+    match resolution {
+        Resolution::Current { decision, comments } => CurrentBody {
+            refunded: Some(decision.refunded().to_owned()),
+            resolution: decision.reason().map(|reason| reason.as_str().to_owned()),
+            comments: Some(comments.clone()),
+        }
+        .validate(),
+        Resolution::Older { word, refunded, amount_stopped, comments } => OlderBody {
+            resolution: Some(word.as_str().to_owned()),
+            refunded: Some(refunded.as_str().to_owned()),
+            amount_stopped: *amount_stopped,
+            comments: Some(comments.clone()),
+        }
+        .validate(amount),
+    }
+}
+
+/// 1 to 255 visible ASCII characters (decisions, Repeats).
+fn check_idempotency_key(key: Option<&str>) -> Result<(), ServiceError> {
+    let fits = key.is_none_or(|key| (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic()));
+    if fits {
+        return Ok(());
+    }
+    Err(ServiceError::InvalidRequest(vec![FieldError::new("Idempotency-Key", "must be 1 to 255 visible ASCII characters")]))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::resolution::{Decision, OlderRefunded, OlderWord};
+
+    #[rstest]
+    #[case("", false)]
+    #[case("a", true)]
+    #[case("3f0c-77_~!", true)]
+    #[case("with blank", false)]
+    #[case("tab\t", false)]
+    #[case("schlüssel", false)]
+    fn an_idempotency_key_has_visible_ascii_characters(#[case] key: &str, #[case] fits: bool) {
+        assert_eq!(check_idempotency_key(Some(key)).is_ok(), fits);
+    }
+
+    #[test]
+    fn an_idempotency_key_has_at_most_255_characters() {
+        assert!(check_idempotency_key(Some(&"k".repeat(255))).is_ok());
+        assert!(check_idempotency_key(Some(&"k".repeat(256))).is_err());
+        assert!(check_idempotency_key(None).is_ok());
+    }
+
+    #[test]
+    fn every_decision_is_valid_for_an_alert_as_it_is() {
+        for decision in Decision::ALL {
+            let resolution = Resolution::Current { decision, comments: "done\nand told".to_owned() };
+
+            assert_eq!(valid_for(&resolution, None), Ok(resolution));
+        }
+    }
+
+    #[rstest]
+    #[case("10.00", true)]
+    #[case("10.01", false)]
+    fn a_partial_stop_is_held_against_the_alerts_amount(#[case] stopped: &str, #[case] accepted: bool) {
+        let resolution = Resolution::Older {
+            word: OlderWord::PartiallyStopped,
+            refunded: OlderRefunded::Refunded,
+            amount_stopped: Some(stopped.parse().unwrap()),
+            comments: String::new(),
+        };
+
+        assert_eq!(valid_for(&resolution, Some("10.00".parse().unwrap())).is_ok(), accepted);
+    }
+}
