@@ -1,0 +1,315 @@
+//! Decisions on their way: staged for a few seconds in which they can be taken back, sent once, and what came of each.
+
+use chrono::Duration;
+use uuid::Uuid;
+
+use super::text::clean;
+use crate::domain::{Alert, AlertId, Resolution, Timestamp, decide};
+use crate::service::{ResolveRequest, ServiceError};
+
+/// One decision of this console.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// Tells it from every other one of this console.
+    pub key: u64,
+    /// The alert as it was when the decision was made.
+    pub alert: Alert,
+    /// What was decided.
+    pub resolution: Resolution,
+    /// Where it is.
+    pub state: State,
+    idempotency_key: String,
+}
+
+/// Where a decision is. One that has landed is no longer kept: the alert says so itself.
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    /// Leaves at this moment and can be taken back until then.
+    Staged(Timestamp),
+    /// With the service.
+    Sending,
+    /// Whether it arrived is not known; it is being looked up.
+    Checking(String),
+    /// It is settled that nothing was recorded, and why.
+    Refused(String),
+}
+
+/// What the answer to a decision means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum News {
+    /// Recorded: the alert with its outcome.
+    Landed(Box<Alert>),
+    /// Somebody else had answered before: the alert with that outcome.
+    Overtaken(Box<Alert>),
+    /// Nothing was recorded, and why.
+    Refused(String),
+    /// Nobody knows yet, and why.
+    Unknown(String),
+}
+
+impl Decision {
+    /// The decision as the word of the interface: `REFUNDED`.
+    pub fn word(&self) -> &str {
+        match &self.resolution {
+            Resolution::Current { decision, .. } => decision.refunded(),
+            Resolution::Older { word, .. } => word.as_str(),
+        }
+    }
+
+    /// The alert in a few words: its money, or its network's id.
+    pub fn subject(&self) -> String {
+        match self.alert.money() {
+            Some(money) => clean(&money.to_string()).into_owned(),
+            None => clean(&self.alert.provider_id).into_owned(),
+        }
+    }
+
+    /// What is sent. The same for every try of this decision.
+    pub fn request(&self) -> ResolveRequest {
+        ResolveRequest { resolution: self.resolution.clone(), idempotency_key: Some(self.idempotency_key.clone()) }
+    }
+
+    /// Whether an outcome is this decision's own: what the decision table makes of it, with the same comments.
+    fn made(&self, alert: &Alert) -> bool {
+        let verdict = decide(&self.resolution);
+        alert.outcome.as_ref().is_some_and(|outcome| {
+            outcome.outcome.eq_ignore_ascii_case(&verdict.outcome)
+                && outcome.refunded.eq_ignore_ascii_case(verdict.refunded)
+                && outcome.comments == self.resolution.comments()
+        })
+    }
+}
+
+/// All decisions that are not settled, and those that were refused, the oldest first.
+#[derive(Debug, Default)]
+pub struct Decisions {
+    all: Vec<Decision>,
+    made: u64,
+}
+
+impl Decisions {
+    /// Stages a decision; it leaves after the grace. An earlier one on the same alert that was refused is forgotten.
+    pub fn stage(&mut self, alert: Alert, resolution: Resolution, grace: Duration, now: Timestamp) -> u64 {
+        self.all.retain(|decision| decision.alert.id != alert.id);
+        self.made += 1;
+        let idempotency_key = format!("console-{}", Uuid::now_v7());
+        self.all.push(Decision { key: self.made, alert, resolution, state: State::Staged(now + grace), idempotency_key });
+        self.made
+    }
+
+    /// The decision on an alert.
+    pub fn of(&self, alert: AlertId) -> Option<&Decision> {
+        self.all.iter().find(|decision| decision.alert.id == alert)
+    }
+
+    /// The decision of this key.
+    pub fn get(&self, key: u64) -> Option<&Decision> {
+        self.all.iter().find(|decision| decision.key == key)
+    }
+
+    /// Whether an alert's decision is on its way, so that another one must wait.
+    pub fn is_underway(&self, alert: AlertId) -> bool {
+        self.of(alert).is_some_and(|decision| matches!(decision.state, State::Staged(_) | State::Sending))
+    }
+
+    /// Takes back the decision that was staged last.
+    pub fn take_back(&mut self) -> Option<Decision> {
+        let last = self.all.iter().rposition(|decision| matches!(decision.state, State::Staged(_)))?;
+        Some(self.all.remove(last))
+    }
+
+    /// Takes back every staged decision; returns how many.
+    pub fn take_back_all(&mut self) -> usize {
+        let before = self.all.len();
+        self.all.retain(|decision| !matches!(decision.state, State::Staged(_)));
+        before - self.all.len()
+    }
+
+    /// Lets every staged decision leave now.
+    pub fn hurry(&mut self, now: Timestamp) {
+        for decision in &mut self.all {
+            if let State::Staged(due) = &mut decision.state {
+                *due = now.min(*due);
+            }
+        }
+    }
+
+    /// The decisions whose time has come; they count as sent from now on.
+    pub fn leave(&mut self, now: Timestamp) -> Vec<Decision> {
+        let due = |decision: &&mut Decision| matches!(decision.state, State::Staged(due) if due <= now);
+        self.all
+            .iter_mut()
+            .filter(due)
+            .map(|decision| {
+                decision.state = State::Sending;
+                decision.clone()
+            })
+            .collect()
+    }
+
+    /// The staged decisions, the next to leave first.
+    pub fn staged(&self) -> Vec<(&Decision, Timestamp)> {
+        let mut staged: Vec<_> = self
+            .all
+            .iter()
+            .filter_map(|decision| match decision.state {
+                State::Staged(due) => Some((decision, due)),
+                _ => None,
+            })
+            .collect();
+        staged.sort_by_key(|(_, due)| *due);
+        staged
+    }
+
+    /// How many are with the service right now.
+    pub fn sending(&self) -> usize {
+        self.all.iter().filter(|decision| decision.state == State::Sending).count()
+    }
+
+    /// Alerts whose decision nobody knows the fate of.
+    pub fn checking(&self) -> Vec<(u64, AlertId)> {
+        self.all
+            .iter()
+            .filter(|decision| matches!(decision.state, State::Checking(_)))
+            .map(|decision| (decision.key, decision.alert.id))
+            .collect()
+    }
+
+    /// Forgets that an alert's decision was refused.
+    pub fn dismiss(&mut self, alert: AlertId) -> bool {
+        let before = self.all.len();
+        self.all.retain(|decision| decision.alert.id != alert || !matches!(decision.state, State::Refused(_)));
+        before != self.all.len()
+    }
+
+    /// Takes the service's answer in.
+    pub fn answered(&mut self, key: u64, answer: Result<Alert, ServiceError>) -> Option<News> {
+        let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
+        let news = match answer {
+            Ok(alert) => News::Landed(Box::new(alert)),
+            Err(ServiceError::AlreadyResolved(alert)) if decision.made(&alert) => News::Landed(alert),
+            Err(ServiceError::AlreadyResolved(alert)) => News::Overtaken(alert),
+            Err(error @ (ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Unavailable(_))) => News::Unknown(error.to_string()),
+            Err(error) => News::Refused(error.to_string()),
+        };
+        match &news {
+            News::Landed(_) | News::Overtaken(_) => self.all.retain(|decision| decision.key != key),
+            News::Refused(why) => decision.state = State::Refused(why.clone()),
+            News::Unknown(why) => decision.state = State::Checking(why.clone()),
+        }
+        Some(news)
+    }
+
+    /// Takes in what the alert looks like now, where a decision's fate was not known. No outcome yet settles nothing: the service may
+    /// still be finding out.
+    pub fn looked_up(&mut self, key: u64, alert: &Alert) -> Option<News> {
+        let decision = self.get(key).filter(|decision| matches!(decision.state, State::Checking(_)))?;
+        alert.outcome.as_ref()?;
+        let news = if decision.made(alert) { News::Landed(Box::new(alert.clone())) } else { News::Overtaken(Box::new(alert.clone())) };
+        self.all.retain(|decision| decision.key != key);
+        Some(news)
+    }
+
+    /// When something about the staged decisions changes on the screen: the next whole second of the countdown.
+    pub fn next_wake(&self, now: Timestamp) -> Option<Timestamp> {
+        let (_, due) = *self.staged().first()?;
+        let left = (due - now).num_milliseconds().max(0);
+        // The countdown shows whole seconds, rounded up.
+        let into_next = if left % 1000 == 0 && left > 0 { 1000 } else { left % 1000 };
+        Some(now + Duration::milliseconds(into_next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::resolution::Decision as Answer;
+    use crate::domain::time::from_iso;
+    use crate::domain::{AlertType, Outcome, Provider};
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn alert() -> Alert {
+        Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+    }
+
+    fn refunded() -> Resolution {
+        Resolution::Current { decision: Answer::Refunded, comments: String::new() }
+    }
+
+    fn staged(grace: i64) -> (Decisions, u64, Alert) {
+        let mut decisions = Decisions::default();
+        let alert = alert();
+        let key = decisions.stage(alert.clone(), refunded(), Duration::seconds(grace), now());
+        (decisions, key, alert)
+    }
+
+    #[test]
+    fn a_staged_decision_leaves_once_and_when_its_grace_is_over() {
+        let (mut decisions, key, _) = staged(5);
+
+        assert!(decisions.leave(now() + Duration::seconds(4)).is_empty());
+        assert_eq!(decisions.leave(now() + Duration::seconds(5)).iter().map(|decision| decision.key).collect::<Vec<_>>(), [key]);
+        assert!(decisions.leave(now() + Duration::seconds(6)).is_empty());
+        assert_eq!(decisions.sending(), 1);
+    }
+
+    #[test]
+    fn the_last_staged_decision_is_taken_back_first_and_a_sent_one_never() {
+        let (mut decisions, first, _) = staged(5);
+        let second = decisions.stage(alert(), refunded(), Duration::seconds(9), now());
+
+        assert_eq!(decisions.take_back().map(|decision| decision.key), Some(second));
+        decisions.leave(now() + Duration::seconds(5));
+        assert_eq!(decisions.take_back(), None);
+        assert!(decisions.get(first).is_some());
+    }
+
+    #[test]
+    fn a_refusal_is_kept_until_the_next_decision_on_the_alert() {
+        let (mut decisions, key, alert) = staged(0);
+        decisions.leave(now());
+
+        let news = decisions.answered(key, Err(ServiceError::ProviderFailed("down".to_owned())));
+
+        assert!(matches!(news, Some(News::Refused(why)) if why.contains("down")));
+        assert!(!decisions.is_underway(alert.id));
+        decisions.stage(alert.clone(), refunded(), Duration::zero(), now());
+        assert!(decisions.is_underway(alert.id));
+    }
+
+    #[test]
+    fn another_ones_answer_is_told_from_our_own() {
+        let (mut decisions, key, alert) = staged(0);
+        decisions.leave(now());
+        let theirs = Outcome { outcome: "unresolved_dispute".to_owned(), ..Outcome::sample(alert.id) };
+        let resolved = Alert { outcome: Some(theirs), ..alert };
+
+        let news = decisions.answered(key, Err(ServiceError::AlreadyResolved(Box::new(resolved.clone()))));
+
+        assert_eq!(news, Some(News::Overtaken(Box::new(resolved))));
+    }
+
+    #[test]
+    fn an_unknown_fate_is_settled_by_the_alerts_own_outcome_only() {
+        let (mut decisions, key, alert) = staged(0);
+        decisions.leave(now());
+        decisions.answered(key, Err(ServiceError::ProviderOutcomeUnknown("time-out".to_owned())));
+
+        assert_eq!(decisions.looked_up(key, &alert), None);
+        assert_eq!(decisions.checking(), [(key, alert.id)]);
+        let landed = Alert { outcome: Some(Outcome::sample(alert.id)), ..alert };
+        assert_eq!(decisions.looked_up(key, &landed), Some(News::Landed(Box::new(landed.clone()))));
+        assert!(decisions.checking().is_empty());
+    }
+
+    #[test]
+    fn the_countdown_wakes_at_each_whole_second() {
+        let (decisions, ..) = staged(5);
+
+        assert_eq!(decisions.next_wake(now()), Some(now() + Duration::seconds(1)));
+        assert_eq!(decisions.next_wake(now() + Duration::milliseconds(300)), Some(now() + Duration::seconds(1)));
+    }
+}

@@ -1,0 +1,5 @@
+//! The Queue screen.
+
+pub mod columns;
+pub mod facts;
+pub mod listing;

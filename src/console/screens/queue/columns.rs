@@ -1,0 +1,304 @@
+//! The columns of the list: which there are, which fit, and what stands in each for an alert.
+
+use std::borrow::Cow;
+
+use crate::console::text::{clean, columns as width_of};
+use crate::console::times;
+use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, Timestamp};
+
+/// A column of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "`title` and `about` describe each")]
+pub enum Column {
+    Left,
+    Provider,
+    Type,
+    Status,
+    Amount,
+    Card,
+    Descriptor,
+    Order,
+    Outcome,
+    Merchant,
+    Issuer,
+    Reason,
+    Alerted,
+    Transaction,
+    Updated,
+    ProviderId,
+}
+
+/// What a column needs and is called.
+struct Spec {
+    name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    sort: Option<SortField>,
+    /// The narrowest it is of use, and the widest it makes use of.
+    room: (u16, u16),
+    /// The higher, the earlier it gives way.
+    rank: u8,
+}
+
+impl Column {
+    /// Every column, in the order of the list of columns.
+    pub const ALL: [Self; 16] = [
+        Self::Left,
+        Self::Provider,
+        Self::Type,
+        Self::Status,
+        Self::Amount,
+        Self::Card,
+        Self::Descriptor,
+        Self::Order,
+        Self::Outcome,
+        Self::Merchant,
+        Self::Issuer,
+        Self::Reason,
+        Self::Alerted,
+        Self::Transaction,
+        Self::Updated,
+        Self::ProviderId,
+    ];
+
+    /// The columns one begins with.
+    pub const USUAL: [Self; 7] = [Self::Left, Self::Provider, Self::Type, Self::Amount, Self::Card, Self::Descriptor, Self::Order];
+
+    fn spec(self) -> Spec {
+        let spec = |name, title, about, sort, room, rank| Spec { name, title, about, sort, room, rank };
+        match self {
+            Self::Left => spec("left", "LEFT", "time left for an answer", Some(SortField::HoursLeft), (6, 7), 0),
+            Self::Provider => spec("provider", "PROVIDER", "the network", Some(SortField::Provider), (8, 8), 2),
+            Self::Type => spec("type", "TYPE", "kind of alert", Some(SortField::Type), (16, 16), 3),
+            Self::Status => spec("status", "STATUS", "state of the alert", Some(SortField::Status), (10, 10), 4),
+            Self::Amount => spec("amount", "AMOUNT", "disputed money", Some(SortField::Amount), (14, 16), 1),
+            Self::Card => spec("card", "CARD", "BIN and last four", Some(SortField::CardLastFour), (6, 14), 5),
+            Self::Descriptor => spec("descriptor", "DESCRIPTOR", "merchant descriptor", Some(SortField::MerchantDescriptor), (10, 25), 6),
+            Self::Order => spec("order", "ORDER", "merchant's order id", None, (8, 14), 8),
+            Self::Outcome => spec("outcome", "OUTCOME", "what was answered", None, (12, 20), 7),
+            Self::Merchant => spec("merchant", "MERCHANT", "merchant's name", Some(SortField::MerchantName), (10, 24), 10),
+            Self::Issuer => spec("issuer", "ISSUER", "issuing bank", Some(SortField::Issuer), (8, 22), 9),
+            Self::Reason => spec("reason", "REASON", "reason code", None, (6, 8), 11),
+            Self::Alerted => spec("alerted", "ALERTED", "when the alert was raised, UTC", Some(SortField::AlertTimeStamp), (16, 16), 12),
+            Self::Transaction => {
+                spec("transaction", "TRANSACTION", "when the card was used, UTC", Some(SortField::TransactionTimeStamp), (16, 16), 13)
+            }
+            Self::Updated => spec("updated", "UPDATED", "when it last changed, UTC", Some(SortField::UpdatedAt), (16, 16), 14),
+            Self::ProviderId => spec("provider-id", "PROVIDER ID", "the network's own id", Some(SortField::ProviderId), (10, 26), 15),
+        }
+    }
+
+    /// The name in the kept layout.
+    pub fn name(self) -> &'static str {
+        self.spec().name
+    }
+
+    /// Finds a column by its name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|column| column.name() == name)
+    }
+
+    /// What stands over it.
+    pub fn title(self) -> &'static str {
+        self.spec().title
+    }
+
+    /// What it shows, in words.
+    pub fn about(self) -> &'static str {
+        self.spec().about
+    }
+
+    /// What the list is sorted by when this column is.
+    pub fn sort_field(self) -> Option<SortField> {
+        self.spec().sort
+    }
+
+    /// Whether its text stands at its right edge.
+    pub fn is_right(self) -> bool {
+        matches!(self, Self::Left | Self::Amount)
+    }
+
+    /// The plain text of the cell in so many columns; [`Column::Left`] and [`Column::Amount`] are drawn in parts by the list.
+    pub fn text(self, alert: &Alert, width: u16, now: Timestamp) -> Cow<'_, str> {
+        let or_dash = |text: &'_ str| if text.is_empty() { Cow::Borrowed("–") } else { Cow::Owned(clean(text).into_owned()) };
+        let option = |text: &'_ Option<String>| or_dash(text.as_deref().unwrap_or_default());
+        let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| at.format("%Y-%m-%d %H:%M").to_string().into());
+        match self {
+            Self::Left => times::left(alert, now).text.into(),
+            Self::Provider => clean(alert.provider.as_str()),
+            Self::Type => clean(alert.alert_type.words()),
+            Self::Status => clean(alert.status.as_str()),
+            Self::Amount => amount(alert).into(),
+            Self::Card => card(alert, width).into(),
+            Self::Descriptor => or_dash(&alert.merchant_descriptor),
+            Self::Order => option(&alert.merchant_order_id),
+            Self::Outcome => alert.outcome.as_ref().map_or(Cow::Borrowed("–"), |outcome| outcome_words(&outcome.outcome).into()),
+            Self::Merchant => or_dash(&alert.merchant_name),
+            Self::Issuer => or_dash(&alert.issuer),
+            Self::Reason => option(&alert.reason_code),
+            Self::Alerted => moment(alert.alert_time),
+            Self::Transaction => moment(alert.transaction_time),
+            Self::Updated => moment(alert.updated_at),
+            Self::ProviderId => or_dash(&alert.provider_id),
+        }
+    }
+}
+
+/// The amount as a number, without its currency.
+pub fn amount(alert: &Alert) -> String {
+    alert.money().as_ref().map_or_else(|| "–".to_owned(), Money::number)
+}
+
+/// A stored outcome in words: `unresolved_dispute` is `unresolved dispute`.
+pub fn outcome_words(stored: &str) -> String {
+    clean(stored).replace('_', " ")
+}
+
+fn card(alert: &Alert, width: u16) -> String {
+    let (bin, last) = (clean(&alert.card_bin), clean(&alert.card_last_four));
+    if bin.is_empty() && last.is_empty() {
+        return "–".to_owned();
+    }
+    let spaced = format!("{bin} ·· {last}");
+    let tight = format!("{bin}··{last}");
+    let room = |text: &String| width_of(text) <= width;
+    [spaced, tight].into_iter().find(room).unwrap_or_else(|| format!("··{last}"))
+}
+
+/// A column with its place in the row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placed {
+    /// Which.
+    pub column: Column,
+    /// Columns from the left edge of the row.
+    pub x: u16,
+    /// How wide.
+    pub width: u16,
+}
+
+/// The columns that are shown: those chosen, and how alerts ended where not only open ones are listed.
+pub fn shown(chosen: &[Column], filter: &AlertFilter) -> Vec<Column> {
+    let mut columns = chosen.to_vec();
+    if filter.statuses != [AlertStatus::Open] && filter.expires_in.is_none() {
+        if !columns.contains(&Column::Status) {
+            let after = columns.iter().position(|column| *column == Column::Type).map_or(columns.len(), |position| position + 1);
+            columns.insert(after, Column::Status);
+        }
+        if !columns.contains(&Column::Outcome) {
+            columns.push(Column::Outcome);
+        }
+    }
+    columns
+}
+
+/// Blank columns between two columns.
+const GAP: u16 = 2;
+
+/// The marker stands right of LEFT, where there is one: a blank, the sign, a blank.
+pub const MARKER: u16 = 3;
+
+/// Lays columns out in so much room. What does not fit gives way, the least important first; what is left over goes to those that make
+/// use of it.
+pub fn lay_out(columns: &[Column], room: u16) -> Vec<Placed> {
+    let mut kept: Vec<Column> = columns.to_vec();
+    let needed = |kept: &[Column], at: fn(&Spec) -> u16| -> u16 {
+        kept.iter().enumerate().map(|(index, column)| at(&column.spec()) + gap_after(*column, index + 1 == kept.len())).sum()
+    };
+    while kept.len() > 1 && needed(&kept, |spec| spec.room.0) > room {
+        let weakest = kept.iter().enumerate().max_by_key(|(_, column)| column.spec().rank).map(|(index, _)| index);
+        if let Some(index) = weakest {
+            kept.remove(index);
+        }
+    }
+    let mut spare = room.saturating_sub(needed(&kept, |spec| spec.room.0));
+    let mut widths: Vec<u16> = kept.iter().map(|column| column.spec().room.0).collect();
+    let mut by_rank: Vec<usize> = (0..kept.len()).collect();
+    by_rank.sort_by_key(|index| kept[*index].spec().rank);
+    for index in by_rank {
+        let (narrow, wide) = kept[index].spec().room;
+        // A card that cannot be shown in full needs nothing more.
+        let more = if kept[index] == Column::Card && spare < wide - narrow { 0 } else { (wide - narrow).min(spare) };
+        widths[index] += more;
+        spare -= more;
+    }
+    let mut x = 0;
+    let count = kept.len();
+    let place = |(index, (column, width)): (usize, (Column, u16))| {
+        let placed = Placed { column, x, width: width.min(room.saturating_sub(x)) };
+        x += width + gap_after(column, index + 1 == count);
+        placed
+    };
+    kept.into_iter().zip(widths).enumerate().map(place).collect()
+}
+
+fn gap_after(column: Column, last: bool) -> u16 {
+    match column {
+        Column::Left => MARKER,
+        _ if last => 0,
+        _ => GAP,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::subsequence;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::{AlertId, AlertType, Provider};
+
+    #[rstest]
+    #[case(67, &["LEFT", "PROVIDER", "TYPE", "AMOUNT", "CARD"])]
+    #[case(78, &["LEFT", "PROVIDER", "TYPE", "AMOUNT", "CARD", "DESCRIPTOR"])]
+    #[case(110, &["LEFT", "PROVIDER", "TYPE", "AMOUNT", "CARD", "DESCRIPTOR", "ORDER"])]
+    fn what_matters_least_gives_way_first(#[case] room: u16, #[case] titles: &[&str]) {
+        let placed = lay_out(&Column::USUAL, room);
+
+        assert_eq!(placed.iter().map(|placed| placed.column.title()).collect::<Vec<_>>(), titles);
+    }
+
+    #[rstest]
+    #[case("411111", 14, "411111 ·· 1234")]
+    #[case("41111122", 14, "41111122··1234")]
+    #[case("411111", 13, "411111··1234")]
+    #[case("411111", 6, "··1234")]
+    fn a_card_is_shortened_before_it_is_cut(#[case] bin: &str, #[case] width: u16, #[case] shown: &str) {
+        let mut alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
+        (alert.card_bin, alert.card_last_four) = (bin.to_owned(), "1234".to_owned());
+
+        assert_eq!(card(&alert, width), shown);
+    }
+
+    #[test]
+    fn how_alerts_ended_is_shown_where_not_only_open_ones_are_listed() {
+        let open = AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() };
+
+        assert_eq!(shown(&Column::USUAL, &open), Column::USUAL);
+        let all = shown(&Column::USUAL, &AlertFilter::default());
+        assert_eq!((all[3], all[8]), (Column::Status, Column::Outcome));
+    }
+
+    #[test]
+    fn every_column_is_found_by_its_name() {
+        for column in Column::ALL {
+            assert_eq!(Column::named(column.name()), Some(column));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn columns_never_overlap_and_never_leave_the_row(
+            columns in subsequence(&Column::ALL[..], 1..=Column::ALL.len()).prop_shuffle(),
+            room in 1u16..300,
+        ) {
+            let placed = lay_out(&columns, room);
+
+            prop_assert!(!placed.is_empty());
+            for pair in placed.windows(2) {
+                prop_assert!(pair[0].x + pair[0].width < pair[1].x);
+            }
+            prop_assert!(placed.iter().all(|placed| placed.x + placed.width <= room));
+        }
+    }
+}

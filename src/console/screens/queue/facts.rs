@@ -1,0 +1,184 @@
+//! What the detail knows beyond the alert itself: its webhooks, other alerts on the same payment, and the warnings that follow.
+
+use chrono::Duration;
+
+use crate::console::loadable::Loadable;
+use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::resolution::InvalidReason;
+use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, PageRequest, Sort, SortField, SortOrder};
+use crate::service::Delivery;
+
+/// How far apart two networks may date the same transaction (field notes, Matching).
+const SAME_TRANSACTION: Duration = Duration::days(3);
+
+/// How far apart two alerts on one transaction may be raised, where a transaction time is missing.
+const SAME_DISPUTE: Duration = Duration::days(14);
+
+/// What is known around one alert.
+#[derive(Debug, Clone, Default)]
+pub struct Facts {
+    /// Of which alert.
+    pub alert: Option<AlertId>,
+    /// Its events on their way to the merchant's endpoints.
+    pub deliveries: Loadable<Vec<Delivery>>,
+    /// Other alerts on the same payment.
+    pub siblings: Loadable<Vec<Alert>>,
+}
+
+impl Facts {
+    /// Nothing known yet of this alert.
+    pub fn of(alert: AlertId) -> Self {
+        Self { alert: Some(alert), ..Self::default() }
+    }
+}
+
+/// Asks for everything on the card's last four digits, newest first: as near as the interface comes to "the same card".
+pub fn sibling_query(alert: &Alert) -> Option<AlertQuery> {
+    let last_four = alert.card_last_four.trim();
+    (last_four.len() >= 4 && alert.amount.is_some()).then(|| AlertQuery {
+        filter: AlertFilter { q: Some(last_four.to_owned()), ..AlertFilter::default() },
+        sort: Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending },
+        page: PageRequest { page: 0, size: MAX_PAGE_SIZE },
+    })
+}
+
+/// Whether two alerts are about the same payment: card, amount and currency agree, and the dates do as far as they are known.
+pub fn are_siblings(one: &Alert, other: &Alert) -> bool {
+    let near = |a, b, within: Duration| match (a, b) {
+        (Some(a), Some(b)) => {
+            let apart: Duration = if a > b { a - b } else { b - a };
+            Some(apart <= within)
+        }
+        _ => None,
+    };
+    let amounts = one.amount.zip(other.amount).is_some_and(|(a, b)| a.decimal() == b.decimal());
+    one.id != other.id
+        && one.card_bin == other.card_bin
+        && one.card_last_four == other.card_last_four
+        && amounts
+        && one.currency == other.currency
+        && near(one.transaction_time, other.transaction_time, SAME_TRANSACTION)
+            .or_else(|| near(one.alert_time, other.alert_time, SAME_DISPUTE))
+            .unwrap_or(true)
+}
+
+/// Something that speaks against a plain answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Warning<'a> {
+    /// Another alert on the same payment was answered with a refund.
+    PaidTwice(&'a Alert),
+    /// Another alert on the same payment waits for an answer, or was answered otherwise.
+    Double(&'a Alert),
+    /// A rule at the network has probably refunded already; its name, where it was told.
+    NetworkRule(Option<&'a str>),
+    /// The network asks for no answer.
+    Notice,
+}
+
+impl Warning<'_> {
+    /// The reason that fits an answer to `alert`, where the right answer is that it calls for none. A duplicate is one of the same
+    /// network; of two networks' alerts on one payment, one is answered first and then the other is known (field notes).
+    pub fn reason(self, alert: &Alert) -> Option<InvalidReason> {
+        match self {
+            Self::PaidTwice(_) | Self::NetworkRule(_) => Some(InvalidReason::PreviouslyRefunded),
+            Self::Double(other) => (other.provider == alert.provider).then_some(InvalidReason::Duplicate),
+            Self::Notice => None,
+        }
+    }
+}
+
+/// Whether an alert was answered with a refund.
+pub fn was_refunded(alert: &Alert) -> bool {
+    alert.outcome.as_ref().is_some_and(|outcome| outcome.refunded.eq_ignore_ascii_case("refunded"))
+        || matches!(alert.status, AlertStatus::Refunded)
+}
+
+/// What speaks against a plain answer to this alert; the weightiest first. An answered alert warns of nothing.
+pub fn warnings<'a>(alert: &'a Alert, siblings: &'a [Alert]) -> Vec<Warning<'a>> {
+    if alert.outcome.is_some() {
+        return Vec::new();
+    }
+    let mut warnings = Vec::new();
+    let others = || siblings.iter().filter(|other| are_siblings(alert, other));
+    match others().find(|other| was_refunded(other)) {
+        Some(paid) => warnings.push(Warning::PaidTwice(paid)),
+        None => warnings.extend(others().next().map(Warning::Double)),
+    }
+    if alert.network_rule_applied() {
+        warnings.push(Warning::NetworkRule(alert.rule_name.as_deref()));
+    }
+    if alert.alert_type.is_notice() {
+        warnings.push(Warning::Notice);
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::time::from_iso;
+    use crate::domain::{AlertType, Currency, Outcome, Provider};
+
+    fn alert() -> Alert {
+        Alert {
+            card_bin: "411111".to_owned(),
+            card_last_four: "1234".to_owned(),
+            amount: Some("129.90".parse().unwrap()),
+            currency: Currency::new("EUR"),
+            transaction_time: from_iso("2026-03-01T10:00:00Z"),
+            alert_time: from_iso("2026-03-03T10:00:00Z"),
+            ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+        }
+    }
+
+    #[rstest]
+    #[case(|_: &mut Alert| {}, true)]
+    #[case(|other: &mut Alert| other.amount = Some("129.9".parse().unwrap()), true)]
+    #[case(|other: &mut Alert| other.transaction_time = from_iso("2026-03-04T09:00:00Z"), true)]
+    #[case(|other: &mut Alert| other.transaction_time = from_iso("2026-04-01T10:00:00Z"), false)]
+    #[case(|other: &mut Alert| { other.transaction_time = None; other.alert_time = from_iso("2026-05-01T10:00:00Z") }, false)]
+    #[case(|other: &mut Alert| other.amount = Some("129.91".parse().unwrap()), false)]
+    #[case(|other: &mut Alert| other.currency = Currency::new("USD"), false)]
+    #[case(|other: &mut Alert| other.card_last_four = "1235".to_owned(), false)]
+    #[case(|other: &mut Alert| other.card_bin = "552201".to_owned(), false)]
+    fn alerts_on_one_payment_agree_in_card_money_and_date(#[case] change: fn(&mut Alert), #[case] siblings: bool) {
+        let (one, mut other) = (alert(), alert());
+        change(&mut other);
+
+        assert_eq!(are_siblings(&one, &other), siblings);
+    }
+
+    #[test]
+    fn a_refunded_sibling_weighs_more_than_an_open_one() {
+        let alert = alert();
+        let open = Alert { provider: Provider::Cdrn, ..self::alert() };
+        let mut paid = self::alert();
+        paid.outcome = Some(Outcome::sample(paid.id));
+        let siblings = [open, paid];
+
+        let found = warnings(&alert, &siblings);
+
+        assert_eq!(found, [Warning::PaidTwice(&siblings[1])]);
+        assert_eq!(found[0].reason(&alert), Some(InvalidReason::PreviouslyRefunded));
+    }
+
+    #[test]
+    fn a_rule_of_the_network_and_a_notice_are_told() {
+        let mut alert = alert();
+        (alert.provider, alert.alert_type) = (Provider::Verifi, AlertType::VerifiFraudNotice);
+        alert.rule_name = Some("Above 10 AED".to_owned());
+
+        assert_eq!(warnings(&alert, &[]), [Warning::NetworkRule(Some("Above 10 AED")), Warning::Notice]);
+    }
+
+    #[test]
+    fn an_answered_alert_warns_of_nothing() {
+        let mut alert = alert();
+        let sibling = self::alert();
+        alert.outcome = Some(Outcome::sample(alert.id));
+
+        assert!(warnings(&alert, &[sibling]).is_empty());
+    }
+}

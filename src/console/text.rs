@@ -1,0 +1,145 @@
+//! Text on the screen: what came from outside is made harmless, measured in columns, and cut where it must be.
+
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Shown where a text was cut.
+pub const CUT: &str = "…";
+
+/// Text that may come from anywhere, fit for a terminal: control characters become `·`, and marks that turn the writing
+/// direction or take no room (they could make a line read as something else) are left out.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c: char| c.is_control() || is_invisible(c)) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().filter(|c| !is_invisible(*c)).map(|c| if c.is_control() { '·' } else { c }).collect())
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// How many columns a text takes.
+pub fn columns(text: &str) -> u16 {
+    u16::try_from(text.width()).unwrap_or(u16::MAX)
+}
+
+/// The text within so many columns; where something is left out, it ends with [`CUT`].
+pub fn cut(text: &str, columns: u16) -> Cow<'_, str> {
+    let room = usize::from(columns);
+    if text.width() <= room {
+        return Cow::Borrowed(text);
+    }
+    let Some(room) = room.checked_sub(1) else { return Cow::Borrowed("") };
+    let mut used = 0;
+    let kept = text.graphemes(true).take_while(|grapheme| {
+        used += grapheme.width();
+        used <= room
+    });
+    let mut out: String = kept.collect();
+    out.truncate(out.trim_end().len());
+    out.push_str(CUT);
+    Cow::Owned(out)
+}
+
+/// The text in lines of at most so many columns, broken at blanks where there are any.
+pub fn wrap(text: &str, columns: u16) -> Vec<String> {
+    let room = usize::from(columns.max(1));
+    let mut lines = Vec::new();
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        for word in paragraph.split_word_bounds() {
+            if line.width() + word.width() > room && !line.is_empty() {
+                lines.push(line.trim_end().to_owned());
+                line.clear();
+            }
+            if line.is_empty() && word.trim().is_empty() {
+                continue;
+            }
+            for grapheme in word.graphemes(true) {
+                if line.width() + grapheme.width() > room && !line.is_empty() {
+                    lines.push(std::mem::take(&mut line));
+                }
+                line.push_str(grapheme);
+            }
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    lines
+}
+
+/// A count with its thousands grouped: `1,204,331`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 alert`, `2 alerts`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("ACME\u{1b}[2J", "ACME·[2J")]
+    #[case("a\u{7}b\nc\u{9b}", "a·b·c·")]
+    #[case("user\u{202e}gpj.exe", "usergpj.exe")]
+    #[case("ACME*SHOP ÅRHUS 東京", "ACME*SHOP ÅRHUS 東京")]
+    fn text_from_outside_cannot_steer_the_terminal(#[case] text: &str, #[case] shown: &str) {
+        assert_eq!(clean(text), shown);
+    }
+
+    #[rstest]
+    #[case("ACME STREAM", 11, "ACME STREAM")]
+    #[case("ACME STREAM", 10, "ACME STRE…")]
+    #[case("ACME STREAM", 6, "ACME…")]
+    #[case("東京タワー", 6, "東京…")]
+    #[case("anything", 0, "")]
+    fn a_cut_is_measured_in_columns_and_shown(#[case] text: &str, #[case] room: u16, #[case] shown: &str) {
+        assert_eq!(cut(text, room), shown);
+    }
+
+    #[test]
+    fn lines_break_at_blanks_and_long_words_anywhere() {
+        assert_eq!(wrap("no second refund is due", 10), ["no second", "refund is", "due"]);
+        assert_eq!(wrap("ABCDEFGHIJKL", 5), ["ABCDE", "FGHIJ", "KL"]);
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        assert_eq!([count(0), count(999), count(1_204_331)], ["0", "999", "1,204,331"]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_ever_wider_than_its_room(text in "\\PC{0,40}", room in 1u16..30) {
+            // A single sign may be wider than the narrowest room; lines of two columns and more always hold.
+            prop_assert!(columns(&cut(&text, room)) <= room);
+            for line in wrap(&text, room.max(2)) {
+                prop_assert!(columns(&line) <= room.max(2) || line.graphemes(true).count() == 1, "{:?}", line);
+            }
+        }
+
+        #[test]
+        fn cleaned_text_has_no_control_characters(text in any::<String>()) {
+            prop_assert!(!clean(&text).contains(char::is_control));
+        }
+    }
+}

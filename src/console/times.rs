@@ -1,0 +1,205 @@
+//! Time in words: what is left of it, how long ago something was, and moments in UTC and where the analyst sits.
+
+use chrono::{Duration, FixedOffset, Local, Offset};
+
+use crate::domain::{Alert, AlertStatus, Deadline, Timestamp};
+
+/// Where the analyst sits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Zone {
+    /// As the machine says.
+    #[default]
+    Machine,
+    /// So far from UTC.
+    Fixed(FixedOffset),
+}
+
+impl Zone {
+    fn offset(self, moment: Timestamp) -> FixedOffset {
+        match self {
+            Self::Machine => moment.with_timezone(&Local).offset().fix(),
+            Self::Fixed(offset) => offset,
+        }
+    }
+}
+
+/// How much the time that is left asks for attention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// Less than two hours.
+    Now,
+    /// Less than eight hours.
+    Soon,
+    /// Less than a day.
+    Today,
+    /// A day or more.
+    Later,
+    /// Nothing is asked any more.
+    Over,
+}
+
+/// The time left of an alert, for a narrow column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// `0h42`, `9h`, `1d 6h`, `<1h` where only whole hours are known, `lapsed`, `–`.
+    pub text: String,
+    /// How much it asks for attention.
+    pub urgency: Urgency,
+}
+
+/// What is left for an answer to this alert.
+pub fn left(alert: &Alert, now: Timestamp) -> Left {
+    let over = |text: &str| Left { text: text.to_owned(), urgency: Urgency::Over };
+    if alert.outcome.is_some() {
+        return over("–");
+    }
+    if alert.expired_at.is_some() || alert.status == AlertStatus::Expired {
+        return over("lapsed");
+    }
+    match alert.deadline {
+        Deadline::At(moment) if moment <= now => Left { text: "0h00".to_owned(), urgency: Urgency::Now },
+        Deadline::At(moment) => {
+            let left = moment - now;
+            let (hours, minutes) = (left.num_hours(), left.num_minutes() % 60);
+            let urgency = urgency(left);
+            let text = match urgency {
+                Urgency::Now | Urgency::Soon => format!("{hours}h{minutes:02}"),
+                _ if hours < 24 => format!("{hours}h"),
+                _ => format!("{}d {}h", hours / 24, hours % 24),
+            };
+            Left { text, urgency }
+        }
+        // Whole hours rounded down: less than one more is left, and no false minutes are shown.
+        Deadline::HoursLeft(hours) => {
+            let bound = hours.max(0).saturating_add(1);
+            let urgency = urgency(Duration::try_hours(hours).unwrap_or(Duration::MAX));
+            Left { text: if bound <= 24 { format!("<{bound}h") } else { format!("{}d {}h", hours / 24, hours % 24) }, urgency }
+        }
+        Deadline::Unknown => over("?"),
+    }
+}
+
+fn urgency(left: Duration) -> Urgency {
+    match left.num_hours() {
+        ..2 => Urgency::Now,
+        2..8 => Urgency::Soon,
+        8..24 => Urgency::Today,
+        24.. => Urgency::Later,
+    }
+}
+
+/// A duration in words: `42 min`, `1 h 10 min`, `2 d 4 h`; never negative.
+pub fn spell(duration: Duration) -> String {
+    let minutes = duration.num_minutes().max(0);
+    match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
+        (0, 0, 0) => "less than a minute".to_owned(),
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, 0) => format!("{hours} h"),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (days, 0, _) => format!("{days} d"),
+        (days, hours, _) => format!("{days} d {hours} h"),
+    }
+}
+
+/// How long ago a moment was, in its largest unit: `just now`, `42 min ago`, `3 h ago`, `2 d ago`.
+pub fn ago(moment: Timestamp, now: Timestamp) -> String {
+    let minutes = (now - moment).num_minutes();
+    match (minutes / 1440, minutes / 60, minutes) {
+        (..=0, ..=0, ..=0) => "just now".to_owned(),
+        (0, 0, minutes) => format!("{minutes} min ago"),
+        (0, hours, _) => format!("{hours} h ago"),
+        (days, ..) => format!("{days} d ago"),
+    }
+}
+
+/// `2026-11-18 09:12 UTC`
+pub fn utc(moment: Timestamp) -> String {
+    moment.format("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// `14:03 UTC`
+pub fn utc_clock(moment: Timestamp) -> String {
+    moment.format("%H:%M UTC").to_string()
+}
+
+/// `16:03 local`, with the day where it is another one than in UTC; nothing where the analyst sits at UTC.
+pub fn local_clock(moment: Timestamp, zone: Zone) -> Option<String> {
+    let offset = zone.offset(moment);
+    let local = moment.with_timezone(&offset);
+    let format = if local.date_naive() == moment.date_naive() { "%H:%M local" } else { "%a %H:%M local" };
+    (offset.local_minus_utc() != 0).then(|| local.format(format).to_string())
+}
+
+/// A moment today as `18:00 UTC`, another day with its date.
+pub fn near(moment: Timestamp, now: Timestamp) -> String {
+    if moment.date_naive() == now.date_naive() { utc_clock(moment) } else { utc(moment) }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::time::from_iso;
+    use crate::domain::{AlertId, AlertType, Provider};
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn alert(deadline: Deadline) -> Alert {
+        Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud) }
+    }
+
+    #[rstest]
+    #[case(42, "0h42", Urgency::Now)]
+    #[case(119, "1h59", Urgency::Now)]
+    #[case(120, "2h00", Urgency::Soon)]
+    #[case(411, "6h51", Urgency::Soon)]
+    #[case(540, "9h", Urgency::Today)]
+    #[case(1439, "23h", Urgency::Today)]
+    #[case(1800, "1d 6h", Urgency::Later)]
+    #[case(-3, "0h00", Urgency::Now)]
+    fn the_time_left_is_told_as_finely_as_it_matters(#[case] minutes: i64, #[case] text: &str, #[case] urgency: Urgency) {
+        let alert = alert(Deadline::At(now() + Duration::minutes(minutes)));
+
+        assert_eq!(left(&alert, now()), Left { text: text.to_owned(), urgency });
+    }
+
+    #[rstest]
+    #[case(0, "<1h", Urgency::Now)]
+    #[case(5, "<6h", Urgency::Soon)]
+    #[case(30, "1d 6h", Urgency::Later)]
+    #[case(i64::MAX, "384307168202282325d 7h", Urgency::Later)]
+    fn whole_hours_are_shown_as_the_bound_they_are(#[case] hours: i64, #[case] text: &str, #[case] urgency: Urgency) {
+        assert_eq!(left(&alert(Deadline::HoursLeft(hours)), now()), Left { text: text.to_owned(), urgency });
+    }
+
+    #[rstest]
+    #[case(0, "less than a minute")]
+    #[case(70, "1 h 10 min")]
+    #[case(120, "2 h")]
+    #[case(3120, "2 d 4 h")]
+    fn a_duration_has_two_units_at_most(#[case] minutes: i64, #[case] text: &str) {
+        assert_eq!(spell(Duration::minutes(minutes)), text);
+    }
+
+    #[rstest]
+    #[case(0, "just now")]
+    #[case(-5, "just now")]
+    #[case(42, "42 min ago")]
+    #[case(190, "3 h ago")]
+    #[case(3000, "2 d ago")]
+    fn how_long_ago_has_one_unit(#[case] minutes: i64, #[case] text: &str) {
+        assert_eq!(ago(now() - Duration::minutes(minutes), now()), text);
+    }
+
+    #[test]
+    fn local_time_names_the_day_where_it_is_another_one() {
+        let zone = Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap());
+
+        assert_eq!(local_clock(now(), zone).as_deref(), Some("16:00 local"));
+        assert_eq!(local_clock(now() + Duration::hours(9), zone).as_deref(), Some("Wed 01:00 local"));
+        assert_eq!(local_clock(now(), Zone::Fixed(FixedOffset::east_opt(0).unwrap())), None);
+    }
+}
