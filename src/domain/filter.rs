@@ -83,7 +83,8 @@ fn within(moment: Option<Timestamp>, start: Option<NaiveDate>, end: Option<Naive
 
 fn expires_within(alert: &Alert, hours: u32, now: Timestamp) -> bool {
     let due = match alert.deadline {
-        Deadline::At(moment) => moment <= now + chrono::Duration::hours(i64::from(hours)),
+        // Beyond the calendar every deadline is within reach.
+        Deadline::At(moment) => now.checked_add_signed(chrono::Duration::hours(i64::from(hours))).is_none_or(|end| moment <= end),
         Deadline::HoursLeft(left) => left < i64::from(hours),
         Deadline::Unknown => false,
     };
@@ -323,6 +324,14 @@ mod tests {
         let filter = AlertFilter { start_date: start, end_date: end, ..AlertFilter::default() };
 
         assert_eq!(filter.matches(&alert(), Timestamp::default()), wanted);
+    }
+
+    #[test]
+    fn any_number_of_hours_can_be_asked_for() {
+        let filter = AlertFilter { expires_in: Some(u32::MAX), ..AlertFilter::default() };
+        let now = from_iso("2026-01-10T00:00:00Z").unwrap();
+
+        assert!(filter.matches(&Alert { deadline: Deadline::At(now), ..alert() }, now));
     }
 
     #[rstest]

@@ -5,7 +5,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::{Engine, until};
-use crate::store::{StoreError, StoreResult};
+use crate::domain::Timestamp;
+use crate::store::StoreResult;
 
 /// How many alerts lapse in one commit, so that others get their turn in between.
 const BATCH: u32 = 500;
@@ -62,11 +63,14 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
 }
 
 /// Lets lapse what is due and says how long there is nothing to do.
-async fn turn(engine: &Engine) -> Result<Duration, StoreError> {
-    let expired = engine.expire_once().await?;
-    if expired > 0 {
-        tracing::info!(expired, "alerts lapsed");
+async fn turn(engine: &Engine) -> StoreResult<Duration> {
+    let pause = |next: Option<Timestamp>| next.map_or(LONGEST, |deadline| until(deadline, engine.now()));
+    // Most changes bring no earlier deadline: look before writing.
+    let wait = pause(engine.store().next_deadline().await?);
+    if !wait.is_zero() {
+        return Ok(wait);
     }
-    let next = engine.store().next_deadline().await?;
-    Ok(next.map_or(LONGEST, |deadline| until(deadline, engine.now())))
+    let expired = engine.expire_once().await?;
+    tracing::info!(expired, "alerts lapsed");
+    Ok(pause(engine.store().next_deadline().await?))
 }

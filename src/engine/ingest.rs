@@ -12,8 +12,8 @@ use crate::domain::{Alert, AlertStatus, AlertType, Amount, Currency, Deadline, F
 use crate::service::{IncomingAlert, IngestOptions, IngestReport, RejectedRow, ServiceError};
 use crate::store::{IngestRow, OrganizationRecord};
 
-/// How many rows are stored in one commit.
-const BATCH: usize = 1_000;
+/// How many rows are stored in one commit: few enough that a resolution need not wait long behind it.
+const BATCH: usize = 4_000;
 
 /// Longest words, ids and names, in characters.
 const MAX_WORD: usize = 64;
