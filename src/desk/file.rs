@@ -31,6 +31,7 @@ impl DeskFile {
         Self { path }
     }
 
+    #[cfg(test)]
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -1,7 +1,8 @@
 //! A field to type in, of one line or several: whole characters as people see them, words, paste, mouse, and a real cursor.
 //!
-//! Built on `tui_textarea`. Its own key map is left aside for the few keys people expect, and the cursor steps over whole grapheme
-//! clusters. The field never takes a control character and never cuts what is pasted: it takes all of it or says why not.
+//! `tui_textarea` holds the text, edits it and undoes; the few keys people expect, the wrapping and the columns are ours, because
+//! the library steps through a grapheme char by char and starts lines with a full stop. The field never takes a control character
+//! and never cuts what is pasted: it takes all of it or says why not.
 
 use std::cell::Cell;
 
@@ -9,7 +10,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
-use tui_textarea::{CursorMove, DataCursor, TextArea, WrapMode};
+use tui_textarea::{CursorMove, DataCursor, TextArea};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -32,7 +33,17 @@ pub enum Typed {
 pub struct TextInput {
     area: TextArea<'static>,
     several_lines: bool,
+    /// Where the field was drawn last, and how much of it was scrolled out of sight: rows, or columns of a field of one line.
     drawn: Cell<Rect>,
+    scrolled: Cell<usize>,
+}
+
+/// A row on the screen: a part of a line, in chars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Row {
+    line: usize,
+    start: usize,
+    end: usize,
 }
 
 impl TextInput {
@@ -48,12 +59,9 @@ impl TextInput {
 
     fn new(text: &str, several_lines: bool) -> Self {
         let mut area: TextArea<'static> = text.split('\n').collect();
-        area.set_wrap_mode(if several_lines { WrapMode::WordOrGlyph } else { WrapMode::None });
-        area.set_cursor_line_style(Style::new());
-        area.set_cursor_style(Style::new());
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
-        Self { area, several_lines, drawn: Cell::default() }
+        Self { area, several_lines, drawn: Cell::default(), scrolled: Cell::default() }
     }
 
     /// The text; lines end with a line feed.
@@ -101,8 +109,8 @@ impl TextInput {
             (KeyCode::End, true, _) => self.go(CursorMove::Bottom),
             (KeyCode::Home, ..) | (KeyCode::Char('a'), true, false) => self.go(CursorMove::Head),
             (KeyCode::End, ..) | (KeyCode::Char('e'), true, false) => self.go(CursorMove::End),
-            (KeyCode::Up, false, false) => self.go_if_there(CursorMove::Up),
-            (KeyCode::Down, false, false) => self.go_if_there(CursorMove::Down),
+            (KeyCode::Up, false, false) => self.to_row(false),
+            (KeyCode::Down, false, false) => self.to_row(true),
             _ => Typed::Ignored,
         }
     }
@@ -131,22 +139,11 @@ impl TextInput {
         if !drawn.contains(at) {
             return false;
         }
-        let (top, left) = self.area.scroll_offset();
-        let row = usize::from(top) + usize::from(at.y - drawn.y);
-        let cells = usize::from(left) + usize::from(at.x - drawn.x);
-        // The row is the library's answer; the column is ours, by what each grapheme takes on the screen.
-        let DataCursor(line, start) = self.area.screen_to_data(row, 0);
-        let DataCursor(_, end) = self.area.screen_to_data(row, usize::MAX);
-        let mut column = start;
-        let mut used = 0;
-        for grapheme in self.piece(line, start, end).graphemes(true) {
-            used += grapheme.width();
-            if used > cells {
-                break;
-            }
-            column += grapheme.chars().count();
-        }
-        self.jump(line, column);
+        let (down, right) = (usize::from(at.y - drawn.y), usize::from(at.x - drawn.x));
+        let rows = self.rows();
+        let (row, cells) = if self.several_lines { (down + self.scrolled.get(), right) } else { (0, right + self.scrolled.get()) };
+        let Some(row) = rows.get(row).or(rows.last()) else { return false };
+        self.jump(row.line, self.column_at(*row, cells));
         true
     }
 
@@ -154,22 +151,101 @@ impl TextInput {
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, style: Style, focused: bool) {
         self.drawn.set(area);
         frame.buffer_mut().set_style(area, style);
-        // The last column is the cursor's, behind a line that is full.
-        let inner = Rect { width: area.width.saturating_sub(1), ..area };
-        if inner.is_empty() {
+        if area.is_empty() {
             return;
         }
-        frame.render_widget(&self.area, inner);
-        if focused {
-            let (top, left) = self.area.scroll_offset();
-            let DataCursor(line, column) = self.area.cursor();
-            let row = self.area.screen_cursor().row;
-            let DataCursor(_, start) = self.area.screen_to_data(row, 0);
-            let cells = self.piece(line, start, column).width().saturating_sub(usize::from(left));
-            let x = inner.x + u16::try_from(cells).unwrap_or(u16::MAX).min(inner.width);
-            let y = inner.y + u16::try_from(row).unwrap_or(u16::MAX).saturating_sub(top).min(inner.height - 1);
-            frame.set_cursor_position(Position { x, y });
+        let rows = self.rows();
+        let DataCursor(line, column) = self.area.cursor();
+        let at = self.row_of_cursor(&rows);
+        let cells = rows.get(at).map_or(0, |row| self.piece(line, row.start, column).width());
+        let (height, last_column) = (usize::from(area.height), usize::from(area.width - 1));
+        // Scrolls as little as brings the cursor into sight.
+        let (position, room) = if self.several_lines { (at, height - 1) } else { (cells, last_column) };
+        let scrolled = self.scrolled.get().clamp(position.saturating_sub(room), position);
+        self.scrolled.set(scrolled);
+        let (top, left) = if self.several_lines { (scrolled, 0) } else { (0, scrolled) };
+        for (row, y) in rows.iter().skip(top).zip(area.y..area.bottom()) {
+            let mut x = 0;
+            for grapheme in self.piece(row.line, row.start, row.end).graphemes(true) {
+                let width = grapheme.width();
+                // A wide character that is cut by an edge is left out whole.
+                if x >= left && x + width <= left + usize::from(area.width) {
+                    frame.buffer_mut().set_string(area.x + small(x - left), y, grapheme, Style::new());
+                }
+                x += width;
+            }
         }
+        if focused {
+            let x = area.x + small((cells - left.min(cells)).min(last_column));
+            frame.set_cursor_position(Position { x, y: area.y + small((at - top.min(at)).min(height - 1)) });
+        }
+    }
+
+    /// The rows on the screen. Lines break after blanks, and inside a word only where it is wider than the field; the last column
+    /// is kept free for the cursor, and blanks at the end of a row may hang over it.
+    fn rows(&self) -> Vec<Row> {
+        let lines = self.area.lines().iter().enumerate();
+        let room = usize::from(self.drawn.get().width).saturating_sub(1);
+        if !self.several_lines || room == 0 {
+            return lines.map(|(line, text)| Row { line, start: 0, end: text.chars().count() }).collect();
+        }
+        let mut rows = Vec::new();
+        for (line, text) in lines {
+            let (mut start, mut at, mut used) = (0, 0, 0);
+            for word in text.split_inclusive(' ') {
+                let width = word.trim_end_matches(' ').width();
+                if used + width > room && at > start && width <= room {
+                    rows.push(Row { line, start, end: at });
+                    (start, used) = (at, 0);
+                }
+                for grapheme in word.graphemes(true) {
+                    if used + grapheme.width() > room && at > start && grapheme != " " {
+                        rows.push(Row { line, start, end: at });
+                        (start, used) = (at, 0);
+                    }
+                    at += grapheme.chars().count();
+                    used += grapheme.width();
+                }
+            }
+            rows.push(Row { line, start, end: at });
+        }
+        rows
+    }
+
+    /// Which row the cursor is on: at a break, the row that begins there.
+    fn row_of_cursor(&self, rows: &[Row]) -> usize {
+        let DataCursor(line, column) = self.area.cursor();
+        rows.iter().rposition(|row| row.line == line && row.start <= column).unwrap_or(0)
+    }
+
+    /// The column of a line, in chars, that so many cells of a row lead to.
+    fn column_at(&self, row: Row, cells: usize) -> usize {
+        let mut used = 0;
+        let before = self
+            .piece(row.line, row.start, row.end)
+            .graphemes(true)
+            .take_while(|grapheme| {
+                used += grapheme.width();
+                used <= cells
+            })
+            .map(|grapheme| grapheme.chars().count())
+            .sum::<usize>();
+        // Behind the last character of a broken row the next row begins already.
+        let last = self.rows().iter().rfind(|other| other.line == row.line).is_some_and(|other| *other == row);
+        let most = if last { row.end } else { self.boundaries(row.line).take_while(|at| *at < row.end).last().unwrap_or(row.start) };
+        (row.start + before).min(most)
+    }
+
+    /// One row up or down, where there is one.
+    fn to_row(&mut self, down: bool) -> Typed {
+        let rows = self.rows();
+        let at = self.row_of_cursor(&rows);
+        let target = if down { Some(at + 1) } else { at.checked_sub(1) };
+        let Some(target) = target.and_then(|target| rows.get(target)).filter(|_| self.several_lines) else { return Typed::Ignored };
+        let DataCursor(line, column) = self.area.cursor();
+        let cells = self.piece(line, rows[at].start, column).width();
+        self.jump(target.line, self.column_at(*target, cells));
+        Typed::Moved
     }
 
     fn edit(&mut self, change: impl FnOnce(&mut TextArea<'static>) -> bool) -> Typed {
@@ -180,15 +256,6 @@ impl TextInput {
         self.area.move_cursor(to);
         self.onto_a_boundary();
         Typed::Moved
-    }
-
-    fn go_if_there(&mut self, to: CursorMove) -> Typed {
-        if !self.several_lines {
-            return Typed::Ignored;
-        }
-        let before = self.area.cursor();
-        self.go(to);
-        if self.area.cursor() == before { Typed::Ignored } else { Typed::Moved }
     }
 
     /// One grapheme to the left or right; at the end of a line on to the next one.
@@ -251,9 +318,12 @@ impl TextInput {
     }
 
     fn jump(&mut self, line: usize, column: usize) {
-        let small = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
         self.area.move_cursor(CursorMove::Jump(small(line), small(column)));
     }
+}
+
+fn small(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
 }
 
 /// A control character in words.
@@ -329,8 +399,8 @@ mod tests {
         plain(&mut input, KeyCode::Home);
         let (start, at_start) = drawn(&input, 9, 1);
 
-        assert_eq!((end[0].as_str(), at_end.x), ("9abcdef", 7));
-        assert_eq!((start[0].as_str(), at_start.x), ("01234567", 0));
+        assert_eq!((end[0].as_str(), at_end.x), ("89abcdef", 8));
+        assert_eq!((start[0].as_str(), at_start.x), ("012345678", 0));
     }
 
     #[test]
@@ -382,7 +452,7 @@ mod tests {
     fn a_click_puts_the_cursor_before_the_character_it_meets() {
         let mut input = TextInput::several_lines(&format!("one two three\n{FAMILY}東x"));
         let (rows, _) = drawn(&input, 9, 4);
-        assert_eq!(rows[..2], ["one two", "three"]);
+        assert_eq!(rows[..3], ["one two", "three", &format!("{FAMILY} 東 x")]);
 
         assert!(input.click(Position { x: 2, y: 1 }));
         plain(&mut input, KeyCode::Char('|'));
@@ -392,6 +462,45 @@ mod tests {
 
         assert_eq!(input.text(), format!("one two th|ree\n{FAMILY}東|x"));
         assert!(!input.click(Position { x: 0, y: 9 }));
+    }
+
+    #[rstest]
+    #[case("same card and amount. No", 22, &["same card and amount.", "No"])]
+    #[case("same card and amount. No", 20, &["same card and", "amount. No"])]
+    #[case("a 0123456789", 6, &["a 012", "34567", "89"])]
+    #[case("ab  cd", 4, &["ab", "cd"])]
+    #[case("東京都庁", 6, &["東 京", "都 庁"])]
+    fn lines_break_at_blanks_and_never_before_a_full_stop(#[case] text: &str, #[case] width: u16, #[case] rows: &[&str]) {
+        let input = TextInput::several_lines(text);
+
+        let (mut shown, _) = drawn(&input, width, 4);
+        shown.retain(|row| !row.is_empty());
+
+        assert_eq!(shown, rows);
+    }
+
+    #[test]
+    fn a_long_text_scrolls_so_that_the_cursors_row_is_seen() {
+        let mut input = TextInput::several_lines("1\n2\n3\n4\n5");
+
+        let (end, at_end) = drawn(&input, 5, 2);
+        plain(&mut input, KeyCode::Up);
+        plain(&mut input, KeyCode::Up);
+        let (higher, at_higher) = drawn(&input, 5, 2);
+
+        assert_eq!((end, at_end.y), (vec!["4".to_owned(), "5".to_owned()], 1));
+        assert_eq!((higher, at_higher.y), (vec!["3".to_owned(), "4".to_owned()], 0));
+    }
+
+    #[test]
+    fn up_and_down_go_by_the_rows_on_the_screen() {
+        let mut input = TextInput::several_lines("one two three");
+        drawn(&input, 9, 4);
+
+        plain(&mut input, KeyCode::Up);
+        plain(&mut input, KeyCode::Char('|'));
+
+        assert_eq!(input.text(), "one t|wo three");
     }
 
     #[test]

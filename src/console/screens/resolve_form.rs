@@ -1,1 +1,0 @@
-//! The resolve form: one decision on one alert.

@@ -1,0 +1,487 @@
+//! The look of the resolve form: a calm column of labels and what belongs to them, closer together where there is less room.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::seen::{Seen, Tone};
+use super::{Choice, Errors, Focus, ResolveForm, Spot};
+use crate::console::text::{clean, columns, cut, wrap};
+use crate::console::theme::Theme;
+use crate::console::times;
+use crate::domain::card::mask_card_numbers;
+use crate::domain::resolution::{InvalidReason, MAX_COMMENT_CHARS};
+use crate::domain::{Alert, Deadline, Timestamp};
+
+/// Width of the form where there is room, and from which width on there is.
+const WIDE: u16 = 92;
+const ROOM_FOR_WIDE: u16 = 100;
+/// Width that is enough for the longest reason with its wire word.
+const NARROW: u16 = 80;
+
+/// What gives way where there is less room, in this order.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    /// Empty rows after title, decision, reason, comments, then; between seen and confirm; before the buttons.
+    gaps: [u16; 7],
+    /// Whether the line of facts is shown.
+    facts: bool,
+    /// Rows of the comments.
+    comments: u16,
+    /// Whether what will happen takes one line instead of two.
+    short_then: bool,
+}
+
+const PLANS: [Plan; 8] = [
+    Plan { gaps: [1; 7], facts: true, comments: 4, short_then: false },
+    Plan { gaps: [1; 7], facts: true, comments: 3, short_then: false },
+    Plan { gaps: [1, 1, 1, 0, 0, 0, 1], facts: true, comments: 3, short_then: false },
+    Plan { gaps: [1, 1, 1, 0, 0, 0, 1], facts: true, comments: 3, short_then: true },
+    Plan { gaps: [1, 0, 0, 0, 0, 0, 1], facts: true, comments: 3, short_then: true },
+    Plan { gaps: [1, 0, 0, 0, 0, 0, 0], facts: true, comments: 2, short_then: true },
+    Plan { gaps: [0; 7], facts: false, comments: 2, short_then: true },
+    Plan { gaps: [0; 7], facts: false, comments: 1, short_then: true },
+];
+
+/// What a frame needs to know of the form, worked out once.
+struct Sheet {
+    errors: Errors,
+    seen: Vec<(Tone, String, bool)>,
+    plan: Plan,
+    height: u16,
+}
+
+impl ResolveForm {
+    /// Draws the form into the middle of an area, over what is there.
+    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, now: Timestamp) {
+        self.spots.borrow_mut().clear();
+        let width = if area.width >= ROOM_FOR_WIDE { WIDE } else { area.width.min(NARROW) };
+        let wide = width == WIDE;
+        let (margin, label) = if wide { (3, 12) } else { (1, 10) };
+        let Some(content) = width.checked_sub(2 * margin + label).filter(|content| *content >= 20) else { return };
+        let sheet = self.sheet(content, area.height, now, Choice::Invalid == self.choice);
+        // The top stays where it is when the choice changes: only what is below the decision moves.
+        let tallest = if self.choice == Choice::Invalid { sheet.height } else { self.sheet(content, area.height, now, true).height };
+        let panel = Rect {
+            x: area.x + (area.width - width) / 2,
+            y: area.y + area.height.saturating_sub(tallest.max(sheet.height)) / 2,
+            width,
+            height: sheet.height.min(area.height),
+        };
+        theme.open_panel(frame.buffer_mut(), panel);
+        let inner = Rect { x: panel.x + margin, y: panel.y + 1, width: width - 2 * margin, height: panel.height.saturating_sub(2) };
+        let mut pen = Pen { frame, theme, form: self, inner, label, y: inner.y };
+        pen.form(&sheet, now);
+    }
+
+    /// Chooses the first plan that fits into a height and knows how high it comes out.
+    fn sheet(&self, content: u16, height: u16, now: Timestamp, with_reason: bool) -> Sheet {
+        let errors = self.shown_errors();
+        let mut seen = wrapped(&self.seen(now), content.saturating_sub(2));
+        let total = |plan: &Plan, seen: usize| {
+            let error = |error: &Option<String>| u16::from(error.is_some());
+            let reason = if with_reason { 4 + error(&errors.reason) + plan.gaps[2] } else { 0 };
+            let confirmation = if self.needs_confirmation() { plan.gaps[5] + 1 + error(&errors.confirmation) } else { 0 };
+            let then = if plan.short_then { 1 } else { 2 };
+            // Margins, title, decision, counter, buttons and the line of words are always there.
+            7 + plan.gaps[0]
+                + u16::from(plan.facts)
+                + plan.gaps[1]
+                + reason
+                + plan.comments
+                + plan.gaps[3]
+                + then
+                + plan.gaps[4]
+                + u16::try_from(seen).unwrap_or(u16::MAX / 2)
+                + confirmation
+                + plan.gaps[6]
+        };
+        let plan = *PLANS.iter().find(|plan| total(plan, seen.len()) <= height).unwrap_or(&PLANS[PLANS.len() - 1]);
+        // As a last resort the least important lines are counted instead of shown.
+        let over = usize::from(total(&plan, seen.len()).saturating_sub(height));
+        if over > 0 && seen.len() > 1 {
+            let kept = seen.len().saturating_sub(over + 1).max(1);
+            let hidden = seen.len() - kept;
+            seen.truncate(kept);
+            if kept > 1 || over < hidden {
+                seen.push((Tone::Note, format!("and {hidden} more lines in a taller window"), true));
+            }
+        }
+        Sheet { height: total(&plan, seen.len()), errors, seen, plan }
+    }
+}
+
+/// Lines of at most so many columns, each with whether it begins a new thing.
+fn wrapped(seen: &[Seen], columns: u16) -> Vec<(Tone, String, bool)> {
+    let lines = |seen: &Seen| {
+        let tone = seen.tone;
+        wrap(&seen.text, columns).into_iter().enumerate().map(move |(index, line)| (tone, line, index == 0))
+    };
+    seen.iter().flat_map(lines).collect()
+}
+
+/// Draws from the top down.
+struct Pen<'p, 'f> {
+    frame: &'p mut Frame<'f>,
+    theme: &'p Theme,
+    form: &'p ResolveForm,
+    inner: Rect,
+    label: u16,
+    y: u16,
+}
+
+impl Pen<'_, '_> {
+    fn form(&mut self, sheet: &Sheet, now: Timestamp) {
+        let Sheet { errors, plan, .. } = sheet;
+        self.title();
+        if plan.facts {
+            self.facts(now);
+        }
+        self.y += plan.gaps[0];
+        self.decision();
+        self.y += plan.gaps[1];
+        if self.form.choice == Choice::Invalid {
+            self.reasons();
+            self.error(errors.reason.as_deref());
+            self.y += plan.gaps[2];
+        }
+        self.comments(plan.comments, errors);
+        self.y += plan.gaps[3];
+        self.then(plan.short_then);
+        self.y += plan.gaps[4];
+        self.seen(&sheet.seen);
+        if self.form.needs_confirmation() {
+            self.y += plan.gaps[5];
+            self.confirmation();
+            self.error(errors.confirmation.as_deref());
+        }
+        self.y += plan.gaps[6];
+        self.buttons();
+        self.word();
+    }
+
+    fn content_x(&self) -> u16 {
+        self.inner.x + self.label
+    }
+
+    fn content_width(&self) -> u16 {
+        self.inner.width - self.label
+    }
+
+    /// Draws spans at a column of the present row; nothing leaves the form.
+    fn put(&mut self, x: u16, spans: Vec<Span<'_>>) -> Rect {
+        let line = Line::from(spans);
+        let right = self.inner.right();
+        let width = u16::try_from(line.width()).unwrap_or(u16::MAX).min(right.saturating_sub(x));
+        if self.y < self.inner.bottom() && x < right {
+            self.frame.buffer_mut().set_line(x, self.y, &line, right - x);
+        }
+        Rect { x, y: self.y, width, height: 1 }
+    }
+
+    fn spot(&mut self, area: Rect, spot: Spot) {
+        let visible = area.intersection(self.inner);
+        if !visible.is_empty() {
+            self.form.spots.borrow_mut().push((visible, spot));
+        }
+    }
+
+    fn label(&mut self, text: &'static str, focused: bool) {
+        let style = if focused { self.theme.key } else { self.theme.quiet };
+        let x = self.inner.x;
+        self.put(x, vec![Span::styled(text, style)]);
+    }
+
+    fn error(&mut self, error: Option<&str>) {
+        let Some(error) = error else { return };
+        let text = format!("✗ {}", cut(error, self.content_width().saturating_sub(2)));
+        let (x, style) = (self.content_x(), self.theme.danger);
+        self.put(x, vec![Span::styled(text, style)]);
+        self.y += 1;
+    }
+
+    fn title(&mut self) {
+        let theme = self.theme;
+        let alert = &self.form.alert;
+        let badge = if self.form.place.production { " PRODUCTION " } else { "" };
+        let card = card(alert, self.label > 10);
+        let gap = if self.label > 10 { "   " } else { "  " };
+        let mut spans = vec![
+            Span::styled("Resolve", theme.strong),
+            Span::styled(format!("  {} {}", clean(alert.provider.as_str()), clean(alert.alert_type.words())), theme.plain),
+        ];
+        if let Some(money) = alert.money() {
+            spans.push(Span::styled(format!("{gap}{}", clean(&money.to_string())), theme.strong));
+        }
+        spans.push(Span::styled(format!("{gap}{card}"), theme.quiet));
+        let room = self.inner.width.saturating_sub(columns(badge) + u16::from(!badge.is_empty()));
+        let x = self.inner.x;
+        self.put_within(x, spans, room);
+        if !badge.is_empty() {
+            let x = self.inner.right().saturating_sub(columns(badge)).max(self.inner.x);
+            self.put(x, vec![Span::styled(badge, theme.production)]);
+        }
+        self.y += 1;
+    }
+
+    /// Draws spans in a limited room; the one that does not fit is cut and the rest left out.
+    fn put_within(&mut self, x: u16, spans: Vec<Span<'_>>, room: u16) {
+        let mut left = room;
+        let mut kept = Vec::new();
+        for span in spans {
+            let text = cut(&span.content, left).into_owned();
+            let whole = text == span.content;
+            left -= columns(&text).min(left);
+            kept.push(Span::styled(text, span.style));
+            if !whole {
+                break;
+            }
+        }
+        self.put(x, kept);
+    }
+
+    fn facts(&mut self, now: Timestamp) {
+        let theme = self.theme;
+        let alert = &self.form.alert;
+        let mut spans = Vec::new();
+        if let Some((text, style)) = closes(alert, now, theme) {
+            spans.push(Span::styled(text, style));
+            if let Some(moment) = alert.deadline.moment() {
+                spans.push(Span::styled(format!("  {}", times::near(moment, now)), theme.quiet));
+            }
+            spans.push(Span::raw("   "));
+        }
+        spans.push(Span::styled(clean(&alert.merchant_descriptor), theme.plain));
+        spans.push(Span::styled(format!("   {}", clean(&alert.provider_id)), theme.quiet));
+        let (x, room) = (self.inner.x, self.inner.width);
+        self.put_within(x, spans, room);
+        self.y += 1;
+    }
+
+    fn decision(&mut self) {
+        let theme = self.theme;
+        let focused = self.form.focus == Focus::Decision;
+        self.label("Decision", focused);
+        let mut x = self.content_x();
+        for choice in Choice::ALL {
+            let chosen = choice == self.form.choice;
+            let area = self.option(x, choice.key(), focused, chosen, choice.words(), theme.key);
+            if focused && chosen {
+                self.highlight(area);
+            }
+            self.spot(area, Spot::Choice(choice));
+            x = area.right() + 4;
+        }
+        self.y += 1;
+    }
+
+    /// `i (•) invalid`: the key stands out while it works.
+    fn option(&mut self, x: u16, key: char, works: bool, chosen: bool, words: &'static str, chosen_style: Style) -> Rect {
+        let theme = self.theme;
+        let mark = if chosen { "(•)" } else { "( )" };
+        self.put(
+            x,
+            vec![
+                Span::styled(key.to_string(), if works { theme.key } else { theme.quiet }),
+                Span::styled(format!(" {mark} "), if chosen { theme.key } else { theme.quiet }),
+                Span::styled(words, if chosen { chosen_style } else { theme.plain }),
+            ],
+        )
+    }
+
+    fn highlight(&mut self, area: Rect) {
+        let area = area.intersection(self.inner);
+        self.frame.buffer_mut().set_style(area, self.theme.selection);
+    }
+
+    fn reasons(&mut self) {
+        let theme = self.theme;
+        let focused = self.form.focus == Focus::Reason;
+        self.label("Reason", focused);
+        let x = self.content_x();
+        let longest = InvalidReason::ALL.map(|reason| columns(reason.as_str())).into_iter().max().unwrap_or(0);
+        for (index, reason) in InvalidReason::ALL.into_iter().enumerate() {
+            let chosen = self.form.reason == Some(reason);
+            let key = u32::try_from(index).ok().and_then(|index| char::from_digit(index + 1, 10)).unwrap_or(' ');
+            self.option(x, key, self.form.digits_choose(), chosen, reason.words(), theme.strong);
+            let word_x = self.inner.right().saturating_sub(longest);
+            self.put(word_x, vec![Span::styled(reason.as_str(), theme.quiet)]);
+            let area = Rect { x, y: self.y, width: self.content_width(), height: 1 };
+            if focused && (chosen || self.form.reason.is_none() && index == 0) {
+                self.highlight(area);
+            }
+            self.spot(area, Spot::Reason(reason));
+            self.y += 1;
+        }
+    }
+
+    fn comments(&mut self, rows: u16, errors: &Errors) {
+        let theme = self.theme;
+        let focused = self.form.focus == Focus::Comments;
+        self.label("Comments", focused);
+        let area = Rect { x: self.content_x(), y: self.y, width: self.content_width(), height: rows }.intersection(self.inner);
+        if !area.is_empty() {
+            self.frame.buffer_mut().set_style(area, theme.field);
+            // One column of air at the left, as the cursor has one at the right.
+            let text = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
+            self.form.comments.draw(self.frame, text, theme.field, focused);
+            if self.form.comments.is_empty() && !focused {
+                self.put(area.x + 1, vec![Span::styled("optional", theme.field.patch(theme.quiet))]);
+            }
+            self.spot(area, Spot::Comments);
+        }
+        self.y += rows;
+        self.comments_foot(focused, errors);
+        self.y += 1;
+    }
+
+    fn comments_foot(&mut self, focused: bool, errors: &Errors) {
+        let theme = self.theme;
+        let count = self.form.comment_chars();
+        let over = count > MAX_COMMENT_CHARS;
+        let counter = [
+            Span::styled(count.to_string(), if over { theme.danger } else { theme.strong }),
+            Span::styled(format!("/{MAX_COMMENT_CHARS}"), if over { theme.danger } else { theme.quiet }),
+        ];
+        let width: u16 = counter.iter().map(|span| columns(&span.content)).sum();
+        let right = self.inner.right().saturating_sub(1);
+        self.put(right.saturating_sub(width), counter.to_vec());
+
+        let text = self.form.comments.text();
+        let masked = mask_card_numbers(&text) != text;
+        let mut notes = Vec::new();
+        if let Some(error) = &errors.comments {
+            notes.push(Span::styled(format!("✗ {error}"), theme.danger));
+        }
+        if masked {
+            let note = if notes.is_empty() { "a card number: only its last four digits are sent" } else { "; card numbers are masked" };
+            notes.push(Span::styled(note, theme.warning));
+        }
+        if notes.is_empty() && focused {
+            notes.push(Span::styled("alt-enter", theme.key));
+            notes.push(Span::styled(" starts a line", theme.quiet));
+        }
+        let (x, room) = (self.content_x(), self.content_width().saturating_sub(width + 3));
+        self.put_within(x, notes, room);
+    }
+
+    fn then(&mut self, short: bool) {
+        let theme = self.theme;
+        self.label("Then", false);
+        let x = self.content_x();
+        let next = self.form.choice.next_status();
+        let mut spans = vec![
+            Span::styled("status ", theme.quiet),
+            Span::styled(format!("{} → {next}", clean(self.form.alert.status.as_str())), theme.strong),
+        ];
+        let rest = if short { "  stored, webhook sent; " } else { "   outcome stored, webhook sent" };
+        spans.push(Span::styled(rest, theme.plain));
+        if short {
+            spans.push(Span::styled("final", theme.warning));
+        }
+        self.put(x, spans);
+        self.y += 1;
+        if !short {
+            self.put(x, vec![Span::styled("final: it cannot be taken back once it has left", theme.warning)]);
+            self.y += 1;
+        }
+    }
+
+    fn seen(&mut self, seen: &[(Tone, String, bool)]) {
+        let theme = self.theme;
+        self.label("Seen", false);
+        let x = self.content_x();
+        for (tone, text, first) in seen {
+            let (sign, sign_style, style) = match tone {
+                Tone::Stop => ("⚠", theme.danger, theme.strong),
+                Tone::Care => ("⚠", theme.warning, theme.plain),
+                Tone::Fits => ("✓", theme.ok, theme.plain),
+                Tone::Note => ("·", theme.quiet, theme.quiet),
+            };
+            let sign = if *first { sign } else { " " };
+            self.put(x, vec![Span::styled(sign, sign_style), Span::raw(" "), Span::styled(text.as_str(), style)]);
+            self.y += 1;
+        }
+    }
+
+    fn confirmation(&mut self) {
+        let theme = self.theme;
+        let focused = self.form.focus == Focus::Confirmation;
+        self.label("Confirm", focused);
+        let mark = if self.form.confirmed { "[x]" } else { "[ ]" };
+        let mut spans = vec![
+            Span::styled(format!("{mark} "), theme.key),
+            Span::styled("refund all the same", if self.form.confirmed { theme.strong } else { theme.plain }),
+        ];
+        if focused {
+            spans.push(Span::styled("   space", theme.key));
+            spans.push(Span::styled(if self.form.confirmed { " takes it off" } else { " ticks it" }, theme.quiet));
+        }
+        let area = self.put(self.content_x(), spans);
+        if focused {
+            self.highlight(Rect { width: area.width.min(23), ..area });
+        }
+        self.spot(area, Spot::Confirmation);
+        self.y += 1;
+    }
+
+    fn buttons(&mut self) {
+        let theme = self.theme;
+        let focus = self.form.focus;
+        let button = |text: &str, focused: bool| if focused { format!("[ {text} ]") } else { format!("  {text}  ") };
+        let can_send = self.form.alert.outcome.is_none() && !self.form.place.read_only;
+        let x = self.content_x();
+        let cancel = self.put(x, vec![Span::styled(button("Cancel", focus == Focus::Cancel), theme.button)]);
+        self.spot(cancel, Spot::Cancel);
+        let esc = self.put(cancel.right() + 2, vec![Span::styled("esc", theme.key), Span::styled(" keeps a draft", theme.quiet)]);
+        let style = if can_send { theme.primary } else { theme.muted };
+        let send = self.put(esc.right() + 4, vec![Span::styled(button("Send", focus == Focus::Send), style)]);
+        self.spot(send, Spot::Send);
+        let mut hints = vec![Span::styled("ctrl-s", theme.key)];
+        if self.form.place.grace_seconds > 0 && can_send {
+            hints.push(Span::styled(format!("  leaves after {} s", self.form.place.grace_seconds), theme.quiet));
+        }
+        self.put(send.right() + 2, hints);
+        self.y += 1;
+    }
+
+    fn word(&mut self) {
+        if let Some(word) = &self.form.word {
+            let (x, style) = (self.content_x(), self.theme.warning);
+            let text = cut(word, self.content_width()).into_owned();
+            self.put(x, vec![Span::styled(text, style)]);
+        }
+        self.y += 1;
+    }
+}
+
+/// The card as far as it is known: BIN, dots, last four digits.
+fn card(alert: &Alert, wide: bool) -> String {
+    let (bin, last) = (clean(&alert.card_bin), clean(&alert.card_last_four));
+    match (bin.is_empty() && last.is_empty(), wide) {
+        (true, _) => String::new(),
+        (false, true) => format!("{bin} {} {last}", "·".repeat(12_usize.saturating_sub(bin.chars().count()).max(2))),
+        (false, false) => format!("{bin}··{last}"),
+    }
+}
+
+/// How long the window is open, with how much that matters.
+fn closes(alert: &Alert, now: Timestamp, theme: &Theme) -> Option<(String, Style)> {
+    let style = match times::left(alert, now).urgency {
+        times::Urgency::Now => theme.danger,
+        times::Urgency::Soon => theme.warning,
+        _ => theme.plain,
+    };
+    if alert.outcome.is_some() {
+        return None;
+    }
+    match alert.deadline {
+        Deadline::At(moment) if moment > now && alert.expired_at.is_none() => {
+            Some((format!("closes in {}", times::spell(moment - now)), style))
+        }
+        Deadline::At(moment) => Some((format!("closed {}", times::ago(moment, now)), theme.danger)),
+        Deadline::HoursLeft(hours) => Some((format!("closes in less than {} h", hours.max(0).saturating_add(1)), style)),
+        Deadline::Unknown => None,
+    }
+}

@@ -1,0 +1,184 @@
+//! What an analyst should have seen before deciding: doubles, the network's own rule, notices, the closing window.
+
+use chrono::Duration;
+
+use super::{Choice, Focus, ResolveForm};
+use crate::console::text::clean;
+use crate::console::times;
+use crate::domain::resolution::InvalidReason;
+use crate::domain::{Alert, AlertStatus, Deadline, Provider, Timestamp};
+
+/// So long before its end a window is worth a warning.
+const CLOSING: Duration = Duration::minutes(15);
+
+/// What was found out about an alert beyond its own facts; those the form reads itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Warning {
+    /// The search for doubles has not come back yet.
+    Looking,
+    /// Another alert that looks like the same dispute.
+    Sibling(Sibling),
+    /// What could not be compared or searched, in words: `ARN not checked`.
+    NotCompared(String),
+}
+
+/// Another alert that looks like the same dispute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sibling {
+    /// Its network.
+    pub provider: Provider,
+    /// Its id there.
+    pub provider_id: String,
+    /// What both have in common, in words: `same card, amount and day`.
+    pub same: String,
+    /// How far it is.
+    pub state: SiblingState,
+}
+
+/// How far a double is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SiblingState {
+    /// It waits for an answer too.
+    Waiting,
+    /// It was refunded.
+    Refunded {
+        /// When, where that is known.
+        at: Option<Timestamp>,
+    },
+    /// It was answered otherwise.
+    Answered {
+        /// With what, in words: `not refunded`.
+        outcome: String,
+        /// When, where that is known.
+        at: Option<Timestamp>,
+    },
+}
+
+impl Warning {
+    /// Whether money has gone back already, so that a refund must be confirmed.
+    pub(super) fn is_refunded(&self) -> bool {
+        matches!(self, Self::Sibling(Sibling { state: SiblingState::Refunded { .. }, .. }))
+    }
+
+    /// The reason of an INVALID answer that this warning speaks for. A duplicate is one of the same network (field notes).
+    pub(super) fn offers(&self, alert: &Alert) -> Option<InvalidReason> {
+        match self {
+            Self::Sibling(Sibling { state: SiblingState::Refunded { .. }, .. }) => Some(InvalidReason::PreviouslyRefunded),
+            Self::Sibling(Sibling { provider, .. }) if *provider == alert.provider => Some(InvalidReason::Duplicate),
+            _ => None,
+        }
+    }
+}
+
+/// How much a line asks for attention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tone {
+    Stop,
+    Care,
+    Fits,
+    Note,
+}
+
+/// One thing to have seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) tone: Tone,
+    pub(super) text: String,
+}
+
+impl ResolveForm {
+    /// Everything to have seen, what matters most first.
+    pub(super) fn seen(&self, now: Timestamp) -> Vec<Seen> {
+        let mut lines = Vec::new();
+        lines.extend(self.standing());
+        lines.extend(self.warnings.iter().filter_map(|warning| self.seen_of(warning, now)));
+        lines.extend(self.network_rule());
+        lines.extend(self.window(now));
+        if self.alert.alert_type.is_notice() {
+            lines.push(Seen { tone: Tone::Note, text: "a notice: the network asks for no answer".to_owned() });
+        }
+        if lines.is_empty() {
+            lines.push(Seen { tone: Tone::Note, text: "nothing speaks against it".to_owned() });
+        }
+        lines.sort_by_key(|line| line.tone);
+        lines
+    }
+
+    /// What makes sending impossible.
+    fn standing(&self) -> Option<Seen> {
+        let text = match &self.alert.outcome {
+            Some(outcome) => format!("this alert has an outcome now: {}", clean(&outcome.outcome)),
+            None if self.place.read_only => "this profile is read-only".to_owned(),
+            None => return None,
+        };
+        Some(Seen { tone: Tone::Stop, text })
+    }
+
+    fn seen_of(&self, warning: &Warning, now: Timestamp) -> Option<Seen> {
+        let sibling = match warning {
+            Warning::Looking => return Some(Seen { tone: Tone::Note, text: "looking for doubles…".to_owned() }),
+            Warning::NotCompared(text) => return Some(Seen { tone: Tone::Note, text: clean(text).into_owned() }),
+            Warning::Sibling(sibling) => sibling,
+        };
+        let who = format!("{} {}", clean(sibling.provider.as_str()), clean(&sibling.provider_id));
+        let same = clean(&sibling.same);
+        let ago = |at: &Option<Timestamp>| at.map(|at| times::ago(at, now));
+        let when = |at: &Option<Timestamp>| ago(at).map_or(String::new(), |ago| format!(", {ago}"));
+        let fits = self.choice == Choice::Invalid && self.reason.is_some() && self.reason == warning.offers(&self.alert);
+        let careful = if fits { Tone::Fits } else { Tone::Care };
+        let (tone, text) = match &sibling.state {
+            SiblingState::Refunded { at } if fits => {
+                (Tone::Fits, format!("{who} was refunded {}; this reason fits", ago(at).unwrap_or_else(|| "already".to_owned())))
+            }
+            SiblingState::Refunded { at } => {
+                let tone = if self.choice == Choice::Refunded { Tone::Stop } else { Tone::Care };
+                (tone, format!("refunded already: {who}, {same}{}", when(at)))
+            }
+            SiblingState::Waiting => (careful, format!("waits for an answer too: {who}, {same}")),
+            SiblingState::Answered { outcome, at } => (careful, format!("answered {}: {who}, {same}{}", clean(outcome), when(at))),
+        };
+        Some(Seen { tone, text })
+    }
+
+    fn network_rule(&self) -> Option<Seen> {
+        if !self.alert.network_rule_applied() {
+            return None;
+        }
+        let rule = self.alert.rule_name.as_deref().map_or(String::new(), |name| format!(" {:?}", clean(name)));
+        let text = format!("probably refunded already by the network's rule{rule}");
+        Some(match (self.choice, self.reason) {
+            (Choice::Refunded, _) => Seen { tone: Tone::Stop, text },
+            (Choice::Invalid, Some(InvalidReason::PreviouslyRefunded)) => Seen { tone: Tone::Fits, text },
+            _ => Seen { tone: Tone::Care, text },
+        })
+    }
+
+    fn window(&self, now: Timestamp) -> Option<Seen> {
+        if self.alert.outcome.is_some() {
+            return None;
+        }
+        let closed = "the network may refuse an answer now";
+        let end = self.alert.expired_at.or_else(|| self.alert.deadline.moment());
+        match (end, self.alert.deadline) {
+            (Some(end), _) if end <= now => {
+                Some(Seen { tone: Tone::Care, text: format!("the window closed {}: {closed}", times::ago(end, now)) })
+            }
+            (Some(end), _) if end - now <= CLOSING => {
+                let left = times::spell(end - now);
+                Some(Seen { tone: Tone::Care, text: format!("the window closes in {left}, at {}", times::utc_clock(end)) })
+            }
+            (None, _) if self.alert.status == AlertStatus::Expired => {
+                Some(Seen { tone: Tone::Care, text: format!("the window has closed: {closed}") })
+            }
+            (None, Deadline::HoursLeft(..=0)) => {
+                Some(Seen { tone: Tone::Care, text: "the window closes in less than an hour, or has closed".to_owned() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether digits choose a reason right now.
+    pub(super) fn digits_choose(&self) -> bool {
+        self.focus != Focus::Comments
+    }
+}
