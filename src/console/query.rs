@@ -52,9 +52,9 @@ fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<String> {
     let list = |words: Vec<String>| (!words.is_empty()).then(|| words.join(","));
     let day = |day: Option<chrono::NaiveDate>| day.map(|day| day.format("%Y-%m-%d").to_string());
     match key {
-        Key::Status => list(filter.statuses.iter().map(|status| words::status_word(status)).collect()),
-        Key::Provider => list(filter.providers.iter().map(|provider| words::provider_word(provider)).collect()),
-        Key::Type => list(filter.types.iter().map(|alert_type| type_word(alert_type)).collect()),
+        Key::Status => list(filter.statuses.iter().map(words::status_word).collect()),
+        Key::Provider => list(filter.providers.iter().map(words::provider_word).collect()),
+        Key::Type => list(filter.types.iter().map(type_word).collect()),
         Key::Expires => filter.expires_in.map(|hours| hours.to_string()),
         Key::Expired => filter.expired.map(|expired| if expired { "yes" } else { "no" }.to_owned()),
         Key::From => day(filter.start_date),

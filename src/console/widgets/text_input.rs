@@ -109,8 +109,8 @@ impl TextInput {
             (KeyCode::End, true, _) => self.go(CursorMove::Bottom),
             (KeyCode::Home, ..) | (KeyCode::Char('a'), true, false) => self.go(CursorMove::Head),
             (KeyCode::End, ..) | (KeyCode::Char('e'), true, false) => self.go(CursorMove::End),
-            (KeyCode::Up, false, false) => self.to_row(false),
-            (KeyCode::Down, false, false) => self.to_row(true),
+            (KeyCode::Up, false, false) => self.move_row(false),
+            (KeyCode::Down, false, false) => self.move_row(true),
             _ => Typed::Ignored,
         }
     }
@@ -237,7 +237,7 @@ impl TextInput {
     }
 
     /// One row up or down, where there is one.
-    fn to_row(&mut self, down: bool) -> Typed {
+    fn move_row(&mut self, down: bool) -> Typed {
         let rows = self.rows();
         let at = self.row_of_cursor(&rows);
         let target = if down { Some(at + 1) } else { at.checked_sub(1) };
