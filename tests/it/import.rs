@@ -1,1 +1,314 @@
 //! Bringing alerts in from files.
+
+use std::io::{self, BufReader, Read};
+
+use avert::service::{IncomingAlert, RejectedRow};
+use avert::wire::import::{Format, Importer, MAX_ROW, Row};
+use avert::wire::{Dialect, write};
+use proptest::prelude::*;
+use rstest::rstest;
+
+use crate::support::alerts::{noon, open_alert};
+
+const PLAIN: &str = r#"{"providerId":"P-1","provider":"ETHOCA","type":"ETHOCA_CONFIRMED_FRAUD","amount":"129.90","currency":"EUR"}"#;
+
+fn rows(content: impl AsRef<[u8]>) -> Vec<Row> {
+    // A tiny buffer, so that everything that can be cut somewhere is.
+    Importer::new(BufReader::with_capacity(7, content.as_ref()), None).collect()
+}
+
+fn named(provider_id: &str) -> String {
+    PLAIN.replace("P-1", provider_id)
+}
+
+/// What a test wants to see of a row: its line, and either the provider id or the error.
+fn seen(rows: &[Row]) -> Vec<(u64, String)> {
+    rows.iter()
+        .map(|row| match row {
+            Ok(IncomingAlert { line, alert, .. }) => (*line, alert.provider_id.clone()),
+            Err(RejectedRow { line, error }) => (*line, format!("{}: {}", error.field, error.message)),
+        })
+        .collect()
+}
+
+fn format_of(content: &str) -> Option<Format> {
+    Importer::new(content.as_bytes(), None).format()
+}
+
+#[test]
+fn a_page_an_array_single_objects_and_lines_all_give_the_same_alerts() {
+    let (first, second) = (named("P-1"), named("P-2"));
+    let page = format!("{{\"total\": 2,\n \"data\": [\n{first},\n{second}\n], \"totalPages\": 1, \"page\": 0, \"size\": 10}}\n");
+    let array = format!("\n[{first},\n\n {second}]");
+    let lines = format!("{first}\n\n{second}\n");
+    let objects = format!("{{\n{}\n\n{{\n{}", &first[1..], &second[1..]);
+
+    assert_eq!(seen(&rows(&page)), [(3, "P-1".to_owned()), (4, "P-2".to_owned())]);
+    assert_eq!(seen(&rows(&array)), [(2, "P-1".to_owned()), (4, "P-2".to_owned())]);
+    assert_eq!(seen(&rows(&lines)), [(1, "P-1".to_owned()), (3, "P-2".to_owned())]);
+    assert_eq!(seen(&rows(&objects)), [(1, "P-1".to_owned()), (4, "P-2".to_owned())]);
+    assert_eq!(format_of(&page), Some(Format::Json));
+    assert_eq!(format_of(&lines), Some(Format::Ndjson));
+}
+
+#[test]
+fn what_the_list_operation_answers_can_be_brought_in_in_both_dialects() {
+    let page = avert::domain::Page { data: vec![open_alert("P-1"), open_alert("P-2")], total: 2, page: 0, size: 10 };
+
+    for dialect in [Dialect::Current, Dialect::Older] {
+        let read = rows(write::page(&page, dialect, noon()));
+
+        let alerts: Vec<_> = read.into_iter().map(|row| row.unwrap().alert).collect();
+        let ids: Vec<_> = alerts.iter().map(|alert| alert.id).collect();
+        assert_eq!(ids, [page.data[0].id, page.data[1].id]);
+        assert_eq!(alerts[0].amount.unwrap().to_string(), "129.90");
+    }
+}
+
+#[test]
+fn several_pages_one_after_the_other_are_read() {
+    let pages =
+        format!("{{\"data\":[{}],\"page\":0}}\n{{\"data\":[],\"page\":1}}\n{{\"page\":2,\"data\":[{}]}}", named("P-1"), named("P-2"));
+
+    assert_eq!(seen(&rows(pages)), [(1, "P-1".to_owned()), (3, "P-2".to_owned())]);
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_line_ends_are_accepted() {
+    let lines = format!("\u{FEFF}{}\r\n\r\n{}\r\n", named("P-1"), named("P-2"));
+    let table = "\u{FEFF}providerId,provider,type,amount,currency\r\nP-1,ETHOCA,T,1.00,EUR\r\n\r\nP-2,ETHOCA,T,1.00,EUR\r\n";
+
+    assert_eq!(seen(&rows(lines)), [(1, "P-1".to_owned()), (3, "P-2".to_owned())]);
+    assert_eq!(seen(&rows(table)), [(2, "P-1".to_owned()), (4, "P-2".to_owned())]);
+}
+
+#[test]
+fn a_table_names_its_columns_in_any_letter_case_and_order() {
+    let table = "CURRENCY;Amount;providerid;provider;TYPE;outcome.outcome;outcome.refunded;outcome;remark;hoursLeft;hasExternalTransaction\n\
+        EUR;10.00;P-1;verifi;VERIFI_DISPUTE;resolved;refunded;;seen;;TRUE\n\
+        EUR;5;\"P;\"\"2\"\"\";verifi;VERIFI_DISPUTE;;;;seen;3;\n";
+    let mut importer = Importer::new(table.as_bytes(), None);
+
+    let read: Vec<_> = importer.by_ref().map(Result::unwrap).collect();
+
+    assert_eq!(importer.unknown_fields(), ["remark"]);
+    assert_eq!(importer.bytes_read(), table.len() as u64);
+    assert_eq!(read[0].alert.outcome.as_ref().map(|outcome| outcome.outcome.as_str()), Some("resolved"));
+    assert_eq!(read[0].alert.amount.unwrap().to_string(), "10.00");
+    assert!(read[0].alert.has_external_transaction && !read[1].alert.has_external_transaction);
+    assert_eq!((read[1].alert.provider_id.as_str(), read[1].alert.outcome.is_none()), ("P;\"2\"", true));
+    assert_eq!(read[1].alert.deadline, avert::domain::Deadline::HoursLeft(3));
+}
+
+#[test]
+fn a_broken_row_of_a_table_never_stops_the_others() {
+    let table = "providerId,provider,type,amount,currency\n\
+        P-1,ETHOCA,T,1.00,EUR\n\
+        P-2,ETHOCA,T,1.00\n\
+        P-3,ETHOCA,T,one,EUR\n\
+        P-4,ETHOCA,T,\"1.00,EUR\n\
+        P-5,ETHOCA,T,1.00,EUR\n\
+        \"P\n6\",ETHOCA,T,1.00,EUR\n\
+        P-7,ETHOCA,\"T,1.00,EUR\n\
+        P-8,ETHOCA,T\"\",\"1.00\",EUR\n\
+        P-9,ETHOCA,T,1.00,EUR";
+
+    let seen = seen(&rows(table));
+
+    assert_eq!(seen.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3, 4, 5, 6, 7, 9, 10, 11]);
+    let kept: Vec<_> = seen.iter().filter(|(_, what)| what.starts_with('P')).map(|(_, what)| what.as_str()).collect();
+    assert_eq!(kept, ["P-1", "P-5", "P\n6", "P-8", "P-9"]);
+    assert!(seen[1].1.contains("has 4 fields, the first row 5"), "{}", seen[1].1);
+    assert!(seen[2].1.starts_with("amount: is \"one\""), "{}", seen[2].1);
+    assert!(seen[3].1.contains("quotation mark"), "{}", seen[3].1);
+}
+
+#[test]
+fn a_broken_line_of_ndjson_never_stops_the_others() {
+    let lines = format!("{}\n{{\"providerId\":\n[1]\n\"x\"\n{}\n{}", named("P-1"), named("P-2").replace("129.90", "x"), named("P-3"));
+
+    let seen = seen(&rows(lines));
+
+    assert_eq!(seen.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+    assert!(seen[1].1.contains("line 2, column"), "{}", seen[1].1);
+    assert!(seen[2].1.contains("array") && seen[3].1.contains("string"), "{seen:?}");
+    assert!(seen[4].1.starts_with("amount: "), "{}", seen[4].1);
+    assert_eq!(seen[5].1, "P-3");
+}
+
+#[test]
+fn lines_are_known_as_such_even_when_the_first_is_broken() {
+    let lines = format!("{{\"providerId\": \"P-0\n{}\n{}\n", named("P-1"), named("P-2"));
+
+    assert_eq!(seen(&rows(lines))[1..], [(2, "P-1".to_owned()), (3, "P-2".to_owned())]);
+}
+
+#[test]
+fn an_element_that_is_no_alert_leaves_the_rest_of_an_array() {
+    let array = format!("[\n{},\n12,\n{{\"a\" 1}},\nnull,\n[{{}}],\n{}\n]", named("P-1"), named("P-2"));
+
+    let seen = seen(&rows(array));
+
+    assert_eq!(seen.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3, 4, 5, 6, 7]);
+    assert!(seen[2].1.contains("line 4, column 6"), "{}", seen[2].1);
+    assert_eq!((seen[0].1.as_str(), seen[5].1.as_str()), ("P-1", "P-2"));
+}
+
+#[rstest]
+#[case("[\n@,\n@\n", "the array is not closed at line 4, column 1")]
+#[case("[\n@,\n@ @]", "a comma or the end of the array is missing at line 3")]
+#[case("[\n@,\n@,\n]", "a value is missing at line 4, column 1")]
+#[case("[@,@,\n{\"a\": [1}, {\"b\": 2}]", "'}' where ']' is awaited at line 2, column 9")]
+#[case("[@,@,\n{\"a\": \"x\n\"}]", "a text is not closed that begins at line 2, column 7")]
+#[case("[@,@,\n{\"a\": \"x", "a text is not closed that begins at line 2, column 7")]
+#[case("{\"data\":[@,@", "the array is not closed at line 1")]
+#[case("{\"data\":[@,@], \"total\":", "ends in the middle of a value at line 1")]
+#[case("[@,@]\nx", "an object or an array is needed at line 2, column 1")]
+fn where_json_is_broken_the_rows_before_are_kept_and_the_place_is_told(#[case] content: &str, #[case] words: &str) {
+    let seen = seen(&rows(content.replace('@', PLAIN)));
+
+    assert_eq!(seen.len(), 3, "{seen:?}");
+    assert_eq!((seen[0].1.as_str(), seen[1].1.as_str()), ("P-1", "P-1"));
+    assert!(seen[2].1.contains(words), "{}", seen[2].1);
+}
+
+#[rstest]
+#[case(b"\x89PNG\r\n\x1a\n\0\0".to_vec(), "neither JSON nor a CSV row")]
+#[case(b"SQLite format 3\0".to_vec(), "neither JSON nor a CSV row")]
+#[case(b"\xff\xfe[\0".to_vec(), "UTF-16")]
+#[case(b"name,colour\nx,y\n".to_vec(), "names fields of an alert")]
+fn a_file_of_another_kind_is_refused_once(#[case] content: Vec<u8>, #[case] words: &str) {
+    let seen = seen(&rows(content));
+
+    assert_eq!(seen.len(), 1, "{seen:?}");
+    assert!(seen[0].1.contains(words), "{}", seen[0].1);
+}
+
+#[test]
+fn an_empty_file_holds_nothing() {
+    assert!(rows("").is_empty() && rows(" \n\n").is_empty() && rows("[]").is_empty() && rows("{\"data\":[]}").is_empty());
+}
+
+#[test]
+fn the_format_can_be_named_where_the_content_does_not_tell() {
+    let objects = format!("{{\n{}", &PLAIN[1..]);
+
+    let read: Vec<_> = Importer::new(objects.as_bytes(), Some(Format::Ndjson)).collect();
+
+    assert_eq!(read.iter().filter(|row| row.is_err()).count(), 2);
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_cost_only_their_row() {
+    let mut lines = PLAIN.as_bytes().to_vec();
+    lines.extend_from_slice(b"\n{\"issuer\":\"\xff\"}\n");
+    lines.extend_from_slice(named("P-2").as_bytes());
+
+    let seen = seen(&rows(lines));
+
+    assert_eq!((seen[0].1.as_str(), seen[2].1.as_str()), ("P-1", "P-2"));
+    assert!(seen[1].1.contains("UTF-8 at byte 12"), "{}", seen[1].1);
+}
+
+#[test]
+fn a_row_over_the_limit_is_refused_and_the_next_one_read() {
+    let large = format!("{{\"issuer\":\"{}\"}}", "x".repeat(MAX_ROW));
+    let contents = [
+        format!("[{large},{PLAIN}]"),
+        format!("{PLAIN}\n{large}\n{PLAIN}"),
+        format!("providerId,provider,type,amount,currency\n{},ETHOCA,T,1,EUR\nP-1,ETHOCA,T,1,EUR", "x".repeat(MAX_ROW)),
+    ];
+
+    for content in contents {
+        let seen: Vec<_> = seen(&Importer::new(content.as_bytes(), None).collect::<Vec<_>>());
+
+        assert!(seen.iter().any(|(_, what)| what.contains("larger than 1024 KiB")), "{:?}", &content[..20]);
+        assert_eq!(seen.last().unwrap().1, "P-1");
+    }
+}
+
+/// An array that never ends.
+struct Endless(usize);
+
+impl Read for Endless {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let element = format!(",{PLAIN}");
+        for byte in into.iter_mut() {
+            *byte = if self.0 == 0 {
+                b'['
+            } else {
+                element.as_bytes()[1..].iter().chain(b",").copied().nth((self.0 - 1) % element.len()).unwrap()
+            };
+            self.0 += 1;
+        }
+        Ok(into.len())
+    }
+}
+
+#[test]
+fn alerts_come_one_by_one_from_an_array_that_never_ends() {
+    let mut importer = Importer::new(BufReader::with_capacity(512, Endless(0)), None);
+
+    let read = importer.by_ref().take(300).filter(Result::is_ok).count();
+
+    assert_eq!(read, 300);
+    let element = PLAIN.len() as u64 + 1;
+    assert!((300 * element..302 * element).contains(&importer.bytes_read()), "{}", importer.bytes_read());
+}
+
+/// A source that fails after so many bytes.
+struct Failing<'a>(&'a [u8]);
+
+impl Read for Failing<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() { Err(io::Error::other("the disk is gone")) } else { self.0.read(into) }
+    }
+}
+
+#[test]
+fn a_source_that_breaks_is_told_once_and_what_came_is_kept() {
+    let array = format!("[{}", format!("{PLAIN},\n").repeat(400));
+
+    let seen = seen(&Importer::new(BufReader::new(Failing(array.as_bytes())), None).collect::<Vec<_>>());
+
+    assert_eq!(seen.len(), 401);
+    assert!(seen[400].1.contains("the disk is gone"), "{}", seen[400].1);
+}
+
+#[test]
+fn nesting_without_end_is_refused() {
+    let seen = seen(&rows(format!("[{PLAIN},{}", "[".repeat(100_000))));
+
+    assert_eq!(seen.len(), 2);
+    assert!(seen[1].1.contains("too deep"), "{}", seen[1].1);
+}
+
+proptest! {
+    #[test]
+    fn no_content_makes_reading_panic_or_go_on_for_ever(content in proptest::collection::vec(any::<u8>(), 0..300), format in 0_usize..4) {
+        let format = Format::ALL.get(format).copied();
+
+        let read = Importer::new(content.as_slice(), format).count();
+
+        prop_assert!(read <= content.len() + 1);
+    }
+
+    #[test]
+    fn almost_json_and_almost_csv_never_panic(content in "[\\[\\]\\{\\}\",:;a\\n\\\\ d]{0,200}", format in 0_usize..4) {
+        let format = Format::ALL.get(format).copied();
+
+        let read = Importer::new(content.as_bytes(), format).count();
+
+        prop_assert!(read <= content.len() + 1);
+    }
+
+    #[test]
+    fn whatever_stands_in_one_quoted_cell_comes_back_as_it_was(text in "[^\r\u{0}]{0,40}") {
+        let table = format!("providerId,provider,type,amount,currency,issuer\nP-1,ETHOCA,T,1,EUR,\"{}\"\n", text.replace('"', "\"\""));
+
+        let read = rows(table);
+
+        prop_assert_eq!(read.len(), 1);
+        prop_assert_eq!(&read[0].as_ref().unwrap().alert.issuer, &text);
+    }
+}
