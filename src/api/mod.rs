@@ -1,1 +1,100 @@
-//! In from HTTP: the interface's routes, credentials, the error table.
+//! In from HTTP: the interface's routes, credentials, the error table, protection.
+//!
+//! A request is checked in this order: host and origin, credentials, id, content type, body; then the engine answers 404 and 409. The
+//! body of a request is not read before its credentials are known. [`router`] is the whole surface, [`serve`] runs it on a listener.
+
+mod access;
+mod alerts;
+mod guard;
+mod hosts;
+mod problem;
+mod serve;
+mod slow;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, put};
+
+pub use hosts::HostError;
+pub use problem::Code;
+pub use serve::serve;
+
+use self::guard::Guard;
+use self::problem::Problem;
+use crate::engine::Engine;
+
+/// Largest body of a request, in bytes (decisions, Errors).
+pub const MAX_BODY: usize = 64 * 1024;
+
+/// What can be set about the API.
+#[derive(Debug, Clone)]
+pub struct ApiOptions {
+    /// Names by which the API may be called beside those it is bound to: `desk.example.com`, with or without a port.
+    pub allowed_hosts: Vec<String>,
+    /// Requests that are worked on at once; more are turned away with 503.
+    pub max_in_flight: usize,
+    /// Connections that are open at once; more wait until one is closed.
+    pub max_connections: usize,
+    /// How long the head of a request may take, and how long a connection may be idle.
+    pub head_timeout: Duration,
+    /// How long the body of a request may take.
+    pub body_timeout: Duration,
+    /// How long a client may leave an answer unread.
+    pub write_timeout: Duration,
+    /// How long requests on their way may take to end once the API is told to stop.
+    pub drain: Duration,
+}
+
+impl Default for ApiOptions {
+    fn default() -> Self {
+        Self {
+            allowed_hosts: Vec::new(),
+            max_in_flight: 512,
+            max_connections: 4_096,
+            head_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(30),
+            drain: Duration::from_secs(30),
+        }
+    }
+}
+
+/// What the handlers stand on.
+#[derive(Clone)]
+struct Api {
+    engine: Engine,
+    body_timeout: Duration,
+}
+
+/// The whole surface of the API, for a listener that is bound to `bound`.
+///
+/// # Errors
+/// Where an allowed host is not a host name.
+pub fn router(engine: Engine, bound: SocketAddr, options: &ApiOptions) -> Result<Router, HostError> {
+    let guard = Guard::new(bound, options)?;
+    let api = Api { engine, body_timeout: options.body_timeout };
+    let routes = Router::new()
+        .route("/api/v1/alerts", get(alerts::list))
+        .route("/api/v1/alerts/{id}", get(alerts::get))
+        .route("/api/v1/alerts/{id}/resolution", put(alerts::resolve))
+        .route("/health", get(health))
+        .with_state(api);
+    Ok(guard::guarded(routes, Arc::new(guard)))
+}
+
+/// Whether the service can answer: it can when its store does.
+async fn health(State(api): State<Api>) -> Response {
+    match tokio::time::timeout(Duration::from_secs(2), api.engine.store().ping()).await {
+        Ok(Ok(())) => problem::json(br#"{"status":"ok"}"#.to_vec()),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the store does not answer");
+            Problem::new(Code::Overloaded, "the database does not answer").into_response()
+        }
+        Err(_) => Problem::new(Code::Overloaded, "the database takes too long to answer").into_response(),
+    }
+}

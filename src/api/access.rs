@@ -1,0 +1,169 @@
+//! What a request must show before it is worked on: its credential, the id in its path, the type of its body, its body.
+
+use std::time::Duration;
+
+use axum::RequestPartsExt;
+use axum::body::Body;
+use axum::extract::{FromRef, FromRequest, FromRequestParts, Path, Request};
+use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName};
+use futures::StreamExt;
+
+use super::problem::{Code, Problem};
+use super::{Api, MAX_BODY};
+use crate::domain::{AlertId, FieldError};
+use crate::engine::ActingEngine;
+use crate::service::KeyScope;
+
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// Longest Idempotency-Key (decisions, Repeats).
+const MAX_IDEMPOTENCY_KEY: usize = 255;
+
+/// So much of a body over the limit is read and thrown away, so that the client gets to hear why.
+const MAX_DISCARDED: usize = 1024 * 1024;
+
+/// The services, bound to the caller that the request's credential stands for.
+pub(super) struct Acting(pub(super) ActingEngine);
+
+impl FromRequestParts<Api> for Acting {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let mut keys = parts.headers.get_all(X_API_KEY).iter();
+        let (key, another) = (keys.next(), keys.next());
+        let bearer = parts.headers.contains_key(AUTHORIZATION);
+        if another.is_some() || (key.is_some() && bearer) {
+            return Err(Problem::new(Code::AmbiguousCredentials, "send one credential: X-API-KEY once, without Authorization"));
+        }
+        let not_authorized = |detail: &str| Problem::new(Code::NotAuthorized, detail);
+        let key = key.ok_or_else(|| not_authorized("send an API key in the header X-API-KEY"))?;
+        let key = key.to_str().map_err(|_| not_authorized("not authorized: the API key is mistyped or cut off"))?;
+        let caller = api.engine.authenticate(key.trim(), KeyScope::Alerts).await?;
+        Ok(Self(api.engine.acting_for(caller)))
+    }
+}
+
+/// The id in the path.
+pub(super) struct Id(pub(super) AlertId);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let text = parts.extract::<Path<String>>().await.map_or_else(|_| String::new(), |Path(text)| text);
+        text.parse().map(Self).map_err(|_| {
+            let given: String = text.chars().take(60).collect();
+            Problem::of_fields(Code::InvalidId, vec![FieldError::new("id", format!("{given:?} is not allowed: a UUID"))])
+        })
+    }
+}
+
+/// Shows that the body is said to be JSON.
+pub(super) struct JsonContent;
+
+impl<S: Send + Sync> FromRequestParts<S> for JsonContent {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let refused = |detail: &str| Err(Problem::new(Code::UnsupportedMediaType, detail));
+        if !is_json(&parts.headers) {
+            return refused("the header Content-Type must be application/json");
+        }
+        let encodings = parts.headers.get_all(CONTENT_ENCODING).iter();
+        if encodings.into_iter().any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+            return refused("the body must come without a Content-Encoding");
+        }
+        Ok(Self)
+    }
+}
+
+/// Whether the one content type is `application/json`, with a UTF-8 charset or none.
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut given = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(Ok(text)), None) = (given.next().map(|value| value.to_str()), given.next()) else { return false };
+    let mut parts = text.split(';').map(str::trim);
+    let json = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case("application/json"));
+    let charset_fits = |parameter: &str| match parameter.split_once('=') {
+        Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
+            let value = value.trim().trim_matches('"');
+            value.eq_ignore_ascii_case("utf-8") || value.eq_ignore_ascii_case("utf8") || value.eq_ignore_ascii_case("us-ascii")
+        }
+        _ => true,
+    };
+    json && parts.all(charset_fits)
+}
+
+/// The Idempotency-Key of the request, where it has one.
+pub(super) struct IdempotencyKey(pub(super) Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let mut given = parts.headers.get_all(IDEMPOTENCY_KEY).iter();
+        let wrong = |message: &str| {
+            let error = FieldError::new("Idempotency-Key", message);
+            Problem::of_fields(Code::InvalidResolution, vec![error])
+        };
+        let Some(key) = given.next() else { return Ok(Self(None)) };
+        if given.next().is_some() {
+            return Err(wrong("is given twice: once is allowed"));
+        }
+        let visible = key.as_bytes().iter().all(u8::is_ascii_graphic);
+        match key.to_str() {
+            Ok(key) if visible && (1..=MAX_IDEMPOTENCY_KEY).contains(&key.len()) => Ok(Self(Some(key.to_owned()))),
+            _ => Err(wrong("must be 1 to 255 visible ASCII characters")),
+        }
+    }
+}
+
+/// The whole body, within its limits of size and time.
+pub(super) struct WholeBody(pub(super) Vec<u8>);
+
+impl<S> FromRequest<S> for WholeBody
+where
+    S: Send + Sync,
+    Api: FromRef<S>,
+{
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let too_large = || Problem::new(Code::BodyTooLarge, format!("at most {MAX_BODY} bytes are allowed"));
+        let said = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|text| text.parse::<u64>().ok());
+        let over = said.is_some_and(|length| length > MAX_BODY as u64);
+        if over && request.headers().contains_key(EXPECT) {
+            // The client waits to hear whether it may send; reading on would tell it to.
+            return Err(too_large());
+        }
+        let timeout: Duration = Api::from_ref(state).body_timeout;
+        match tokio::time::timeout(timeout, read(request.into_body())).await {
+            Ok(Ok(Some(body))) => Ok(Self(body)),
+            Ok(Ok(None)) => Err(too_large()),
+            Ok(Err(_)) => Err(Problem::of_fields(
+                Code::InvalidResolution,
+                vec![FieldError::new("body", "broke off before its end, or is not well framed")],
+            )),
+            Err(_) => Err(Problem::new(Code::RequestTimeout, format!("the body did not come within {} s", timeout.as_secs_f32()))),
+        }
+    }
+}
+
+/// The body, or nothing where it is over the limit.
+async fn read(body: Body) -> Result<Option<Vec<u8>>, axum::Error> {
+    let mut kept = Vec::new();
+    let mut total = 0_usize;
+    let mut chunks = body.into_data_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk?;
+        total = total.saturating_add(chunk.len());
+        if total <= MAX_BODY {
+            kept.extend_from_slice(&chunk);
+        } else if total > MAX_BODY + MAX_DISCARDED {
+            break;
+        }
+    }
+    Ok((total <= MAX_BODY).then_some(kept))
+}

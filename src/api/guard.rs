@@ -1,0 +1,192 @@
+//! Around every request: its id, the names we may be called by, the limit of work at once, and what becomes of panics.
+
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::{CACHE_CONTROL, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+use super::ApiOptions;
+use super::hosts::{HostError, Hosts};
+use super::problem::{Code, Problem};
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Longest id that a client may give its request.
+const MAX_REQUEST_ID: usize = 128;
+
+/// What every request is checked against.
+pub(super) struct Guard {
+    hosts: Hosts,
+    places: Semaphore,
+}
+
+impl Guard {
+    pub(super) fn new(bound: SocketAddr, options: &ApiOptions) -> Result<Self, HostError> {
+        let places = Semaphore::new(options.max_in_flight.clamp(1, Semaphore::MAX_PERMITS));
+        Ok(Self { hosts: Hosts::new(bound, &options.allowed_hosts)?, places })
+    }
+
+    /// Refuses a request that was meant for somebody else, or that a web page of somebody else sends.
+    fn check_names(&self, request: &Request) -> Result<(), Problem> {
+        let wrong_host = || {
+            let detail = "the Host header must be an address or a name that this service is bound to; others are allowed with --allow-host";
+            Problem::new(Code::WrongHost, detail)
+        };
+        let mut named = request.headers().get_all(HOST).iter();
+        let (Some(host), None) = (named.next(), named.next()) else { return Err(wrong_host()) };
+        let host_fits = host.to_str().is_ok_and(|host| self.hosts.allow(host));
+        // A request line with a whole address in it goes before the header.
+        let target_fits = request.uri().authority().is_none_or(|authority| self.hosts.allow(authority.as_str()));
+        if !host_fits || !target_fits {
+            return Err(wrong_host());
+        }
+        let foreign = |origin: &HeaderValue| !origin.to_str().is_ok_and(|origin| self.hosts.allow_origin(origin));
+        if request.headers().get_all(ORIGIN).iter().any(foreign) {
+            return Err(Problem::new(Code::NotAuthorized, "a web page of another origin may not call this service"));
+        }
+        Ok(())
+    }
+}
+
+/// Puts the guard around routes, and answers for routes and methods that there are not.
+pub(super) fn guarded(routes: Router, guard: Arc<Guard>) -> Router {
+    routes
+        .fallback(|| async { Problem::new(Code::RouteNotFound, "there is no such route") })
+        .method_not_allowed_fallback(|| async {
+            Problem::new(Code::MethodNotAllowed, "this route knows other methods, see the Allow header")
+        })
+        .layer(from_fn_with_state(guard, around))
+}
+
+async fn around(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let id = request_id(&request);
+    let answer = match guard.check_names(&request) {
+        Err(problem) => problem.into_response(),
+        Ok(()) => admit(&guard, request, next, &id).await,
+    };
+    finish(answer, &id)
+}
+
+async fn admit(guard: &Guard, request: Request, next: Next, id: &HeaderValue) -> Response {
+    let _place = match guard.places.try_acquire() {
+        Ok(place) => place,
+        Err(_) => return Problem::new(Code::Overloaded, "too many requests are worked on at once, try again").into_response(),
+    };
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+        Ok(response) => response,
+        Err(_) => {
+            tracing::error!(%method, %path, request = id.to_str().unwrap_or_default(), "a request made a handler panic");
+            Problem::new(Code::Internal, "the service made a mistake; it is in its log under this requestId").into_response()
+        }
+    }
+}
+
+/// The client's own id where it is sane, else a new one.
+fn request_id(request: &Request) -> HeaderValue {
+    let sane = |id: &&HeaderValue| {
+        let bytes = id.as_bytes();
+        (1..=MAX_REQUEST_ID).contains(&bytes.len()) && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/+=~".contains(byte))
+    };
+    let given = request.headers().get(X_REQUEST_ID).filter(sane).cloned();
+    given.unwrap_or_else(|| {
+        let mut buffer = Uuid::encode_buffer();
+        let id: &str = Uuid::now_v7().hyphenated().encode_lower(&mut buffer);
+        HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
+    })
+}
+
+/// Writes problems down and adds what every answer carries.
+fn finish(mut response: Response, id: &HeaderValue) -> Response {
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        let id = id.to_str().unwrap_or_default();
+        if problem.code().status().is_server_error() {
+            tracing::warn!(request = id, code = problem.code().as_str(), "a request was not answered");
+        }
+        *response.body_mut() = Body::from(problem.body(id));
+    }
+    let headers = response.headers_mut();
+    headers.insert(X_REQUEST_ID, id.clone());
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+    use axum::http::StatusCode;
+    use axum::routing::get;
+    use serde_json::Value;
+    use tower::ServiceExt;
+
+    use super::super::MAX_BODY;
+    use super::*;
+
+    fn guarded_with(routes: Router, max_in_flight: usize) -> Router {
+        let options = ApiOptions { max_in_flight, ..ApiOptions::default() };
+        guarded(routes, Arc::new(Guard::new("127.0.0.1:7317".parse().unwrap(), &options).unwrap()))
+    }
+
+    fn request(path: &str) -> Request {
+        Request::builder().uri(path).header(HOST, "localhost").header("x-request-id", "r-1").body(Body::empty()).unwrap()
+    }
+
+    async fn boom() -> &'static str {
+        panic!("boom")
+    }
+
+    async fn told(response: Response) -> (StatusCode, Value) {
+        let status = response.status();
+        let body = to_bytes(response.into_body(), MAX_BODY).await.unwrap();
+        (status, serde_json::from_slice(&body).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_answered_and_the_next_request_too() {
+        let routes = Router::new().route("/boom", get(boom)).route("/fine", get(|| async { "fine" }));
+        let app = guarded_with(routes, 1);
+
+        let (status, body) = told(app.clone().oneshot(request("/boom")).await.unwrap()).await;
+        let next = app.oneshot(request("/fine")).await.unwrap();
+
+        assert_eq!((status.as_u16(), body["code"].as_str(), body["requestId"].as_str()), (500, Some("internal_error"), Some("r-1")));
+        assert_eq!(next.status(), StatusCode::OK);
+        assert_eq!(next.headers()["x-request-id"], "r-1");
+    }
+
+    #[tokio::test]
+    async fn work_over_the_limit_is_turned_away_and_told_when_to_come_again() {
+        let gate = Arc::new(Semaphore::new(0));
+        let (entered, mut inside) = tokio::sync::mpsc::channel(1);
+        let held = gate.clone();
+        let routes = Router::new().route(
+            "/slow",
+            get(move || async move {
+                entered.send(()).await.unwrap();
+                held.acquire().await.unwrap().forget();
+                "done"
+            }),
+        );
+        let app = guarded_with(routes, 1);
+
+        let first = tokio::spawn(app.clone().oneshot(request("/slow")));
+        inside.recv().await.unwrap();
+        let second = app.oneshot(request("/slow")).await.unwrap();
+        gate.add_permits(1);
+
+        assert_eq!((second.status().as_u16(), second.headers()["retry-after"].to_str().unwrap()), (503, "1"));
+        assert_eq!(told(second).await.1["code"], "overloaded");
+        assert_eq!(first.await.unwrap().unwrap().status(), StatusCode::OK);
+    }
+}

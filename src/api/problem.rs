@@ -1,0 +1,227 @@
+//! The error table: every refusal of the API, as problem details (RFC 9457).
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::domain::FieldError;
+use crate::service::ServiceError;
+
+/// Seconds after which a request that was turned away may be tried again.
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
+
+macro_rules! codes {
+    ($($(#[$meta:meta])* $name:ident = $status:ident, $code:literal, $title:literal;)+) => {
+        /// A row of the error table (decisions, Errors).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Code { $($(#[$meta])* $name,)+ }
+
+        impl Code {
+            /// Every row.
+            pub const ALL: &'static [Code] = &[$(Code::$name,)+];
+
+            /// The status of the answer.
+            pub const fn status(self) -> StatusCode {
+                match self { $(Self::$name => StatusCode::$status,)+ }
+            }
+
+            /// The stable, machine-readable `code`.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $code,)+ }
+            }
+
+            /// What is the matter, in a few words.
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$name => $title,)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Two credentials on one request.
+    AmbiguousCredentials = BAD_REQUEST, "ambiguous_credentials", "More than one credential";
+    /// The provider refused or could not be reached.
+    ProviderFailed = BAD_REQUEST, "provider_failed", "The provider did not take the decision";
+    /// The provider's answer never came.
+    ProviderOutcomeUnknown = BAD_REQUEST, "provider_outcome_unknown", "The provider's answer did not come";
+    /// The body of a resolution breaks the rules.
+    InvalidResolution = BAD_REQUEST, "invalid_resolution", "The resolution is not valid";
+    /// A query parameter is not understood.
+    InvalidQuery = BAD_REQUEST, "invalid_query", "The query is not valid";
+    /// The id in the path is not a UUID.
+    InvalidId = BAD_REQUEST, "invalid_id", "The id is not valid";
+    /// Something else about the request breaks the rules.
+    InvalidRequest = BAD_REQUEST, "invalid_request", "The request is not valid";
+    /// Missing or unacceptable credentials.
+    NotAuthorized = FORBIDDEN, "not_authorized", "Not authorized";
+    /// No such alert, or another organization's.
+    AlertNotFound = NOT_FOUND, "alert_not_found", "No such alert";
+    /// No such thing of another kind.
+    NotFound = NOT_FOUND, "not_found", "Not found";
+    /// No such route.
+    RouteNotFound = NOT_FOUND, "route_not_found", "No such route";
+    /// The route does not know the method.
+    MethodNotAllowed = METHOD_NOT_ALLOWED, "method_not_allowed", "Method not allowed";
+    /// The body did not come in time.
+    RequestTimeout = REQUEST_TIMEOUT, "request_timeout", "The request took too long";
+    /// The alert has an outcome.
+    AlertAlreadyResolved = CONFLICT, "alert_already_resolved", "The alert already has an outcome";
+    /// Another resolution is with the provider.
+    ResolutionInProgress = CONFLICT, "resolution_in_progress", "Another resolution is on its way";
+    /// The body is over the limit.
+    BodyTooLarge = PAYLOAD_TOO_LARGE, "body_too_large", "The body is too large";
+    /// The body is not said to be JSON.
+    UnsupportedMediaType = UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", "The body is not JSON";
+    /// The Host header names somebody else.
+    WrongHost = MISDIRECTED_REQUEST, "wrong_host", "Wrong host";
+    /// The Idempotency-Key was used for something else.
+    IdempotencyKeyReused = UNPROCESSABLE_ENTITY, "idempotency_key_reused", "The Idempotency-Key was used before";
+    /// A fault of ours.
+    Internal = INTERNAL_SERVER_ERROR, "internal_error", "Internal error";
+    /// Nothing more can be worked on right now.
+    Overloaded = SERVICE_UNAVAILABLE, "overloaded", "The service cannot answer now";
+}
+
+/// A refusal on its way out. The guard writes it down, because only it knows the id of the request.
+#[derive(Debug, Clone)]
+pub(super) struct Problem {
+    code: Code,
+    detail: String,
+    errors: Vec<FieldError>,
+}
+
+impl Problem {
+    pub(super) fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into(), errors: Vec::new() }
+    }
+
+    /// A refusal with fields at fault.
+    pub(super) fn of_fields(code: Code, errors: Vec<FieldError>) -> Self {
+        let detail = errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect::<Vec<_>>().join("; ");
+        Self { code, detail, errors }
+    }
+
+    pub(super) fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The body of the answer.
+    pub(super) fn body(&self, request_id: &str) -> Vec<u8> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Json<'a> {
+            r#type: String,
+            title: &'a str,
+            status: u16,
+            detail: &'a str,
+            code: &'a str,
+            request_id: &'a str,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            errors: Vec<ErrorJson<'a>>,
+        }
+        #[derive(Serialize)]
+        struct ErrorJson<'a> {
+            field: &'a str,
+            message: &'a str,
+        }
+        let json = Json {
+            r#type: format!("urn:avert:problem:{}", self.code.as_str()),
+            title: self.code.title(),
+            status: self.code.status().as_u16(),
+            detail: &self.detail,
+            code: self.code.as_str(),
+            request_id,
+            errors: self.errors.iter().map(|error| ErrorJson { field: &error.field, message: &error.message }).collect(),
+        };
+        serde_json::to_vec(&json).unwrap_or_default()
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = self.code.status();
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if self.code == Code::Overloaded {
+            response.headers_mut().insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<ServiceError> for Problem {
+    fn from(error: ServiceError) -> Self {
+        let code = match &error {
+            ServiceError::InvalidResolution(errors) => return Self::of_fields(Code::InvalidResolution, errors.clone()),
+            ServiceError::InvalidRequest(errors) => return Self::of_fields(Code::InvalidRequest, errors.clone()),
+            ServiceError::NotAuthorized(_) => Code::NotAuthorized,
+            ServiceError::AlertNotFound(_) => Code::AlertNotFound,
+            ServiceError::NotFound(_) => Code::NotFound,
+            ServiceError::AlreadyResolved(_) => Code::AlertAlreadyResolved,
+            ServiceError::ResolutionInProgress => Code::ResolutionInProgress,
+            ServiceError::ProviderFailed(_) => Code::ProviderFailed,
+            ServiceError::ProviderOutcomeUnknown(_) => Code::ProviderOutcomeUnknown,
+            ServiceError::IdempotencyKeyReused => Code::IdempotencyKeyReused,
+            ServiceError::Unavailable(_) => Code::Overloaded,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+/// A good answer.
+pub(super) fn json(body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::domain::{Alert, AlertId, AlertType, Provider};
+
+    fn alert() -> Box<Alert> {
+        Box::new(Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud))
+    }
+
+    #[rstest]
+    #[case(ServiceError::NotAuthorized("x".into()), 403, "not_authorized")]
+    #[case(ServiceError::AlertNotFound(AlertId::generate()), 404, "alert_not_found")]
+    #[case(ServiceError::NotFound("key x".into()), 404, "not_found")]
+    #[case(ServiceError::AlreadyResolved(alert()), 409, "alert_already_resolved")]
+    #[case(ServiceError::ResolutionInProgress, 409, "resolution_in_progress")]
+    #[case(ServiceError::ProviderFailed("x".into()), 400, "provider_failed")]
+    #[case(ServiceError::ProviderOutcomeUnknown("x".into()), 400, "provider_outcome_unknown")]
+    #[case(ServiceError::InvalidResolution(vec![FieldError::new("a", "b")]), 400, "invalid_resolution")]
+    #[case(ServiceError::InvalidRequest(vec![FieldError::new("a", "b")]), 400, "invalid_request")]
+    #[case(ServiceError::IdempotencyKeyReused, 422, "idempotency_key_reused")]
+    #[case(ServiceError::Unavailable("x".into()), 503, "overloaded")]
+    fn every_error_of_a_service_has_its_row(#[case] error: ServiceError, #[case] status: u16, #[case] code: &str) {
+        let problem = Problem::from(error);
+
+        assert_eq!((problem.code().status().as_u16(), problem.code().as_str()), (status, code));
+        let response = problem.into_response();
+        assert_eq!(response.headers().contains_key(RETRY_AFTER), status == 503);
+    }
+
+    #[test]
+    fn a_problem_tells_its_fields_and_the_request() {
+        let problem = Problem::of_fields(Code::InvalidQuery, vec![FieldError::new("size", "\"0\" is not allowed")]);
+
+        let body: Value = serde_json::from_slice(&problem.body("r-1")).unwrap();
+
+        let expected = json!({
+            "type": "urn:avert:problem:invalid_query", "title": "The query is not valid", "status": 400,
+            "detail": "size \"0\" is not allowed", "code": "invalid_query", "requestId": "r-1",
+            "errors": [{"field": "size", "message": "\"0\" is not allowed"}]
+        });
+        assert_eq!(body, expected);
+    }
+}
