@@ -78,9 +78,8 @@ async fn around(State(guard): State<Arc<Guard>>, request: Request, next: Next) -
 }
 
 async fn admit(guard: &Guard, request: Request, next: Next, id: &HeaderValue) -> Response {
-    let _place = match guard.places.try_acquire() {
-        Ok(place) => place,
-        Err(_) => return Problem::new(Code::Overloaded, "too many requests are worked on at once, try again").into_response(),
+    let Ok(_place) = guard.places.try_acquire() else {
+        return Problem::new(Code::Overloaded, "too many requests are worked on at once, try again").into_response();
     };
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     match AssertUnwindSafe(next.run(request)).catch_unwind().await {

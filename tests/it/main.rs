@@ -2,6 +2,8 @@
 
 // One crate of its own: what the files share is as public as their modules, and nobody is outside.
 #![allow(unreachable_pub)]
+// What a test cannot get on without may panic, in its helpers too.
+#![allow(clippy::unwrap_used)]
 
 mod api;
 mod cli;
