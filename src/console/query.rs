@@ -10,7 +10,7 @@ mod words;
 
 pub use chips::{Chip, chips, without};
 pub use read::parse;
-pub use words::{Key, parse_day, sort_word, type_word};
+pub use words::{Key, field_word, parse_day, sort_word, type_word};
 
 use std::fmt::Write as _;
 use std::ops::Range;

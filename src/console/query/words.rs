@@ -132,7 +132,7 @@ pub(super) fn read_sort(text: &str) -> Option<Sort> {
 }
 
 /// A sortable field as it is typed.
-pub(super) const fn field_word(field: SortField) -> &'static str {
+pub const fn field_word(field: SortField) -> &'static str {
     match field {
         SortField::AlertTimeStamp => "alerted",
         SortField::TransactionTimeStamp => "transaction",

@@ -1,1 +1,0 @@
-//! The filter form: every parameter of the list operation.

@@ -1,0 +1,344 @@
+//! The look of the filter form: a column of fields that scrolls where there is less room, under the query that says the same.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::{Field, FilterForm, Spot};
+use crate::console::query::field_word;
+use crate::console::text::{clean, columns, cut};
+use crate::console::theme::Theme;
+use crate::domain::SortOrder;
+
+const WIDE: u16 = 92;
+const ROOM_FOR_WIDE: u16 = 100;
+const NARROW: u16 = 80;
+/// Columns between two things in a row.
+const GAP: u16 = 2;
+
+/// Rows around the fields: margins, title, a gap on either side, buttons, the line of words.
+const FRAME_ROWS: u16 = 7;
+
+/// What stands in a row, from left to right.
+enum Cell {
+    Words(&'static str),
+    /// What `‹` and `›` change.
+    Value(String),
+    Input {
+        field: Field,
+        width: u16,
+        hint: &'static str,
+    },
+    /// One of the things to choose: `[x] OPEN`, `(•) any`.
+    Choice {
+        field: Field,
+        index: usize,
+        text: String,
+        on: bool,
+    },
+}
+
+impl Cell {
+    fn width(&self) -> u16 {
+        match self {
+            Self::Words(text) => columns(text),
+            Self::Value(text) => columns(text),
+            Self::Input { width, .. } => *width,
+            Self::Choice { text, .. } => columns(text),
+        }
+    }
+
+    fn field(&self) -> Option<Field> {
+        match self {
+            Self::Words(_) | Self::Value(_) => None,
+            Self::Input { field, .. } | Self::Choice { field, .. } => Some(*field),
+        }
+    }
+}
+
+/// A row of the form.
+#[derive(Default)]
+struct Row {
+    label: &'static str,
+    cells: Vec<Cell>,
+    error: Option<String>,
+    /// For an empty row: how soon it gives way where there is less room, 1 first; 0 for rows that stay.
+    gap: u8,
+}
+
+impl Row {
+    fn of(label: &'static str, cells: Vec<Cell>) -> Self {
+        Self { label, cells, ..Self::default() }
+    }
+
+    fn gap(gap: u8) -> Self {
+        Self { gap, ..Self::default() }
+    }
+}
+
+impl FilterForm {
+    /// Draws the form into the middle of an area, over what is there.
+    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
+        self.spots.borrow_mut().clear();
+        let width = if area.width >= ROOM_FOR_WIDE { WIDE } else { area.width.min(NARROW) };
+        let (margin, label) = if width == WIDE { (3, 14) } else { (1, 13) };
+        let Some(content) = width.checked_sub(2 * margin + label).filter(|content| *content >= 20) else { return };
+        let mut rows = self.rows(content);
+        let height_of = |rows: &[Row]| u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(FRAME_ROWS);
+        for level in [1, 2] {
+            if height_of(&rows) > area.height {
+                rows.retain(|row| row.gap != level);
+            }
+        }
+        let height = height_of(&rows).min(area.height);
+        let panel = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+        theme.open_panel(frame.buffer_mut(), panel);
+        let inner = Rect { x: panel.x + margin, y: panel.y + 1, width: width - 2 * margin, height: height.saturating_sub(2) };
+        Pen { frame, theme, form: self, inner, label }.form(&rows);
+    }
+
+    /// The rows of the fields; a row without cells is a gap.
+    fn rows(&self, width: u16) -> Vec<Row> {
+        let input = |field, width, hint| Cell::Input { field, width, hint };
+        let days = |from, to| {
+            let day = |field| input(field, 13, "YYYY-MM-DD");
+            vec![Cell::Words("from"), day(from), Cell::Words("to"), day(to), Cell::Words("whole UTC days")]
+        };
+        let expired = ["any", "yes", "no"].iter().enumerate().map(|(index, text)| self.choice(Field::Expired, index, text)).collect();
+        let mut sort = vec![
+            Cell::Choice { field: Field::SortBy, index: 0, text: "‹".to_owned(), on: false },
+            Cell::Value(format!("{:^11}", field_word(self.sort.field))),
+            Cell::Choice { field: Field::SortBy, index: 1, text: "›".to_owned(), on: false },
+        ];
+        sort.extend(["smallest first", "largest first"].iter().enumerate().map(|(index, text)| self.choice(Field::Order, index, text)));
+        let company = input(Field::Company, width, "company ids");
+
+        let mut rows = Vec::new();
+        rows.push(Row::of("Search", vec![input(Field::Search, width, "in provider id, descriptor, BIN and last four digits")]));
+        rows.push(Row::gap(1));
+        rows.push(Row::of("Descriptor", vec![input(Field::Descriptor, width, "what the merchant descriptor begins with")]));
+        rows.push(Row::gap(2));
+        rows.extend(self.wrapped("Provider", Field::Provider, width));
+        rows.push(Row::gap(1));
+        rows.extend(self.wrapped("Type", Field::Type, width));
+        rows.push(Row::gap(1));
+        rows.extend(self.wrapped("Status", Field::Status, width));
+        rows.push(Row::gap(2));
+        rows.push(Row::of("Lapses in", vec![input(Field::Hours, 13, "any time"), Cell::Words("hours or less, and waits for an answer")]));
+        rows.extend(self.errors(&[Field::Hours]));
+        rows.push(Row::gap(1));
+        rows.push(Row::of("Lapsed", expired));
+        rows.push(Row::gap(1));
+        rows.push(Row::of("Alerted", days(Field::From, Field::To)));
+        rows.extend(self.errors(&[Field::From, Field::To]));
+        rows.push(Row::gap(1));
+        rows.push(Row::of("Transaction", days(Field::TxFrom, Field::TxTo)));
+        rows.extend(self.errors(&[Field::TxFrom, Field::TxTo]));
+        rows.push(Row::gap(2));
+        rows.push(Row::of("Outcome", vec![input(Field::Outcome, width, "stored words, such as resolved, not_found")]));
+        rows.push(Row::gap(1));
+        rows.push(Row::of("Company", vec![company]));
+        rows.extend(self.errors(&[Field::Company]));
+        rows.push(Row::gap(2));
+        rows.push(Row::of("Sort by", sort));
+        rows
+    }
+
+    /// The row that says what is wrong with the fields above it.
+    fn errors(&self, fields: &[Field]) -> Option<Row> {
+        let errors: Vec<String> = fields.iter().filter_map(|field| self.error(*field)).collect();
+        (!errors.is_empty()).then(|| Row { error: Some(errors.join("; ")), ..Row::default() })
+    }
+
+    /// The things to choose in a field: in columns, in as few rows as they need, and about as many in each.
+    fn wrapped(&self, label: &'static str, field: Field, width: u16) -> Vec<Row> {
+        let mut cells: Vec<Cell> = (0..self.choices(field)).map(|index| self.choice(field, index, "")).collect();
+        let column = cells.iter().map(Cell::width).max().unwrap_or(1).max(1);
+        let most = usize::from((width + GAP) / (column + GAP)).max(1);
+        let rows = cells.len().div_ceil(most).max(1);
+        let each = cells.len().div_ceil(rows).max(1);
+        for cell in &mut cells {
+            if let Cell::Choice { text, .. } = cell
+                && rows > 1
+            {
+                *text = format!("{text}{}", " ".repeat(usize::from(column.saturating_sub(columns(text)))));
+            }
+        }
+        let mut labels = std::iter::once(label).chain(std::iter::repeat(""));
+        let mut cells = cells.into_iter();
+        (0..rows).map(|_| Row::of(labels.next().unwrap_or(""), cells.by_ref().take(each).collect())).collect()
+    }
+
+    fn choice(&self, field: Field, index: usize, text: &str) -> Cell {
+        let (text, on) = match field {
+            Field::Provider => self.providers.items.get(index).map(|(value, on)| (clean(value.as_str()).into_owned(), *on)),
+            Field::Type => self.types.items.get(index).map(|(value, on)| (clean(value.words()).to_lowercase(), *on)),
+            Field::Status => self.statuses.items.get(index).map(|(value, on)| (clean(value.as_str()).into_owned(), *on)),
+            Field::Expired => Some((text.to_owned(), self.expired == [None, Some(true), Some(false)][index.min(2)])),
+            _ => Some((text.to_owned(), (self.sort.order == SortOrder::Descending) == (index == 1))),
+        }
+        .unwrap_or_default();
+        let mark = match (field, on) {
+            (Field::Expired | Field::Order, true) => "(•)",
+            (Field::Expired | Field::Order, false) => "( )",
+            (_, true) => "[x]",
+            (_, false) => "[ ]",
+        };
+        Cell::Choice { field, index, text: format!("{mark} {text}"), on }
+    }
+}
+
+struct Pen<'p, 'f> {
+    frame: &'p mut Frame<'f>,
+    theme: &'p Theme,
+    form: &'p FilterForm,
+    inner: Rect,
+    label: u16,
+}
+
+impl Pen<'_, '_> {
+    fn form(&mut self, rows: &[Row]) {
+        let theme = self.theme;
+        let Rect { x, y, width, height } = self.inner;
+        let query = self.form.query();
+        let said = if query.is_empty() { "everything, what lapses next first".to_owned() } else { clean(&query).into_owned() };
+        let said = cut(&said, width.saturating_sub(self.label)).into_owned();
+        self.put(x, y, vec![Span::styled("Filter", theme.strong)], width);
+        self.put(x + self.label, y, vec![Span::styled(said, theme.accent)], width.saturating_sub(self.label));
+        // The title and a gap above; a gap, buttons and the line of words below.
+        let list = Rect { y: y + 2, height: height.saturating_sub(5), ..self.inner };
+        self.rows(rows, list);
+        self.buttons(self.inner.bottom().saturating_sub(2));
+        if let Some(word) = &self.form.word {
+            let text = cut(word, width - self.label).into_owned();
+            self.put(x + self.label, self.inner.bottom().saturating_sub(1), vec![Span::styled(text, theme.warning)], width);
+        }
+    }
+
+    fn rows(&mut self, rows: &[Row], list: Rect) {
+        let most = u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_sub(list.height);
+        let mut top = self.form.scrolled.get().min(most);
+        if self.form.follow.get() && list.height > 0 {
+            let (first, last) = self.focused_rows(rows);
+            top = top.clamp((last + 1).saturating_sub(list.height).min(first), first);
+        }
+        self.form.scrolled.set(top);
+        for (row, y) in rows.iter().skip(usize::from(top)).zip(list.y..list.bottom()) {
+            self.row(row, y);
+        }
+        if most > 0 {
+            self.scrollbar(list, rows.len(), top);
+        }
+    }
+
+    /// The first and the last row of the field with the focus, its error with it.
+    fn focused_rows(&self, rows: &[Row]) -> (u16, u16) {
+        let has = |row: &Row| row.cells.iter().any(|cell| cell.field() == Some(self.form.focus));
+        let small = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
+        let first = rows.iter().position(has).unwrap_or(if matches!(self.form.focus, Field::Apply | Field::Reset | Field::Cancel) {
+            rows.len() - 1
+        } else {
+            0
+        });
+        let last = rows.iter().rposition(has).unwrap_or(first);
+        let with_error = rows.get(last + 1).is_some_and(|row| row.error.is_some());
+        (small(first), small(last) + u16::from(with_error))
+    }
+
+    fn scrollbar(&mut self, list: Rect, rows: usize, top: u16) {
+        let x = self.inner.right().saturating_sub(1);
+        let rows = u32::try_from(rows.max(1)).unwrap_or(u32::MAX);
+        let part = |number: u16| u16::try_from(u32::from(number) * u32::from(list.height) / rows).unwrap_or(0);
+        let thumb = part(list.height).max(1);
+        let start = part(top).min(list.height - thumb);
+        for index in 0..list.height {
+            let inside = (start..start + thumb).contains(&index);
+            let (sign, style) = if inside { ("┃", self.theme.thumb) } else { ("│", self.theme.line) };
+            self.put(x + 1, list.y + index, vec![Span::styled(sign, style)], 1);
+        }
+    }
+
+    fn row(&mut self, row: &Row, y: u16) {
+        let theme = self.theme;
+        let content = self.inner.x + self.label;
+        if let Some(error) = &row.error {
+            let text = format!("✗ {}", cut(error, (self.inner.width - self.label).saturating_sub(2)));
+            self.put(content, y, vec![Span::styled(text, theme.danger)], self.inner.width - self.label);
+            return;
+        }
+        let focused = row.cells.iter().any(|cell| cell.field() == Some(self.form.focus));
+        self.put(self.inner.x, y, vec![Span::styled(row.label, if focused { theme.key } else { theme.quiet })], self.label);
+        let mut x = content;
+        for cell in &row.cells {
+            let room = self.inner.right().saturating_sub(x);
+            match cell {
+                Cell::Words(text) => self.put(x, y, vec![Span::styled(*text, theme.quiet)], room),
+                Cell::Value(text) => {
+                    let style = if self.form.focus == Field::SortBy { theme.strong.patch(theme.selection) } else { theme.plain };
+                    self.put(x, y, vec![Span::styled(text.as_str(), style)], room);
+                }
+                Cell::Input { field, width, hint } => self.input(*field, Rect { x, y, width: (*width).min(room), height: 1 }, hint),
+                Cell::Choice { field, index, text, on } => self.choice(*field, *index, text, *on, x, y, room),
+            }
+            x += cell.width() + GAP;
+        }
+    }
+
+    fn input(&mut self, field: Field, area: Rect, hint: &'static str) {
+        let theme = self.theme;
+        let Some(input) = self.form.input(field) else { return };
+        let focused = self.form.focus == field;
+        let style = if self.form.error(field).is_some() { theme.field.patch(theme.danger) } else { theme.field };
+        self.frame.buffer_mut().set_style(area, theme.field);
+        let text = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
+        input.draw(self.frame, text, style, focused);
+        if input.is_empty() && !focused {
+            self.put(text.x, area.y, vec![Span::styled(cut(hint, text.width), theme.field.patch(theme.quiet))], text.width);
+        }
+        self.form.spots.borrow_mut().push((area, Spot::Field(field)));
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a place, a thing and its state")]
+    fn choice(&mut self, field: Field, index: usize, text: &str, on: bool, x: u16, y: u16, room: u16) {
+        let theme = self.theme;
+        let focused = self.form.focus == field;
+        let style = match (on, field) {
+            (_, Field::SortBy) => theme.key,
+            (true, _) => theme.accent,
+            (false, _) => theme.plain,
+        };
+        let style = if focused && self.form.at == index && field != Field::SortBy { style.patch(theme.selection) } else { style };
+        self.put(x, y, vec![Span::styled(text, style)], room);
+        let area = Rect { x, y, width: columns(text).min(room), height: 1 };
+        self.form.spots.borrow_mut().push((area, Spot::Choice(field, index)));
+    }
+
+    fn buttons(&mut self, y: u16) {
+        let theme = self.theme;
+        let mut x = self.inner.x + self.label;
+        let buttons: [(Field, &str, Style, &str); 3] = [
+            (Field::Apply, "Apply", theme.primary, "enter"),
+            (Field::Reset, "Reset", theme.button, "ctrl-r"),
+            (Field::Cancel, "Cancel", theme.button, "esc"),
+        ];
+        for (field, text, style, key) in buttons {
+            let focused = self.form.focus == field;
+            let text = if focused { format!("[ {text} ]") } else { format!("  {text}  ") };
+            let width = columns(&text);
+            let room = self.inner.right().saturating_sub(x);
+            self.form.spots.borrow_mut().push((Rect { x, y, width: width.min(room), height: 1 }, Spot::Field(field)));
+            self.put(x, y, vec![Span::styled(text, style)], room);
+            x += width + 2;
+            let room = self.inner.right().saturating_sub(x);
+            self.put(x, y, vec![Span::styled(key, theme.key)], room);
+            x += columns(key) + 4;
+        }
+    }
+
+    fn put(&mut self, x: u16, y: u16, spans: Vec<Span<'_>>, room: u16) {
+        if y < self.frame.area().bottom() && x < self.frame.area().right() {
+            self.frame.buffer_mut().set_line(x, y, &Line::from(spans), room);
+        }
+    }
+}
