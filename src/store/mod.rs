@@ -2,12 +2,16 @@
 //!
 //! Methods take the present moment as an argument. Organizations are told apart here and nowhere else: whoever calls is bound to one.
 
+pub mod seal;
+pub mod sqlite;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::Duration;
 use tokio::sync::watch;
 
+pub use self::sqlite::{SqliteOptions, SqliteStore};
 use crate::domain::time::Timestamp;
 use crate::domain::{
     Alert, AlertId, AlertQuery, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, InstanceId, OrganizationId,

@@ -1,1 +1,102 @@
-//! The contract of every store.
+//! The contract of every store: functions over `Arc<dyn Store>`, run against each kind. What only SQLite has is in `store/sqlite.rs`.
+
+mod ingest;
+mod lists;
+mod outbox;
+mod resolutions;
+mod sqlite;
+
+use std::sync::Arc;
+
+use avert::domain::time::{Timestamp, to_iso};
+use avert::domain::{Alert, AlertQuery, CompanyId, EnrollmentId, EventKind, OrganizationId, Outcome, OutcomeId};
+use avert::store::{IngestRow, RenderEvent, SharedStore, SqliteOptions, SqliteStore};
+
+use crate::support::alerts::noon;
+
+/// Writes the few facts of an event that tests look at.
+pub(crate) struct PlainEvents;
+
+impl RenderEvent for PlainEvents {
+    fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
+        let outcome = alert.outcome.as_ref().map_or("none", |outcome| outcome.outcome.as_str());
+        format!("{kind} {} {} {} {outcome} {}", alert.id, alert.provider_id, alert.status, to_iso(at))
+    }
+}
+
+/// A store on a directory of its own, which goes when it goes.
+pub(crate) struct Fixture {
+    pub(crate) store: SharedStore,
+    pub(crate) organization: OrganizationId,
+    pub(crate) directory: tempfile::TempDir,
+}
+
+/// Opens the store of a directory once more, as another process would.
+pub(crate) fn open(directory: &std::path::Path) -> Arc<SqliteStore> {
+    SqliteStore::open(&SqliteOptions::directory(directory, Arc::new(PlainEvents))).unwrap()
+}
+
+/// Fresh stores of every kind.
+pub(crate) async fn fresh() -> Fixture {
+    let directory = tempfile::tempdir().unwrap();
+    let store: SharedStore = open(directory.path());
+    let organization = store.organizations().await.unwrap()[0].organization.id;
+    Fixture { store, organization, directory }
+}
+
+impl Fixture {
+    /// Brings alerts in as they are, without events.
+    pub(crate) async fn bring(&self, alerts: &[Alert]) {
+        let rows = alerts.iter().map(|alert| row(alert, false)).collect();
+        let report = self.store.ingest(self.organization, rows, noon()).await.unwrap();
+        assert_eq!(report.created, alerts.len() as u64, "{report:?}");
+    }
+
+    pub(crate) async fn get(&self, alert: &Alert) -> Alert {
+        self.store.get_alert(self.organization, alert.id).await.unwrap().expect("the alert is stored")
+    }
+
+    pub(crate) async fn list(&self, query: &AlertQuery) -> (Vec<Alert>, u64) {
+        let page = self.store.list_alerts(self.organization, query, noon()).await.unwrap();
+        (page.data, page.total)
+    }
+}
+
+/// A row that gives everything of an alert.
+pub(crate) fn row(alert: &Alert, event: bool) -> IngestRow {
+    IngestRow {
+        line: 1,
+        alert: alert.clone(),
+        by_id: true,
+        alert_time_given: true,
+        transaction_time_given: true,
+        company_given: true,
+        enrollment_given: true,
+        event,
+    }
+}
+
+/// A recorded answer.
+pub(crate) fn outcome(alert: &Alert, word: &str) -> Outcome {
+    Outcome {
+        id: OutcomeId::generate(),
+        alert_id: alert.id,
+        provider_alert_id: alert.provider_id.clone(),
+        status: "success".to_owned(),
+        outcome: word.to_owned(),
+        refunded: "refunded".to_owned(),
+        comments: "as agreed".to_owned(),
+        dispute_reason_code: None,
+        action_time: Some(noon()),
+        amount_stopped: None,
+    }
+}
+
+/// An alert with its company and enrollment.
+pub(crate) fn complete(provider_id: &str) -> Alert {
+    Alert {
+        company_id: Some(CompanyId::generate()),
+        enrollment_id: Some(EnrollmentId::generate()),
+        ..crate::support::alerts::open_alert(provider_id)
+    }
+}

@@ -1,0 +1,258 @@
+-- The whole store. Ids are the 16 bytes of a UUID, times are microseconds since 1970-01-01 UTC, amounts are text as they were received.
+-- `key` is a table's own small integer, which other tables and indexes refer to instead of the id.
+
+-- The number of the newest commit that changed something to be seen. Rows carry the number of the commit that changed them last.
+CREATE TABLE change_number (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    number INTEGER NOT NULL
+) STRICT;
+INSERT INTO change_number (only, number) VALUES (1, 0);
+
+-- Facts about the database itself: `key_check` tells whether the data key at hand is the one that sealed what is in here.
+CREATE TABLE fact (
+    name TEXT PRIMARY KEY,
+    value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE organization (
+    key INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+    name TEXT NOT NULL UNIQUE,
+    default_company BLOB NOT NULL CHECK (length(default_company) = 16),
+    default_enrollment BLOB NOT NULL CHECK (length(default_enrollment) = 16),
+    created_at INTEGER NOT NULL
+) STRICT;
+
+-- Words and ids that many alerts share (providers, types, statuses, outcomes; companies, enrollments), kept once. Never deleted.
+CREATE TABLE word (
+    key INTEGER PRIMARY KEY,
+    value TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE reference (
+    key INTEGER PRIMARY KEY,
+    value BLOB NOT NULL UNIQUE CHECK (length(value) = 16)
+) STRICT;
+
+-- What lists filter and sort by comes first, so that a scan reads little of each row.
+CREATE TABLE alert (
+    key INTEGER PRIMARY KEY,
+    organization INTEGER NOT NULL,
+    id BLOB NOT NULL CHECK (length(id) = 16),
+    alert_time INTEGER,
+    provider INTEGER NOT NULL,
+    type INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    -- The lower-cased word of the outcome; null exactly when there is none.
+    outcome INTEGER,
+    company INTEGER,
+    expired_at INTEGER,
+    deadline INTEGER,
+    -- The deadline while there is no outcome: hoursLeft sorts by it.
+    waiting_deadline INTEGER,
+    -- The deadline while there is no outcome and the status is not EXPIRED.
+    open_deadline INTEGER,
+    transaction_time INTEGER,
+    created_at INTEGER,
+    updated_at INTEGER,
+    -- Null where the amount is not a number of millionths from 0 to the largest integer.
+    amount_micros INTEGER,
+    currency TEXT NOT NULL,
+    provider_id TEXT NOT NULL,
+    merchant_descriptor TEXT NOT NULL,
+    descriptor_folded TEXT NOT NULL,
+    card_bin TEXT NOT NULL,
+    card_last_four TEXT NOT NULL,
+    issuer TEXT NOT NULL,
+    merchant_name TEXT NOT NULL,
+    changed INTEGER NOT NULL,
+    amount TEXT,
+    enrollment INTEGER,
+    card_expiration_date TEXT,
+    acquirer_bin TEXT,
+    status_code TEXT,
+    rule_type TEXT,
+    rule_name TEXT,
+    installment_number TEXT,
+    pricing_tier TEXT,
+    descriptor_contact TEXT,
+    ethoca_merchant_id TEXT,
+    merchant_id TEXT NOT NULL,
+    merchant_order_id TEXT,
+    partner_id TEXT,
+    partner_name TEXT,
+    client_name TEXT,
+    caid TEXT,
+    mcc TEXT,
+    transaction_type TEXT NOT NULL,
+    initiated_by TEXT NOT NULL,
+    liability TEXT,
+    auth_code TEXT,
+    source TEXT,
+    reason_code TEXT,
+    acquirer_reference_number TEXT,
+    transaction_id TEXT,
+    chargeback_amount TEXT,
+    chargeback_currency TEXT,
+    payment_type TEXT,
+    has_external_transaction INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX alert_by_id ON alert (organization, id);
+CREATE INDEX alert_by_identity ON alert (organization, provider_id, provider);
+-- Most lists walk this one, and filter by words without reading the rows.
+CREATE INDEX alert_by_time ON alert (organization, alert_time, id, provider, type, status, outcome, expired_at, company);
+CREATE INDEX alert_by_transaction_time ON alert (organization, transaction_time, id);
+CREATE INDEX alert_by_updated_at ON alert (organization, updated_at, id);
+CREATE INDEX alert_by_amount ON alert (organization, amount_micros, id);
+CREATE INDEX alert_by_descriptor ON alert (organization, descriptor_folded);
+CREATE INDEX alert_by_waiting_deadline ON alert (organization, waiting_deadline, id, provider, type, status, expired_at)
+    WHERE waiting_deadline IS NOT NULL;
+CREATE INDEX alert_by_open_deadline ON alert (organization, open_deadline, id, provider, type, status, expired_at)
+    WHERE open_deadline IS NOT NULL;
+
+-- The recorded answer; one for each alert.
+CREATE TABLE outcome (
+    alert INTEGER PRIMARY KEY,
+    id BLOB NOT NULL CHECK (length(id) = 16),
+    provider_alert_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    refunded TEXT NOT NULL,
+    comments TEXT NOT NULL,
+    dispute_reason_code TEXT,
+    action_time INTEGER,
+    amount_stopped TEXT
+) STRICT;
+
+-- How many alerts there are of each kind, kept in the commit that changes an alert: exact totals without counting.
+-- `day` is whole days since 1970-01-01, or the largest integer where the alert has no time; `outcome` is 0 where there is none.
+CREATE TABLE alert_count (
+    organization INTEGER NOT NULL,
+    day INTEGER NOT NULL,
+    provider INTEGER NOT NULL,
+    type INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    outcome INTEGER NOT NULL,
+    expired INTEGER NOT NULL CHECK (expired IN (0, 1)),
+    alerts INTEGER NOT NULL CHECK (alerts >= 0),
+    changed INTEGER NOT NULL,
+    PRIMARY KEY (organization, day, provider, type, status, outcome, expired)
+) STRICT, WITHOUT ROWID;
+-- What a cache of the counts has to read again.
+CREATE INDEX alert_count_by_change ON alert_count (changed);
+
+-- Provider id, descriptor, BIN and last four of each alert, lower-cased, with a separator that no field contains after each.
+CREATE TABLE alert_search (
+    alert INTEGER PRIMARY KEY,
+    organization INTEGER NOT NULL,
+    text TEXT NOT NULL
+) STRICT;
+CREATE VIRTUAL TABLE alert_trigram USING fts5 (
+    text,
+    content = 'alert_search',
+    content_rowid = 'alert',
+    columnsize = 0,
+    tokenize = 'trigram case_sensitive 1'
+);
+
+-- A try to record a decision with a provider. At most one of an alert is running.
+CREATE TABLE resolution_attempt (
+    key INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+    organization INTEGER NOT NULL REFERENCES organization (key),
+    alert INTEGER NOT NULL REFERENCES alert (key),
+    dialect TEXT NOT NULL CHECK (dialect IN ('current', 'older')),
+    resolution TEXT,
+    refunded TEXT NOT NULL,
+    amount_stopped TEXT,
+    comments TEXT NOT NULL,
+    body_hash BLOB NOT NULL CHECK (length(body_hash) = 32),
+    idempotency_key TEXT,
+    state TEXT NOT NULL CHECK (state IN ('INFLIGHT', 'UNKNOWN', 'COMMITTED', 'RELEASED', 'PARKED')),
+    generation INTEGER NOT NULL,
+    instance BLOB NOT NULL CHECK (length(instance) = 16),
+    started_at INTEGER NOT NULL,
+    deadline INTEGER NOT NULL,
+    next_check INTEGER,
+    lease_until INTEGER,
+    checks INTEGER NOT NULL DEFAULT 0,
+    detail TEXT NOT NULL DEFAULT '',
+    ended_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX resolution_attempt_running ON resolution_attempt (alert) WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED');
+CREATE INDEX resolution_attempt_unsettled ON resolution_attempt (state, next_check) WHERE state IN ('INFLIGHT', 'UNKNOWN');
+CREATE INDEX resolution_attempt_by_key ON resolution_attempt (organization, idempotency_key, started_at)
+    WHERE idempotency_key IS NOT NULL;
+
+-- Where webhooks go. `credential` is sealed with the data key.
+CREATE TABLE endpoint (
+    key INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+    organization INTEGER NOT NULL REFERENCES organization (key),
+    url TEXT NOT NULL,
+    auth TEXT NOT NULL CHECK (auth IN ('basic', 'header')),
+    header_name TEXT CHECK ((header_name IS NOT NULL) = (auth = 'header')),
+    credential BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    disabled_at INTEGER,
+    disabled_reason TEXT
+) STRICT;
+CREATE INDEX endpoint_by_organization ON endpoint (organization);
+
+-- What happened, with the request body that tells of it, rendered once.
+CREATE TABLE event (
+    key INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+    alert INTEGER NOT NULL REFERENCES alert (key),
+    kind TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    changed INTEGER NOT NULL
+) STRICT;
+
+-- One event on its way to one endpoint. `alert`, `kind` and `at` are the event's own, kept here for the order of deliveries.
+CREATE TABLE delivery (
+    key INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+    event INTEGER NOT NULL REFERENCES event (key),
+    endpoint INTEGER NOT NULL REFERENCES endpoint (key),
+    alert INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'leased', 'delivered', 'exhausted', 'cancelled')),
+    attempts INTEGER NOT NULL DEFAULT 0,
+    due INTEGER NOT NULL,
+    lease_until INTEGER,
+    generation INTEGER NOT NULL DEFAULT 0,
+    instance BLOB,
+    last_result TEXT,
+    delivered_at INTEGER
+) STRICT;
+CREATE INDEX delivery_pending ON delivery (endpoint, due) WHERE state = 'pending';
+CREATE INDEX delivery_leased ON delivery (endpoint, lease_until, instance) WHERE state = 'leased';
+CREATE INDEX delivery_by_alert ON delivery (alert, endpoint);
+
+-- The log of tries.
+CREATE TABLE delivery_attempt (
+    delivery INTEGER NOT NULL REFERENCES delivery (key),
+    attempt INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    status INTEGER,
+    error TEXT,
+    answer TEXT NOT NULL,
+    PRIMARY KEY (delivery, attempt)
+) STRICT, WITHOUT ROWID;
+
+-- API keys: the public part and the SHA-256 of the whole.
+CREATE TABLE api_key (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    organization INTEGER NOT NULL REFERENCES organization (key),
+    scope TEXT NOT NULL CHECK (scope IN ('alerts', 'operator')),
+    hash BLOB NOT NULL CHECK (length(hash) = 32),
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER,
+    revoked_at INTEGER
+) STRICT;
+CREATE INDEX api_key_by_organization ON api_key (organization);

@@ -1,0 +1,176 @@
+//! What must be readable again (receivers' credentials) is sealed before it is stored: XChaCha20-Poly1305, bound to table, row and column.
+//!
+//! The data key lives in a file of its own, 0600, beside the database or where the operator says. It is made when the database is new and
+//! never again: a database whose key is gone is refused, not silently given another one.
+
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chacha20poly1305::aead::{Aead as _, Generate as _, KeyInit as _, Payload};
+use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+
+use super::{StoreError, StoreResult};
+
+/// First byte of everything sealed, so that another method can follow one day.
+const VERSION: u8 = 1;
+const NONCE_LEN: usize = 24;
+
+/// Where a sealed value stands. A value moved to another place does not open.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// Table.
+    pub table: &'a str,
+    /// The row's id.
+    pub row: &'a [u8],
+    /// Column.
+    pub column: &'a str,
+}
+
+impl Place<'_> {
+    fn bytes(&self) -> Vec<u8> {
+        [self.table.as_bytes(), &[0], self.column.as_bytes(), &[0], self.row].concat()
+    }
+}
+
+/// The data key, ready for use. Its `Debug` shows nothing.
+#[derive(Clone)]
+pub struct Seal(XChaCha20Poly1305);
+
+impl std::fmt::Debug for Seal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seal(****)")
+    }
+}
+
+impl Seal {
+    /// A seal of this data key.
+    pub fn new(key: [u8; 32]) -> Self {
+        Self(XChaCha20Poly1305::new(&Key::from(key)))
+    }
+
+    /// Reads the data key from its file; makes the file first where `make` allows it and there is none.
+    ///
+    /// Several processes may do so at once: exactly one file wins, and all read it.
+    pub fn from_file(path: &Path, make: bool) -> StoreResult<Self> {
+        let unusable = |what: String| StoreError::Unusable(format!("secret key file {}: {what}", path.display()));
+        match fs::read_to_string(path) {
+            Ok(text) => {
+                warn_if_open_to_others(path);
+                let key = STANDARD.decode(text.trim()).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+                key.map(Self::new).ok_or_else(|| unusable("it does not hold 32 bytes in base64; put the right file there".to_owned()))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound && make => {
+                make_key_file(path).map_err(|error| unusable(format!("cannot be made: {error}")))?;
+                Self::from_file(path, false)
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(unusable(
+                "is missing, and the database holds values sealed with it; put it back (a backup of the data directory has it)".to_owned(),
+            )),
+            Err(error) => Err(unusable(format!("cannot be read: {error}; make it readable for the user who runs avert"))),
+        }
+    }
+
+    /// Seals a value for its place.
+    pub fn seal(&self, place: Place<'_>, plain: &[u8]) -> StoreResult<Vec<u8>> {
+        let nonce = XNonce::generate();
+        let sealed = self
+            .0
+            .encrypt(&nonce, Payload { msg: plain, aad: &place.bytes() })
+            .map_err(|_| StoreError::Unavailable("a value is too long to be sealed".to_owned()))?;
+        Ok([&[VERSION][..], &nonce[..], &sealed].concat())
+    }
+
+    /// Opens a sealed value; `None` when it was sealed with another key, for another place, or was changed.
+    pub fn open(&self, place: Place<'_>, sealed: &[u8]) -> Option<Vec<u8>> {
+        let (version, rest) = sealed.split_first()?;
+        let (nonce, sealed) = rest.split_at_checked(NONCE_LEN)?;
+        let nonce = XNonce::try_from(nonce).ok()?;
+        (*version == VERSION).then(|| self.0.decrypt(&nonce, Payload { msg: sealed, aad: &place.bytes() }).ok())?
+    }
+}
+
+fn make_key_file(path: &Path) -> std::io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    // A temporary file is 0600 from its first moment.
+    let mut file = tempfile::NamedTempFile::new_in(directory)?;
+    let key: [u8; 32] = rand::random();
+    writeln!(file, "{}", STANDARD.encode(key))?;
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Ok(_) => fs::File::open(directory)?.sync_all(),
+        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error.error),
+    }
+}
+
+#[cfg(unix)]
+fn warn_if_open_to_others(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let open = fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0);
+    if open {
+        tracing::warn!(file = %path.display(), "the secret key file can be read by other users: chmod 600 it");
+    }
+}
+
+#[cfg(not(unix))]
+fn warn_if_open_to_others(_path: &Path) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: Place<'static> = Place { table: "endpoint", row: b"0123456789abcdef", column: "credential" };
+
+    #[test]
+    fn a_sealed_value_opens_in_its_place_and_holds_no_plain_text() {
+        let seal = Seal::new([7; 32]);
+
+        let sealed = seal.seal(PLACE, b"user:password").unwrap();
+
+        assert!(!sealed.windows(8).any(|window| window == b"password"));
+        assert_eq!(seal.open(PLACE, &sealed).unwrap(), b"user:password");
+    }
+
+    #[test]
+    fn a_sealed_value_opens_nowhere_else_and_with_no_other_key() {
+        let seal = Seal::new([7; 32]);
+        let sealed = seal.seal(PLACE, b"user:password").unwrap();
+        let mut changed = sealed.clone();
+        *changed.last_mut().unwrap() ^= 1;
+
+        assert_eq!(seal.open(Place { row: b"another row 1234", ..PLACE }, &sealed), None);
+        assert_eq!(seal.open(Place { column: "secret", ..PLACE }, &sealed), None);
+        assert_eq!(seal.open(Place { table: "provider", ..PLACE }, &sealed), None);
+        assert_eq!(seal.open(PLACE, &changed), None);
+        assert_eq!(seal.open(PLACE, &sealed[..10]), None);
+        assert_eq!(seal.open(PLACE, &[]), None);
+        assert_eq!(Seal::new([8; 32]).open(PLACE, &sealed), None);
+    }
+
+    #[test]
+    fn a_key_file_is_made_once_and_only_where_that_is_allowed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("secret.key");
+
+        let refused = Seal::from_file(&path, false).unwrap_err();
+        let first = Seal::from_file(&path, true).unwrap();
+        let again = Seal::from_file(&path, true).unwrap();
+
+        assert!(refused.to_string().contains("secret.key"), "{refused}");
+        assert!(again.open(PLACE, &first.seal(PLACE, b"x").unwrap()).is_some());
+    }
+
+    #[test]
+    fn a_file_that_is_no_key_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("secret.key");
+        fs::write(&path, "not a key").unwrap();
+
+        let error = Seal::from_file(&path, true).unwrap_err();
+
+        assert!(error.to_string().contains("32 bytes"), "{error}");
+    }
+}

@@ -1,0 +1,91 @@
+//! Connections to the database file: how they are opened, and what SQLite's errors mean to a caller.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::store::{StoreError, StoreResult};
+
+/// Marks a database file as avert's (`PRAGMA application_id`): the letters `avrt`.
+pub(super) const APPLICATION_ID: i32 = 0x6176_7274;
+
+/// The oldest SQLite that is safe: earlier ones can corrupt a database when a write-ahead log is reset.
+const OLDEST_SQLITE: i32 = 3_051_003;
+
+/// How long a statement waits for another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The one that writes.
+    Write,
+    /// Reads only.
+    Read,
+    /// Moves the write-ahead log into the database.
+    Checkpoint,
+}
+
+/// Refuses a SQLite library that is too old.
+pub(super) fn check_library() -> StoreResult<()> {
+    let found = rusqlite::version_number();
+    if found < OLDEST_SQLITE {
+        let version = rusqlite::version();
+        return Err(StoreError::Unusable(format!("this build has SQLite {version}: 3.51.3 or newer is needed; use a newer build")));
+    }
+    Ok(())
+}
+
+/// Opens a connection; the file is made where it is missing and the connection writes.
+pub(super) fn open(path: &Path, purpose: Purpose) -> rusqlite::Result<Connection> {
+    let access = match purpose {
+        Purpose::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        Purpose::Checkpoint => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        Purpose::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+    };
+    let conn = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    // Without it, cached statements with bound parameters are prepared again at every run (the library has STAT4).
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    conn.set_prepared_statement_cache_capacity(256);
+    match purpose {
+        // Checkpoints have a thread of their own. The cache holds the inner pages of every index during an import.
+        Purpose::Write => conn.execute_batch(
+            "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = ON; PRAGMA cache_size = -24576;
+             PRAGMA temp_store = MEMORY;",
+        )?,
+        Purpose::Checkpoint => conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA cache_size = -256;")?,
+        Purpose::Read => conn.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;")?,
+    }
+    Ok(conn)
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt(error.to_string()),
+            Some(ErrorCode::DiskFull) => Self::Unavailable("the disk is full; make room, nothing else is needed".to_owned()),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::Unavailable("another process keeps it locked; try again".to_owned())
+            }
+            Some(ErrorCode::ReadOnly) => Self::Unavailable(format!("it cannot be written: {error}")),
+            Some(ErrorCode::ConstraintViolation) => Self::Corrupt(error.to_string()),
+            Some(_) => Self::Unavailable(error.to_string()),
+            None => Self::Corrupt(error.to_string()),
+        }
+    }
+}
+
+/// Whether the error is a broken UNIQUE rule.
+pub(super) fn is_duplicate(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|inner| {
+        matches!(
+            inner.extended_code,
+            rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE | rusqlite::ffi::SQLITE_CONSTRAINT_PRIMARYKEY | rusqlite::ffi::SQLITE_CONSTRAINT_ROWID
+        )
+    })
+}

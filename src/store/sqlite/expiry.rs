@@ -1,0 +1,90 @@
+//! Deadlines: what lapses, what lapses next, and the money at risk until then.
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::counts::CountChanges;
+use super::interned::Dictionary;
+use super::readers::Reader;
+use super::rows::{self, WordKeys, micros, moment, organization_key};
+use super::writer::Unit;
+use crate::domain::time::Timestamp;
+use crate::domain::{AlertStatus, Amount, Currency, Money, OrganizationId};
+use crate::service::AtRisk;
+use crate::store::StoreResult;
+
+/// OPEN alerts of an organization without outcome and without a running resolution, by deadline. ?1 organization, ?2 the word OPEN.
+const LAPSING: &str = "FROM alert a INDEXED BY alert_by_open_deadline
+    WHERE a.organization = ?1 AND a.open_deadline IS NOT NULL AND a.status = ?2
+      AND NOT EXISTS (SELECT 1 FROM resolution_attempt r WHERE r.alert = a.key AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))";
+
+fn open_word(conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<Option<i64>> {
+    dictionary.words.find(conn, AlertStatus::Open.as_str())
+}
+
+fn organizations(conn: &Connection) -> StoreResult<Vec<i64>> {
+    let mut statement = conn.prepare_cached("SELECT key FROM organization")?;
+    let keys = statement.query_map([], |row| row.get(0))?;
+    Ok(keys.collect::<Result<_, _>>()?)
+}
+
+/// Moves alerts past their deadline to EXPIRED.
+pub(super) fn expire_due(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
+    let conn = unit.conn;
+    let Some(open) = open_word(conn, unit.dictionary)? else { return Ok(0) };
+    let expired = unit.dictionary.words.intern(conn, AlertStatus::Expired.as_str())?;
+    let mut left = limit;
+    let mut counts = CountChanges::default();
+    for organization in organizations(conn)? {
+        let mut due =
+            conn.prepare_cached(&format!("SELECT a.key {LAPSING} AND a.open_deadline <= ?3 ORDER BY a.open_deadline LIMIT ?4"))?;
+        let keys = due.query_map(params![organization, open, micros(now), left], |row| row.get(0))?;
+        for key in keys.collect::<Result<Vec<i64>, _>>()? {
+            let mut alert = rows::read_by_key(conn, unit.dictionary, key)?;
+            let words = WordKeys::intern(conn, unit.dictionary, &alert)?;
+            let before = words.count_key(organization, &alert);
+            alert.expired_at = alert.deadline.moment();
+            counts.shift(before, WordKeys { status: expired, ..words }.count_key(organization, &alert));
+            conn.prepare_cached(
+                "UPDATE alert SET status = ?2, expired_at = deadline, open_deadline = NULL, updated_at = ?3, changed = ?4 WHERE key = ?1",
+            )?
+            .execute(params![key, expired, micros(now), unit.change])?;
+            left -= 1;
+        }
+    }
+    counts.write(conn, unit.change)?;
+    Ok(u64::from(limit - left))
+}
+
+/// The earliest deadline that [`expire_due`] waits for.
+pub(super) fn next_deadline(reader: &mut Reader) -> StoreResult<Option<Timestamp>> {
+    let conn = &reader.conn;
+    let Some(open) = open_word(conn, &mut reader.dictionary)? else { return Ok(None) };
+    let mut earliest: Option<i64> = None;
+    for organization in organizations(conn)? {
+        let mut first = conn.prepare_cached(&format!("SELECT a.open_deadline {LAPSING} ORDER BY a.open_deadline LIMIT 1"))?;
+        let found: Option<i64> = first.query_row(params![organization, open], |row| row.get(0)).optional()?;
+        earliest = [earliest, found].into_iter().flatten().min();
+    }
+    earliest.map(moment).transpose()
+}
+
+/// Open alerts whose deadline is after `now` and at or before `until`, by currency.
+pub(super) fn at_risk(reader: &mut Reader, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>> {
+    let conn = &reader.conn;
+    let Some(organization) = organization_key(conn, organization)? else { return Ok(Vec::new()) };
+    let Some(open) = open_word(conn, &mut reader.dictionary)? else { return Ok(Vec::new()) };
+    // In two parts, because the sum of many large amounts does not fit into SQLite's integers.
+    let mut statement = conn.prepare_cached(
+        "SELECT currency, count(*), coalesce(sum(amount_micros / 1000000), 0), coalesce(sum(amount_micros % 1000000), 0)
+         FROM alert INDEXED BY alert_by_open_deadline
+         WHERE organization = ?1 AND open_deadline > ?3 AND open_deadline <= ?4 AND status = ?2
+         GROUP BY currency ORDER BY count(*) DESC, currency",
+    )?;
+    let rows = statement.query_map(params![organization, open, micros(now), micros(until)], |row| {
+        let (whole, fraction): (i64, i64) = (row.get(2)?, row.get(3)?);
+        let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
+        let alerts: i64 = row.get(1)?;
+        Ok(AtRisk { alerts: alerts.unsigned_abs(), money: Money { amount, currency: Currency::new(row.get::<_, String>(0)?) } })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

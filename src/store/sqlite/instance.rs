@@ -1,0 +1,110 @@
+//! Which processes live. Each holds a lock on a file of its own; a file that is gone, or whose lock can be taken, belongs to a dead one.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::domain::InstanceId;
+
+/// This process's own lock, and the directory with everybody's.
+#[derive(Debug)]
+pub(super) struct Instances {
+    directory: PathBuf,
+    own: InstanceId,
+    /// Locked until it is dropped.
+    _lock: File,
+}
+
+impl Instances {
+    /// Announces this process as alive, and removes what dead ones left.
+    pub(super) fn announce(directory: &Path) -> io::Result<Self> {
+        fs::create_dir_all(directory)?;
+        let own = InstanceId::generate();
+        // Others look at `.lock` files only: the name appears when the lock is already held.
+        let preparing = directory.join(format!(".{own}.new"));
+        let lock = File::create_new(&preparing)?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::Error(error) => error,
+            TryLockError::WouldBlock => io::Error::new(ErrorKind::WouldBlock, "the new lock file is locked already"),
+        })?;
+        fs::rename(&preparing, lock_path(directory, own))?;
+        let instances = Self { directory: directory.to_owned(), own, _lock: lock };
+        instances.remove_dead();
+        Ok(instances)
+    }
+
+    /// This process.
+    pub(super) fn own(&self) -> InstanceId {
+        self.own
+    }
+
+    /// Whether that process is provably gone.
+    pub(super) fn is_dead(&self, instance: InstanceId) -> bool {
+        instance != self.own && is_free(&lock_path(&self.directory, instance))
+    }
+
+    /// A missing file says the same as one that nobody holds, so the latter need not stay.
+    fn remove_dead(&self) {
+        let Ok(entries) = fs::read_dir(&self.directory) else { return };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let instance = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<InstanceId>().ok());
+            let is_lock = path.extension().is_some_and(|extension| extension == "lock");
+            if is_lock && instance.is_some_and(|instance| self.is_dead(instance)) {
+                // Left for the next start where it cannot be removed.
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+}
+
+impl Drop for Instances {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(lock_path(&self.directory, self.own));
+    }
+}
+
+fn lock_path(directory: &Path, instance: InstanceId) -> PathBuf {
+    directory.join(format!("{instance}.lock"))
+}
+
+/// A shared lock, so that two who look at once do not take each other for the owner.
+fn is_free(path: &Path) -> bool {
+    match File::open(path) {
+        Ok(file) => file.try_lock_shared().is_ok(),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_lives_as_long_as_it_holds_its_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = Instances::announce(directory.path()).unwrap();
+        let second = Instances::announce(directory.path()).unwrap();
+        let id = first.own();
+
+        let alive = second.is_dead(id);
+        drop(first);
+        let gone = second.is_dead(id);
+
+        assert!(!alive);
+        assert!(gone);
+        assert!(!second.is_dead(second.own()));
+    }
+
+    #[test]
+    fn the_file_of_a_process_that_was_killed_is_recognised_and_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let killed = InstanceId::generate();
+        let left = lock_path(directory.path(), killed);
+        fs::write(&left, "").unwrap();
+        let living = Instances::announce(directory.path()).unwrap();
+
+        assert!(living.is_dead(killed));
+        assert!(!left.exists());
+        assert!(lock_path(directory.path(), living.own()).exists());
+    }
+}

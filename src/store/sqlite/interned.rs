@@ -1,0 +1,107 @@
+//! Words and ids that are kept once and referred to by a small key, remembered per connection. They are never deleted or renamed.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, OptionalExtension as _, ToSql};
+
+use crate::store::StoreResult;
+
+/// One table of values with their keys.
+#[derive(Debug)]
+pub(super) struct Interned<T: ?Sized> {
+    insert: &'static str,
+    find: &'static str,
+    read: &'static str,
+    keys: HashMap<Arc<T>, i64>,
+    values: HashMap<i64, Arc<T>>,
+}
+
+/// The words and ids that alerts share.
+#[derive(Debug)]
+pub(super) struct Dictionary {
+    /// Providers, types, statuses, outcomes.
+    pub(super) words: Interned<str>,
+    /// Companies, enrollments.
+    pub(super) ids: Interned<[u8]>,
+}
+
+impl Dictionary {
+    /// An empty memory.
+    pub(super) fn new() -> Self {
+        Self {
+            words: Interned::new(
+                "INSERT INTO word (value) VALUES (?1) RETURNING key",
+                "SELECT key FROM word WHERE value = ?1",
+                "SELECT value FROM word WHERE key = ?1",
+            ),
+            ids: Interned::new(
+                "INSERT INTO reference (value) VALUES (?1) RETURNING key",
+                "SELECT key FROM reference WHERE value = ?1",
+                "SELECT value FROM reference WHERE key = ?1",
+            ),
+        }
+    }
+
+    /// Forgets everything: keys handed out in a transaction that was rolled back are not keys.
+    pub(super) fn forget(&mut self) {
+        self.words.forget();
+        self.ids.forget();
+    }
+}
+
+impl<T> Interned<T>
+where
+    T: ?Sized + Hash + Eq,
+    for<'a> &'a T: ToSql,
+    Arc<T>: for<'a> From<&'a T> + Borrow<T> + FromSql,
+{
+    fn new(insert: &'static str, find: &'static str, read: &'static str) -> Self {
+        Self { insert, find, read, keys: HashMap::new(), values: HashMap::new() }
+    }
+
+    fn forget(&mut self) {
+        self.keys.clear();
+        self.values.clear();
+    }
+
+    fn remember(&mut self, key: i64, value: Arc<T>) {
+        self.keys.insert(Arc::clone(&value), key);
+        self.values.insert(key, value);
+    }
+
+    /// The key of a value, where there is one.
+    pub(super) fn find(&mut self, conn: &Connection, value: &T) -> StoreResult<Option<i64>> {
+        if let Some(&key) = self.keys.get(value) {
+            return Ok(Some(key));
+        }
+        let key: Option<i64> = conn.prepare_cached(self.find)?.query_row([value], |row| row.get(0)).optional()?;
+        if let Some(key) = key {
+            self.remember(key, Arc::from(value));
+        }
+        Ok(key)
+    }
+
+    /// The key of a value, made where there is none.
+    pub(super) fn intern(&mut self, conn: &Connection, value: &T) -> StoreResult<i64> {
+        if let Some(key) = self.find(conn, value)? {
+            return Ok(key);
+        }
+        let key = conn.prepare_cached(self.insert)?.query_row([value], |row| row.get(0))?;
+        self.remember(key, Arc::from(value));
+        Ok(key)
+    }
+
+    /// The value of a key.
+    pub(super) fn value(&mut self, conn: &Connection, key: i64) -> StoreResult<Arc<T>> {
+        if let Some(value) = self.values.get(&key) {
+            return Ok(Arc::clone(value));
+        }
+        let value: Arc<T> = conn.prepare_cached(self.read)?.query_row([key], |row| row.get(0))?;
+        self.remember(key, Arc::clone(&value));
+        Ok(value)
+    }
+}

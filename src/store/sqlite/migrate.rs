@@ -1,0 +1,177 @@
+//! Numbered migrations with checksums. A newer or altered schema is refused; an existing database is backed up before it changes.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+use sha2::{Digest as _, Sha256};
+
+use super::connection::APPLICATION_ID;
+use crate::domain::time::{Clock as _, SystemClock};
+use crate::store::{StoreError, StoreResult};
+
+/// One step of the schema. Never edited once released: the checksum is compared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Migration {
+    number: i64,
+    name: &'static str,
+    sql: &'static str,
+}
+
+impl Migration {
+    fn checksum(&self) -> Vec<u8> {
+        Sha256::digest(self.sql.as_bytes()).to_vec()
+    }
+}
+
+/// Every step, in order.
+pub(super) const MIGRATIONS: &[Migration] =
+    &[Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/sqlite/0001_store.sql") }];
+
+/// Looks, without changing anything, whether the file is a database that avert may use.
+pub(super) fn inspect(conn: &Connection, path: &Path) -> StoreResult<()> {
+    let unusable = |what: String| StoreError::Unusable(format!("{}: {what}", path.display()));
+    let look = || -> rusqlite::Result<(i32, i64)> {
+        let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+        let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        Ok((application, tables))
+    };
+    match look() {
+        Ok((APPLICATION_ID, _) | (0, 0)) => Ok(()),
+        Ok(_) => Err(unusable("is a database of another program; name another file or data directory".to_owned())),
+        Err(error) => Err(unusable(format!("is not a database that can be read ({error}); name another file, or restore a backup"))),
+    }
+}
+
+/// Brings the schema up to date. Returns where the backup went, if one was needed.
+pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migration]) -> StoreResult<Option<PathBuf>> {
+    let applied = applied(conn, path, migrations)?;
+    let pending = &migrations[applied.min(migrations.len())..];
+    if pending.is_empty() {
+        return Ok(None);
+    }
+    let backup = if applied > 0 { Some(back_up(conn, path, applied)?) } else { None };
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have been faster.
+    if self::applied(&tx, path, migrations)? == applied {
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        tx.execute_batch(
+            "CREATE TABLE IF NOT EXISTS schema_migration (
+                number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum BLOB NOT NULL, applied_at INTEGER NOT NULL
+            ) STRICT;",
+        )?;
+        for migration in pending {
+            tx.execute_batch(migration.sql)?;
+            tx.execute(
+                "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
+                params![migration.number, migration.name, migration.checksum(), SystemClock.now().timestamp_micros()],
+            )?;
+        }
+    }
+    tx.commit()?;
+    Ok(backup)
+}
+
+/// How many migrations have been applied; refuses a database that has others than these.
+fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<usize> {
+    let unusable = |what: String| StoreError::Unusable(format!("{}: {what}", path.display()));
+    let table: Option<i64> = conn
+        .query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'", [], |row| row.get(0))
+        .optional()?;
+    if table.is_none() {
+        return Ok(0);
+    }
+    let mut statement = conn.prepare("SELECT number, checksum FROM schema_migration ORDER BY number")?;
+    let rows: Vec<(i64, Vec<u8>)> = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+    for (index, (number, checksum)) in rows.iter().enumerate() {
+        let Some(known) = migrations.get(index) else {
+            let newest = migrations.last().map_or(0, |migration| migration.number);
+            return Err(unusable(format!(
+                "was written by a newer avert (schema {number}, this one knows {newest}); use that version, or a backup made before"
+            )));
+        };
+        if known.number != *number || known.checksum() != *checksum {
+            return Err(unusable(format!(
+                "its schema step {number} is not the one that this avert knows as {:04}_{}; use the version that wrote it",
+                known.number, known.name
+            )));
+        }
+    }
+    Ok(rows.len())
+}
+
+fn back_up(conn: &Connection, path: &Path, schema: usize) -> StoreResult<PathBuf> {
+    let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".schema-{schema}.{stamp}.backup"));
+    let backup = path.with_file_name(name);
+    let target = backup.to_str().ok_or_else(|| {
+        StoreError::Unusable(format!("{}: the backup before the migration needs a path in Unicode; rename the directory", path.display()))
+    })?;
+    conn.execute("VACUUM INTO ?1", [target]).map_err(|error| {
+        StoreError::Unusable(format!("{}: the backup before the migration cannot be written ({error}); make room there", backup.display()))
+    })?;
+    Ok(backup)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::connection::{Purpose, open};
+    use super::*;
+
+    const FIRST: Migration =
+        Migration { number: 1, name: "first", sql: "CREATE TABLE thing (name TEXT) STRICT; INSERT INTO thing VALUES ('kept');" };
+    const SECOND: Migration = Migration { number: 2, name: "second", sql: "ALTER TABLE thing ADD COLUMN size INTEGER;" };
+
+    fn database() -> (tempfile::TempDir, PathBuf, Connection) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("avert.db");
+        let conn = open(&path, Purpose::Write).unwrap();
+        (directory, path, conn)
+    }
+
+    #[test]
+    fn an_existing_database_is_backed_up_before_it_is_migrated() {
+        let (_directory, path, mut conn) = database();
+        let fresh = migrate(&mut conn, &path, &[FIRST]).unwrap();
+
+        let backup = migrate(&mut conn, &path, &[FIRST, SECOND]).unwrap().expect("a backup");
+
+        let old = Connection::open(backup).unwrap();
+        assert_eq!(fresh, None);
+        assert_eq!(old.query_row("SELECT name FROM thing", [], |row| row.get::<_, String>(0)).unwrap(), "kept");
+        assert!(old.prepare("SELECT size FROM thing").is_err());
+        assert!(conn.prepare("SELECT size FROM thing").is_ok());
+        assert_eq!(migrate(&mut conn, &path, &[FIRST, SECOND]).unwrap(), None);
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused() {
+        let (_directory, path, mut conn) = database();
+        migrate(&mut conn, &path, &[FIRST, SECOND]).unwrap();
+
+        let error = migrate(&mut conn, &path, &[FIRST]).unwrap_err();
+
+        assert!(matches!(&error, StoreError::Unusable(text) if text.contains("newer avert") && text.contains("avert.db")), "{error}");
+    }
+
+    #[test]
+    fn a_step_with_another_checksum_is_refused() {
+        let (_directory, path, mut conn) = database();
+        migrate(&mut conn, &path, &[FIRST]).unwrap();
+
+        let error = migrate(&mut conn, &path, &[Migration { sql: "CREATE TABLE other (name TEXT)", ..FIRST }]).unwrap_err();
+
+        assert!(matches!(&error, StoreError::Unusable(text) if text.contains("0001_first")), "{error}");
+    }
+
+    #[test]
+    fn a_failing_step_leaves_the_database_as_it_was() {
+        let (_directory, path, mut conn) = database();
+        migrate(&mut conn, &path, &[FIRST]).unwrap();
+
+        migrate(&mut conn, &path, &[FIRST, Migration { sql: "CREATE TABLE half (name TEXT); NONSENSE;", ..SECOND }]).unwrap_err();
+
+        assert!(conn.prepare("SELECT * FROM half").is_err());
+        assert_eq!(applied(&conn, &path, &[FIRST]).unwrap(), 1);
+    }
+}

@@ -1,0 +1,210 @@
+//! SQLite behind [`Store`]: one thread that writes, a few that read, one that empties the log, one that watches.
+
+mod access;
+mod attempts;
+mod budget;
+mod checkpoint;
+mod connection;
+mod counts;
+mod endpoints;
+mod expiry;
+mod ingest;
+mod instance;
+mod interned;
+mod list;
+mod migrate;
+mod opening;
+mod outbox;
+mod query;
+mod readers;
+mod rows;
+mod watch;
+mod writer;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::watch::{Receiver, Sender};
+
+pub use opening::{Location, SqliteOptions};
+
+use self::checkpoint::Checkpointer;
+use self::readers::Readers;
+use self::watch::Watcher;
+use self::writer::{Kind, Shared, Writer};
+use super::{
+    AttemptEnd, AttemptRecord, Claim, ClaimRequest, Commit, CommitRequest, DueDelivery, IngestRow, KeyRecord, OrganizationRecord, Store,
+    StoreResult, UnsettledAttempt,
+};
+use crate::domain::time::Timestamp;
+use crate::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page};
+use crate::service::{ApiKey, AtRisk, Delivery, Endpoint, IngestReport, NewEndpoint};
+
+/// A store in one SQLite database. Several processes may have the same one open.
+pub struct SqliteStore {
+    shared: Arc<Shared>,
+    changes: Sender<u64>,
+    writer: Writer,
+    readers: Readers,
+    checkpointer: Arc<Checkpointer>,
+    watcher: Watcher,
+}
+
+impl SqliteStore {
+    /// Opens the database, making what is missing: directory, database, data key. Blocks for as long as a migration takes.
+    ///
+    /// # Errors
+    /// [`super::StoreError::Unusable`] says which file is at fault, what is wrong with it and what to do.
+    pub fn open(options: &SqliteOptions) -> StoreResult<Arc<Self>> {
+        opening::open(options).map(Arc::new)
+    }
+
+    /// Finishes all work that was asked for, ends the threads and lets go of the database. What is asked afterwards is refused.
+    pub fn close(&self) {
+        self.writer.close();
+        self.watcher.close();
+        self.readers.close();
+        self.checkpointer.close();
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore").field("instance", &self.shared.instances.own()).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    fn instance(&self) -> InstanceId {
+        self.shared.instances.own()
+    }
+
+    fn changes(&self) -> Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    async fn ping(&self) -> StoreResult<()> {
+        self.readers.read(|reader| Ok(watch::newest_change(&reader.conn).map(drop)?)).await
+    }
+
+    async fn organizations(&self) -> StoreResult<Vec<OrganizationRecord>> {
+        self.readers.read(|reader| access::organizations(reader)).await
+    }
+
+    async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
+        let query = query.clone();
+        self.readers.read(move |reader| list::list(reader, organization, &query, now)).await
+    }
+
+    async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<Alert>> {
+        self.readers
+            .read(move |reader| {
+                let Some(organization) = rows::organization_key(&reader.conn, organization)? else { return Ok(None) };
+                Ok(rows::read_by_id(&reader.conn, &mut reader.dictionary, organization, id)?.map(|stored| stored.alert))
+            })
+            .await
+    }
+
+    async fn at_risk(&self, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>> {
+        self.readers.read(move |reader| expiry::at_risk(reader, organization, now, until)).await
+    }
+
+    async fn count_alerts(&self, organization: OrganizationId) -> StoreResult<u64> {
+        self.readers.read(move |reader| list::count_all(reader, organization)).await
+    }
+
+    async fn ingest(&self, organization: OrganizationId, rows: Vec<IngestRow>, now: Timestamp) -> StoreResult<IngestReport> {
+        self.writer.write(Kind::Visible, move |unit| ingest::ingest(unit, organization, rows, now)).await
+    }
+
+    async fn expire_due(&self, now: Timestamp, limit: u32) -> StoreResult<u64> {
+        self.writer.write(Kind::Visible, move |unit| expiry::expire_due(unit, now, limit)).await
+    }
+
+    async fn next_deadline(&self) -> StoreResult<Option<Timestamp>> {
+        self.readers.read(expiry::next_deadline).await
+    }
+
+    async fn claim_resolution(&self, request: ClaimRequest) -> StoreResult<Claim> {
+        self.writer.write(Kind::Quiet, move |unit| attempts::claim(unit, &request)).await
+    }
+
+    async fn commit_resolution(&self, request: CommitRequest) -> StoreResult<Commit> {
+        self.writer.write(Kind::Visible, move |unit| attempts::commit(unit, &request)).await
+    }
+
+    async fn commit_late(&self, request: CommitRequest) -> StoreResult<Commit> {
+        self.writer.write(Kind::Visible, move |unit| attempts::commit_late(unit, &request)).await
+    }
+
+    async fn end_attempt(&self, attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Timestamp) -> StoreResult<bool> {
+        let detail = detail.to_owned();
+        self.writer.write(Kind::Visible, move |unit| attempts::end(unit, attempt, generation, &end, &detail, now)).await
+    }
+
+    async fn claim_unsettled(&self, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<UnsettledAttempt>> {
+        self.writer.write(Kind::Quiet, move |unit| attempts::claim_unsettled(unit, now, lease_until, limit)).await
+    }
+
+    async fn claim_due_deliveries(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+        per_endpoint: u32,
+        skip: &[EndpointId],
+    ) -> StoreResult<Vec<DueDelivery>> {
+        let skip = skip.to_vec();
+        self.writer.write(Kind::Quiet, move |unit| outbox::claim_due(unit, now, lease_until, limit, per_endpoint, &skip)).await
+    }
+
+    async fn record_attempts(&self, records: Vec<AttemptRecord>, now: Timestamp) -> StoreResult<()> {
+        self.writer.write(Kind::Visible, move |unit| outbox::record(unit, &records, now)).await
+    }
+
+    async fn next_due_delivery(&self) -> StoreResult<Option<Timestamp>> {
+        self.readers.read(|reader| outbox::next_due(reader)).await
+    }
+
+    async fn deliveries_of(&self, organization: OrganizationId, alert: AlertId) -> StoreResult<Vec<Delivery>> {
+        self.readers.read(move |reader| outbox::of_alert(reader, organization, alert)).await
+    }
+
+    async fn add_endpoint(&self, organization: OrganizationId, endpoint: NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
+        self.writer.write(Kind::Visible, move |unit| endpoints::add(unit, organization, &endpoint, now)).await
+    }
+
+    async fn endpoints(&self, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
+        self.readers.read(move |reader| endpoints::of(reader, organization)).await
+    }
+
+    async fn add_key(&self, record: KeyRecord) -> StoreResult<()> {
+        self.writer.write(Kind::Visible, move |unit| access::add_key(unit, &record)).await
+    }
+
+    async fn keys(&self, organization: OrganizationId) -> StoreResult<Vec<ApiKey>> {
+        self.readers.read(move |reader| access::keys(reader, organization)).await
+    }
+
+    async fn key(&self, id: &str) -> StoreResult<Option<KeyRecord>> {
+        let id = id.to_owned();
+        self.readers.read(move |reader| access::key(&reader.conn, &id)).await
+    }
+
+    async fn revoke_key(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiKey>> {
+        let id = id.to_owned();
+        self.writer.write(Kind::Visible, move |unit| access::revoke_key(unit, organization, &id, now)).await
+    }
+
+    async fn touch_key(&self, id: &str, now: Timestamp) -> StoreResult<()> {
+        let id = id.to_owned();
+        self.writer.write(Kind::Quiet, move |unit| access::touch_key(unit, &id, now)).await
+    }
+}

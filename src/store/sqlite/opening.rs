@@ -1,0 +1,156 @@
+//! Opening a store: the files, who may read them, the schema, the data key, and the threads.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+use tokio::sync::watch;
+
+use super::SqliteStore;
+use super::access::ensure_organization;
+use super::checkpoint::Checkpointer;
+use super::connection::{self, Purpose, check_library};
+use super::instance::Instances;
+use super::migrate::{MIGRATIONS, inspect, migrate};
+use super::readers::Readers;
+use super::watch::{Watcher, newest_change};
+use super::writer::{Shared, Writer};
+use crate::domain::time::{Clock as _, SystemClock};
+use crate::store::seal::{Place, Seal};
+use crate::store::{RenderEvent, StoreError, StoreResult};
+
+/// Where the database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A data directory: the database is `avert.db` in it.
+    Directory(PathBuf),
+    /// The database file itself; the other files are beside it.
+    File(PathBuf),
+}
+
+/// How to open a store.
+#[derive(Clone)]
+pub struct SqliteOptions {
+    /// Where the database is. `secret.key` and `instances/` are in the same directory.
+    pub location: Location,
+    /// Writes the bodies of events.
+    pub render: Arc<dyn RenderEvent>,
+    /// The file with the data key, where it is not `secret.key` beside the database.
+    pub secret_key_file: Option<PathBuf>,
+}
+
+impl SqliteOptions {
+    /// A store in a data directory.
+    pub fn directory(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
+        Self { location: Location::Directory(path.into()), render, secret_key_file: None }
+    }
+
+    /// A store in a database file.
+    pub fn file(path: impl Into<PathBuf>, render: Arc<dyn RenderEvent>) -> Self {
+        Self { location: Location::File(path.into()), render, secret_key_file: None }
+    }
+}
+
+/// The row of `fact` that proves a data key: this text, sealed.
+const KEY_CHECK: &str = "key_check";
+const KEY_CHECK_TEXT: &[u8] = b"avert";
+const KEY_CHECK_PLACE: Place<'static> = Place { table: "fact", row: KEY_CHECK.as_bytes(), column: "value" };
+
+/// Opens everything.
+pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
+    check_library()?;
+    let (directory, database) = match &options.location {
+        Location::Directory(path) => (path.clone(), path.join("avert.db")),
+        Location::File(path) => {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+            (parent.to_owned(), path.clone())
+        }
+    };
+    make_directory(&directory)?;
+    check_file(&database)?;
+    let mut conn =
+        connection::open(&database, Purpose::Write).map_err(|error| unusable(&database, &format!("cannot be opened: {error}")))?;
+    inspect(&conn, &database)?;
+    let mode: String = conn
+        .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+        .map_err(|error| unusable(&database, &format!("cannot be written: {error}")))?;
+    if !mode.eq_ignore_ascii_case("wal") {
+        return Err(unusable(&database, "is in a place where SQLite's write-ahead log does not work; use a local disk"));
+    }
+    if let Some(backup) = migrate(&mut conn, &database, MIGRATIONS)? {
+        tracing::info!(backup = %backup.display(), "the database was migrated; a backup of it as it was is kept");
+    }
+    let key_file = options.secret_key_file.clone().unwrap_or_else(|| directory.join("secret.key"));
+    let seal = unlock(&mut conn, &key_file, &database)?;
+    ensure_organization(&conn, SystemClock.now())?;
+    let instances = Instances::announce(&directory.join("instances"))
+        .map_err(|error| unusable(&directory.join("instances"), &format!("this process cannot announce itself there: {error}")))?;
+    let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, instances });
+    let (changes, _) = watch::channel(newest_change(&conn)?);
+    let checkpointer = Arc::new(Checkpointer::start(&database)?);
+    let readers = Readers::start(&database)?;
+    let watcher = Watcher::start(&database, changes.clone())?;
+    let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer))
+        .map_err(|error| StoreError::Unavailable(format!("no thread for writing: {error}")))?;
+    Ok(SqliteStore { shared, changes, writer, readers, checkpointer, watcher })
+}
+
+fn unusable(path: &Path, what: &str) -> StoreError {
+    StoreError::Unusable(format!("{}: {what}", path.display()))
+}
+
+fn make_directory(directory: &Path) -> StoreResult<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    match builder.create(directory) {
+        Ok(()) => Ok(()),
+        Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) => {
+            Err(unusable(directory, "is a file, and a directory is needed; name another data directory"))
+        }
+        Err(error) => Err(unusable(directory, &format!("the directory cannot be made: {error}; make it, or name another data directory"))),
+    }
+}
+
+/// Says in plain words why a file cannot be a database, before SQLite does in its own.
+fn check_file(database: &Path) -> StoreResult<()> {
+    match fs::metadata(database) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(unusable(database, &format!("cannot be looked at: {error}"))),
+        Ok(metadata) if metadata.is_dir() => Err(unusable(database, "is a directory, and a database file is needed; name another one")),
+        Ok(_) => match fs::OpenOptions::new().read(true).write(true).open(database) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                Err(unusable(database, &format!("cannot be written: {error}; give the user who runs avert read and write access")))
+            }
+        },
+    }
+}
+
+/// Reads the data key, made for a new database, and proves that it is the one that everything in here was sealed with.
+fn unlock(conn: &mut Connection, key_file: &Path, database: &Path) -> StoreResult<Seal> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let check: Option<Vec<u8>> = tx.query_row("SELECT value FROM fact WHERE name = ?1", [KEY_CHECK], |row| row.get(0)).optional()?;
+    let seal = Seal::from_file(key_file, check.is_none())?;
+    match check {
+        Some(sealed) if seal.open(KEY_CHECK_PLACE, &sealed).is_none() => Err(unusable(
+            key_file,
+            &format!(
+                "is not the key that {} was sealed with; put the right file there (it was made with the database)",
+                database.display()
+            ),
+        )),
+        Some(_) => Ok(seal),
+        None => {
+            tx.execute("INSERT INTO fact (name, value) VALUES (?1, ?2)", params![KEY_CHECK, seal.seal(KEY_CHECK_PLACE, KEY_CHECK_TEXT)?])?;
+            tx.commit()?;
+            Ok(seal)
+        }
+    }
+}

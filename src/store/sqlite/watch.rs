@@ -1,0 +1,77 @@
+//! Notices commits of other processes: asks `PRAGMA data_version` four times a second, while somebody listens.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tokio::sync::watch;
+
+use super::connection::{Purpose, open};
+use crate::store::{StoreError, StoreResult};
+
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// The thread that asks.
+#[derive(Debug)]
+pub(super) struct Watcher {
+    stop: Mutex<Option<Sender<()>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Watcher {
+    /// Starts the thread.
+    pub(super) fn start(database: &Path, changes: watch::Sender<u64>) -> StoreResult<Self> {
+        let conn = open(database, Purpose::Read)?;
+        let (stop, stopped) = channel();
+        let thread = std::thread::Builder::new()
+            .name("avert-watch".to_owned())
+            .spawn(move || run(&conn, &changes, &stopped))
+            .map_err(|error| StoreError::Unavailable(format!("no thread for watching: {error}")))?;
+        Ok(Self { stop: Mutex::new(Some(stop)), thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Ends the thread.
+    pub(super) fn close(&self) {
+        drop(self.stop.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The newest change number.
+pub(super) fn newest_change(conn: &Connection) -> rusqlite::Result<u64> {
+    let number: i64 = conn.prepare_cached("SELECT number FROM change_number")?.query_row([], |row| row.get(0))?;
+    Ok(number.unsigned_abs())
+}
+
+fn run(conn: &Connection, changes: &watch::Sender<u64>, stopped: &Receiver<()>) {
+    let mut seen = None;
+    while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        if changes.receiver_count() == 0 {
+            continue;
+        }
+        let version = conn.prepare_cached("PRAGMA data_version").and_then(|mut s| s.query_row([], |row| row.get::<_, i64>(0)));
+        let news = match version {
+            Ok(version) if seen == Some(version) => continue,
+            Ok(version) => newest_change(conn).map(|number| (version, number)),
+            Err(error) => Err(error),
+        };
+        match news {
+            Ok((version, number)) => {
+                seen = Some(version);
+                changes.send_if_modified(|known| {
+                    let newer = number > *known;
+                    *known = number.max(*known);
+                    newer
+                });
+            }
+            // Asked again in a moment.
+            Err(error) => tracing::debug!(%error, "the database did not tell whether it changed"),
+        }
+    }
+}

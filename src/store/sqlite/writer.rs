@@ -1,0 +1,253 @@
+//! The one thread that writes. Units of work that wait together are committed together: each in a savepoint of its own, all in one
+//! transaction, and nobody hears of success before the commit is on the disk.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::sync::{oneshot, watch};
+
+use super::checkpoint::Checkpointer;
+use super::instance::Instances;
+use super::interned::Dictionary;
+use crate::domain::InstanceId;
+use crate::store::seal::Seal;
+use crate::store::{RenderEvent, StoreError, StoreResult};
+
+/// Most units of work in one commit.
+const GROUP_UNITS: usize = 256;
+/// A group takes no more units in after this long, so that nobody waits for a crowd.
+const GROUP_TIME: Duration = Duration::from_millis(5);
+
+/// What every unit of work can use.
+pub(super) struct Shared {
+    pub(super) render: Arc<dyn RenderEvent>,
+    pub(super) seal: Seal,
+    pub(super) instances: Instances,
+}
+
+/// One unit of work, inside its transaction.
+pub(super) struct Unit<'a> {
+    pub(super) conn: &'a Connection,
+    pub(super) dictionary: &'a mut Dictionary,
+    pub(super) shared: &'a Shared,
+    /// The number of the commit under way.
+    pub(super) change: i64,
+}
+
+impl Unit<'_> {
+    /// This process.
+    pub(super) fn own(&self) -> InstanceId {
+        self.shared.instances.own()
+    }
+}
+
+/// Whether a unit of work changes something that readers can see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A new change number, and everybody who watches is woken.
+    Visible,
+    /// Leases and claims: nobody's view changes.
+    Quiet,
+}
+
+/// Tells the caller; `Some` when the commit failed after all.
+type Reply = Box<dyn FnOnce(Option<StoreError>) + Send>;
+/// Does the work, or hears why it cannot be done. `Err` holds the reply of work that failed, to be told at once.
+type Job = Box<dyn FnOnce(StoreResult<&mut Unit<'_>>) -> Result<Reply, Reply> + Send>;
+
+/// The way to the writing thread.
+#[derive(Debug)]
+pub(super) struct Writer {
+    jobs: Mutex<Option<Sender<(Kind, Job)>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(super) fn start(
+        conn: Connection,
+        shared: Arc<Shared>,
+        changes: watch::Sender<u64>,
+        checkpointer: Arc<Checkpointer>,
+    ) -> std::io::Result<Self> {
+        let (jobs, queue) = channel();
+        let state = State { conn, shared, changes, checkpointer, dictionary: Dictionary::new() };
+        let thread = std::thread::Builder::new().name("avert-writer".to_owned()).spawn(move || state.run(&queue))?;
+        Ok(Self { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Does a unit of work and answers once it is durable.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        kind: Kind,
+        work: impl FnOnce(&mut Unit<'_>) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        let (tell, told) = oneshot::channel::<StoreResult<T>>();
+        let job: Job = Box::new(move |unit| match unit.and_then(work) {
+            Ok(value) => Ok(Box::new(move |failure| drop(tell.send(failure.map_or(Ok(value), Err))))),
+            Err(error) => Err(Box::new(move |_| drop(tell.send(Err(error))))),
+        });
+        let sent = match &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(jobs) => jobs.send((kind, job)).is_ok(),
+            None => false,
+        };
+        if !sent {
+            return Err(closed());
+        }
+        told.await
+            .unwrap_or_else(|_| Err(StoreError::Unavailable("the work was broken off by a fault in avert; it is in the log".to_owned())))
+    }
+
+    /// Finishes what was asked for and ends the thread.
+    pub(super) fn close(&self) {
+        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // It catches panics of the work, and has none of its own.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What a caller hears after the end.
+pub(super) fn closed() -> StoreError {
+    StoreError::Unavailable("the store is closed".to_owned())
+}
+
+struct State {
+    conn: Connection,
+    shared: Arc<Shared>,
+    changes: watch::Sender<u64>,
+    checkpointer: Arc<Checkpointer>,
+    dictionary: Dictionary,
+}
+
+impl State {
+    fn run(mut self, queue: &Receiver<(Kind, Job)>) {
+        while let Ok(first) = queue.recv() {
+            self.group(first, queue);
+        }
+    }
+
+    /// One transaction: `first` and whoever waits behind it.
+    fn group(&mut self, first: (Kind, Job), queue: &Receiver<(Kind, Job)>) {
+        let number = match self.begin() {
+            Ok(number) => number,
+            Err(error) => {
+                // Whoever waits would wait as long again for the same answer.
+                for (_, job) in std::iter::once(first).chain(queue.try_iter()) {
+                    refuse(job, &error);
+                }
+                return;
+            }
+        };
+        let started = Instant::now();
+        let mut replies = Vec::new();
+        let mut visible = false;
+        let mut next = Some(first);
+        while let Some((kind, job)) = next {
+            let before = self.conn.total_changes();
+            match self.unit(number + 1, job) {
+                Ok(reply) => {
+                    visible |= kind == Kind::Visible && self.conn.total_changes() != before;
+                    replies.push(reply);
+                }
+                Err(reply) => {
+                    if let Some(reply) = reply {
+                        reply(None);
+                    }
+                    if self.conn.is_autocommit() {
+                        // The error (a full disk, say) took the whole transaction with it.
+                        let lost = StoreError::Unavailable("the transaction was broken off, see the error before".to_owned());
+                        replies.into_iter().for_each(|reply| reply(Some(lost.clone())));
+                        return;
+                    }
+                }
+            }
+            next = if replies.len() < GROUP_UNITS && started.elapsed() < GROUP_TIME { queue.try_recv().ok() } else { None };
+        }
+        match self.commit(visible) {
+            Ok(()) => {
+                if visible {
+                    self.changes.send_replace(number.unsigned_abs() + 1);
+                }
+                replies.into_iter().for_each(|reply| reply(None));
+                self.checkpointer.committed();
+            }
+            Err(error) => {
+                let error = StoreError::from(error);
+                self.abandon();
+                replies.into_iter().for_each(|reply| reply(Some(error.clone())));
+            }
+        }
+    }
+
+    /// Begins a transaction; returns the newest change number.
+    fn begin(&mut self) -> StoreResult<i64> {
+        self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let number = self.conn.prepare_cached("SELECT number FROM change_number").and_then(|mut s| s.query_row([], |row| row.get(0)));
+        number.map_err(|error| {
+            self.abandon();
+            error.into()
+        })
+    }
+
+    fn unit(&mut self, change: i64, job: Job) -> Result<Reply, Option<Reply>> {
+        let savepoint = |sql: &str| self.conn.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
+        if let Err(error) = savepoint("SAVEPOINT unit") {
+            refuse(job, &error.into());
+            return Err(None);
+        }
+        let mut unit = Unit { conn: &self.conn, dictionary: &mut self.dictionary, shared: &self.shared, change };
+        let done = catch_unwind(AssertUnwindSafe(|| job(Ok(&mut unit))));
+        let failure = match done {
+            Ok(Ok(reply)) => match savepoint("RELEASE unit") {
+                Ok(_) => return Ok(reply),
+                Err(error) => {
+                    let error = StoreError::from(error);
+                    Some(Box::new(move |_| reply(Some(error))) as Reply)
+                }
+            },
+            Ok(Err(reply)) => Some(reply),
+            // The panic hook has reported it; dropping the job has told the caller.
+            Err(_) => None,
+        };
+        self.dictionary.forget();
+        if !self.conn.is_autocommit()
+            && let Err(error) = savepoint("ROLLBACK TO unit").and_then(|_| savepoint("RELEASE unit"))
+        {
+            tracing::error!(%error, "a unit of work could not be rolled back; its whole group is");
+            self.abandon();
+        }
+        Err(failure)
+    }
+
+    fn commit(&mut self, visible: bool) -> rusqlite::Result<()> {
+        if visible {
+            self.conn.prepare_cached("UPDATE change_number SET number = number + 1")?.execute([])?;
+        }
+        self.conn.prepare_cached("COMMIT")?.execute([])?;
+        Ok(())
+    }
+
+    /// Rolls back whatever is open.
+    fn abandon(&mut self) {
+        self.dictionary.forget();
+        if !self.conn.is_autocommit()
+            && let Err(error) = self.conn.execute_batch("ROLLBACK")
+        {
+            tracing::error!(%error, "a transaction could not be rolled back");
+        }
+    }
+}
+
+/// Tells a job's caller that it cannot be done, without doing it.
+fn refuse(job: Job, error: &StoreError) {
+    match job(Err(error.clone())) {
+        Ok(reply) | Err(reply) => reply(None),
+    }
+}

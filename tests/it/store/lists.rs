@@ -1,0 +1,273 @@
+//! Lists against the meaning of filters and sorts as the domain has them: same alerts, same order, same totals.
+
+use avert::domain::filter::{MAX_PAGE_SIZE, PageRequest};
+use avert::domain::time::Timestamp;
+use avert::domain::{
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, Provider, Sort, SortField,
+    SortOrder,
+};
+use chrono::{Duration, NaiveDate};
+use proptest::prelude::*;
+use proptest::sample::select;
+use uuid::Uuid;
+
+use super::{Fixture, fresh, outcome};
+use crate::support::alerts::{noon, open_alert};
+
+fn companies() -> Vec<CompanyId> {
+    (1..=3).map(|number| CompanyId(Uuid::from_u128(number))).collect()
+}
+
+/// Few values, so that many alerts are equal in them; a fair share of nulls.
+fn moments() -> impl Strategy<Value = Option<Timestamp>> {
+    let near = (-4i64..=4, prop_oneof![Just(0i64), Just(1), Just(43_200_000_000), Just(86_399_999_999)])
+        .prop_map(|(days, micros)| Some(noon() - Duration::hours(12) + Duration::days(days) + Duration::microseconds(micros)));
+    prop_oneof![8 => near, 1 => Just(None)]
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => select(vec!["ACME*Shop", "acme*shop", "Acme", "ÄPFEL GmbH", "äpfel", "İstanbul", "ΣΟΦΟΣ", "", "100%_", "a\"b'c", "🦀 crab", "ZZ\u{10ffff}"])
+            .prop_map(str::to_owned),
+        1 => "[a-cA-C0-1 *ß]{0,6}",
+        1 => "\\PC{0,5}",
+    ]
+}
+
+fn amounts() -> impl Strategy<Value = Option<Amount>> {
+    select(vec![
+        None,
+        Some("10"),
+        Some("10.00"),
+        Some("9.5"),
+        Some("0"),
+        Some("0.000001"),
+        Some("123456789.99"),
+        Some("-3"),
+        Some("0.0000001"),
+    ])
+    .prop_map(|text| text.map(|text| text.parse().unwrap()))
+}
+
+fn providers() -> impl Strategy<Value = Provider> {
+    select(vec![Provider::Ethoca, Provider::Verifi, Provider::Cdrn, Provider::parse("Mystery")])
+}
+
+fn types() -> impl Strategy<Value = AlertType> {
+    select(vec![AlertType::EthocaConfirmedFraud, AlertType::VerifiDispute, AlertType::VerifiCancel, AlertType::parse("NEW_KIND")])
+}
+
+fn statuses() -> impl Strategy<Value = AlertStatus> {
+    select(vec![
+        AlertStatus::Open,
+        AlertStatus::Open,
+        AlertStatus::Expired,
+        AlertStatus::Resolved,
+        AlertStatus::Invalid,
+        AlertStatus::OtherStatus,
+        AlertStatus::parse("UNHEARD_OF"),
+    ])
+}
+
+prop_compose! {
+    fn alerts()(
+        id in any::<u128>(),
+        words in (providers(), types(), statuses()),
+        times in (moments(), moments(), moments(), moments(), moments(), moments()),
+        texts in (texts(), texts(), texts(), texts(), texts(), texts()),
+        currency in select(vec!["EUR", "USD", "usd"]),
+        amount in amounts(),
+        company in proptest::option::of(select(companies())),
+        word in proptest::option::of(select(vec!["resolved", "RESOLVED", "not_found", "Ünknown"])),
+    ) -> Alert {
+        let id = AlertId(Uuid::from_u128(id));
+        let mut alert = Alert {
+            company_id: company,
+            status: words.2,
+            alert_time: times.0,
+            transaction_time: times.1,
+            created_at: times.2,
+            updated_at: times.3,
+            expired_at: times.4,
+            deadline: times.5.map_or(Deadline::Unknown, Deadline::At),
+            provider_id: texts.0,
+            merchant_descriptor: texts.1,
+            card_bin: texts.2,
+            card_last_four: texts.3,
+            issuer: texts.4,
+            merchant_name: texts.5,
+            currency: Currency::new(currency),
+            amount,
+            ..Alert::new(id, words.0, words.1)
+        };
+        alert.outcome = word.map(|word| outcome(&alert, word));
+        alert
+    }
+}
+
+fn days() -> impl Strategy<Value = Option<NaiveDate>> {
+    let near = (-5i64..=5).prop_map(|days| Some((noon() + Duration::days(days)).date_naive()));
+    prop_oneof![12 => Just(None), 4 => near, 1 => select(vec![Some(NaiveDate::MIN), Some(NaiveDate::MAX)])]
+}
+
+/// A list that is mostly empty, which means any.
+fn some<T: Clone + std::fmt::Debug + 'static>(one: impl Strategy<Value = T> + 'static) -> BoxedStrategy<Vec<T>> {
+    prop_oneof![3 => Just(Vec::new()), 2 => proptest::collection::vec(one, 1..3)].boxed()
+}
+
+prop_compose! {
+    fn filters()(
+        alert_days in (days(), days()),
+        transaction_days in (days(), days()),
+        providers in some(providers()),
+        types in some(types()),
+        statuses in some(statuses()),
+        outcomes in prop_oneof![4 => Just(Vec::new()), 1 => some(select(vec!["resolved", "NOT_FOUND", "ünknown", "nothing"]).prop_map(str::to_owned))],
+        descriptor in prop_oneof![4 => Just(None), 2 => texts().prop_map(Some)],
+        expired in prop_oneof![4 => Just(None), 1 => any::<bool>().prop_map(Some)],
+        expires_in in prop_oneof![4 => Just(None), 1 => select(vec![Some(0), Some(12), Some(48), Some(u32::MAX)])],
+        companies in prop_oneof![4 => Just(Vec::new()), 1 => some(select(companies())), 1 => Just(vec![CompanyId(Uuid::from_u128(99))])],
+        q in prop_oneof![4 => Just(None), 4 => texts().prop_map(Some), 2 => "[a-c0-1*]{1,3}".prop_map(Some)],
+    ) -> AlertFilter {
+        AlertFilter {
+            start_date: alert_days.0,
+            end_date: alert_days.1,
+            transaction_start_date: transaction_days.0,
+            transaction_end_date: transaction_days.1,
+            providers,
+            types,
+            statuses,
+            descriptor,
+            outcomes,
+            expired,
+            expires_in,
+            companies,
+            q,
+        }
+    }
+}
+
+fn every_sort() -> impl Iterator<Item = Sort> {
+    let orders = [SortOrder::Ascending, SortOrder::Descending];
+    SortField::ALL.into_iter().flat_map(move |(field, _)| orders.map(|order| Sort { field, order }))
+}
+
+/// What a list is by the domain's own words.
+fn naive(alerts: &[Alert], query: &AlertQuery) -> (Vec<AlertId>, u64) {
+    let mut matching: Vec<&Alert> = alerts.iter().filter(|alert| query.filter.matches(alert, noon())).collect();
+    matching.sort_by(|left, right| query.sort.compare(left, right));
+    let PageRequest { page, size } = query.page;
+    let skip = usize::try_from(page.saturating_mul(size.into())).unwrap();
+    (matching.iter().skip(skip).take(size as usize).map(|alert| alert.id).collect(), matching.len() as u64)
+}
+
+async fn assert_lists(fixture: &Fixture, alerts: &[Alert], query: &AlertQuery) {
+    let (expected, total) = naive(alerts, query);
+    let (data, found) = fixture.list(query).await;
+    let ids: Vec<AlertId> = data.iter().map(|alert| alert.id).collect();
+    assert_eq!((ids, found), (expected, total), "{query:?}");
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_filter_sort_and_page_gives_what_the_domain_says(
+        mut alerts in proptest::collection::vec(alerts(), 0..160),
+        filters in proptest::collection::vec(filters(), 24),
+        sizes in proptest::collection::vec((0u64..6, prop_oneof![Just(1u32), Just(7), Just(10), Just(MAX_PAGE_SIZE)]), 24),
+    ) {
+        alerts.sort_by_key(|alert| alert.id);
+        alerts.dedup_by_key(|alert| alert.id);
+        block_on(async {
+            let fixture = fresh().await;
+            fixture.bring(&alerts).await;
+            for (filter, (page, size)) in filters.into_iter().zip(sizes).chain([(AlertFilter::default(), (1, 7))]) {
+                for sort in every_sort() {
+                    let page = PageRequest { page, size };
+                    assert_lists(&fixture, &alerts, &AlertQuery { filter: filter.clone(), sort, page }).await;
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn a_stored_alert_comes_back_as_it_was(alerts in proptest::collection::vec(alerts(), 1..20)) {
+        block_on(async {
+            let fixture = fresh().await;
+            fixture.bring(&alerts).await;
+            for alert in &alerts {
+                assert_eq!(&fixture.get(alert).await, alert);
+            }
+        });
+    }
+}
+
+#[tokio::test]
+async fn pages_cover_everything_once_and_beyond_the_last_there_is_nothing() {
+    let fixture = fresh().await;
+    let alerts: Vec<Alert> = (0..23).map(|number| open_alert(&format!("P{number}"))).collect();
+    fixture.bring(&alerts).await;
+    let page = |page| AlertQuery { page: PageRequest { page, size: 10 }, ..AlertQuery::default() };
+
+    let mut seen = Vec::new();
+    for number in 0..3 {
+        seen.extend(fixture.list(&page(number)).await.0);
+    }
+    let (beyond, total) = fixture.list(&page(3)).await;
+    let (far_beyond, _) = fixture.list(&page(u64::MAX)).await;
+
+    let mut expected = alerts;
+    expected.sort_by(|left, right| Sort::default().compare(left, right));
+    assert_eq!(seen, expected);
+    assert_eq!((beyond.len(), far_beyond.len(), total), (0, 0, 23));
+}
+
+#[tokio::test]
+async fn another_organizations_alerts_are_not_there() {
+    let fixture = fresh().await;
+    let alert = open_alert("P1");
+    fixture.bring(std::slice::from_ref(&alert)).await;
+    let stranger = avert::domain::OrganizationId::generate();
+
+    let page = fixture.store.list_alerts(stranger, &AlertQuery::default(), noon()).await.unwrap();
+    let found = fixture.store.get_alert(stranger, alert.id).await.unwrap();
+
+    assert_eq!((page.total, page.data.len(), found), (0, 0, None));
+    assert_eq!(fixture.store.count_alerts(stranger).await.unwrap(), 0);
+    assert_eq!(fixture.store.count_alerts(fixture.organization).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn money_at_risk_is_summed_by_currency() {
+    let fixture = fresh().await;
+    let at = |id: &str, currency: &str, amount: &str, hours: i64| Alert {
+        currency: Currency::new(currency),
+        amount: Some(amount.parse().unwrap()),
+        deadline: Deadline::At(noon() + Duration::hours(hours)),
+        ..open_alert(id)
+    };
+    let answered = at("answered", "EUR", "1000", 1);
+    let answered = Alert { outcome: Some(outcome(&answered, "resolved")), status: AlertStatus::Resolved, ..answered };
+    fixture
+        .bring(&[
+            at("a", "EUR", "10.10", 1),
+            at("b", "EUR", "0.90", 2),
+            at("c", "JPY", "9000000000000", 1),
+            at("d", "JPY", "9000000000000.5", 2),
+            at("e", "JPY", "1", 1),
+            at("later", "EUR", "1000", 3),
+            at("now", "EUR", "1000", 0),
+            answered,
+        ])
+        .await;
+
+    let at_risk = fixture.store.at_risk(fixture.organization, noon(), noon() + Duration::hours(2)).await.unwrap();
+
+    let told: Vec<_> = at_risk.iter().map(|risk| (risk.alerts, risk.money.to_string())).collect();
+    assert_eq!(told, [(3, "18,000,000,000,001.5 JPY".to_owned()), (2, "11.00 EUR".to_owned())]);
+}
