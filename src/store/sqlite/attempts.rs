@@ -8,7 +8,7 @@ use super::counts::CountChanges;
 use super::outbox::{self, Recipients};
 use super::rows::{self, WordKeys, micros, moment};
 use super::writer::Unit;
-use crate::domain::resolution::{CurrentBody, OlderBody};
+use crate::domain::resolution::{CurrentBody, InvalidReason, OlderBody};
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AttemptId, EventKind, InstanceId, OrganizationId, Outcome, Resolution};
 use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, StoreError, StoreResult, UnsettledAttempt};
@@ -297,7 +297,7 @@ impl<'a> ResolutionColumns<'a> {
         match resolution {
             Resolution::Current { decision, .. } => Self {
                 dialect: "current",
-                resolution: decision.reason().map(|reason| reason.as_str()),
+                resolution: decision.reason().map(InvalidReason::as_str),
                 refunded: decision.refunded(),
                 amount_stopped: None,
                 comments,

@@ -59,11 +59,10 @@ impl Checkpointer {
 fn run(conn: &Connection, log: &Path, signals: &Receiver<()>) {
     while signals.recv().is_ok() {
         let size = std::fs::metadata(log).map_or(0, |metadata| metadata.len());
-        let mode = match size {
-            ..WORTHWHILE_BYTES => continue,
-            ..TOO_LARGE_BYTES => "PASSIVE",
-            _ => "TRUNCATE",
-        };
+        if size < WORTHWHILE_BYTES {
+            continue;
+        }
+        let mode = if size < TOO_LARGE_BYTES { "PASSIVE" } else { "TRUNCATE" };
         if let Err(error) = conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(())) {
             // The log only grows until a later one succeeds.
             tracing::warn!(%error, mode, "a checkpoint failed");

@@ -65,7 +65,8 @@ fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
     let mut sql = Sql::new("SELECT count(*) ");
     match &wanted.search {
         Some(search) if wanted.is_search_only() => {
-            push_search_only(&mut sql, search, wanted.organization, has_one_organization(&reader.conn)?)
+            let only = has_one_organization(&reader.conn)?;
+            push_search_only(&mut sql, search, wanted.organization, only);
         }
         _ => push_source(&mut sql, wanted, Some("alert_by_time")),
     }
@@ -145,12 +146,10 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> St
     if part.sort.field == SortField::AlertTimeStamp && wanted.is_counted() {
         return by_days(reader, wanted, &column, part, total);
     }
-    if wanted.is_counted() || total > FEW {
-        if let Some(index) = column.index
-            && let Some(keys) = walk(reader, wanted, &column, index, part)?
-        {
-            return Ok(keys);
-        }
+    if let Some(index) = column.index.filter(|_| wanted.is_counted() || total > FEW)
+        && let Some(keys) = walk(reader, wanted, &column, index, part)?
+    {
+        return Ok(keys);
     }
     // Reading the whole table in its order is cheaper than jumping about in it, unless little of it is wanted or the index has it all.
     let in_index = matches!(part.sort.field, SortField::Provider | SortField::Type | SortField::Status | SortField::ExpiredAt);
