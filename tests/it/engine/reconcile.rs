@@ -330,7 +330,7 @@ fn database(directory: &std::path::Path) -> rusqlite::Connection {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn whatever_goes_wrong_we_and_the_network_agree_in_the_end(lookup: bool, idempotent: bool, seed: u64) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
