@@ -85,6 +85,7 @@ impl Decision {
 pub struct Decisions {
     all: Vec<Decision>,
     made: u64,
+    held_since: Option<Timestamp>,
 }
 
 impl Decisions {
@@ -134,8 +135,27 @@ impl Decisions {
         }
     }
 
+    /// Stops the countdowns, or lets them go on from where they stopped.
+    pub fn hold(&mut self, hold: bool, now: Timestamp) {
+        match (hold, self.held_since) {
+            (true, None) => self.held_since = Some(now),
+            (false, Some(since)) => {
+                self.held_since = None;
+                for decision in &mut self.all {
+                    if let State::Staged(due) = &mut decision.state {
+                        *due += now - since;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// The decisions whose time has come; they count as sent from now on.
     pub fn leave(&mut self, now: Timestamp) -> Vec<Decision> {
+        if self.held_since.is_some() {
+            return Vec::new();
+        }
         let due = |decision: &&mut Decision| matches!(decision.state, State::Staged(due) if due <= now);
         self.all
             .iter_mut()
@@ -190,6 +210,7 @@ impl Decisions {
             Err(ServiceError::AlreadyResolved(alert)) if decision.made(&alert) => News::Landed(alert),
             Err(ServiceError::AlreadyResolved(alert)) => News::Overtaken(alert),
             Err(error @ (ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Unavailable(_))) => News::Unknown(error.to_string()),
+            Err(ServiceError::ProviderFailed(why)) => News::Refused(format!("The provider did not take it: {why}")),
             Err(error) => News::Refused(error.to_string()),
         };
         match &news {
@@ -212,12 +233,20 @@ impl Decisions {
 
     /// When something about the staged decisions changes on the screen: the next whole second of the countdown.
     pub fn next_wake(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.held_since.is_some() {
+            return None;
+        }
         let (_, due) = *self.staged().first()?;
         let left = (due - now).num_milliseconds().max(0);
         // The countdown shows whole seconds, rounded up.
         let into_next = if left % 1000 == 0 && left > 0 { 1000 } else { left % 1000 };
         Some(now + Duration::milliseconds(into_next))
     }
+}
+
+/// Whole seconds until a moment, rounded up, never below 0.
+pub fn seconds_left(due: Timestamp, now: Timestamp) -> i64 {
+    ((due - now).num_milliseconds().max(0) + 999) / 1000
 }
 
 #[cfg(test)]
@@ -303,6 +332,19 @@ mod tests {
         let landed = Alert { outcome: Some(Outcome::sample(alert.id)), ..alert };
         assert_eq!(decisions.looked_up(key, &landed), Some(News::Landed(Box::new(landed.clone()))));
         assert!(decisions.checking().is_empty());
+    }
+
+    #[test]
+    fn a_held_countdown_goes_on_where_it_stopped() {
+        let (mut decisions, ..) = staged(5);
+        let later = |seconds| now() + Duration::seconds(seconds);
+        decisions.hold(true, later(2));
+
+        assert!(decisions.leave(later(60)).is_empty());
+        decisions.hold(false, later(60));
+
+        assert!(decisions.leave(later(62)).is_empty());
+        assert_eq!(decisions.leave(later(63)).len(), 1);
     }
 
     #[test]

@@ -25,6 +25,13 @@ impl<T> Loadable<T> {
         }
     }
 
+    /// Notes that it was asked for. What is known stays until the answer comes.
+    pub fn ask(&mut self) {
+        if !matches!(self, Self::Loaded(_)) {
+            *self = Self::Loading;
+        }
+    }
+
     /// Takes an answer in. What was known stays when the new answer is a failure.
     pub fn answer(&mut self, result: Result<T, ServiceError>) {
         match result {

@@ -52,8 +52,8 @@ pub fn wrap(text: &str, columns: u16) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
         let mut line = String::new();
-        for word in paragraph.split_word_bounds() {
-            if line.width() + word.width() > room && !line.is_empty() {
+        for word in paragraph.split_inclusive(char::is_whitespace) {
+            if line.width() + word.trim_end().width() > room && !line.is_empty() {
                 lines.push(line.trim_end().to_owned());
                 line.clear();
             }
@@ -61,7 +61,8 @@ pub fn wrap(text: &str, columns: u16) -> Vec<String> {
                 continue;
             }
             for grapheme in word.graphemes(true) {
-                if line.width() + grapheme.width() > room && !line.is_empty() {
+                let is_blank = grapheme.trim().is_empty();
+                if !is_blank && line.width() + grapheme.width() > room && !line.is_empty() {
                     lines.push(std::mem::take(&mut line));
                 }
                 line.push_str(grapheme);
@@ -120,6 +121,7 @@ mod tests {
     fn lines_break_at_blanks_and_long_words_anywhere() {
         assert_eq!(wrap("no second refund is due", 10), ["no second", "refund is", "due"]);
         assert_eq!(wrap("ABCDEFGHIJKL", 5), ["ABCDE", "FGHIJ", "KL"]);
+        assert_eq!(wrap("not taken, it said: 503", 9), ["not", "taken, it", "said: 503"]);
     }
 
     #[test]

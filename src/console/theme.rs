@@ -193,7 +193,12 @@ impl Theme {
         let area = area.intersection(buffer.area);
         for position in area.positions() {
             if let Some(cell) = buffer.cell_mut(position) {
-                cell.set_style(Style::reset().patch(self.page).patch(self.quiet));
+                let text = match cell.symbol() {
+                    " " => Style::new(),
+                    "│" => self.line,
+                    _ => self.quiet,
+                };
+                cell.set_style(Style::reset().patch(self.page).patch(text));
             }
         }
     }

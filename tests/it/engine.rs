@@ -1,8 +1,1 @@
-//! The engine on a real store: the transition table, the one winner, what becomes of every fault, deadlines, ingest, keys.
-
-mod access;
-mod expiry;
-mod ingest;
-mod reconcile;
-mod repeats;
-mod resolve;
+//! The engine over a real store: ingest, resolution protocol, expiry, keys.

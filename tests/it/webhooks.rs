@@ -1,8 +1,4 @@
 //! Deliveries to real receivers: bodies, credentials, retries, order.
 
-mod dispatching;
-mod house;
 mod receiving;
-mod recovering;
 mod sending;
-mod troubled;

@@ -1,5 +1,10 @@
-//! The screens and the forms that open over them: each has its state, what a key does to it, and how it is drawn.
+//! The screens and what opens over them: each has its state, what a key does to it, and how it is drawn.
 
+pub mod columns_menu;
 pub mod filter_form;
+pub mod help;
+pub mod leave;
+pub mod prompt;
 pub mod queue;
 pub mod resolve_form;
+pub mod views_menu;

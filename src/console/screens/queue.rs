@@ -1,5 +1,513 @@
-//! The Queue screen.
+//! The Queue screen: the list of one view, its search, and what is known of the alert under the cursor.
+//!
+//! State and what changes it stand here; the parts say how it is laid out and drawn.
 
 pub mod columns;
+pub mod detail;
 pub mod facts;
+pub mod layout;
+pub mod list;
 pub mod listing;
+
+use std::cell::Cell;
+use std::time::Duration as Wait;
+
+use chrono::Duration;
+use ratatui::layout::Rect;
+
+use crate::console::effects::Effect;
+use crate::console::loadable::Loadable;
+use crate::console::message::Answer;
+use crate::console::query;
+use crate::console::widgets::text_input::TextInput;
+use crate::desk::{self, BuiltIn, Layout, SavedView};
+use crate::domain::{Alert, AlertFilter, AlertId, Page, Sort, SortField, SortOrder, Timestamp};
+use crate::service::{AtRisk, ServiceError};
+
+use columns::Column;
+use facts::Facts;
+use layout::Regions;
+use listing::{Listing, Ticket};
+
+/// The hours ahead that the line over the list tells of.
+pub const AT_RISK_HOURS: u32 = 4;
+
+/// Typing rests so long before it is searched for.
+const SEARCH_REST: Duration = Duration::milliseconds(90);
+
+/// The cursor rests so long on an alert before more is asked about it.
+const CURSOR_REST: Duration = Duration::milliseconds(60);
+
+/// Changes are gathered so long before the list is loaded again.
+const CHANGES_REST: Duration = Duration::milliseconds(250);
+
+/// How often a list is loaded again where nobody tells of changes.
+const POLL: Duration = Duration::seconds(15);
+
+/// Waits before the next try, by how often it failed.
+const RETRIES: [i64; 5] = [1, 2, 5, 10, 30];
+
+/// The list's share of the width beside the detail, in percent.
+const USUAL_DIVIDER: u8 = 66;
+
+/// What is shown: a view by name, and what it asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Its name.
+    pub name: String,
+    /// Which alerts.
+    pub filter: AlertFilter,
+    /// In which order.
+    pub sort: Sort,
+}
+
+impl View {
+    fn built_in(view: BuiltIn, now: Timestamp) -> Self {
+        let (filter, sort) = view.query(now);
+        Self { name: view.name().to_owned(), filter, sort }
+    }
+
+    /// A view by its name, built in or one's own. One's own whose query can no longer be read is the error.
+    pub fn named(name: &str, own: &[SavedView], now: Timestamp) -> Option<Result<Self, query::QueryError>> {
+        if let Some(view) = BuiltIn::named(name) {
+            return Some(Ok(Self::built_in(view, now)));
+        }
+        let own = own.iter().find(|view| view.name == name)?;
+        Some(query::parse(&own.query).map(|(filter, sort)| Self { name: own.name.clone(), filter, sort }))
+    }
+}
+
+/// The search line while one types in it.
+#[derive(Debug)]
+pub struct Search {
+    /// What is typed.
+    pub input: TextInput,
+    /// What cannot be understood of it.
+    pub error: Option<query::QueryError>,
+    before: (AlertFilter, Sort),
+    due: Option<Timestamp>,
+}
+
+/// How the service answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Link {
+    /// Since when it does not, and why.
+    pub trouble: Option<(Timestamp, ServiceError)>,
+    failures: usize,
+    retry_due: Option<Timestamp>,
+}
+
+/// The Queue screen.
+#[derive(Debug)]
+pub struct Queue {
+    /// The list that is shown.
+    pub listing: Listing,
+    /// The list that will be shown once its first page is here.
+    pub incoming: Option<Listing>,
+    /// The view it began from.
+    pub view: View,
+    /// The columns that were chosen.
+    pub columns: Vec<Column>,
+    /// The list's share of the width beside the detail, in percent.
+    pub divider: u8,
+    /// Whether the detail has the whole page.
+    pub page: bool,
+    /// Lines of the detail that are scrolled away.
+    pub detail_scroll: u16,
+    /// How many can be, as the last frame found.
+    pub detail_most: Cell<u16>,
+    /// What is known of the alert under the cursor beyond the alert.
+    pub facts: Facts,
+    /// The search line, while it is open.
+    pub search: Option<Search>,
+    /// How many alerts there are in all.
+    pub all: Loadable<u64>,
+    /// What lapses soon.
+    pub at_risk: Loadable<Vec<AtRisk>>,
+    /// How the service answers.
+    pub link: Link,
+    /// While the order is frozen: how many alerts the list has by now, where that is more.
+    pub new: Option<u64>,
+    area: Rect,
+    listings: u64,
+    operator: bool,
+    frozen: bool,
+    facts_due: Option<Timestamp>,
+    refresh_due: Option<Timestamp>,
+    refresh_again: bool,
+}
+
+impl Queue {
+    /// The screen as it was left, or on the alerts that wait for an answer.
+    pub fn new(kept: &Layout, own: &[SavedView], operator: bool, area: Rect, now: Timestamp) -> Self {
+        let named = kept.view.as_deref().and_then(|name| View::named(name, own, now)).and_then(Result::ok);
+        let view = named.unwrap_or_else(|| View::built_in(BuiltIn::Open, now));
+        let (filter, sort) = match kept.query.as_deref().map(query::parse) {
+            Some(Ok(query)) => query,
+            _ => (view.filter.clone(), view.sort),
+        };
+        let columns: Vec<Column> = kept.columns.iter().filter_map(|column| Column::named(&column.name)).collect();
+        let mut queue = Self {
+            listing: Listing::new(0, filter, sort, 1),
+            incoming: None,
+            view,
+            columns: if columns.is_empty() { Column::USUAL.to_vec() } else { columns },
+            divider: kept.divider.unwrap_or(USUAL_DIVIDER).clamp(20, 90),
+            page: false,
+            detail_scroll: 0,
+            detail_most: Cell::new(0),
+            facts: Facts::default(),
+            search: None,
+            all: Loadable::NotAsked,
+            at_risk: Loadable::NotAsked,
+            link: Link::default(),
+            new: None,
+            area,
+            listings: 0,
+            operator,
+            frozen: false,
+            facts_due: None,
+            refresh_due: None,
+            refresh_again: false,
+        };
+        queue.resize(area);
+        queue
+    }
+
+    /// What has to be asked first.
+    pub fn start(&mut self, now: Timestamp) -> Vec<Effect> {
+        let mut effects = self.overview();
+        if self.operator {
+            effects.push(Effect::Watch(0, Wait::ZERO));
+        } else {
+            self.refresh_due = Some(now + POLL);
+        }
+        effects
+    }
+
+    /// What the screen looks like, to be kept.
+    pub fn kept(&self) -> Layout {
+        let changed = (self.filter(), self.sort()) != (&self.view.filter, self.view.sort);
+        Layout {
+            screen: Some("queue".to_owned()),
+            view: Some(self.view.name.clone()),
+            query: changed.then(|| query::render(self.filter(), self.sort())),
+            divider: (self.divider != USUAL_DIVIDER).then_some(self.divider),
+            columns: if self.columns == Column::USUAL {
+                Vec::new()
+            } else {
+                self.columns.iter().map(|column| desk::Column { name: column.name().to_owned(), width: None }).collect()
+            },
+        }
+    }
+
+    /// Where everything stands.
+    pub fn regions(&self) -> Regions {
+        Regions::of(self.area, self.divider, self.page)
+    }
+
+    /// Takes a new size.
+    pub fn resize(&mut self, area: Rect) {
+        self.area = area;
+        let height = self.regions().rows.height;
+        self.listing.set_height(height);
+        if let Some(incoming) = &mut self.incoming {
+            incoming.set_height(height);
+        }
+    }
+
+    /// What is asked for, answered or not.
+    pub fn filter(&self) -> &AlertFilter {
+        self.incoming.as_ref().unwrap_or(&self.listing).filter()
+    }
+
+    /// In which order.
+    pub fn sort(&self) -> Sort {
+        self.incoming.as_ref().unwrap_or(&self.listing).sort()
+    }
+
+    /// The alert under the cursor.
+    pub fn current(&self) -> Option<&Alert> {
+        self.listing.current()
+    }
+
+    /// Whether the detail is on the screen.
+    pub fn detail_is_open(&self) -> bool {
+        self.regions().detail.is_some()
+    }
+
+    /// Asks for another list; the one that is shown stays until the first page of the other is here.
+    pub fn ask(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
+        if (&filter, sort) == (self.filter(), self.sort()) {
+            return Vec::new();
+        }
+        let mut effects = Vec::new();
+        if let Some(abandoned) = self.incoming.take() {
+            effects.push(Effect::Forget(abandoned.id()));
+        }
+        if (&filter, sort) != (self.listing.filter(), self.listing.sort()) {
+            self.listings += 1;
+            self.incoming = Some(Listing::new(self.listings, filter, sort, self.regions().rows.height));
+        }
+        effects
+    }
+
+    /// Goes to a view.
+    pub fn show(&mut self, view: View) -> Vec<Effect> {
+        let (filter, sort) = (view.filter.clone(), view.sort);
+        self.view = view;
+        self.ask(filter, sort)
+    }
+
+    /// Sorts by a column, or the other way round where the list is sorted by it already.
+    pub fn sort_by(&mut self, field: SortField) -> Vec<Effect> {
+        let sort = self.sort();
+        let order = if sort.field == field { sort.order.reversed() } else { SortOrder::Ascending };
+        self.ask(self.filter().clone(), Sort { field, order })
+    }
+
+    /// Sorts by the next column to the right that can be sorted by.
+    pub fn sort_next(&mut self) -> Vec<Effect> {
+        let shown = columns::lay_out(&columns::shown(&self.columns, self.filter()), self.regions().row_room());
+        let fields: Vec<SortField> = shown.iter().filter_map(|placed| placed.column.sort_field()).collect();
+        let at = fields.iter().position(|field| *field == self.sort().field);
+        match fields.get(at.map_or(0, |at| (at + 1) % fields.len().max(1))) {
+            Some(field) if *field != self.sort().field => {
+                self.ask(self.filter().clone(), Sort { field: *field, order: SortOrder::Ascending })
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Opens the search line on what is asked for now.
+    pub fn open_search(&mut self) {
+        let before = (self.filter().clone(), self.sort());
+        let mut text = query::render(&before.0, before.1);
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        self.search = Some(Search { input: TextInput::one_line(&text), error: None, before, due: None });
+    }
+
+    /// Notes that something was typed: it is searched for once typing rests.
+    pub fn typed(&mut self, now: Timestamp) {
+        if let Some(search) = &mut self.search {
+            search.due = Some(now + SEARCH_REST);
+        }
+    }
+
+    /// Searches for what is typed. What cannot be understood is told and changes nothing.
+    pub fn search_now(&mut self) -> Vec<Effect> {
+        let Some(search) = &mut self.search else { return Vec::new() };
+        search.due = None;
+        match query::parse(&search.input.text()) {
+            Ok((filter, sort)) => {
+                search.error = None;
+                self.ask(filter, sort)
+            }
+            Err(error) => {
+                search.error = Some(error);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Closes the search line; without `keep` everything is as it was before.
+    pub fn close_search(&mut self, keep: bool) -> Vec<Effect> {
+        if keep {
+            let effects = self.search_now();
+            if self.search.as_ref().is_some_and(|search| search.error.is_none()) {
+                self.search = None;
+            }
+            return effects;
+        }
+        match self.search.take() {
+            Some(search) => self.ask(search.before.0, search.before.1),
+            None => Vec::new(),
+        }
+    }
+
+    /// Freezes the order while a form or dialog is open, and catches up afterwards.
+    pub fn freeze(&mut self, frozen: bool, now: Timestamp) {
+        if frozen && self.listing.abandon_refresh() {
+            self.new.get_or_insert(self.listing.total().unwrap_or(0));
+        }
+        if self.frozen && !frozen && self.new.take().is_some() {
+            self.refresh_due = Some(now);
+        }
+        self.frozen = frozen;
+    }
+
+    /// Asks soon for everything that is shown: something changed.
+    pub fn changed(&mut self, now: Timestamp) {
+        let due = now + CHANGES_REST;
+        self.refresh_due = Some(self.refresh_due.map_or(due, |earlier| earlier.min(due)));
+    }
+
+    /// Asks now for everything that is shown.
+    pub fn refresh(&mut self, now: Timestamp) -> Vec<Effect> {
+        self.refresh_due = (!self.operator).then_some(now + POLL);
+        self.link.retry_due = None;
+        if self.frozen {
+            self.new.get_or_insert(self.listing.total().unwrap_or(0));
+            return vec![Effect::Count(self.listing.id(), self.listing.filter().clone())];
+        }
+        let mut effects = self.overview();
+        if self.listing.total().is_some() {
+            // One at a time: a refresh that is never waited for would never end where changes keep coming.
+            if self.listing.is_refreshing() {
+                self.refresh_again = true;
+            } else {
+                effects.extend(self.listing.refresh().into_iter().map(Effect::Load));
+            }
+        }
+        if self.facts.alert.is_some() && self.facts_due.is_none() {
+            effects.extend(self.ask_facts());
+        }
+        effects
+    }
+
+    fn overview(&mut self) -> Vec<Effect> {
+        if self.operator { vec![Effect::CountAll, Effect::AtRisk(AT_RISK_HOURS)] } else { vec![Effect::CountAll] }
+    }
+
+    /// Takes a page in.
+    pub fn page(&mut self, ticket: Ticket, answer: Answer<Page<Alert>>, now: Timestamp) {
+        let incoming = self.incoming.as_mut().filter(|incoming| incoming.id() == ticket.listing);
+        let is_incoming = incoming.is_some();
+        match incoming.unwrap_or(&mut self.listing).accept(ticket, answer) {
+            Ok(taken) => {
+                if is_incoming
+                    && taken
+                    && let Some(incoming) = self.incoming.take()
+                {
+                    self.listing = incoming;
+                    self.new = None;
+                    self.refresh_again = false;
+                }
+                if taken || !self.listing.is_refreshing() {
+                    self.answered(now);
+                }
+            }
+            Err(error) => {
+                self.failed(error, now);
+            }
+        }
+    }
+
+    /// The service answers again.
+    pub fn answered(&mut self, now: Timestamp) {
+        self.link = Link::default();
+        if !self.listing.is_refreshing() && std::mem::take(&mut self.refresh_again) {
+            self.changed(now);
+        }
+    }
+
+    /// The service did not answer; it is asked again after a while. Returns how long.
+    pub fn failed(&mut self, error: ServiceError, now: Timestamp) -> Wait {
+        self.refresh_again = false;
+        let since = self.link.trouble.take().map_or(now, |(since, _)| since);
+        let seconds = RETRIES[self.link.failures.min(RETRIES.len() - 1)];
+        let failures = self.link.failures + 1;
+        self.link = Link { trouble: Some((since, error)), failures, retry_due: Some(now + Duration::seconds(seconds)) };
+        Wait::from_secs(seconds.unsigned_abs())
+    }
+
+    /// Takes in how many alerts the list has by now, while its order is frozen.
+    pub fn counted(&mut self, listing: u64, answer: Answer<u64>) {
+        if let (true, Ok(count)) = (listing == self.listing.id() && self.frozen, answer) {
+            self.new = Some(count);
+        }
+    }
+
+    /// Takes in what an alert looks like now.
+    pub fn take_alert(&mut self, alert: &Alert) {
+        self.listing.replace(alert);
+        if let Loadable::Loaded(siblings) = &mut self.facts.siblings {
+            for sibling in siblings.iter_mut().filter(|sibling| sibling.id == alert.id) {
+                sibling.clone_from(alert);
+            }
+        }
+    }
+
+    /// Takes in the alerts on the same card: those on the same payment are kept.
+    pub fn take_same_card(&mut self, of: AlertId, answer: Answer<Vec<Alert>>) {
+        if self.facts.alert != Some(of) {
+            return;
+        }
+        let Some(alert) = self.listing.find(of).cloned() else { return };
+        let siblings = answer.map(|found| found.into_iter().filter(|other| facts::are_siblings(&alert, other)).collect());
+        self.facts.siblings.answer(siblings);
+    }
+
+    /// Asks at once for what is known around the cursor's alert: a form is about to open on it.
+    pub fn hurry_facts(&mut self) -> Vec<Effect> {
+        self.note_cursor(Timestamp::default());
+        match (self.facts_due.take(), &self.facts.siblings) {
+            (Some(_), _) | (None, Loadable::NotAsked) => self.ask_facts(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn ask_facts(&mut self) -> Vec<Effect> {
+        let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id)) else { return Vec::new() };
+        let (id, query) = (alert.id, facts::sibling_query(alert));
+        let mut effects = Vec::new();
+        if self.operator {
+            self.facts.deliveries.ask();
+            effects.push(Effect::Deliveries(id));
+        }
+        match query {
+            Some(query) => {
+                self.facts.siblings.ask();
+                effects.push(Effect::SameCard(id, query));
+            }
+            None => self.facts.siblings = Loadable::Loaded(Vec::new()),
+        }
+        effects
+    }
+
+    fn note_cursor(&mut self, now: Timestamp) {
+        let Some(id) = self.listing.cursor_id() else { return };
+        if self.facts.alert != Some(id) {
+            self.facts = Facts::of(id);
+            self.facts_due = Some(now + CURSOR_REST);
+            self.detail_scroll = 0;
+        }
+    }
+
+    /// After every message: asks for what has become visible and is not here, and does what is due.
+    pub fn settle(&mut self, now: Timestamp) -> Vec<Effect> {
+        let due = |moment: Option<Timestamp>| moment.is_some_and(|moment| moment <= now);
+        let mut effects = Vec::new();
+        if self.search.as_ref().is_some_and(|search| due(search.due)) {
+            effects.extend(self.search_now());
+        }
+        if due(self.link.retry_due) {
+            self.link.retry_due = None;
+            effects.extend(self.refresh(now));
+        }
+        if due(self.refresh_due) {
+            effects.extend(self.refresh(now));
+        }
+        if self.link.retry_due.is_none() {
+            effects.extend(self.listing.needs().into_iter().map(Effect::Load));
+            if let Some(incoming) = &mut self.incoming {
+                effects.extend(incoming.needs().into_iter().map(Effect::Load));
+            }
+        }
+        self.note_cursor(now);
+        if due(self.facts_due) && self.detail_is_open() {
+            self.facts_due = None;
+            effects.extend(self.ask_facts());
+        }
+        effects
+    }
+
+    /// When [`Queue::settle`] has something to do by itself.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        let facts = self.facts_due.filter(|_| self.detail_is_open());
+        let search = self.search.as_ref().and_then(|search| search.due);
+        [facts, search, self.refresh_due, self.link.retry_due].into_iter().flatten().min()
+    }
+}

@@ -18,8 +18,6 @@ mod outbox;
 mod query;
 mod readers;
 mod rows;
-#[cfg(test)]
-mod tests;
 mod watch;
 mod writer;
 

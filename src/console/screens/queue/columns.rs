@@ -212,9 +212,10 @@ pub fn lay_out(columns: &[Column], room: u16) -> Vec<Placed> {
     }
     let mut spare = room.saturating_sub(needed(&kept, |spec| spec.room.0));
     let mut widths: Vec<u16> = kept.iter().map(|column| column.spec().room.0).collect();
-    let mut by_rank: Vec<usize> = (0..kept.len()).collect();
-    by_rank.sort_by_key(|index| kept[*index].spec().rank);
-    for index in by_rank {
+    // Figures have enough at their narrowest: texts, which may be longer, come first.
+    let mut by_need: Vec<usize> = (0..kept.len()).collect();
+    by_need.sort_by_key(|index| (matches!(kept[*index], Column::Amount | Column::Left), kept[*index].spec().rank));
+    for index in by_need {
         let (narrow, wide) = kept[index].spec().room;
         // A card that cannot be shown in full needs nothing more.
         let more = if kept[index] == Column::Card && spare < wide - narrow { 0 } else { (wide - narrow).min(spare) };

@@ -287,6 +287,11 @@ impl Listing {
         self.refresh.is_some()
     }
 
+    /// Gives a refresh up that is on its way; whether there was one.
+    pub fn abandon_refresh(&mut self) -> bool {
+        self.refresh.take().is_some()
+    }
+
     /// Begins a refresh: the visible pages are asked for anew and shown when all are here.
     pub fn refresh(&mut self) -> Vec<Need> {
         let epoch = self.next_epoch;

@@ -1,0 +1,202 @@
+//! Effects: what an update wants done. Those on the service and on the desk run as tasks and come back as messages; those on the terminal
+//! are the loop's.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+
+use super::message::Message;
+use super::screens::queue::listing::Need;
+use crate::desk::{Desk, Draft, Layout, SavedView};
+use crate::domain::{AlertFilter, AlertId, AlertQuery, PageRequest, Sort};
+use crate::service::{Deployment, ResolveRequest, ServiceError};
+
+/// Something to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Load a page of a list.
+    Load(Need),
+    /// No page of this list is waited for any more.
+    Forget(u64),
+    /// Count a list.
+    Count(u64, AlertFilter),
+    /// Count all alerts.
+    CountAll,
+    /// Ask what lapses within so many hours.
+    AtRisk(u32),
+    /// Load an alert.
+    Get(AlertId),
+    /// Load an alert's webhooks.
+    Deliveries(AlertId),
+    /// Load the alerts that may be on the same card.
+    SameCard(AlertId, AlertQuery),
+    /// After so long, wait for a change after this one.
+    Watch(u64, Duration),
+    /// Send a decision. Final.
+    Resolve(u64, AlertId, ResolveRequest),
+    /// Look up what became of a decision.
+    LookUp(u64, AlertId),
+    /// Keep something on the desk.
+    Keep(Keep),
+    /// Copy a text to the clipboard of whoever sits at the terminal.
+    Copy(String),
+    /// Take the mouse, or give it back to the terminal.
+    Mouse(bool),
+    /// Draw everything anew.
+    Redraw,
+    /// Stop the process until it is continued.
+    Suspend,
+    /// End the console.
+    Quit,
+}
+
+/// Something to be kept on the desk.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Keep {
+    /// What the screen looks like.
+    Layout(Layout),
+    /// A view under a name of one's own.
+    View(SavedView),
+    /// That a view is no longer wanted.
+    NoView(String),
+    /// A decision that was begun.
+    Draft(AlertId, Draft),
+    /// That a draft is no longer needed.
+    NoDraft(AlertId),
+}
+
+/// Runs effects on a deployment and a desk.
+pub struct Runner {
+    deployment: Deployment,
+    desk: Option<Desk>,
+    messages: UnboundedSender<Message>,
+    /// Reads; they end with the runner.
+    tasks: JoinSet<()>,
+    lists: HashMap<u64, Vec<AbortHandle>>,
+    /// What is kept is written one after the other, so that the last state wins.
+    keeping: Option<(UnboundedSender<Keep>, JoinHandle<()>)>,
+}
+
+impl Runner {
+    /// Runs effects here; their results come as messages. To be made inside a tokio runtime.
+    pub fn new(deployment: Deployment, desk: Option<Desk>, messages: UnboundedSender<Message>) -> Self {
+        Self { deployment, desk, messages, tasks: JoinSet::new(), lists: HashMap::new(), keeping: None }
+    }
+
+    /// Starts an effect. Those on the terminal are given back.
+    pub fn run(&mut self, effect: Effect) -> Option<Effect> {
+        while self.tasks.try_join_next().is_some() {}
+        match effect {
+            Effect::Load(need) => self.load(need),
+            Effect::Forget(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
+            Effect::Count(list, filter) => {
+                self.read(async move |deployment| Message::Counted(list, count(&deployment, filter).await));
+            }
+            Effect::CountAll => self.read(async move |deployment| {
+                Message::CountedAll(match &deployment.operator {
+                    Some(operator) => operator.count_all().await,
+                    None => count(&deployment, AlertFilter::default()).await,
+                })
+            }),
+            Effect::AtRisk(hours) => {
+                if let Some(operator) = self.deployment.operator.clone() {
+                    self.read(async move |_| Message::AtRisk(operator.at_risk(hours).await));
+                }
+            }
+            Effect::Get(id) => self.read(async move |deployment| Message::Alert(id, deployment.alerts.get(id).await)),
+            Effect::Deliveries(id) => {
+                if let Some(operator) = self.deployment.operator.clone() {
+                    self.read(async move |_| Message::Deliveries(id, operator.deliveries_of(id).await));
+                }
+            }
+            Effect::SameCard(id, query) => {
+                self.read(async move |deployment| Message::SameCard(id, deployment.alerts.list(&query).await.map(|page| page.data)));
+            }
+            Effect::Watch(after, delay) => {
+                if let Some(operator) = self.deployment.operator.clone() {
+                    self.read(async move |_| {
+                        tokio::time::sleep(delay).await;
+                        Message::Changed(operator.next_change(after).await)
+                    });
+                }
+            }
+            // Not among the reads: a decision that has left runs to its end whatever happens to the console.
+            Effect::Resolve(key, id, request) => {
+                let (alerts, messages) = (self.deployment.alerts.clone(), self.messages.clone());
+                tokio::spawn(async move { messages.send(Message::Resolved(key, alerts.resolve(id, request).await)) });
+            }
+            Effect::LookUp(key, id) => self.read(async move |deployment| Message::LookedUp(key, deployment.alerts.get(id).await)),
+            Effect::Keep(what) => self.keep(what),
+            Effect::Copy(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => return Some(effect),
+        }
+        None
+    }
+
+    fn load(&mut self, need: Need) {
+        let (alerts, messages) = (self.deployment.alerts.clone(), self.messages.clone());
+        let handle = self.tasks.spawn(async move {
+            let page = alerts.list(&need.query).await;
+            // The loop may have ended meanwhile.
+            let _ = messages.send(Message::Page(need.ticket, page));
+        });
+        let of_list = self.lists.entry(need.ticket.listing).or_default();
+        of_list.retain(|handle| !handle.is_finished());
+        of_list.push(handle);
+    }
+
+    fn read<F, Fut>(&mut self, work: F)
+    where
+        F: FnOnce(Deployment) -> Fut,
+        Fut: Future<Output = Message> + Send + 'static,
+    {
+        let messages = self.messages.clone();
+        let work = work(self.deployment.clone());
+        self.tasks.spawn(async move {
+            let _ = messages.send(work.await);
+        });
+    }
+
+    fn keep(&mut self, what: Keep) {
+        let Some(desk) = self.desk.clone() else { return };
+        let messages = self.messages.clone();
+        let (keeping, _) = self.keeping.get_or_insert_with(|| {
+            let (sender, mut queue) = tokio::sync::mpsc::unbounded_channel::<Keep>();
+            let writer = tokio::task::spawn_blocking(move || {
+                while let Some(what) = queue.blocking_recv() {
+                    if let Err(error) = keep_on(&desk, &what) {
+                        let _ = messages.send(Message::DeskFailed(error));
+                    }
+                }
+            });
+            (sender, writer)
+        });
+        let _ = keeping.send(what);
+    }
+
+    /// Ends every read and waits until everything that was to be kept is on the disk.
+    pub async fn finish(mut self) {
+        self.tasks.shutdown().await;
+        if let Some((sender, writer)) = self.keeping.take() {
+            drop(sender);
+            let _ = writer.await;
+        }
+    }
+}
+
+fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
+    match what {
+        Keep::Layout(layout) => desk.keep_layout(layout),
+        Keep::View(view) => desk.views().save(view.clone()),
+        Keep::NoView(name) => desk.views().remove(name).map(|_| ()),
+        Keep::Draft(alert, draft) => desk.drafts().put(*alert, draft),
+        Keep::NoDraft(alert) => desk.drafts().remove(*alert),
+    }
+    .map_err(|error| error.to_string())
+}
+
+async fn count(deployment: &Deployment, filter: AlertFilter) -> Result<u64, ServiceError> {
+    let query = AlertQuery { filter, sort: Sort::default(), page: PageRequest { page: 0, size: 1 } };
+    deployment.alerts.list(&query).await.map(|page| page.total)
+}

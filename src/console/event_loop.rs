@@ -1,0 +1,245 @@
+//! The loop: wait for a key, a message or the next moment something changes; update; run the effects; draw when nothing waits.
+
+use std::io;
+use std::time::Duration;
+
+use crossterm::clipboard::CopyToClipboard;
+use crossterm::event::Event;
+use ratatui::Terminal;
+use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::layout::Rect;
+use tokio::sync::mpsc::{self, Receiver, UnboundedReceiver};
+use tokio::time::Instant;
+
+use super::app::{App, Kept, Parts};
+use super::effects::{Effect, Runner};
+use super::message::Message;
+use super::terminal::{FrameWriter, Guard, Keys};
+use super::theme::Theme;
+use super::{ConsoleError, Session};
+use crate::desk::Desk;
+use crate::domain::time::SharedClock;
+
+/// At most thirty frames a second.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// How often the terminal is asked whether it is still there.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+
+/// How the loop ended.
+#[derive(Debug)]
+pub enum End {
+    /// Its user left.
+    Left,
+    /// Nothing can be read from the terminal, or written to it.
+    Gone(io::Error),
+}
+
+/// What the loop draws on and does to the terminal. The real one, or one that a test looks at.
+pub trait Stage {
+    /// Draws a frame.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    fn draw(&mut self, app: &mut App) -> io::Result<()>;
+
+    /// Does an effect on the terminal.
+    ///
+    /// # Errors
+    /// When the terminal cannot be written to.
+    fn perform(&mut self, effect: Effect) -> io::Result<()>;
+
+    /// Asks whether the terminal is still there.
+    ///
+    /// # Errors
+    /// When it is not.
+    fn heartbeat(&mut self) -> io::Result<()>;
+}
+
+/// Goes round until the user leaves or the terminal is gone. Keys come before messages, and both before drawing.
+pub async fn drive(
+    app: &mut App,
+    stage: &mut impl Stage,
+    keys: &mut Receiver<io::Result<Event>>,
+    messages: &mut UnboundedReceiver<Message>,
+    runner: &mut Runner,
+    first: Vec<Effect>,
+    clock: &SharedClock,
+) -> End {
+    let mut effects = first;
+    let mut next_frame = Instant::now();
+    let mut heartbeat = tokio::time::interval(HEARTBEAT);
+    heartbeat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut dirty = false;
+    loop {
+        for effect in effects.drain(..) {
+            let result = match runner.run(effect) {
+                None => Ok(()),
+                Some(Effect::Quit) => return End::Left,
+                Some(effect) => stage.perform(effect),
+            };
+            if let Err(error) = result {
+                return End::Gone(error);
+            }
+        }
+        dirty |= app.take_dirty();
+        let wake = (app.next_wake() - clock.now()).to_std().unwrap_or_default();
+        let message = tokio::select! {
+            biased;
+            key = keys.recv() => match key {
+                Some(Ok(event)) => Message::Input(event),
+                Some(Err(error)) => return End::Gone(error),
+                None => return End::Gone(io::Error::from(io::ErrorKind::UnexpectedEof)),
+            },
+            Some(message) = messages.recv() => message,
+            () = tokio::time::sleep_until(next_frame), if dirty => {
+                if let Err(error) = stage.draw(app) {
+                    return End::Gone(error);
+                }
+                dirty = false;
+                next_frame = Instant::now() + FRAME;
+                continue;
+            }
+            () = tokio::time::sleep(wake) => Message::Tick,
+            _ = heartbeat.tick() => {
+                if let Err(error) = stage.heartbeat() {
+                    return End::Gone(error);
+                }
+                continue;
+            }
+        };
+        effects = app.update(message);
+    }
+}
+
+/// The real terminal.
+struct Screen {
+    terminal: Terminal<CrosstermBackend<FrameWriter<io::Stdout>>>,
+    writer: FrameWriter<io::Stdout>,
+    guard: Guard,
+    title: String,
+}
+
+impl Screen {
+    fn redraw(&mut self) -> io::Result<()> {
+        // Not `Terminal::clear`, which asks for the cursor's place and waits for an answer.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
+    }
+}
+
+impl Stage for Screen {
+    fn draw(&mut self, app: &mut App) -> io::Result<()> {
+        self.terminal.draw(|frame| app.draw(frame))?;
+        self.writer.present().map(|_| ())
+    }
+
+    fn perform(&mut self, effect: Effect) -> io::Result<()> {
+        match effect {
+            Effect::Copy(text) => {
+                let mut sequence = String::new();
+                let written = crossterm::Command::write_ansi(&CopyToClipboard::to_clipboard_from(text), &mut sequence);
+                written.map_err(io::Error::other)?;
+                self.writer.send(sequence.as_bytes())
+            }
+            Effect::Mouse(on) => self.guard.set_mouse(on),
+            Effect::Redraw => self.redraw(),
+            Effect::Suspend => {
+                self.guard.suspend(&self.title)?;
+                self.redraw()
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn heartbeat(&mut self) -> io::Result<()> {
+        self.writer.heartbeat()
+    }
+}
+
+/// Takes the terminal and goes round.
+pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: Kept) -> Result<(), ConsoleError> {
+    let gone = |error| ConsoleError::TerminalGone { error, unsent: 0 };
+    let Session { deployment, clock, place, settings, alert_json, .. } = session;
+    let title = format!("avert: {}", super::text::clean(&place.name));
+    let mut signals = Signals::listen().map_err(gone)?;
+    let guard = Guard::enter(settings.mouse, &title, settings.reports.clone()).map_err(gone)?;
+    let (crashed, writer) = (guard.crashed.clone(), FrameWriter::new(io::stdout()));
+    let terminal = Terminal::new(CrosstermBackend::new(writer.clone())).map_err(gone)?;
+    let size = terminal.backend().size().map_err(gone)?;
+    let (_reader, mut keys) = Keys::read();
+    let (sender, mut messages) = mpsc::unbounded_channel();
+    let operator = deployment.operator.is_some();
+    let mut runner = Runner::new(deployment, desk, sender.clone());
+    let parts = Parts { place, settings, theme, clock: clock.clone(), alert_json, operator, kept, size: (size.width, size.height) };
+    let (mut app, first) = App::new(parts);
+    let mut screen = Screen { terminal, writer, guard, title };
+
+    // A stop from outside is what ctrl-z is from inside.
+    let result = tokio::select! {
+        biased;
+        () = crashed.notified() => Err(ConsoleError::Crashed),
+        name = signals.wait(|| { let _ = sender.send(Message::Suspend); }) => Err(ConsoleError::Terminated { signal: name, unsent: 0 }),
+        end = drive(&mut app, &mut screen, &mut keys, &mut messages, &mut runner, first, &clock) => match end {
+            End::Left => Ok(()),
+            End::Gone(error) => Err(gone(error)),
+        },
+    };
+    drop(screen);
+    runner.finish().await;
+    let unsent = app.unsent();
+    result.map_err(|error| match error {
+        ConsoleError::TerminalGone { error, .. } => ConsoleError::TerminalGone { error, unsent },
+        ConsoleError::Terminated { signal, .. } => ConsoleError::Terminated { signal, unsent },
+        other => other,
+    })
+}
+
+/// The signals that end the console, and the one that stops it.
+struct Signals {
+    #[cfg(unix)]
+    ends: [(tokio::signal::unix::Signal, &'static str); 3],
+    #[cfg(unix)]
+    stop: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let stop = signal(SignalKind::from_raw(signal_hook::consts::SIGTSTP))?;
+        let ends = [
+            (signal(SignalKind::terminate())?, "SIGTERM"),
+            (signal(SignalKind::hangup())?, "SIGHUP"),
+            (signal(SignalKind::interrupt())?, "SIGINT"),
+        ];
+        Ok(Self { ends, stop })
+    }
+
+    /// Waits for a signal that ends the console; its name.
+    async fn wait(&mut self, on_stop: impl Fn()) -> &'static str {
+        let [(term, term_name), (hup, hup_name), (int, int_name)] = &mut self.ends;
+        loop {
+            tokio::select! {
+                _ = term.recv() => return term_name,
+                _ = hup.recv() => return hup_name,
+                _ = int.recv() => return int_name,
+                _ = self.stop.recv() => on_stop(),
+            }
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {})
+    }
+
+    async fn wait(&mut self, _on_stop: impl Fn()) -> &'static str {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => "ctrl-c",
+            Err(_) => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What every part of the screen is drawn with.
+
+use ratatui::style::{Modifier, Style};
+
+use super::decisions::Decisions;
+use super::keymap::{Action, Keymap};
+use super::theme::Theme;
+use super::times::{Urgency, Zone};
+use crate::domain::Timestamp;
+
+/// Theme, time and words.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    /// The colours.
+    pub theme: &'a Theme,
+    /// The present.
+    pub now: Timestamp,
+    /// Where the analyst sits.
+    pub zone: Zone,
+    /// The keys, for naming them.
+    pub keymap: &'a Keymap,
+    /// The decisions on their way.
+    pub decisions: &'a Decisions,
+}
+
+impl Look<'_> {
+    /// The style of a time that is left.
+    pub fn urgency(&self, urgency: Urgency) -> Style {
+        match urgency {
+            Urgency::Now => self.theme.danger,
+            Urgency::Soon => self.theme.warning,
+            Urgency::Today => self.theme.plain,
+            Urgency::Later | Urgency::Over => self.theme.quiet,
+        }
+    }
+
+    /// Figures: as bright as what decides, but not bold.
+    pub fn figure(&self) -> Style {
+        self.theme.strong.remove_modifier(Modifier::BOLD)
+    }
+
+    /// The key to name for an action.
+    pub fn key(&self, action: Action) -> String {
+        self.keymap.key_of(action)
+    }
+}

@@ -1,0 +1,43 @@
+//! Messages: everything that can happen to the console.
+
+use crossterm::event::Event;
+
+use super::screens::queue::listing::Ticket;
+use crate::domain::{Alert, AlertId, Page};
+use crate::service::{AtRisk, Delivery, ServiceError};
+
+/// The answer of a service.
+pub type Answer<T> = Result<T, ServiceError>;
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub enum Message {
+    /// A key, the mouse, a paste, a new size, focus.
+    Input(Event),
+    /// The moment has come that [`super::app::App::next_wake`] named.
+    Tick,
+    /// A page of a list.
+    Page(Ticket, Answer<Page<Alert>>),
+    /// How many alerts a list has by now, while its order is frozen.
+    Counted(u64, Answer<u64>),
+    /// How many alerts there are in all.
+    CountedAll(Answer<u64>),
+    /// What lapses soon.
+    AtRisk(Answer<Vec<AtRisk>>),
+    /// An alert as it is now.
+    Alert(AlertId, Answer<Alert>),
+    /// The webhooks of an alert.
+    Deliveries(AlertId, Answer<Vec<Delivery>>),
+    /// Alerts on the same card.
+    SameCard(AlertId, Answer<Vec<Alert>>),
+    /// Something changed at the service; the change's number.
+    Changed(Answer<u64>),
+    /// What became of a decision.
+    Resolved(u64, Answer<Alert>),
+    /// What the alert of a decision looks like whose fate is not known.
+    LookedUp(u64, Answer<Alert>),
+    /// Something of the desk could not be kept, in words.
+    DeskFailed(String),
+    /// The process was asked to stop for a while.
+    Suspend,
+}

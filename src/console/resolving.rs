@@ -1,0 +1,197 @@
+//! From the decision to its proof: the form is opened, the decision staged, sent once, and what came of it told.
+
+use chrono::Duration;
+use crossterm::event::Event;
+
+use super::app::App;
+use super::decisions::News;
+use super::effects::Effect;
+use super::keymap::Action;
+use super::loadable::Loadable;
+use super::message::Answer;
+use super::overlays::Overlay;
+use super::screens::queue::facts;
+use super::screens::resolve_form::{self, Choice, FormStep, ResolveForm, Sibling, SiblingState, Submission, Warning};
+use super::toasts::Tone;
+use crate::domain::Alert;
+use crate::service::Environment;
+
+impl App {
+    pub(super) fn open_form(&mut self, choice: Choice) -> Vec<Effect> {
+        let Some(alert) = self.queue.current().cloned() else { return Vec::new() };
+        if self.place.read_only {
+            self.tell(Tone::Note, "This place is read-only: nothing is sent from here.");
+            return Vec::new();
+        }
+        if let Some(outcome) = &alert.outcome {
+            let words = format!("This alert is answered already: {} ({}).", alert.status, outcome.outcome.replace('_', " "));
+            self.tell(Tone::Note, words);
+            return Vec::new();
+        }
+        if self.decisions.is_underway(alert.id) {
+            let undo = self.settings.keymap.key_of(Action::Undo);
+            self.tell(Tone::Note, format!("A decision on this alert is on its way; {undo} takes it back while it waits."));
+            return Vec::new();
+        }
+        let effects = self.queue.hurry_facts();
+        let place = resolve_form::Place {
+            production: self.place.environment == Environment::Production && !self.place.demo,
+            read_only: self.place.read_only,
+            grace_seconds: self.settings.grace.as_secs(),
+        };
+        let draft = self.drafts.get(&alert.id).cloned();
+        let form = ResolveForm::new(&alert, choice, place, draft, self.form_warnings(&alert));
+        self.overlay = Some(Overlay::Resolve(Box::new(form)));
+        effects
+    }
+
+    /// What the form has to know of other alerts on the same payment.
+    fn form_warnings(&self, alert: &Alert) -> Vec<Warning> {
+        match &self.queue.facts.siblings {
+            Loadable::NotAsked | Loadable::Loading => vec![Warning::Looking],
+            Loadable::Failed(error) => vec![Warning::NotCompared(format!("doubles were not looked for: {error}"))],
+            Loadable::Loaded(_) if facts::sibling_query(alert).is_none() => {
+                vec![Warning::NotCompared("doubles not looked for: no card digits or no amount".to_owned())]
+            }
+            Loadable::Loaded(siblings) => siblings.iter().map(|other| Warning::Sibling(sibling(other, alert))).collect(),
+        }
+    }
+
+    /// An open form hears what has become known of its alert.
+    pub(super) fn news_for_form(&mut self) {
+        let Some(Overlay::Resolve(form)) = &self.overlay else { return };
+        let Some(alert) = self.queue.listing.find(form.alert_id()).cloned() else { return };
+        let warnings = (self.queue.facts.alert == Some(alert.id)).then(|| self.form_warnings(&alert));
+        if let Some(Overlay::Resolve(form)) = &mut self.overlay {
+            form.update_alert(&alert);
+            if let Some(warnings) = warnings {
+                form.set_warnings(warnings);
+            }
+        }
+    }
+
+    pub(super) fn undo(&mut self) -> Vec<Effect> {
+        match self.decisions.take_back() {
+            Some(decision) => {
+                self.tell(Tone::Good, format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject()));
+            }
+            None if self.decisions.sending() > 0 => self.tell(Tone::Note, "Too late to take back: it has left."),
+            None => self.tell(Tone::Note, "There is nothing to take back."),
+        }
+        Vec::new()
+    }
+
+    pub(super) fn input_to_resolve(&mut self, mut form: Box<ResolveForm>, event: &Event) -> Vec<Effect> {
+        match form.handle(event) {
+            FormStep::Cancel(draft) => self.keep_draft(form.alert_id(), draft),
+            FormStep::Submit(submission) => self.stage(*submission),
+            FormStep::Stay | FormStep::Ignored => {
+                self.overlay = Some(Overlay::Resolve(form));
+                Vec::new()
+            }
+        }
+    }
+
+    /// A decision is made: it waits for its grace while the cursor goes on to the next alert.
+    fn stage(&mut self, submission: Submission) -> Vec<Effect> {
+        let Submission { alert_id, resolution, draft } = submission;
+        let Some(alert) = self.queue.listing.find(alert_id).cloned() else {
+            self.tell(Tone::Bad, "This alert is no longer here; nothing was sent.");
+            return Vec::new();
+        };
+        self.toasts.clear();
+        let grace = Duration::from_std(self.settings.grace).unwrap_or_default();
+        self.decisions.stage(alert, resolution, grace, self.now);
+        if self.queue.listing.cursor_id() == Some(alert_id) {
+            self.move_on();
+        }
+        self.keep_draft(alert_id, draft)
+    }
+
+    /// Goes to the next alert that no decision is on its way for.
+    fn move_on(&mut self) {
+        let listing = &mut self.queue.listing;
+        let from = listing.cursor();
+        for row in from + 1..listing.rows().min(from + 200) {
+            listing.move_to(row);
+            match listing.cursor_id() {
+                Some(id) if self.decisions.of(id).is_some() => {}
+                _ => return,
+            }
+        }
+        // The last one stays under the cursor.
+        listing.move_to(from);
+    }
+
+    pub(super) fn changed(&mut self, answer: Answer<u64>) -> Vec<Effect> {
+        match answer {
+            Ok(number) => {
+                self.last_change = number;
+                self.queue.changed(self.now);
+                let mut effects = vec![Effect::Watch(number, std::time::Duration::ZERO)];
+                effects.extend(self.decisions.checking().into_iter().map(|(key, id)| Effect::LookUp(key, id)));
+                effects
+            }
+            Err(error) => {
+                let wait = self.queue.failed(error, self.now);
+                vec![Effect::Watch(self.last_change, wait)]
+            }
+        }
+    }
+
+    pub(super) fn resolved(&mut self, key: u64, answer: Answer<Alert>) -> Vec<Effect> {
+        let Some(decision) = self.decisions.get(key).cloned() else { return Vec::new() };
+        let mut effects = Vec::new();
+        if let Some(news) = self.decisions.answered(key, answer) {
+            if matches!(news, News::Unknown(_)) {
+                effects.push(Effect::LookUp(key, decision.alert.id));
+            }
+            effects.extend(self.tell_news(&decision.alert, decision.word(), &news));
+        }
+        effects
+    }
+
+    pub(super) fn looked_up(&mut self, key: u64, answer: Answer<Alert>) -> Vec<Effect> {
+        let (Some(decision), Ok(alert)) = (self.decisions.get(key).cloned(), answer) else { return Vec::new() };
+        match self.decisions.looked_up(key, &alert) {
+            Some(news) => self.tell_news(&decision.alert, decision.word(), &news),
+            None => Vec::new(),
+        }
+    }
+
+    fn tell_news(&mut self, before: &Alert, word: &str, news: &News) -> Vec<Effect> {
+        let money = before.money().map_or_else(|| before.provider_id.clone(), |money| money.to_string());
+        let subject = format!("{} {money}", before.provider);
+        match news {
+            News::Landed(alert) => {
+                self.tell(Tone::Good, format!("{subject} is {}", alert.status));
+                self.queue.take_alert(alert);
+                self.queue.changed(self.now);
+                return self.drop_draft(before.id);
+            }
+            News::Overtaken(alert) => {
+                let outcome = alert.outcome.as_ref().map_or("unknown", |outcome| outcome.outcome.as_str()).replace('_', " ");
+                self.tell(Tone::Bad, format!("{subject}: another was first. It is {}, {outcome}; {word} was not recorded.", alert.status));
+                self.queue.take_alert(alert);
+                self.queue.changed(self.now);
+            }
+            News::Refused(why) => self.tell(Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again.")),
+            News::Unknown(why) => self.tell(Tone::Bad, format!("{subject}: not known whether {word} arrived; it is being checked. {why}")),
+        }
+        Vec::new()
+    }
+}
+
+/// Another alert on the same payment, as the form tells of it.
+fn sibling(other: &Alert, alert: &Alert) -> Sibling {
+    let outcome = other.outcome.as_ref();
+    let at = outcome.and_then(|outcome| outcome.action_time);
+    let state = match outcome {
+        _ if facts::was_refunded(other) => SiblingState::Refunded { at },
+        Some(outcome) => SiblingState::Answered { outcome: outcome.outcome.replace('_', " "), at },
+        None => SiblingState::Waiting,
+    };
+    let same_day = other.transaction_time.zip(alert.transaction_time).is_some_and(|(a, b)| a.date_naive() == b.date_naive());
+    let same = if same_day { "same card, amount and day" } else { "same card and amount" };
+    Sibling { provider: other.provider.clone(), provider_id: other.provider_id.clone(), same: same.to_owned(), state }
+}

@@ -1,0 +1,450 @@
+//! Draws the detail of one alert: what decides first, warnings with the keys that answer them, then the facts in sections.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use super::Queue;
+use super::columns::{amount, outcome_words};
+use super::facts::{Warning, warnings, was_refunded};
+use crate::console::decisions::{Decision, State, seconds_left};
+use crate::console::hits::{Hit, Hits};
+use crate::console::keymap::Action;
+use crate::console::loadable::Loadable;
+use crate::console::look::Look;
+use crate::console::text::{clean, columns, counted, cut, wrap};
+use crate::console::times::{self, Urgency};
+use crate::console::widgets::scrollbar;
+use crate::domain::resolution::InvalidReason;
+use crate::domain::{Alert, AlertStatus, Deadline};
+use crate::service::{Delivery, DeliveryState};
+
+/// Columns of the labels.
+const LABEL: u16 = 14;
+
+/// One line of the detail.
+struct Part {
+    line: Line<'static>,
+    /// The colour of the box it belongs to.
+    boxed: Option<Style>,
+    /// What a click on it does.
+    hit: Option<Action>,
+}
+
+/// Collects lines of a fixed width.
+struct Parts<'l> {
+    look: &'l Look<'l>,
+    width: u16,
+    parts: Vec<Part>,
+}
+
+/// Draws the detail of the alert under the cursor, scrolled as far as it goes. Returns how far it can be scrolled.
+pub fn draw(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect, hits: &mut Hits) -> u16 {
+    hits.push(area, Hit::Detail);
+    let Some(alert) = queue.current() else { return 0 };
+    let parts = lines(alert, queue, look, area.width.min(96));
+    let height = usize::from(area.height);
+    let most = parts.len().saturating_sub(height);
+    let scroll = usize::from(queue.detail_scroll).min(most);
+    for (part, y) in parts.iter().skip(scroll).zip(area.y..area.bottom()) {
+        let line = Rect { y, height: 1, width: area.width.min(96), ..area };
+        if let Some(bar) = part.boxed {
+            // The box is a column wider than its text on either side, as far as there is room; a bar says how grave it is.
+            let wide = Rect { x: line.x.saturating_sub(1), width: line.width + 2, ..line }.intersection(buffer.area);
+            buffer.set_style(wide, look.theme.panel);
+            buffer.set_stringn(wide.x, y, "▎", 1, bar);
+        }
+        buffer.set_line(line.x, y, &part.line, line.width);
+        if let Some(action) = part.hit {
+            hits.push(line, Hit::Do(action));
+        }
+    }
+    if most > 0 {
+        let bar = Rect { x: area.right(), width: 1, ..area }.intersection(buffer.area);
+        scrollbar::draw(look.theme, buffer, bar, scroll as u64, parts.len() as u64);
+    }
+    u16::try_from(most).unwrap_or(u16::MAX)
+}
+
+fn lines(alert: &Alert, queue: &Queue, look: &Look<'_>, width: u16) -> Vec<Part> {
+    let mut parts = Parts { look, width, parts: Vec::with_capacity(48) };
+    parts.head(alert, queue.listing.is_gone());
+    if let Some(decision) = look.decisions.of(alert.id) {
+        parts.decision(decision);
+    }
+    let siblings = queue.facts.siblings.loaded().map_or(&[][..], Vec::as_slice);
+    for warning in warnings(alert, siblings) {
+        parts.warning(warning, alert);
+    }
+    if let (Loadable::Failed(error), None) = (&queue.facts.siblings, &alert.outcome) {
+        parts.quiet(&format!("Doubles could not be looked for: {error}"));
+    }
+    parts.outcome(alert);
+    parts.card(alert);
+    parts.transaction(alert);
+    parts.merchant(alert);
+    parts.provider(alert);
+    parts.webhooks(&queue.facts.deliveries);
+    parts.parts
+}
+
+impl Parts<'_> {
+    fn push(&mut self, line: impl Into<Line<'static>>) {
+        self.parts.push(Part { line: line.into(), boxed: None, hit: None });
+    }
+
+    fn blank(&mut self) {
+        self.push(Line::default());
+    }
+
+    fn quiet(&mut self, text: &str) {
+        self.blank();
+        for line in wrap(&clean(text), self.width) {
+            self.push(Span::styled(line, self.look.theme.quiet));
+        }
+    }
+
+    /// A line with something at its right end.
+    fn spread(&self, mut left: Vec<Span<'static>>, right: Span<'static>) -> Line<'static> {
+        let used: usize = left.iter().map(Span::width).sum::<usize>() + right.width();
+        left.push(Span::raw(" ".repeat(usize::from(self.width).saturating_sub(used).max(1))));
+        left.push(right);
+        Line::from(left)
+    }
+
+    fn head(&mut self, alert: &Alert, gone: bool) {
+        let theme = self.look.theme;
+        let badge = if alert.status == AlertStatus::Open { theme.badge } else { theme.muted };
+        let badge = Span::styled(format!(" {} ", clean(alert.status.as_str())), badge);
+        let room = self.width.saturating_sub(u16::try_from(badge.width()).unwrap_or(0) + 1);
+        let provider = clean(alert.provider.as_str()).into_owned();
+        let kind = format!("  {}", clean(alert.alert_type.words()));
+        let kind = cut(&kind, room.saturating_sub(columns(&provider))).into_owned();
+        self.push(self.spread(vec![Span::styled(provider, theme.strong), Span::styled(kind, theme.plain)], badge));
+        self.blank();
+        let money = Span::styled(amount(alert), theme.strong);
+        let currency = Span::styled(format!(" {}", clean(alert.currency.as_str())), theme.quiet);
+        let closing = self.closing(alert);
+        let closing_width: usize = closing.iter().map(Span::width).sum();
+        let mut line = vec![money, currency];
+        let used: usize = line.iter().map(Span::width).sum();
+        if used + 4 + closing_width <= usize::from(self.width) {
+            line.push(Span::raw("    "));
+            line.extend(closing);
+            self.push(line);
+        } else {
+            self.push(line);
+            self.push(closing);
+        }
+        if gone {
+            self.push(Span::styled("no longer in this list", theme.quiet));
+        }
+    }
+
+    fn closing(&self, alert: &Alert) -> Vec<Span<'static>> {
+        let (theme, now) = (self.look.theme, self.look.now);
+        let quiet = |text: String| Span::styled(text, theme.quiet);
+        if let Some(outcome) = &alert.outcome {
+            let when = outcome.action_time.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
+            return vec![quiet(format!("answered{when}"))];
+        }
+        if let Some(at) = alert.expired_at {
+            return vec![quiet(format!("lapsed {}, {}", times::ago(at, now), times::near(at, now)))];
+        }
+        let left = times::left(alert, now);
+        let style = if left.urgency == Urgency::Today { theme.strong } else { self.look.urgency(left.urgency) };
+        match alert.deadline {
+            Deadline::At(at) => {
+                let local = times::local_clock(at, self.look.zone).map_or_else(String::new, |local| format!(", {local}"));
+                let closes = if at <= now { "closes now".to_owned() } else { format!("closes in {}", times::spell(at - now)) };
+                vec![Span::styled(closes, style), quiet(format!(" {}{local}", times::near(at, now)))]
+            }
+            Deadline::HoursLeft(_) => {
+                vec![Span::styled(format!("closes in {}", left.text), style), quiet(" by the service's count".to_owned())]
+            }
+            Deadline::Unknown => vec![quiet("closing time not told".to_owned())],
+        }
+    }
+
+    fn boxed(&mut self, bar: Style, lines: Vec<(Line<'static>, Option<Action>)>) {
+        self.blank();
+        self.parts.extend(lines.into_iter().map(|(line, hit)| Part { line, boxed: Some(bar), hit }));
+    }
+
+    fn styled_lines(&self, text: &str, style: Style) -> Vec<(Line<'static>, Option<Action>)> {
+        wrap(&clean(text), self.width).into_iter().map(|line| (Line::from(Span::styled(line, style)), None)).collect()
+    }
+
+    fn decision(&mut self, decision: &Decision) {
+        let (theme, now) = (self.look.theme, self.look.now);
+        let word = decision.word();
+        let (title, style, why, key) = match &decision.state {
+            State::Staged(due) => {
+                let seconds = seconds_left(*due, now);
+                (format!("» {word} leaves in {seconds} s"), theme.accent, None, Some((Action::Undo, "takes it back")))
+            }
+            State::Sending => (format!("→ {word} is being sent"), theme.accent, None, None),
+            State::Checking(why) => {
+                let more = "It is being checked; the outcome appears here once it is known.";
+                (format!("? Not known whether {word} arrived"), theme.warning, Some(format!("{why}. {more}")), None)
+            }
+            State::Refused(why) => {
+                let again = (Action::Refund, "resolve again");
+                (format!("! {word} was not recorded"), theme.danger, Some(why.clone()), Some(again))
+            }
+        };
+        let mut lines = self.styled_lines(&title, style.add_modifier(Modifier::BOLD));
+        if let Some(why) = why {
+            lines.extend(self.styled_lines(&why, theme.plain));
+        }
+        match key {
+            Some((Action::Refund, words)) => {
+                let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.look.key(action)).join(" ");
+                let back = self.look.key(Action::Back);
+                lines.push((Line::from(Span::styled(format!("{keys}  {words}   {back}  read"), theme.accent)), None));
+            }
+            Some((action, words)) => {
+                lines.push((Line::from(Span::styled(format!("{}  {words}", self.look.key(action)), theme.accent)), Some(action)));
+            }
+            None => {}
+        }
+        self.boxed(style, lines);
+    }
+
+    fn warning(&mut self, warning: Warning<'_>, alert: &Alert) {
+        let (theme, now) = (self.look.theme, self.look.now);
+        let grave = theme.warning.add_modifier(Modifier::BOLD);
+        let bar = match warning {
+            Warning::PaidTwice(_) | Warning::Double(_) => theme.warning,
+            Warning::NetworkRule(_) => theme.rule,
+            Warning::Notice => theme.quiet,
+        };
+        let mut lines = match warning {
+            Warning::PaidTwice(other) => {
+                let mut lines = self.styled_lines("⚠ May be paid twice", grave);
+                lines.extend(self.styled_lines(&same_payment(other, alert), theme.plain));
+                let when = other.outcome.as_ref().and_then(|outcome| outcome.action_time);
+                let when = when.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
+                lines.extend(self.styled_lines(&format!("{}, refunded{when}", other.status), theme.plain));
+                lines
+            }
+            Warning::Double(other) => {
+                let mut lines = self.styled_lines("⚠ Another alert on this payment", grave);
+                lines.extend(self.styled_lines(&same_payment(other, alert), theme.plain));
+                let state = match &other.outcome {
+                    Some(outcome) => format!("{}, {}", other.status, outcome_words(&outcome.outcome)),
+                    None if other.status == AlertStatus::Open => {
+                        format!("OPEN, {} left: refund one of the two only", times::left(other, now).text)
+                    }
+                    None => other.status.to_string(),
+                };
+                lines.extend(self.styled_lines(&state, theme.plain));
+                lines
+            }
+            Warning::NetworkRule(name) => {
+                let mut lines = self.styled_lines("R The network has probably refunded already", theme.rule);
+                let rule = name.map_or_else(|| "by a rule of the merchant's there".to_owned(), |name| format!("by the rule {name}"));
+                lines.extend(self.styled_lines(&rule, theme.plain));
+                lines
+            }
+            Warning::Notice => self.styled_lines("i A notice: the network asks for no answer", theme.plain),
+        };
+        if let Some(reason) = warning.reason(alert) {
+            let digit = InvalidReason::ALL.iter().position(|known| *known == reason).map_or(0, |position| position + 1);
+            let text = format!("{} then {digit}  invalid: {}", self.look.key(Action::Invalid), reason.words());
+            lines.extend(
+                wrap(&text, self.width).into_iter().map(|line| (Line::from(Span::styled(line, theme.accent)), Some(Action::Invalid))),
+            );
+        }
+        self.boxed(bar, lines);
+    }
+
+    fn label_room(&self) -> u16 {
+        (self.width / 3).clamp(12, LABEL)
+    }
+
+    fn section(&mut self, title: &'static str, facts: Vec<(&'static str, String, String)>) {
+        let facts: Vec<_> = facts.into_iter().filter(|(_, value, _)| !value.is_empty()).collect();
+        if facts.is_empty() {
+            return;
+        }
+        let theme = self.look.theme;
+        self.blank();
+        self.push(Span::styled(title, theme.quiet));
+        let label_room = self.label_room();
+        let value_room = self.width.saturating_sub(label_room).max(8);
+        for (label, value, note) in facts {
+            let value = clean(&value).into_owned();
+            let label = Span::styled(format!("{:<width$}", cut(label, label_room - 1), width = usize::from(label_room)), theme.quiet);
+            let whole = if note.is_empty() { columns(&value) } else { columns(&value) + 2 + columns(&note) };
+            if whole <= value_room && !note.is_empty() {
+                let note = Span::styled(format!("  {note}"), theme.quiet);
+                self.push(vec![label, Span::styled(value, theme.plain), note]);
+                continue;
+            }
+            // A value that is longer than its line goes on in the next one, under itself.
+            let indent = " ".repeat(usize::from(label_room));
+            for (index, line) in wrap(&value, value_room).into_iter().enumerate() {
+                let before = if index == 0 { label.clone() } else { Span::raw(indent.clone()) };
+                self.push(vec![before, Span::styled(line, theme.plain)]);
+            }
+            if !note.is_empty() {
+                self.push(vec![Span::raw(indent), Span::styled(cut(&note, value_room).into_owned(), theme.quiet)]);
+            }
+        }
+    }
+
+    fn card(&mut self, alert: &Alert) {
+        let number = match (alert.card_bin.is_empty(), alert.card_last_four.is_empty()) {
+            (true, true) => String::new(),
+            _ => format!("{} ······ {}", alert.card_bin, alert.card_last_four),
+        };
+        let facts = vec![
+            plain("number", number),
+            plain("expires", option(&alert.card_expiration_date)),
+            plain("issuer", alert.issuer.clone()),
+            plain("payment", option(&alert.payment_type)),
+        ];
+        self.section("CARD", facts);
+    }
+
+    fn transaction(&mut self, alert: &Alert) {
+        let now = self.look.now;
+        let (time, since) = alert.transaction_time.map(|at| (times::utc(at), times::ago(at, now))).unwrap_or_default();
+        let charged = alert.chargeback_amount.map(|amount| {
+            let currency = alert.chargeback_currency.as_ref().unwrap_or(&alert.currency).clone();
+            crate::domain::Money { amount, currency }.to_string()
+        });
+        let facts = vec![
+            ("time", time, since),
+            plain("entry", alert.transaction_type.clone()),
+            plain("auth code", option(&alert.auth_code)),
+            plain("ARN", in_fours(&option(&alert.acquirer_reference_number))),
+            plain("id", option(&alert.transaction_id)),
+            plain("instalment", option(&alert.installment_number)),
+            plain("chargeback", charged.unwrap_or_default()),
+            plain("acquirer", option(&alert.acquirer_bin)),
+        ];
+        self.section("TRANSACTION", facts);
+    }
+
+    fn merchant(&mut self, alert: &Alert) {
+        let facts = vec![
+            plain("name", alert.merchant_name.clone()),
+            plain("descriptor", alert.merchant_descriptor.clone()),
+            plain("order", option(&alert.merchant_order_id)),
+            plain("MCC", option(&alert.mcc)),
+            plain("contact", option(&alert.descriptor_contact)),
+            plain("id", alert.merchant_id.clone()),
+            plain("Ethoca id", option(&alert.ethoca_merchant_id)),
+            plain("CAID", option(&alert.caid)),
+            plain("partner", option(&alert.partner_name)),
+            plain("client", option(&alert.client_name)),
+        ];
+        self.section("MERCHANT", facts);
+    }
+
+    fn provider(&mut self, alert: &Alert) {
+        let now = self.look.now;
+        let (alerted, since) = alert.alert_time.map(|at| (times::utc(at), times::ago(at, now))).unwrap_or_default();
+        let facts = vec![
+            plain("alert", alert.provider_id.clone()),
+            plain("reason", option(&alert.reason_code)),
+            plain("raised by", alert.initiated_by.clone()),
+            ("alerted", alerted, since),
+            plain("rule", option(&alert.rule_name)),
+            plain("rule type", option(&alert.rule_type)),
+            plain("tier", option(&alert.pricing_tier)),
+            plain("source", option(&alert.source)),
+            plain("liability", option(&alert.liability)),
+            plain("status code", option(&alert.status_code)),
+            plain("avert id", alert.id.to_string()),
+        ];
+        self.section("PROVIDER", facts);
+    }
+
+    fn outcome(&mut self, alert: &Alert) {
+        let Some(outcome) = &alert.outcome else { return };
+        let (at, since) = outcome.action_time.map(|at| (times::utc(at), times::ago(at, self.look.now))).unwrap_or_default();
+        let stopped = outcome.amount_stopped.map(|amount| crate::domain::Money { amount, currency: alert.currency.clone() }.to_string());
+        let facts = vec![
+            plain("outcome", outcome_words(&outcome.outcome)),
+            plain("refund", if was_refunded(alert) { "refunded".to_owned() } else { outcome.refunded.clone() }),
+            plain("reason", outcome.dispute_reason_code.as_deref().map(outcome_words).unwrap_or_default()),
+            plain("stopped", stopped.unwrap_or_default()),
+            ("at", at, since),
+            plain("comments", outcome.comments.clone()),
+        ];
+        self.section("OUTCOME", facts);
+    }
+
+    fn webhooks(&mut self, deliveries: &Loadable<Vec<Delivery>>) {
+        let theme = self.look.theme;
+        match deliveries {
+            Loadable::NotAsked | Loadable::Loading => {}
+            Loadable::Failed(error) => self.quiet(&format!("The webhooks could not be loaded: {error}")),
+            Loadable::Loaded(deliveries) if deliveries.is_empty() => {}
+            Loadable::Loaded(deliveries) => {
+                self.blank();
+                self.push(Span::styled("WEBHOOKS", theme.quiet));
+                for delivery in deliveries {
+                    self.delivery(delivery);
+                }
+            }
+        }
+    }
+
+    fn delivery(&mut self, delivery: &Delivery) {
+        let (theme, now) = (self.look.theme, self.look.now);
+        let label_room = self.label_room();
+        let kind = delivery.kind.as_str().trim_start_matches("alert.").to_owned();
+        let label = Span::styled(format!("{:<width$}", cut(&clean(&kind), label_room - 1), width = usize::from(label_room)), theme.quiet);
+        let (sign, words, style) = match delivery.state {
+            DeliveryState::Delivered => ("✓", "delivered", theme.ok),
+            DeliveryState::Pending => ("·", "waits", theme.plain),
+            DeliveryState::Leased => ("→", "being sent", theme.plain),
+            DeliveryState::Exhausted => ("!", "given up", theme.danger),
+            DeliveryState::Cancelled => ("–", "cancelled", theme.quiet),
+        };
+        let mut note = Vec::new();
+        if delivery.attempts > 0 {
+            note.push(counted(u64::from(delivery.attempts), "try", "tries"));
+        }
+        note.extend(delivery.last_result.clone());
+        if let Some(due) = delivery.due.filter(|_| delivery.state == DeliveryState::Pending) {
+            note.push(if due <= now { "next now".to_owned() } else { format!("next in {}", times::spell(due - now)) });
+        }
+        self.push(vec![label, Span::styled(format!("{sign} {words}"), style)]);
+        let indent = " ".repeat(usize::from(label_room));
+        let room = self.width.saturating_sub(label_room).max(8);
+        for line in wrap(&clean(&note.join(", ")), room) {
+            self.push(vec![Span::raw(indent.clone()), Span::styled(line, theme.quiet)]);
+        }
+        let url = cut(&clean(&delivery.url), room).into_owned();
+        self.push(vec![Span::raw(indent), Span::styled(url, theme.quiet)]);
+    }
+}
+
+fn plain(label: &'static str, value: String) -> (&'static str, String, String) {
+    (label, value, String::new())
+}
+
+fn option(text: &Option<String>) -> String {
+    text.clone().unwrap_or_default()
+}
+
+/// What two alerts on one payment have in common: `ETHOCA 5F2RE396 · same card and amount`.
+fn same_payment(other: &Alert, alert: &Alert) -> String {
+    let day = other.transaction_time.zip(alert.transaction_time).is_some_and(|(a, b)| a.date_naive() == b.date_naive());
+    let same = if day { "same card, amount and day" } else { "same card and amount" };
+    format!("{} {} · {same}", other.provider, other.provider_id)
+}
+
+/// A long number in groups of four digits.
+fn in_fours(number: &str) -> String {
+    if number.len() < 12 || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return number.to_owned();
+    }
+    number.as_bytes().chunks(4).map(|group| String::from_utf8_lossy(group)).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,108 @@
+//! Where everything of the Queue screen stands.
+
+use ratatui::layout::Rect;
+
+/// The smallest size in which one can work.
+pub const SMALLEST: (u16, u16) = (60, 16);
+
+/// From so many columns on the detail stands beside the list.
+pub const WIDE: u16 = 100;
+
+/// The narrowest that a list beside a detail may get, and the narrowest detail.
+const NARROWEST: (u16, u16) = (56, 34);
+
+/// From so many rows on there is room for blank lines.
+const ROOMY: u16 = 20;
+
+/// The areas of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Regions {
+    /// The line at the top.
+    pub header: Rect,
+    /// The line at the bottom.
+    pub footer: Rect,
+    /// Name of the view and totals.
+    pub title: Rect,
+    /// Chips, or the search line.
+    pub chips: Rect,
+    /// Titles of the columns.
+    pub heads: Rect,
+    /// The rows of the list, with cursor bar and scrollbar. Empty where the detail has the whole page.
+    pub rows: Rect,
+    /// The line between list and detail.
+    pub divider: Option<Rect>,
+    /// The detail.
+    pub detail: Option<Rect>,
+}
+
+/// Columns left of a row's text: the cursor's bar and the decision's sign.
+pub const GUTTER: u16 = 2;
+
+impl Regions {
+    /// The areas in so much room.
+    pub fn of(area: Rect, divider: u8, page: bool) -> Self {
+        let line = |y: u16, from: Rect| Rect::new(from.x, area.y + y.min(area.height.saturating_sub(1)), from.width, 1);
+        let blank = u16::from(area.height >= ROOMY);
+        let top = 1 + blank;
+        let bottom = area.height.saturating_sub(1 + blank);
+        let body = Rect::new(area.x, area.y + top, area.width, bottom.saturating_sub(top));
+        let beside = area.width >= WIDE && !page;
+        let list = if beside {
+            let share = u16::try_from(u32::from(area.width) * u32::from(divider) / 100).unwrap_or(area.width);
+            Rect { width: share.clamp(NARROWEST.0, area.width - NARROWEST.1), ..body }
+        } else {
+            body
+        };
+        let heads = top + 2 + blank;
+        let rows = Rect::new(list.x, area.y + heads + 1, list.width, bottom.saturating_sub(heads + 1));
+        let whole = Rect { x: body.x + 2, width: body.width.saturating_sub(3), ..body };
+        let aside = Rect { x: list.right() + 2, width: area.width.saturating_sub(list.width + 3), ..body };
+        Self {
+            header: line(0, area),
+            footer: line(area.height.saturating_sub(1), area),
+            title: line(top, list),
+            chips: line(top + 1, list),
+            heads: line(heads, list),
+            rows,
+            divider: beside.then_some(Rect { x: list.right(), width: 1, ..body }),
+            detail: if page { Some(whole) } else { beside.then_some(aside) },
+        }
+    }
+
+    /// Columns that a row has for its text.
+    pub fn row_room(&self) -> u16 {
+        self.rows.width.saturating_sub(GUTTER + 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn nothing_ever_leaves_the_screen(width in 0u16..400, height in 0u16..120, divider in 0u8..=100, page in any::<bool>()) {
+            let area = Rect::new(0, 0, width, height);
+            let regions = Regions::of(area, divider, page);
+            let inside = |part: Rect| part.is_empty() || (part.right() <= area.right() && part.bottom() <= area.bottom());
+
+            prop_assume!(width >= SMALLEST.0 && height >= SMALLEST.1);
+            for part in [regions.header, regions.footer, regions.title, regions.chips, regions.heads, regions.rows] {
+                prop_assert!(inside(part), "{part:?}");
+            }
+            prop_assert!(regions.detail.is_none_or(inside));
+            prop_assert!(regions.divider.is_none_or(inside));
+            prop_assert!(regions.rows.height >= 5);
+        }
+    }
+
+    #[test]
+    fn the_detail_stands_beside_the_list_from_a_hundred_columns_on() {
+        let detail = |width: u16, page: bool| Regions::of(Rect::new(0, 0, width, 30), 64, page).detail;
+
+        assert_eq!((detail(99, false), detail(99, true).map(|area| area.width)), (None, Some(96)));
+        assert!(detail(100, false).is_some_and(|area| area.x > 60));
+    }
+}

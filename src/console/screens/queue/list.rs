@@ -1,0 +1,330 @@
+//! Draws the list: its name and totals, what is asked for, the titles, the visible rows, and what to do where there are none.
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::columns::{self, Column, Placed};
+use super::layout::{GUTTER, Regions};
+use super::listing::Row;
+use super::{AT_RISK_HOURS, Queue};
+use crate::console::decisions::State;
+use crate::console::hits::{Hit, Hits};
+use crate::console::keymap::Action;
+use crate::console::loadable::Loadable;
+use crate::console::look::Look;
+use crate::console::pen::{Pen, put_middle, put_right};
+use crate::console::text::{clean, count, counted, cut};
+use crate::console::times::{self, Urgency};
+use crate::console::widgets::scrollbar;
+use crate::console::{query, text};
+use crate::domain::{Alert, SortField, SortOrder};
+
+/// Draws everything of the list.
+pub fn draw(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, hits: &mut Hits) {
+    let regions = queue.regions();
+    draw_title(queue, look, frame.buffer_mut(), regions.title);
+    draw_chips(queue, look, frame, regions.chips, hits);
+    let placed = columns::lay_out(&columns::shown(&queue.columns, queue.listing.filter()), regions.row_room());
+    draw_heads(queue, look, frame.buffer_mut(), &regions, &placed, hits);
+    hits.push(regions.rows, Hit::List);
+    draw_rows(queue, look, frame.buffer_mut(), &regions, &placed, hits);
+    draw_scrollbar(queue, look, frame.buffer_mut(), regions.rows, hits);
+    if queue.listing.rows() == 0 {
+        draw_empty(queue, look, frame.buffer_mut(), regions.rows);
+    }
+}
+
+fn draw_title(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
+    let theme = look.theme;
+    let mut pen = Pen::new(buffer, Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area });
+    pen.put(&title(queue), theme.strong);
+    pen.skip(3);
+    match queue.listing.total() {
+        Some(total) => {
+            pen.put(&count(total), theme.strong);
+            if let Some(all) = queue.all.loaded().filter(|all| **all != total) {
+                pen.put_whole(&format!(" of {}", count(*all)), theme.quiet);
+            }
+        }
+        None => {
+            pen.put("…", theme.quiet);
+        }
+    }
+    if queue.incoming.is_some() {
+        pen.put_whole(" …", theme.accent);
+    }
+    if let Some(new) = queue.new.zip(queue.listing.total()).and_then(|(now, before)| now.checked_sub(before)).filter(|new| *new > 0) {
+        pen.skip(2);
+        pen.put_whole(&format!("{} new", count(new)), theme.accent);
+    }
+    draw_at_risk(queue, look, &mut pen);
+}
+
+fn draw_at_risk(queue: &Queue, look: &Look<'_>, pen: &mut Pen<'_>) {
+    let Some(at_risk) = queue.at_risk.loaded() else { return };
+    let alerts: u64 = at_risk.iter().map(|risk| risk.alerts).sum();
+    if pen.room() < 30 {
+        return;
+    }
+    pen.skip(3);
+    if alerts == 0 {
+        pen.put_whole(&format!("nothing lapses within {AT_RISK_HOURS} h"), look.theme.quiet);
+        return;
+    }
+    let verb = if alerts == 1 { "lapses" } else { "lapse" };
+    if pen.put_whole(&format!("▲ {} {verb} within {AT_RISK_HOURS} h", count(alerts)), look.theme.warning).is_none() {
+        return;
+    }
+    pen.skip(1);
+    for (index, risk) in at_risk.iter().enumerate() {
+        let money = clean(&risk.money.to_string()).into_owned();
+        let more = at_risk.len() - index - 1;
+        // What is left out is said; a sum in one currency never stands for all.
+        let reserved = if more > 0 { 4 } else { 0 };
+        if text::columns(&money) + 2 + reserved > pen.room() {
+            if index > 0 {
+                pen.put_whole(&format!("  +{}", more + 1), look.theme.quiet);
+            }
+            break;
+        }
+        pen.skip(2);
+        pen.put(&money, look.theme.plain);
+    }
+}
+
+/// The view's name and what it is sorted by: `Open, by deadline`.
+pub fn title(queue: &Queue) -> String {
+    let sort = queue.sort();
+    let word = query::sort_word(sort);
+    let word = word.trim_start_matches('-');
+    let direction = match (sort.order, sort.field) {
+        (SortOrder::Ascending, _) => "",
+        (SortOrder::Descending, SortField::Amount | SortField::HoursLeft) => ", largest first",
+        (SortOrder::Descending, field) if is_time(field) => ", latest first",
+        (SortOrder::Descending, _) => ", Z to A",
+    };
+    let narrowed = if *queue.filter() == queue.view.filter { "" } else { " (changed)" };
+    format!("{}{narrowed}, by {word}{direction}", clean(&queue.view.name))
+}
+
+fn is_time(field: SortField) -> bool {
+    use SortField::{AlertTimeStamp, CreatedAt, ExpiredAt, TransactionTimeStamp, UpdatedAt};
+    matches!(field, AlertTimeStamp | TransactionTimeStamp | CreatedAt | UpdatedAt | ExpiredAt)
+}
+
+fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
+    let theme = look.theme;
+    let area = Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area };
+    if let Some(search) = &queue.search {
+        let mut pen = Pen::new(frame.buffer_mut(), area);
+        pen.put("/ ", theme.key);
+        // Room for the words of an error, where there is one.
+        let room = if search.error.is_some() { pen.room() / 2 } else { pen.room() };
+        let field = Rect { x: area.x + 2, width: room, ..area };
+        frame.buffer_mut().set_style(field, theme.page.patch(theme.field));
+        search.input.draw(frame, field, theme.page.patch(theme.field), true);
+        if let Some(error) = &search.error {
+            let rest = Rect { x: field.right() + 1, width: area.right().saturating_sub(field.right() + 1), ..area };
+            Pen::new(frame.buffer_mut(), rest).put(&clean(&error.to_string()), theme.warning);
+        }
+        return;
+    }
+    let mut pen = Pen::new(frame.buffer_mut(), area);
+    for chip in query::chips(queue.filter(), queue.sort()) {
+        let style = if chip.set { theme.accent } else { theme.quiet };
+        let area = pen.put(&clean(&chip.text), style);
+        if chip.set {
+            hits.push(area, Hit::Chip(chip.key));
+        }
+        pen.skip(2);
+    }
+    pen.skip(2);
+    for action in [Action::Search, Action::Filter, Action::Views] {
+        let Some(binding) = look.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
+        let words = format!("{} {}", look.key(action), binding.words);
+        if let Some(area) = pen.put_whole(&words, theme.quiet) {
+            hits.push(area, Hit::Do(action));
+        }
+        pen.skip(3);
+    }
+}
+
+fn draw_heads(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed], hits: &mut Hits) {
+    let sort = queue.sort();
+    for Placed { column, x, width } in placed.iter().copied() {
+        let area = Rect::new(regions.heads.x + GUTTER + x, regions.heads.y, width, 1);
+        let sorted = column.sort_field() == Some(sort.field);
+        let arrow = match sort.order {
+            _ if !sorted => "",
+            SortOrder::Ascending => "▲",
+            SortOrder::Descending => "▼",
+        };
+        let style = if sorted { look.theme.accent } else { look.theme.quiet };
+        let with_arrow = format!("{}{arrow}", column.title());
+        let title = if text::columns(&with_arrow) <= width { with_arrow } else { column.title().to_owned() };
+        if column.is_right() {
+            put_right(buffer, area, &title, style);
+        } else {
+            Pen::new(buffer, area).put(&title, style);
+        }
+        if column.sort_field().is_some() {
+            hits.push(area, Hit::Title(column));
+        }
+    }
+}
+
+fn draw_rows(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed], hits: &mut Hits) {
+    let listing = &queue.listing;
+    let first = listing.top();
+    for line in 0..regions.rows.height {
+        let index = first + u64::from(line);
+        if index >= listing.rows() {
+            break;
+        }
+        let row = Rect { y: regions.rows.y + line, height: 1, width: regions.rows.width.saturating_sub(2), ..regions.rows };
+        if index == listing.cursor() {
+            buffer.set_style(row, look.theme.selection);
+            buffer.set_stringn(row.x, row.y, "▌", 1, look.theme.accent);
+        }
+        hits.push(row, Hit::Row(index));
+        let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
+        match listing.row(index) {
+            Row::Alert(alert) => draw_alert(alert, false, look, buffer, text, placed),
+            Row::Gone(alert) => draw_alert(alert, true, look, buffer, text, placed),
+            Row::Pending => {
+                put_right(buffer, Rect { width: 6.min(text.width), ..text }, "·", look.theme.quiet);
+            }
+        }
+    }
+}
+
+fn draw_alert(alert: &Alert, gone: bool, look: &Look<'_>, buffer: &mut Buffer, area: Rect, placed: &[Placed]) {
+    let theme = look.theme;
+    let left = times::left(alert, look.now);
+    // What has more than a day steps back.
+    let (text, figure) = match left.urgency {
+        _ if gone => (theme.quiet, theme.quiet),
+        Urgency::Later => (theme.quiet, theme.plain),
+        Urgency::Over => (theme.plain, theme.plain),
+        Urgency::Now | Urgency::Soon | Urgency::Today => (theme.plain, look.figure()),
+    };
+    if let Some((sign, style)) = decision_sign(alert, look) {
+        buffer.set_stringn(area.x.saturating_sub(1), area.y, sign, 1, style);
+    }
+    for Placed { column, x, width } in placed.iter().copied() {
+        let cell = Rect { x: area.x + x, width: width.min(area.width.saturating_sub(x)), ..area };
+        match column {
+            Column::Left => {
+                let style = if gone { theme.quiet } else { look.urgency(left.urgency) };
+                put_right(buffer, cell, &left.text, style);
+                if let Some((sign, style)) = marker(alert, look) {
+                    buffer.set_stringn(cell.right() + 1, cell.y, sign, 1, if gone { theme.quiet } else { style });
+                }
+            }
+            Column::Amount => draw_amount(alert, buffer, cell, figure, theme.quiet),
+            Column::Type | Column::Descriptor => put_cut(buffer, cell, &column.text(alert, width, look.now), text),
+            Column::Order
+            | Column::Reason
+            | Column::Issuer
+            | Column::Alerted
+            | Column::Transaction
+            | Column::Updated
+            | Column::ProviderId => {
+                put_cut(buffer, cell, &column.text(alert, width, look.now), theme.quiet);
+            }
+            _ => put_cut(buffer, cell, &column.text(alert, width, look.now), if gone { theme.quiet } else { theme.plain }),
+        }
+    }
+}
+
+fn put_cut(buffer: &mut Buffer, cell: Rect, text: &str, style: Style) {
+    if cell.width > 0 {
+        buffer.set_stringn(cell.x, cell.y, cut(text, cell.width), usize::from(cell.width), style);
+    }
+}
+
+/// The number up to the currency's three columns, so that numbers stand under numbers.
+fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, figure: Style, quiet: Style) {
+    let currency_room = 4.min(cell.width);
+    let number = Rect { width: cell.width - currency_room, ..cell };
+    put_right(buffer, number, &columns::amount(alert), figure);
+    let currency = Rect { x: number.right() + 1, width: currency_room.saturating_sub(1), ..cell };
+    put_cut(buffer, currency, &clean(alert.currency.as_str()), quiet);
+}
+
+/// The sign right of the time left: what an analyst should know of the alert before deciding.
+fn marker(alert: &Alert, look: &Look<'_>) -> Option<(&'static str, Style)> {
+    if alert.outcome.is_some() {
+        None
+    } else if alert.network_rule_applied() {
+        Some(("R", look.theme.rule))
+    } else if alert.alert_type.is_notice() {
+        Some(("i", look.theme.quiet))
+    } else {
+        None
+    }
+}
+
+/// The sign at the left edge: where this desk's decision on the alert is.
+fn decision_sign(alert: &Alert, look: &Look<'_>) -> Option<(&'static str, Style)> {
+    let decision = look.decisions.of(alert.id)?;
+    Some(match decision.state {
+        State::Staged(_) => ("»", look.theme.accent),
+        State::Sending => ("→", look.theme.accent),
+        State::Checking(_) => ("?", look.theme.warning),
+        State::Refused(_) => ("!", look.theme.danger),
+    })
+}
+
+fn draw_scrollbar(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect, hits: &mut Hits) {
+    if queue.listing.rows() > u64::from(area.height) && area.width > 0 {
+        let bar = Rect { x: area.right() - 1, width: 1, ..area };
+        scrollbar::draw(look.theme, buffer, bar, queue.listing.top(), queue.listing.rows());
+        hits.push(bar, Hit::Scrollbar);
+    }
+}
+
+fn draw_empty(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
+    let key = |action: Action| look.key(action);
+    let mut lines: Vec<(String, Style)> = Vec::new();
+    match (&queue.link.trouble, queue.listing.total()) {
+        (Some((_, error)), _) => {
+            lines.push(("The alerts cannot be shown right now.".to_owned(), look.theme.strong));
+            lines.push((clean(&error.to_string()).into_owned(), look.theme.plain));
+            lines.push((format!("It is tried again by itself; {} tries at once.", key(Action::Refresh)), look.theme.quiet));
+        }
+        (None, None) => lines.push(("Loading…".to_owned(), look.theme.quiet)),
+        (None, Some(_)) if queue.all == Loadable::Loaded(0) => {
+            lines.push(("There are no alerts yet.".to_owned(), look.theme.strong));
+            lines.push(("New ones appear here as they arrive.".to_owned(), look.theme.plain));
+            lines.push(("avert import FILE brings some in.".to_owned(), look.theme.quiet));
+        }
+        (None, Some(_)) if *queue.filter() == queue.view.filter => {
+            let name = clean(&queue.view.name).into_owned();
+            let said = match name.as_str() {
+                "Open" | "Urgent" | "Awaiting answer" => "Nothing waits for an answer here. Well done.",
+                "Missed" => "Nothing was missed.",
+                _ => "Nothing in this view.",
+            };
+            lines.push((said.to_owned(), look.theme.strong));
+            let all = queue.all.loaded().map_or_else(String::new, |all| format!(" among {}", counted(*all, "alert", "alerts")));
+            lines.push((format!("{} chooses another view{all}.", key(Action::Views)), look.theme.quiet));
+        }
+        (None, Some(_)) => {
+            lines.push(("No alert matches.".to_owned(), look.theme.strong));
+            let (search, filter, views) = (key(Action::Search), key(Action::Filter), key(Action::Views));
+            lines.push((format!("{search} changes the search, {filter} the filter, {views} the view."), look.theme.quiet));
+        }
+    }
+    let shown: Vec<(String, Style)> = lines
+        .into_iter()
+        .flat_map(|(line, style)| text::wrap(&line, area.width.saturating_sub(8).min(72)).into_iter().map(move |line| (line, style)))
+        .collect();
+    let height = u16::try_from(shown.len()).unwrap_or(u16::MAX);
+    let top = area.y + area.height.saturating_sub(height) / 3;
+    for ((line, style), y) in shown.iter().zip(top..area.bottom()) {
+        put_middle(buffer, Rect { y, height: 1, ..area }, line, *style);
+    }
+}

@@ -1,0 +1,305 @@
+//! Entering and leaving the terminal: one guard that undoes all that was switched on, whatever ends the console; frames that leave in one
+//! write; keys read on a thread of their own.
+
+use std::io::{self, IsTerminal, Write};
+use std::panic::{self, PanicHookInfo};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crossterm::cursor::{Hide, Show};
+use crossterm::event::{
+    self, DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange, EnableMouseCapture,
+    Event,
+};
+use crossterm::style::ResetColor;
+use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen, SetTitle};
+use crossterm::{execute, queue};
+use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
+use tokio::sync::{Notify, mpsc};
+
+use super::theme::{Theme, ThemeName};
+
+/// Whether there is a terminal to draw on and to read keys from.
+pub fn is_there() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// Picks the theme: the one that was asked for, none where `NO_COLOR` is set, else what the terminal's background calls for.
+/// To be called before the terminal is entered; a terminal that does not say is given a second and gets the 16 ANSI colours.
+pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
+    let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let name = match wanted {
+        Some(name) => name,
+        None if environment("NO_COLOR").is_some() => ThemeName::NoColor,
+        None => {
+            let mut options = QueryOptions::default();
+            options.timeout = Duration::from_secs(1);
+            match theme_mode(options) {
+                Ok(ThemeMode::Dark) => ThemeName::Dark,
+                Ok(ThemeMode::Light) => ThemeName::Light,
+                Err(_) => ThemeName::Ansi,
+            }
+        }
+    };
+    let theme = Theme::named(name);
+    let says_all_colors = environment("COLORTERM").is_some_and(|value| matches!(value.as_str(), "truecolor" | "24bit"));
+    let knows_all_colors = environment("TERM").is_some_and(|term| term.contains("direct") || term.contains("kitty"));
+    if says_all_colors || knows_all_colors { theme } else { theme.in_256_colors() }
+}
+
+type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
+
+/// The terminal while the console has it. Dropping the guard gives it back.
+pub(super) struct Guard {
+    entered: Arc<AtomicBool>,
+    mouse: bool,
+    previous_hook: Arc<Mutex<Option<PanicHook>>>,
+    /// Wakes the loop when something panicked anywhere in the process.
+    pub(super) crashed: Arc<Notify>,
+}
+
+impl Guard {
+    /// Takes the terminal. From here on a panic, wherever it happens, first gives the terminal back and then says where its report is.
+    pub(super) fn enter(mouse: bool, title: &str, reports: PathBuf) -> io::Result<Self> {
+        let entered = Arc::new(AtomicBool::new(false));
+        let crashed = Arc::new(Notify::new());
+        let previous_hook: Arc<Mutex<Option<PanicHook>>> = Arc::new(Mutex::new(Some(panic::take_hook())));
+        let hook = {
+            let (entered, crashed) = (Arc::clone(&entered), Arc::clone(&crashed));
+            move |info: &PanicHookInfo<'_>| {
+                restore(&entered);
+                let written = write_report(&reports, info);
+                let mut stderr = io::stderr().lock();
+                let said = match &written {
+                    Ok(path) => writeln!(stderr, "avert stopped on an error of its own. A report is in {}", path.display()),
+                    Err(error) => writeln!(stderr, "avert stopped on an error of its own: {info}\n(no report could be written: {error})"),
+                };
+                drop(said);
+                crashed.notify_one();
+            }
+        };
+        panic::set_hook(Box::new(hook));
+        let guard = Self { entered, mouse, previous_hook, crashed };
+        guard.take(title)?;
+        Ok(guard)
+    }
+
+    fn take(&self, title: &str) -> io::Result<()> {
+        self.entered.store(true, Ordering::SeqCst);
+        terminal::enable_raw_mode()?;
+        let mut out = io::stdout();
+        execute!(out, EnterAlternateScreen, SetTitle(title), Hide, EnableBracketedPaste, EnableFocusChange)?;
+        if self.mouse { execute!(out, EnableMouseCapture) } else { Ok(()) }
+    }
+
+    /// Gives the mouse back to the terminal, or takes it again.
+    pub(super) fn set_mouse(&mut self, on: bool) -> io::Result<()> {
+        self.mouse = on;
+        if on { execute!(io::stdout(), EnableMouseCapture) } else { execute!(io::stdout(), DisableMouseCapture) }
+    }
+
+    /// Gives the terminal back, stops the process as ctrl-z does everywhere, and takes the terminal again once it is continued.
+    #[cfg(unix)]
+    pub(super) fn suspend(&self, title: &str) -> io::Result<()> {
+        restore(&self.entered);
+        signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
+        self.take(title)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        restore(&self.entered);
+        // A thread that panics cannot change the hook.
+        if !std::thread::panicking()
+            && let Some(previous) = self.previous_hook.lock().unwrap_or_else(PoisonError::into_inner).take()
+        {
+            panic::set_hook(previous);
+        }
+    }
+}
+
+/// Undoes everything, once. Errors are not told: a terminal that is gone needs no restoring.
+fn restore(entered: &AtomicBool) {
+    if !entered.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let mut out = io::stdout();
+    let _ = out.write_all(END_SYNC);
+    let _ = queue!(out, DisableMouseCapture, DisableFocusChange, DisableBracketedPaste, ResetColor, LeaveAlternateScreen, Show);
+    let _ = out.flush();
+    let _ = terminal::disable_raw_mode();
+}
+
+fn write_report(directory: &Path, info: &PanicHookInfo<'_>) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(directory)?;
+    let path = directory.join(format!("avert-crash-{}.txt", std::process::id()));
+    let backtrace = std::backtrace::Backtrace::force_capture();
+    std::fs::write(&path, format!("avert {}\n{info}\n\n{backtrace}\n", env!("CARGO_PKG_VERSION")))?;
+    Ok(path)
+}
+
+const BEGIN_SYNC: &[u8] = b"\x1b[?2026h";
+const END_SYNC: &[u8] = b"\x1b[?2026l";
+
+/// A frame's usual size in bytes, and more.
+const FRAME_BUFFER: usize = 64 * 1024;
+
+/// Collects what a frame writes and sends it in one synchronized write. Clones share one buffer: one is the backend's, one presents.
+pub struct FrameWriter<W> {
+    shared: Arc<Mutex<Pending<W>>>,
+}
+
+struct Pending<W> {
+    out: W,
+    frame: Vec<u8>,
+}
+
+impl<W> Clone for FrameWriter<W> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<W: Write> FrameWriter<W> {
+    /// Collects for this output.
+    pub fn new(out: W) -> Self {
+        Self { shared: Arc::new(Mutex::new(Pending { out, frame: Vec::with_capacity(FRAME_BUFFER) })) }
+    }
+
+    /// Sends what was collected, in one write. Returns how many bytes left.
+    pub fn present(&self) -> io::Result<usize> {
+        let mut pending = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let Pending { out, frame } = &mut *pending;
+        if frame.is_empty() {
+            return Ok(0);
+        }
+        frame.extend_from_slice(END_SYNC);
+        let sent = frame.len();
+        let result = out.write_all(frame).and_then(|()| out.flush());
+        frame.clear();
+        frame.shrink_to(FRAME_BUFFER);
+        result.map(|()| sent)
+    }
+
+    /// Writes at once and outside any frame.
+    pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut pending = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.out.write_all(bytes)?;
+        pending.out.flush()
+    }
+
+    /// Writes something that changes nothing on the screen: a terminal that is gone answers with an error.
+    pub fn heartbeat(&self) -> io::Result<()> {
+        self.send(b"\x1b[0m")
+    }
+}
+
+impl<W> Write for FrameWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut pending = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if pending.frame.is_empty() {
+            pending.frame.extend_from_slice(BEGIN_SYNC);
+        }
+        pending.frame.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    /// Does nothing: a frame leaves as a whole, by [`FrameWriter::present`].
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Reads keys on a thread of its own until it is dropped. crossterm 0.29 spins for ever inside its read once the terminal is gone, so
+/// nothing that has to go on may wait in it; the heartbeat ends the console then.
+pub(super) struct Keys {
+    stop: Arc<AtomicBool>,
+}
+
+impl Keys {
+    pub(super) fn read() -> (Self, mpsc::Receiver<io::Result<Event>>) {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (sender, receiver) = mpsc::channel(256);
+        let stopped = Arc::clone(&stop);
+        std::thread::spawn(move || {
+            while !stopped.load(Ordering::SeqCst) {
+                let next = match event::poll(Duration::from_secs(2)) {
+                    Ok(false) => continue,
+                    // What came after the end belongs to whoever reads next.
+                    Ok(true) if stopped.load(Ordering::SeqCst) => return,
+                    Ok(true) => event::read(),
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(error) => Err(error),
+                };
+                let failed = next.is_err();
+                if sender.blocking_send(next).is_err() || failed {
+                    return;
+                }
+            }
+        });
+        (Self { stop }, receiver)
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// Tells every write it gets.
+    struct Writes(mpsc::Sender<Vec<u8>>);
+
+    impl Write for Writes {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.send(bytes.to_vec()).map_err(io::Error::other)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_frame_leaves_in_one_synchronized_write() {
+        let (sender, receiver) = mpsc::channel();
+        let writer = FrameWriter::new(Writes(sender));
+        let mut backend_side = writer.clone();
+
+        backend_side.write_all(b"one ").unwrap();
+        backend_side.flush().unwrap();
+        backend_side.write_all(b"two").unwrap();
+        let sent = writer.present().unwrap();
+
+        let writes: Vec<_> = receiver.try_iter().collect();
+        assert_eq!(writes, [b"\x1b[?2026hone two\x1b[?2026l".to_vec()]);
+        assert_eq!(sent, writes[0].len());
+    }
+
+    #[test]
+    fn nothing_is_written_for_a_frame_that_changed_nothing() {
+        let (sender, receiver) = mpsc::channel();
+
+        assert_eq!(FrameWriter::new(Writes(sender)).present().unwrap(), 0);
+
+        assert_eq!(receiver.try_iter().count(), 0);
+    }
+
+    #[test]
+    fn a_terminal_that_is_gone_ends_the_heartbeat() {
+        let (sender, receiver) = mpsc::channel();
+        drop(receiver);
+
+        assert!(FrameWriter::new(Writes(sender)).heartbeat().is_err());
+    }
+}

@@ -1,0 +1,110 @@
+//! A list that opens over the screen: a title, entries of which one is chosen, and the keys that work in it.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use crate::console::hits::{Hit, Hits};
+use crate::console::keymap::Context;
+use crate::console::look::Look;
+use crate::console::pen::Pen;
+use crate::console::text::{CUT, columns};
+
+/// Which entry of a list is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Choice {
+    at: usize,
+}
+
+impl Choice {
+    /// This entry.
+    pub fn at(at: usize) -> Self {
+        Self { at }
+    }
+
+    /// The chosen entry of a list of this length.
+    pub fn index(self, length: usize) -> Option<usize> {
+        (length > 0).then(|| self.at.min(length - 1))
+    }
+
+    /// Goes so many entries further, and round at the ends.
+    pub fn step(&mut self, forward: bool, length: usize) {
+        let Some(at) = self.index(length) else { return };
+        self.at = if forward { (at + 1) % length } else { (at + length - 1) % length };
+    }
+}
+
+/// What a list shows.
+pub struct Menu<'m> {
+    /// Over it.
+    pub title: &'m str,
+    /// One line each.
+    pub entries: Vec<Line<'m>>,
+    /// Which is chosen.
+    pub choice: Choice,
+    /// Whose keys stand under it, the nearest first.
+    pub contexts: &'m [Context],
+    /// What to say where there are no entries.
+    pub empty: &'m str,
+    /// How wide it would like to be.
+    pub width: u16,
+    /// Lines left free under the title, for a field.
+    pub field: u16,
+}
+
+impl Menu<'_> {
+    /// Draws the list into the middle of an area. Returns the free lines under its title.
+    pub fn draw(self, look: &Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) -> Rect {
+        let theme = look.theme;
+        let entries = u16::try_from(self.entries.len().max(1)).unwrap_or(u16::MAX);
+        // Border or margin, title, a blank line on either side of the entries, the keys.
+        let height = entries.saturating_add(6 + self.field).min(area.height.saturating_sub(2));
+        let width = self.width.min(area.width.saturating_sub(4));
+        let panel = centered(area, width, height);
+        let inside = theme.open_panel(frame.buffer_mut(), panel);
+        hits.push(panel, Hit::Inside);
+        let line = |y: u16| Rect { y, height: 1, ..inside };
+        Pen::new(frame.buffer_mut(), line(inside.y)).put(self.title, theme.strong);
+        let field = Rect { y: inside.y + 1, height: self.field, ..inside };
+
+        let list = Rect { y: inside.y + 2 + self.field, height: inside.height.saturating_sub(4 + self.field), ..inside };
+        let chosen = self.choice.index(self.entries.len());
+        if self.entries.is_empty() {
+            Pen::new(frame.buffer_mut(), list).put(self.empty, theme.quiet);
+        }
+        let visible = usize::from(list.height);
+        let first = chosen.map_or(0, |chosen| chosen.saturating_sub(visible.saturating_sub(1)));
+        for ((index, entry), y) in self.entries.iter().enumerate().skip(first).zip(list.y..list.bottom()) {
+            let row = Rect { x: inside.x.saturating_sub(1), width: inside.width + 2, y, height: 1 };
+            if Some(index) == chosen {
+                frame.buffer_mut().set_style(row, theme.selection);
+            }
+            frame.buffer_mut().set_line(inside.x, y, entry, inside.width);
+            if entry.width() > usize::from(inside.width) {
+                frame.buffer_mut().set_stringn(inside.right() - 1, y, CUT, 1, theme.quiet);
+            }
+            hits.push(row, Hit::Entry(index));
+        }
+
+        let mut pen = Pen::new(frame.buffer_mut(), line(inside.bottom().saturating_sub(1)));
+        for binding in self.contexts.iter().flat_map(|context| look.keymap.bindings(std::slice::from_ref(context))) {
+            let Some(key) = binding.keys.first().filter(|_| binding.footer) else { continue };
+            let key = key.to_string();
+            if columns(&key) + 1 + columns(&binding.words) > pen.room() {
+                break;
+            }
+            let key = pen.put(&key, theme.key);
+            pen.skip(1);
+            let words = pen.put(&binding.words, theme.quiet);
+            hits.push(key.union(words), Hit::Do(binding.action));
+            pen.skip(3);
+        }
+        field
+    }
+}
+
+/// An area of this size in the middle of another one.
+pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
+    let (width, height) = (width.min(area.width), height.min(area.height));
+    Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 3, width, height }
+}
