@@ -1,1 +1,509 @@
 //! Settings: file < environment < flags, each with its default.
+//!
+//! `assets/config.default.toml` lists every setting with its default and a sentence; a test holds it equal to [`Settings::default`].
+//! A key that does not exist, or a value that is not allowed, is refused with its place and with what is allowed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tracing::level_filters::LevelFilter;
+
+use crate::domain::AlertType;
+use crate::service;
+
+/// The file that lists every setting with its default.
+pub const DEFAULT_FILE: &str = include_str!("../assets/config.default.toml");
+
+/// Why the settings cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("the settings file {} cannot be read: {reason}", file.display())]
+    Unreadable {
+        /// Which file.
+        file: PathBuf,
+        /// The system's words.
+        reason: String,
+    },
+    /// A line of the file is wrong.
+    #[error("{}:{line}: {message}", file.display())]
+    Line {
+        /// Which file.
+        file: PathBuf,
+        /// 1-based.
+        line: usize,
+        /// What was wrong and what is allowed.
+        message: String,
+    },
+    /// An environment variable is wrong.
+    #[error("{variable}: {message}")]
+    Variable {
+        /// Its name.
+        variable: &'static str,
+        /// What was wrong and what is allowed.
+        message: String,
+    },
+}
+
+/// Every setting.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Which of the two worlds this is.
+    #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
+    pub environment: Environment,
+    /// Name or id of the organization to act for; empty where there is only one.
+    pub organization: String,
+    /// The file with the data key; empty for `secret.key` beside the database.
+    pub secret_key_file: PathBuf,
+    /// `avert serve`.
+    pub serve: Serve,
+    /// Time to answer.
+    pub windows: Windows,
+    /// Who answers decisions.
+    pub simulator: Simulator,
+    /// The console.
+    pub console: Console,
+    /// The log.
+    pub log: Log,
+}
+
+/// Settings of `avert serve`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Serve {
+    /// Where it answers.
+    pub listen: Listen,
+    /// Further names that a Host header may carry.
+    pub allow_hosts: Vec<String>,
+}
+
+/// Hours to answer, by provider and by type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Windows {
+    /// ETHOCA.
+    pub ethoca: Hours,
+    /// VERIFI.
+    pub verifi: Hours,
+    /// CDRN.
+    pub cdrn: Hours,
+    /// Single types, which go before their provider.
+    pub types: BTreeMap<TypeName, Hours>,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self { ethoca: Hours(24), verifi: Hours(72), cdrn: Hours(72), types: BTreeMap::new() }
+    }
+}
+
+/// The simulator that answers decisions in place of the networks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Simulator {
+    /// What it plays.
+    #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
+    pub fault: Fault,
+}
+
+/// Settings of the console.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Console {
+    /// Colours.
+    #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
+    pub theme: Theme,
+    /// Whether the mouse works in it.
+    pub mouse: bool,
+    /// How long a decision can be taken back before it is sent.
+    pub grace_seconds: GraceSeconds,
+}
+
+impl Default for Console {
+    fn default() -> Self {
+        Self { theme: Theme::Auto, mouse: true, grace_seconds: GraceSeconds(5) }
+    }
+}
+
+/// Settings of the log.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// How much is logged.
+    #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
+    pub level: LogLevel,
+}
+
+/// Which of the two worlds an engine is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Environment {
+    /// For trying out.
+    #[default]
+    Sandbox,
+    /// The real one.
+    Production,
+}
+
+impl From<Environment> for service::Environment {
+    fn from(environment: Environment) -> Self {
+        match environment {
+            Environment::Sandbox => Self::Sandbox,
+            Environment::Production => Self::Production,
+        }
+    }
+}
+
+/// What the simulator plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Fault {
+    /// Answers at once, always.
+    #[default]
+    None,
+    /// Fails now and then.
+    Flaky,
+    /// Never takes a decision.
+    Down,
+    /// Takes seconds.
+    Slow,
+}
+
+/// Colours of the console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Theme {
+    /// By the terminal's background.
+    #[default]
+    Auto,
+    /// For dark backgrounds.
+    Dark,
+    /// For light backgrounds.
+    Light,
+    /// Strongest contrast.
+    HighContrast,
+    /// The terminal's own 16 colours.
+    Ansi,
+}
+
+impl Theme {
+    /// The word in settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Dark => "dark",
+            Self::Light => "light",
+            Self::HighContrast => "high-contrast",
+            Self::Ansi => "ansi",
+        }
+    }
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What failed.
+    Error,
+    /// And what may be wrong.
+    Warn,
+    /// And what happens.
+    #[default]
+    Info,
+    /// And how.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl LogLevel {
+    /// The same for the log itself.
+    pub const fn filter(self) -> LevelFilter {
+        match self {
+            Self::Off => LevelFilter::OFF,
+            Self::Error => LevelFilter::ERROR,
+            Self::Warn => LevelFilter::WARN,
+            Self::Info => LevelFilter::INFO,
+            Self::Debug => LevelFilter::DEBUG,
+            Self::Trace => LevelFilter::TRACE,
+        }
+    }
+
+    /// So many steps more, as `-v` asks for.
+    pub fn raised(self, steps: u8) -> Self {
+        let levels = Self::value_variants();
+        let at = levels.iter().position(|level| *level == self).unwrap_or_default();
+        levels.get(at + usize::from(steps)).copied().unwrap_or(Self::Trace)
+    }
+}
+
+/// An address to answer at: `ADDRESS:PORT`, where ADDRESS is an IP address or `localhost`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listen(pub SocketAddr);
+
+impl Default for Listen {
+    fn default() -> Self {
+        Self(SocketAddr::from((Ipv4Addr::LOCALHOST, 7317)))
+    }
+}
+
+impl FromStr for Listen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let numeric = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+        numeric
+            .as_deref()
+            .unwrap_or(text)
+            .parse()
+            .map(Self)
+            .map_err(|_| format!("{text:?} is not an address and a port, such as 127.0.0.1:7317"))
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Whole hours, 1 to 8760 (a year).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Hours(pub u32);
+
+/// Whole seconds, 0 to 60.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct GraceSeconds(pub u32);
+
+/// An alert type of the interface.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TypeName(pub AlertType);
+
+impl Serialize for TypeName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for TypeName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let known = AlertType::KNOWN.iter().find(|known| known.as_str() == text).cloned().map(Self);
+        known.ok_or_else(|| {
+            let allowed: Vec<&str> = AlertType::KNOWN.iter().map(AlertType::as_str).collect();
+            D::Error::custom(format!("{text:?} is not an alert type: one of {}", allowed.join(", ")))
+        })
+    }
+}
+
+macro_rules! bounded {
+    ($name:ident, $least:literal, $most:literal, $unit:literal) => {
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let number = text.trim().parse::<u32>().ok().filter(|number| ($least..=$most).contains(number));
+                number.map(Self).ok_or_else(|| format!("{text:?} is not allowed: {} from {} to {}", $unit, $least, $most))
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let number = i64::deserialize(deserializer)?;
+                number.to_string().parse().map_err(D::Error::custom)
+            }
+        }
+    };
+}
+
+bounded!(Hours, 1, 8760, "whole hours");
+bounded!(GraceSeconds, 0, 60, "whole seconds");
+
+impl Serialize for Listen {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Listen {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// Reads one of an enum's words, exactly.
+fn word<T: ValueEnum>(text: &str) -> Result<T, String> {
+    T::from_str(text, false).map_err(|_| {
+        let allowed: Vec<String> =
+            T::value_variants().iter().filter_map(ValueEnum::to_possible_value).map(|value| value.get_name().to_owned()).collect();
+        format!("{text:?} is not allowed: one of {}", allowed.join(", "))
+    })
+}
+
+fn read_word<'de, D: Deserializer<'de>, T: ValueEnum>(deserializer: D) -> Result<T, D::Error> {
+    word(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+fn write_word<S: Serializer, T: ValueEnum>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value.to_possible_value().as_ref().map_or("", |value| value.get_name()))
+}
+
+fn flag(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| format!("{text:?} is not allowed: true or false"))
+}
+
+/// Sets one setting from a text.
+type Set = fn(&mut Settings, &str) -> Result<(), String>;
+
+/// Every environment variable that sets a setting.
+const VARIABLES: [(&str, Set); 13] = [
+    ("AVERT_ENVIRONMENT", |settings, text| word(text).map(|value| settings.environment = value)),
+    ("AVERT_ORGANIZATION", |settings, text| {
+        text.clone_into(&mut settings.organization);
+        Ok(())
+    }),
+    ("AVERT_SECRET_KEY_FILE", |settings, text| {
+        settings.secret_key_file = text.into();
+        Ok(())
+    }),
+    ("AVERT_LISTEN", |settings, text| text.parse().map(|value| settings.serve.listen = value)),
+    ("AVERT_ALLOW_HOST", |settings, text| {
+        settings.serve.allow_hosts = text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        Ok(())
+    }),
+    ("AVERT_WINDOW_ETHOCA", |settings, text| text.parse().map(|value| settings.windows.ethoca = value)),
+    ("AVERT_WINDOW_VERIFI", |settings, text| text.parse().map(|value| settings.windows.verifi = value)),
+    ("AVERT_WINDOW_CDRN", |settings, text| text.parse().map(|value| settings.windows.cdrn = value)),
+    ("AVERT_SIMULATOR_FAULT", |settings, text| word(text).map(|value| settings.simulator.fault = value)),
+    ("AVERT_THEME", |settings, text| word(text).map(|value| settings.console.theme = value)),
+    ("AVERT_MOUSE", |settings, text| flag(text).map(|value| settings.console.mouse = value)),
+    ("AVERT_GRACE_SECONDS", |settings, text| text.parse().map(|value| settings.console.grace_seconds = value)),
+    ("AVERT_LOG", |settings, text| word(text).map(|value| settings.log.level = value)),
+];
+
+impl Settings {
+    /// The settings of a file's text; `file` is where the text came from, for errors.
+    pub fn parse(text: &str, file: &Path) -> Result<Self, ConfigError> {
+        toml::from_str(text).map_err(|error| {
+            let start = error.span().map_or(0, |span| span.start).min(text.len());
+            let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
+            let message = error.message().replace('\n', ", ");
+            ConfigError::Line { file: file.to_owned(), line, message }
+        })
+    }
+
+    /// Defaults, then the file (if there is one), then the environment, which `lookup` reads.
+    pub fn load(file: Option<&Path>, lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let mut settings = match file {
+            None => Self::default(),
+            Some(file) => {
+                let unreadable = |reason: String| ConfigError::Unreadable { file: file.to_owned(), reason };
+                let bytes = std::fs::read(file).map_err(|error| unreadable(error.to_string()))?;
+                let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".to_owned()))?;
+                Self::parse(&text, file)?
+            }
+        };
+        for (variable, set) in VARIABLES {
+            // An empty variable is one that is not set: that is how a shell takes one back.
+            if let Some(text) = lookup(variable).filter(|text| !text.is_empty()) {
+                set(&mut settings, &text).map_err(|message| ConfigError::Variable { variable, message })?;
+            }
+        }
+        Ok(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<Settings, ConfigError> {
+        Settings::parse(text, Path::new("avert.toml"))
+    }
+
+    fn nothing(_: &str) -> Option<String> {
+        None
+    }
+
+    #[test]
+    fn the_listed_defaults_are_the_defaults_and_complete() {
+        let listed = parse(DEFAULT_FILE).unwrap();
+        assert_eq!(listed, Settings::default());
+
+        let in_file: toml::Table = toml::from_str(DEFAULT_FILE).unwrap();
+        let in_code = toml::Table::try_from(Settings::default()).unwrap();
+        assert_eq!(in_file, in_code, "a setting is missing from the file that lists them");
+    }
+
+    #[test]
+    fn every_variable_is_named_in_the_file_that_lists_the_settings() {
+        for (variable, _) in VARIABLES {
+            assert!(DEFAULT_FILE.contains(&format!("({variable}")), "{variable}");
+        }
+    }
+
+    #[rstest]
+    #[case("colour = 1", 1, "unknown field `colour`, expected one of")]
+    #[case("\n[console]\nthem = \"dark\"", 3, "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`")]
+    #[case("[console]\ntheme = \"blue\"", 2, "\"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
+    #[case("[console]\nmouse = \"yes\"", 2, "expected a boolean")]
+    #[case("[console]\ngrace_seconds = 61", 2, "\"61\" is not allowed: whole seconds from 0 to 60")]
+    #[case("[windows]\nethoca = 0", 2, "\"0\" is not allowed: whole hours from 1 to 8760")]
+    #[case("[windows.types]\nVERIFI_CANSEL = 48", 2, "\"VERIFI_CANSEL\" is not an alert type: one of ETHOCA_CONFIRMED_FRAUD")]
+    #[case("[serve]\nlisten = \"here\"", 2, "\"here\" is not an address and a port, such as 127.0.0.1:7317")]
+    #[case("environment = \"prod\"", 1, "\"prod\" is not allowed: one of sandbox, production")]
+    #[case("[log]\nlevel = 3", 2, "expected a string")]
+    #[case("[simulator\nfault = 1", 1, "")]
+    fn a_wrong_line_is_refused_with_its_number_and_what_is_allowed(#[case] text: &str, #[case] wrong: usize, #[case] words: &str) {
+        let ConfigError::Line { line, message, .. } = parse(text).unwrap_err() else { panic!("not a line") };
+
+        assert!(message.contains(words), "{message}");
+        assert_eq!(line, wrong, "{message}");
+    }
+
+    #[test]
+    fn the_environment_is_stronger_than_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("avert.toml");
+        std::fs::write(&file, "[console]\ntheme = \"dark\"\nmouse = false").unwrap();
+
+        let settings = Settings::load(Some(&file), |name| (name == "AVERT_THEME").then(|| "light".to_owned())).unwrap();
+
+        assert_eq!((settings.console.theme, settings.console.mouse), (Theme::Light, false));
+    }
+
+    #[rstest]
+    #[case("AVERT_THEME", "blue", "AVERT_THEME: \"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
+    #[case("AVERT_WINDOW_CDRN", "-1", "AVERT_WINDOW_CDRN: \"-1\" is not allowed: whole hours from 1 to 8760")]
+    #[case("AVERT_MOUSE", "maybe", "AVERT_MOUSE: \"maybe\" is not allowed: true or false")]
+    fn a_wrong_variable_is_refused_with_its_name(#[case] variable: &str, #[case] text: &str, #[case] words: &str) {
+        let error = Settings::load(None, |name| (name == variable).then(|| text.to_owned())).unwrap_err();
+
+        assert_eq!(error.to_string(), words);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named() {
+        let error = Settings::load(Some(Path::new("/nowhere/avert.toml")), nothing).unwrap_err();
+
+        assert!(error.to_string().starts_with("the settings file /nowhere/avert.toml cannot be read: "), "{error}");
+    }
+
+    #[test]
+    fn localhost_is_an_address() {
+        assert_eq!("localhost:0".parse::<Listen>().unwrap().to_string(), "127.0.0.1:0");
+    }
+
+    #[test]
+    fn each_v_raises_the_level_by_one_up_to_everything() {
+        assert_eq!(LogLevel::Info.raised(1), LogLevel::Debug);
+        assert_eq!(LogLevel::Warn.raised(9), LogLevel::Trace);
+    }
+}

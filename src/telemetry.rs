@@ -1,1 +1,109 @@
-//! Tracing: to a file while the console is open, to stderr when serving.
+//! Tracing: to a file while the console is open, to stderr when serving; and the report that a panic leaves.
+
+use std::backtrace::Backtrace;
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use chrono::Utc;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::EnvFilter;
+
+/// A log file larger than this is set aside when the next console opens; one older file is kept.
+const LARGEST_LOG: u64 = 8 * 1024 * 1024;
+
+/// Logs to stderr, for commands without a screen of their own.
+pub fn to_stderr(level: LevelFilter, color: bool) {
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter(level))
+        .with_writer(io::stderr)
+        .with_ansi(color && io::stderr().is_terminal())
+        .with_target(false)
+        .finish();
+    // A second call (a test in one process) keeps the first subscriber.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// Logs to `avert.log` in this directory, which is made: nothing ever gets onto the console's screen.
+pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
+    let path = directory.join("avert.log");
+    let file = open_log(&path)?;
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter(level)).with_writer(Mutex::new(file)).with_ansi(false).finish();
+    let _ = tracing::subscriber::set_global_default(subscriber);
+    Ok(path)
+}
+
+/// avert's own events at this level; of the parts it stands on only warnings.
+fn filter(level: LevelFilter) -> EnvFilter {
+    EnvFilter::new(format!("{},avert={level}", level.min(LevelFilter::WARN)))
+}
+
+fn open_log(path: &Path) -> io::Result<File> {
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory)?;
+    }
+    if std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > LARGEST_LOG) {
+        std::fs::rename(path, path.with_extension("log.1"))?;
+    }
+    OpenOptions::new().create(true).append(true).open(path)
+}
+
+/// From now on a panic writes a report into this directory and says on stderr where it is. Hooks that are set later (the console's, which
+/// gives the terminal back first) call this one.
+pub fn report_panics(directory: PathBuf) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let report = format!(
+            "avert {} {} {}\n{} thread {}\n\n{panic}\n\n{}\n",
+            env!("CARGO_PKG_VERSION"),
+            std::env::consts::OS,
+            std::env::consts::ARCH,
+            Utc::now().to_rfc3339(),
+            std::thread::current().name().unwrap_or("unnamed"),
+            Backtrace::force_capture(),
+        );
+        let said = match write_report(&directory, &report) {
+            Ok(path) => format!("avert: a fault of avert itself; a report of it is in {}\n", path.display()),
+            Err(_) => format!("avert: a fault of avert itself:\n{report}"),
+        };
+        // Nothing can be done about a stderr that is gone.
+        let _ = io::stderr().write_all(said.as_bytes());
+    }));
+}
+
+fn write_report(directory: &Path, report: &str) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(directory)?;
+    let file = tempfile::Builder::new()
+        .prefix(&format!("avert-panic-{}-", Utc::now().format("%Y%m%dT%H%M%SZ")))
+        .suffix(".txt")
+        .disable_cleanup(true)
+        .tempfile_in(directory)?;
+    file.as_file().write_all(report.as_bytes())?;
+    Ok(file.path().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_has_grown_large_is_set_aside() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("logs/avert.log");
+        open_log(&path).unwrap().set_len(LARGEST_LOG + 1).unwrap();
+
+        let log = open_log(&path).unwrap();
+
+        assert_eq!(log.metadata().unwrap().len(), 0);
+        assert_eq!(std::fs::metadata(path.with_extension("log.1")).unwrap().len(), LARGEST_LOG + 1);
+    }
+
+    #[test]
+    fn a_report_is_written_and_stays() {
+        let directory = tempfile::tempdir().unwrap();
+
+        let path = write_report(&directory.path().join("panics"), "what happened").unwrap();
+
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "what happened");
+    }
+}

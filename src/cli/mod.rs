@@ -1,1 +1,119 @@
 //! The command line: the clap tree and a file per command; the only place that picks an engine.
+//!
+//! [`Cli::read`] reads the line, [`run`] does what it says, [`failure`] turns an error into words and an exit code.
+
+mod alerts;
+mod args;
+pub mod demo;
+pub mod failure;
+mod import;
+mod keys;
+mod local;
+mod output;
+mod serve;
+mod signals;
+mod webhooks;
+
+use std::future::Future;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use directories::ProjectDirs;
+use tracing::level_filters::LevelFilter;
+
+pub use args::Cli;
+
+use crate::config::Settings;
+use crate::telemetry;
+use args::{Command, Everywhere};
+use failure::Misused;
+use local::Home;
+use output::Output;
+
+/// How long threads that still read or wait may hold up the end of the process.
+const LAST_WAIT: Duration = Duration::from_secs(1);
+
+/// What every command is given.
+#[derive(Debug, Clone)]
+struct Context {
+    settings: Settings,
+    home: Home,
+    output: Output,
+    verbose: u8,
+}
+
+/// Runs a command line to its end.
+pub fn run(line: Cli) -> anyhow::Result<()> {
+    let Cli { everywhere, command } = line;
+    let context = Context::new(&everywhere)?;
+    telemetry::report_panics(context.home.data_dir.join("panics"));
+    match command {
+        Command::Serve(args) => {
+            context.log_to_stderr(context.settings.log.level.filter());
+            block_on(serve::run(context, args))
+        }
+        Command::Import(args) => {
+            context.log_to_stderr(LevelFilter::WARN);
+            block_on(import::run(context, args))
+        }
+        Command::Keys(command) => {
+            context.log_to_stderr(LevelFilter::WARN);
+            block_on(keys::run(context, command))
+        }
+        Command::Webhooks(command) => {
+            context.log_to_stderr(LevelFilter::WARN);
+            block_on(webhooks::run(context, command))
+        }
+        Command::Alerts(command) => {
+            context.log_to_stderr(LevelFilter::WARN);
+            block_on(alerts::run(context, command))
+        }
+    }
+}
+
+fn block_on(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
+    let result = runtime.block_on(work);
+    // A thread that waits for stdin never ends by itself.
+    runtime.shutdown_timeout(LAST_WAIT);
+    result
+}
+
+impl Context {
+    fn new(everywhere: &Everywhere) -> anyhow::Result<Self> {
+        let directories = ProjectDirs::from("", "", "avert");
+        let file = match (&everywhere.config, &directories) {
+            (Some(named), _) => Some(named.clone()),
+            (None, Some(directories)) => Some(directories.config_dir().join("config.toml")).filter(|file| file.exists()),
+            (None, None) => None,
+        };
+        let settings = Settings::load(file.as_deref(), |name| std::env::var_os(name).map(|text| text.to_string_lossy().into_owned()))?;
+        let home = match (&everywhere.data_dir, &directories) {
+            (Some(named), _) if named.as_os_str().is_empty() => bail!(Misused("--data-dir is empty: a directory is needed".to_owned())),
+            (Some(named), _) => Home::at(named.clone()),
+            (None, Some(directories)) => Home::at(directories.data_local_dir().to_owned()),
+            (None, None) => {
+                bail!(Misused("there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR".to_owned()))
+            }
+        };
+        Ok(Self { settings, home, output: Output::new(everywhere.output, everywhere.no_color), verbose: everywhere.verbose })
+    }
+
+    /// Logs of a command without a screen: at least this much, more with `-v`.
+    fn log_to_stderr(&self, level: LevelFilter) {
+        telemetry::to_stderr(self.raised(level), self.output.color());
+    }
+
+    fn raised(&self, level: LevelFilter) -> LevelFilter {
+        match self.verbose {
+            0 => level,
+            1 => level.max(LevelFilter::DEBUG),
+            _ => LevelFilter::TRACE,
+        }
+    }
+
+    /// The organization to act for: the flag's, else the settings'.
+    fn organization<'a>(&'a self, args: &'a args::OrganizationArgs) -> Option<&'a str> {
+        args.organization.as_deref().or_else(|| Some(self.settings.organization.as_str()).filter(|name| !name.is_empty()))
+    }
+}

@@ -152,7 +152,7 @@ impl Dispatcher {
     /// Sends everything that is due at this moment of the clock, and what becomes due by that, records it and returns. The first error
     /// of the store ends it; what was leased then waits for its lease.
     pub async fn run_once(&mut self) -> StoreResult<RunReport> {
-        self.report = RunReport::default();
+        (self.report, self.claims, self.commits) = (RunReport::default(), Backoff::default(), Backoff::default());
         self.look = true;
         loop {
             self.advance();
@@ -167,6 +167,7 @@ impl Dispatcher {
                     }
                 }
                 () = sleep_until(until_slow), if until_slow.is_some() => {}
+                else => return Ok(self.report),
             }
         }
     }

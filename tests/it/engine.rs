@@ -1,1 +1,8 @@
-//! The engine over a real store: ingest, resolution protocol, expiry, keys.
+//! The engine on a real store: the transition table, the one winner, what becomes of every fault, deadlines, ingest, keys.
+
+mod access;
+mod expiry;
+mod ingest;
+mod reconcile;
+mod repeats;
+mod resolve;

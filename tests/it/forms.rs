@@ -1,1 +1,135 @@
-//! Resolve form and filter form: rules, snapshots.
+//! Resolve form and filter form: rules as sentences, and a picture of every state at three sizes.
+
+mod filter;
+mod pictures;
+mod resolve;
+
+use avert::console::screens::resolve_form::{Choice, FormStep, Place, ResolveForm, Sibling, SiblingState, Warning};
+use avert::console::theme::{Theme, ThemeName};
+use avert::desk::Draft;
+use avert::domain::resolution::InvalidReason;
+use avert::domain::{Alert, AlertType, Currency, Deadline, Provider};
+use chrono::Duration;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Position;
+use ratatui::{Frame, Terminal};
+
+use crate::support::alerts::{noon, open_alert};
+
+const PRODUCTION: Place = Place { production: true, read_only: false, grace_seconds: 5 };
+
+/// The alert of the design's pictures: VERIFI, 70 minutes before its deadline.
+fn travel_alert() -> Alert {
+    Alert {
+        provider: Provider::Verifi,
+        alert_type: AlertType::VerifiDispute,
+        card_bin: "552201".to_owned(),
+        card_last_four: "8831".to_owned(),
+        merchant_descriptor: "ACME*TRAVEL DXB".to_owned(),
+        amount: "1480".parse().ok(),
+        currency: Currency::new("AED"),
+        deadline: Deadline::At(noon() + Duration::minutes(70)),
+        ..open_alert("8F2C77AA0193")
+    }
+}
+
+fn double(state: SiblingState) -> Warning {
+    Warning::Sibling(Sibling {
+        provider: Provider::Ethoca,
+        provider_id: "5F2RE396".to_owned(),
+        same: "same card, amount and day".to_owned(),
+        state,
+    })
+}
+
+fn refunded_double() -> Warning {
+    double(SiblingState::Refunded { at: Some(noon() - Duration::hours(3)) })
+}
+
+fn form(choice: Choice) -> ResolveForm {
+    ResolveForm::new(&travel_alert(), choice, PRODUCTION, None, Vec::new())
+}
+
+fn draft(reason: Option<InvalidReason>, comments: &str) -> Option<Draft> {
+    Some(Draft { refunded: None, reason, comments: comments.to_owned() })
+}
+
+fn key(code: KeyCode) -> Event {
+    Event::Key(KeyEvent::from(code))
+}
+
+fn ctrl(c: char) -> Event {
+    Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))
+}
+
+fn mouse(kind: MouseEventKind, at: Position) -> Event {
+    Event::Mouse(MouseEvent { kind, column: at.x, row: at.y, modifiers: KeyModifiers::NONE })
+}
+
+fn press_at(at: Position) -> Event {
+    mouse(MouseEventKind::Down(MouseButton::Left), at)
+}
+
+fn release_at(at: Position) -> Event {
+    mouse(MouseEventKind::Up(MouseButton::Left), at)
+}
+
+/// Everything a test wants of a drawn screen.
+struct Screen {
+    buffer: Buffer,
+    cursor: Option<Position>,
+}
+
+impl Screen {
+    fn of(width: u16, height: u16, draw: impl FnOnce(&mut Frame<'_>)) -> Self {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(draw).unwrap();
+        let cursor = terminal.backend().cursor_visible().then(|| terminal.backend().cursor_position());
+        Self { buffer: terminal.backend().buffer().clone(), cursor }
+    }
+
+    /// The resolve form as it looks at noon.
+    fn resolve(form: &ResolveForm, width: u16, height: u16) -> Self {
+        Self::of(width, height, |frame| form.draw(frame, frame.area(), &Theme::named(ThemeName::Dark), noon()))
+    }
+
+    fn rows(&self) -> Vec<String> {
+        let area = self.buffer.area;
+        (0..area.height).map(|y| (0..area.width).map(|x| self.buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned()).collect()
+    }
+
+    fn text(&self) -> String {
+        self.rows().join("\n")
+    }
+
+    /// Where a text begins.
+    fn find(&self, text: &str) -> Position {
+        let found = self.rows().iter().enumerate().find_map(|(y, row)| {
+            let at = row.find(text)?;
+            Some(Position { x: u16::try_from(row[..at].chars().count()).unwrap(), y: u16::try_from(y).unwrap() })
+        });
+        found.unwrap_or_else(|| panic!("{text:?} is not on the screen:\n{}", self.text()))
+    }
+
+    fn has(&self, text: &str) -> bool {
+        self.rows().iter().any(|row| row.contains(text))
+    }
+}
+
+/// Applies events and gives back what the last one did.
+fn play(form: &mut ResolveForm, events: impl IntoIterator<Item = Event>) -> FormStep {
+    events.into_iter().fold(FormStep::Ignored, |_, event| form.handle(&event))
+}
+
+fn typed(text: &str) -> Vec<Event> {
+    text.chars().map(|c| key(KeyCode::Char(c))).collect()
+}
+
+/// Tab from a fresh form into its comments.
+fn into_comments(form: &mut ResolveForm) {
+    let comments = Screen::resolve(form, 120, 40).find("Comments");
+    let field = Position { x: comments.x + 13, y: comments.y };
+    play(form, [press_at(field), release_at(field)]);
+}

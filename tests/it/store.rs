@@ -1,5 +1,21 @@
-//! The contract of every store: functions over `Arc<dyn Store>`, run against each kind. What only SQLite has is in `store/sqlite.rs`.
+//! The contract of every store: functions over a [`Fixture`], run against each kind. What only SQLite has is in `store/sqlite.rs`.
 
+/// Makes tests of functions that take a fixture: one of each for every kind of store.
+macro_rules! contract {
+    ($($name:ident),+ $(,)?) => {
+        mod on_sqlite {
+            $(
+                #[tokio::test]
+                async fn $name() {
+                    super::$name(crate::store::Fixture::sqlite().await).await;
+                }
+            )+
+        }
+    };
+}
+
+mod access;
+mod expiry;
 mod ingest;
 mod lists;
 mod outbox;
@@ -9,7 +25,7 @@ mod sqlite;
 use std::sync::Arc;
 
 use avert::domain::time::{Timestamp, to_iso};
-use avert::domain::{Alert, AlertQuery, CompanyId, EnrollmentId, EventKind, OrganizationId, Outcome, OutcomeId};
+use avert::domain::{Alert, AlertQuery, EventKind, OrganizationId, Outcome, OutcomeId};
 use avert::store::{IngestRow, RenderEvent, SharedStore, SqliteOptions, SqliteStore};
 
 use crate::support::alerts::noon;
@@ -24,32 +40,42 @@ impl RenderEvent for PlainEvents {
     }
 }
 
-/// A store on a directory of its own, which goes when it goes.
+/// A fresh store.
 pub(crate) struct Fixture {
     pub(crate) store: SharedStore,
     pub(crate) organization: OrganizationId,
-    pub(crate) directory: tempfile::TempDir,
+    /// What the store stands on; goes when it goes.
+    _ground: Box<dyn std::any::Any + Send>,
 }
 
-/// Opens the store of a directory once more, as another process would.
+/// Opens the store of a directory, once more where it is open already, as another process would.
 pub(crate) fn open(directory: &std::path::Path) -> Arc<SqliteStore> {
     SqliteStore::open(&SqliteOptions::directory(directory, Arc::new(PlainEvents))).unwrap()
 }
 
-/// Fresh stores of every kind.
-pub(crate) async fn fresh() -> Fixture {
-    let directory = tempfile::tempdir().unwrap();
-    let store: SharedStore = open(directory.path());
-    let organization = store.organizations().await.unwrap()[0].organization.id;
-    Fixture { store, organization, directory }
-}
-
 impl Fixture {
+    /// On a directory of its own.
+    pub(crate) async fn sqlite() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        Self::over(open(directory.path()), Box::new(directory)).await
+    }
+
+    async fn over(store: SharedStore, ground: Box<dyn std::any::Any + Send>) -> Self {
+        let organization = store.organizations().await.unwrap()[0].organization.id;
+        Self { store, organization, _ground: ground }
+    }
+
     /// Brings alerts in as they are, without events.
     pub(crate) async fn bring(&self, alerts: &[Alert]) {
         let rows = alerts.iter().map(|alert| row(alert, false)).collect();
         let report = self.store.ingest(self.organization, rows, noon()).await.unwrap();
         assert_eq!(report.created, alerts.len() as u64, "{report:?}");
+    }
+
+    /// Brings one alert in, with its event.
+    pub(crate) async fn announce(&self, alert: &Alert) {
+        let report = self.store.ingest(self.organization, vec![row(alert, true)], noon()).await.unwrap();
+        assert_eq!(report.created, 1);
     }
 
     pub(crate) async fn get(&self, alert: &Alert) -> Alert {
@@ -89,14 +115,5 @@ pub(crate) fn outcome(alert: &Alert, word: &str) -> Outcome {
         dispute_reason_code: None,
         action_time: Some(noon()),
         amount_stopped: None,
-    }
-}
-
-/// An alert with its company and enrollment.
-pub(crate) fn complete(provider_id: &str) -> Alert {
-    Alert {
-        company_id: Some(CompanyId::generate()),
-        enrollment_id: Some(EnrollmentId::generate()),
-        ..crate::support::alerts::open_alert(provider_id)
     }
 }

@@ -1,4 +1,8 @@
 //! Deliveries to real receivers: bodies, credentials, retries, order.
 
+mod dispatching;
+mod house;
 mod receiving;
+mod recovering;
 mod sending;
+mod troubled;

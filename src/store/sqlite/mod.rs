@@ -18,6 +18,8 @@ mod outbox;
 mod query;
 mod readers;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod watch;
 mod writer;
 

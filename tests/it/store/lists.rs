@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use uuid::Uuid;
 
-use super::{Fixture, fresh, outcome};
+use super::{Fixture, outcome};
 use crate::support::alerts::{noon, open_alert};
 
 fn companies() -> Vec<CompanyId> {
@@ -168,6 +168,13 @@ async fn assert_lists(fixture: &Fixture, alerts: &[Alert], query: &AlertQuery) {
     assert_eq!((ids, found), (expected, total), "{query:?}");
 }
 
+contract!(
+    pages_cover_everything_once_and_beyond_the_last_there_is_nothing,
+    another_organizations_alerts_are_not_there,
+    money_at_risk_is_summed_by_currency,
+    a_search_for_what_nobody_has_finds_nothing_and_quotes_do_no_harm,
+);
+
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
@@ -184,7 +191,7 @@ proptest! {
         alerts.sort_by_key(|alert| alert.id);
         alerts.dedup_by_key(|alert| alert.id);
         block_on(async {
-            let fixture = fresh().await;
+            let fixture = Fixture::sqlite().await;
             fixture.bring(&alerts).await;
             for (filter, (page, size)) in filters.into_iter().zip(sizes).chain([(AlertFilter::default(), (1, 7))]) {
                 for sort in every_sort() {
@@ -198,7 +205,7 @@ proptest! {
     #[test]
     fn a_stored_alert_comes_back_as_it_was(alerts in proptest::collection::vec(alerts(), 1..20)) {
         block_on(async {
-            let fixture = fresh().await;
+            let fixture = Fixture::sqlite().await;
             fixture.bring(&alerts).await;
             for alert in &alerts {
                 assert_eq!(&fixture.get(alert).await, alert);
@@ -207,9 +214,7 @@ proptest! {
     }
 }
 
-#[tokio::test]
-async fn pages_cover_everything_once_and_beyond_the_last_there_is_nothing() {
-    let fixture = fresh().await;
+async fn pages_cover_everything_once_and_beyond_the_last_there_is_nothing(fixture: Fixture) {
     let alerts: Vec<Alert> = (0..23).map(|number| open_alert(&format!("P{number}"))).collect();
     fixture.bring(&alerts).await;
     let page = |page| AlertQuery { page: PageRequest { page, size: 10 }, ..AlertQuery::default() };
@@ -227,9 +232,7 @@ async fn pages_cover_everything_once_and_beyond_the_last_there_is_nothing() {
     assert_eq!((beyond.len(), far_beyond.len(), total), (0, 0, 23));
 }
 
-#[tokio::test]
-async fn another_organizations_alerts_are_not_there() {
-    let fixture = fresh().await;
+async fn another_organizations_alerts_are_not_there(fixture: Fixture) {
     let alert = open_alert("P1");
     fixture.bring(std::slice::from_ref(&alert)).await;
     let stranger = avert::domain::OrganizationId::generate();
@@ -242,9 +245,7 @@ async fn another_organizations_alerts_are_not_there() {
     assert_eq!(fixture.store.count_alerts(fixture.organization).await.unwrap(), 1);
 }
 
-#[tokio::test]
-async fn money_at_risk_is_summed_by_currency() {
-    let fixture = fresh().await;
+async fn money_at_risk_is_summed_by_currency(fixture: Fixture) {
     let at = |id: &str, currency: &str, amount: &str, hours: i64| Alert {
         currency: Currency::new(currency),
         amount: Some(amount.parse().unwrap()),
@@ -270,4 +271,20 @@ async fn money_at_risk_is_summed_by_currency() {
 
     let told: Vec<_> = at_risk.iter().map(|risk| (risk.alerts, risk.money.to_string())).collect();
     assert_eq!(told, [(3, "18,000,000,000,001.5 JPY".to_owned()), (2, "11.00 EUR".to_owned())]);
+}
+
+async fn a_search_for_what_nobody_has_finds_nothing_and_quotes_do_no_harm(fixture: Fixture) {
+    fixture.bring(&[open_alert("P\"1'--"), open_alert("P2")]).await;
+    let found = async |q: &str| {
+        let filter = AlertFilter { q: Some(q.to_owned()), ..AlertFilter::default() };
+        fixture.list(&AlertQuery { filter, ..AlertQuery::default() }).await.1
+    };
+
+    assert_eq!(found("\"1'").await, 1);
+    assert_eq!(found("\"1'--").await, 1);
+    assert_eq!(found("p").await, 2);
+    assert_eq!(found("nobody").await, 0);
+    assert_eq!(found("\0").await, 0);
+    assert_eq!(found("a\0b OR \"").await, 0);
+    assert_eq!(found("*").await, 2);
 }

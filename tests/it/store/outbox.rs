@@ -1,1 +1,286 @@
-//! Later.
+//! The outbox: what is owed to whom, in which order, and who may send it now.
+
+use avert::domain::{Alert, EndpointId, Timestamp};
+use avert::service::{DeliveryState, Endpoint, EndpointAuth, NewEndpoint, Secret};
+use avert::store::{AttemptRecord, DueDelivery, NextStep};
+use chrono::Duration;
+
+use super::Fixture;
+use super::resolutions::{claim, resolve};
+use crate::support::alerts::{noon, open_alert};
+
+contract!(
+    a_new_alert_is_announced_to_every_endpoint_with_its_credential,
+    a_silent_alert_is_announced_to_nobody,
+    a_delivery_is_leased_to_one_at_a_time_and_again_after_its_lease,
+    a_record_whose_fence_is_lost_changes_nothing,
+    a_failed_try_is_due_again_with_the_same_event_and_the_next_number,
+    a_resolution_is_told_after_the_creation_has_arrived,
+    a_resolution_waits_two_minutes_at_most,
+    a_resolution_goes_out_when_the_creation_is_exhausted,
+    a_slow_endpoint_gets_no_more_than_its_share_and_holds_up_nobody,
+    what_is_due_longest_goes_first_and_never_more_than_asked_for,
+    a_skipped_endpoint_gets_nothing,
+    a_disabled_endpoint_gets_nothing_more,
+    every_try_shows_in_the_deliveries_of_the_alert,
+);
+
+async fn endpoint(fixture: &Fixture, url: &str) -> Endpoint {
+    let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new(format!("token of {url}")) };
+    fixture.store.add_endpoint(fixture.organization, NewEndpoint { url: url.to_owned(), auth }, noon()).await.unwrap()
+}
+
+async fn due_at(fixture: &Fixture, now: Timestamp) -> Vec<DueDelivery> {
+    fixture.store.claim_due_deliveries(now, now + Duration::seconds(45), 100, 100, &[]).await.unwrap()
+}
+
+fn record(due: &DueDelivery, next: NextStep) -> AttemptRecord {
+    AttemptRecord {
+        delivery: due.delivery,
+        generation: due.generation,
+        started_at: noon(),
+        duration: Duration::milliseconds(120),
+        status: Some(if next == NextStep::Delivered { 204 } else { 503 }),
+        error: None,
+        answer: "answer".to_owned(),
+        next,
+    }
+}
+
+async fn finish(fixture: &Fixture, due: &DueDelivery, next: NextStep) {
+    fixture.store.record_attempts(vec![record(due, next)], noon()).await.unwrap();
+}
+
+async fn states(fixture: &Fixture, alert: &Alert) -> Vec<DeliveryState> {
+    let deliveries = fixture.store.deliveries_of(fixture.organization, alert.id).await.unwrap();
+    deliveries.into_iter().map(|delivery| delivery.state).collect()
+}
+
+async fn a_new_alert_is_announced_to_every_endpoint_with_its_credential(fixture: Fixture) {
+    let basic = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("pass:word ü") };
+    let new = NewEndpoint { url: "https://a.example/hook".to_owned(), auth: basic.clone() };
+    let first = fixture.store.add_endpoint(fixture.organization, new, noon()).await.unwrap();
+    let second = endpoint(&fixture, "https://b.example/hook").await;
+    let alert = open_alert("P1");
+
+    fixture.announce(&alert).await;
+    let due = due_at(&fixture, noon()).await;
+
+    let body = format!("alert.created {} P1 OPEN none 2026-03-10T12:00:00.000Z", alert.id);
+    assert_eq!(due.len(), 2);
+    assert_eq!((due[0].endpoint, &due[0].url, &due[0].auth), (first.id, &"https://a.example/hook".to_owned(), &basic));
+    assert_eq!(due[1].endpoint, second.id);
+    assert!(due.iter().all(|due| *due.body == body && due.attempt == 1));
+    assert_eq!(due[0].event, due[1].event);
+    assert_eq!((first.auth.as_str(), second.auth.as_str()), ("Basic", "X-Token"));
+    assert_eq!(fixture.store.endpoints(fixture.organization).await.unwrap(), [first, second]);
+}
+
+async fn a_silent_alert_is_announced_to_nobody(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    let alert = open_alert("P1");
+
+    fixture.bring(std::slice::from_ref(&alert)).await;
+
+    assert!(due_at(&fixture, noon()).await.is_empty());
+    assert!(states(&fixture, &alert).await.is_empty());
+    assert_eq!(fixture.store.next_due_delivery().await.unwrap(), None);
+}
+
+async fn a_delivery_is_leased_to_one_at_a_time_and_again_after_its_lease(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    fixture.announce(&open_alert("P1")).await;
+
+    let first = due_at(&fixture, noon()).await;
+    let meanwhile = due_at(&fixture, noon() + Duration::seconds(44)).await;
+    let again = due_at(&fixture, noon() + Duration::seconds(45)).await;
+
+    assert_eq!((first.len(), meanwhile.len(), again.len()), (1, 0, 1));
+    assert_eq!((again[0].delivery, again[0].event, &again[0].body), (first[0].delivery, first[0].event, &first[0].body));
+    assert!(again[0].generation > first[0].generation);
+    assert_eq!(again[0].attempt, 1, "a try that nobody recorded is not counted");
+}
+
+async fn a_record_whose_fence_is_lost_changes_nothing(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    let alert = open_alert("P1");
+    fixture.announce(&alert).await;
+    let first = due_at(&fixture, noon()).await.remove(0);
+    let second = due_at(&fixture, noon() + Duration::minutes(1)).await.remove(0);
+
+    finish(&fixture, &first, NextStep::Exhausted).await;
+    let after_stale = states(&fixture, &alert).await;
+    finish(&fixture, &second, NextStep::Delivered).await;
+    finish(&fixture, &second, NextStep::Exhausted).await;
+
+    assert_eq!(after_stale, [DeliveryState::Leased]);
+    assert_eq!(states(&fixture, &alert).await, [DeliveryState::Delivered]);
+}
+
+async fn a_failed_try_is_due_again_with_the_same_event_and_the_next_number(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    fixture.announce(&open_alert("P1")).await;
+    let first = due_at(&fixture, noon()).await.remove(0);
+    let later = noon() + Duration::seconds(5);
+
+    finish(&fixture, &first, NextStep::RetryAt(later)).await;
+    let next = fixture.store.next_due_delivery().await.unwrap();
+    let early = due_at(&fixture, later - Duration::microseconds(1)).await;
+    let second = due_at(&fixture, later).await.remove(0);
+
+    assert_eq!((next, early.len()), (Some(later), 0));
+    assert_eq!((second.event, second.attempt), (first.event, 2));
+}
+
+async fn a_resolution_is_told_after_the_creation_has_arrived(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    let alert = open_alert("P1");
+    fixture.announce(&alert).await;
+    resolve(&fixture, claim(&fixture, &alert)).await;
+
+    let first = due_at(&fixture, noon() + Duration::seconds(2)).await;
+    let while_leased = due_at(&fixture, noon() + Duration::seconds(3)).await;
+    finish(&fixture, &first[0], NextStep::RetryAt(noon() + Duration::seconds(30))).await;
+    let while_pending = due_at(&fixture, noon() + Duration::seconds(4)).await;
+    let retried = due_at(&fixture, noon() + Duration::seconds(30)).await;
+    finish(&fixture, &retried[0], NextStep::Delivered).await;
+    let then = due_at(&fixture, noon() + Duration::seconds(31)).await;
+
+    assert_eq!((first.len(), while_leased.len(), while_pending.len(), retried.len(), then.len()), (1, 0, 0, 1, 1));
+    assert!(first[0].body.starts_with("alert.created") && retried[0].body.starts_with("alert.created"));
+    assert!(then[0].body.starts_with("alert.resolved") && then[0].body.contains("RESOLVED resolved"), "{}", then[0].body);
+}
+
+async fn a_resolution_waits_two_minutes_at_most(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    let alert = open_alert("P1");
+    fixture.announce(&alert).await;
+    let created = due_at(&fixture, noon()).await.remove(0);
+    finish(&fixture, &created, NextStep::RetryAt(noon() + Duration::hours(1))).await;
+    let resolved_at = resolve(&fixture, claim(&fixture, &alert)).await.updated_at.unwrap();
+    let next = fixture.store.next_due_delivery().await.unwrap();
+
+    let early = due_at(&fixture, resolved_at + Duration::minutes(2) - Duration::microseconds(1)).await;
+    let then = due_at(&fixture, resolved_at + Duration::minutes(2)).await;
+
+    assert_eq!((early.len(), then.len()), (0, 1));
+    assert!(then[0].body.starts_with("alert.resolved"));
+    assert_eq!(next, Some(resolved_at + Duration::minutes(2)));
+}
+
+async fn a_resolution_goes_out_when_the_creation_is_exhausted(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    let alert = open_alert("P1");
+    fixture.announce(&alert).await;
+    let created = due_at(&fixture, noon()).await.remove(0);
+    resolve(&fixture, claim(&fixture, &alert)).await;
+
+    finish(&fixture, &created, NextStep::Exhausted).await;
+
+    assert_eq!(due_at(&fixture, noon() + Duration::seconds(2)).await.len(), 1);
+}
+
+async fn a_slow_endpoint_gets_no_more_than_its_share_and_holds_up_nobody(fixture: Fixture) {
+    let slow = endpoint(&fixture, "https://slow.example").await;
+    for number in 0..5 {
+        fixture.announce(&open_alert(&format!("P{number}"))).await;
+    }
+    let quick = endpoint(&fixture, "https://quick.example").await;
+    fixture.announce(&open_alert("P9")).await;
+    let take = async || fixture.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 100, 2, &[]).await.unwrap();
+
+    let first = take().await;
+    let second = take().await;
+    finish(&fixture, &first[0], NextStep::Delivered).await;
+    let third = take().await;
+
+    let share = |due: &[DueDelivery], of: &Endpoint| due.iter().filter(|due| due.endpoint == of.id).count();
+    assert_eq!((share(&first, &slow), share(&first, &quick)), (2, 1));
+    assert!(second.is_empty());
+    assert_eq!((share(&third, &slow), third.len()), (1, 1));
+}
+
+async fn what_is_due_longest_goes_first_and_never_more_than_asked_for(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    endpoint(&fixture, "https://b.example").await;
+    for number in 0..3 {
+        fixture.announce(&open_alert(&format!("P{number}"))).await;
+    }
+    let first = due_at(&fixture, noon()).await;
+    let later = |seconds| NextStep::RetryAt(noon() + Duration::seconds(seconds));
+    for (due, seconds) in first.iter().zip([50, 30, 10, 60, 20, 40]) {
+        finish(&fixture, due, later(seconds)).await;
+    }
+
+    let now = noon() + Duration::minutes(5);
+    let mut order = Vec::new();
+    for limit in [2, 3, 5] {
+        let taken = fixture.store.claim_due_deliveries(now, now + Duration::seconds(45), limit, 100, &[]).await.unwrap();
+        assert!(taken.len() <= limit as usize);
+        order.extend(taken.into_iter().map(|due| due.delivery));
+    }
+
+    let expected: Vec<_> = [2, 4, 1, 5, 0, 3].map(|index: usize| first[index].delivery).into();
+    assert_eq!(order, expected);
+}
+
+async fn a_skipped_endpoint_gets_nothing(fixture: Fixture) {
+    let broken = endpoint(&fixture, "https://broken.example").await;
+    let healthy = endpoint(&fixture, "https://healthy.example").await;
+    fixture.announce(&open_alert("P1")).await;
+
+    let due = fixture.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 10, 10, &[broken.id]).await.unwrap();
+
+    assert_eq!(due.iter().map(|due| due.endpoint).collect::<Vec<EndpointId>>(), [healthy.id]);
+}
+
+async fn a_disabled_endpoint_gets_nothing_more(fixture: Fixture) {
+    let gone = endpoint(&fixture, "https://gone.example").await;
+    let (first, second, third) = (open_alert("P1"), open_alert("P2"), open_alert("P3"));
+    for alert in [&first, &second, &third] {
+        fixture.announce(alert).await;
+    }
+    let mut due = fixture.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 2, 10, &[]).await.unwrap();
+    let (other, told_off) = (due.pop().unwrap(), due.pop().unwrap());
+
+    finish(&fixture, &told_off, NextStep::DisableEndpoint("410 Gone".to_owned())).await;
+    finish(&fixture, &other, NextStep::RetryAt(noon())).await;
+    let late = open_alert("P4");
+    fixture.announce(&late).await;
+
+    assert!(due_at(&fixture, noon() + Duration::days(1)).await.is_empty());
+    for alert in [&first, &second, &third] {
+        assert_eq!(states(&fixture, alert).await, [DeliveryState::Cancelled]);
+    }
+    assert!(states(&fixture, &late).await.is_empty());
+    let shown = fixture.store.endpoints(fixture.organization).await.unwrap();
+    assert_eq!(shown, [Endpoint { disabled: Some((noon(), "410 Gone".to_owned())), ..gone }]);
+    assert_eq!(fixture.store.next_due_delivery().await.unwrap(), None);
+}
+
+async fn every_try_shows_in_the_deliveries_of_the_alert(fixture: Fixture) {
+    let endpoint = endpoint(&fixture, "https://a.example").await;
+    let alert = open_alert("P1");
+    fixture.announce(&alert).await;
+    let first = due_at(&fixture, noon()).await.remove(0);
+    let broken = AttemptRecord {
+        status: None,
+        error: Some("connection refused".to_owned()),
+        answer: "ü".repeat(20_000),
+        ..record(&first, NextStep::RetryAt(noon() + Duration::seconds(5)))
+    };
+
+    fixture.store.record_attempts(vec![broken], noon()).await.unwrap();
+    let waiting = fixture.store.deliveries_of(fixture.organization, alert.id).await.unwrap().remove(0);
+    let second = due_at(&fixture, noon() + Duration::seconds(5)).await.remove(0);
+    finish(&fixture, &second, NextStep::Delivered).await;
+    let delivered = fixture.store.deliveries_of(fixture.organization, alert.id).await.unwrap().remove(0);
+
+    assert_eq!((waiting.id, waiting.event, waiting.alert, waiting.endpoint), (first.delivery, first.event, alert.id, endpoint.id));
+    assert_eq!((waiting.state, waiting.attempts, waiting.due), (DeliveryState::Pending, 1, Some(noon() + Duration::seconds(5))));
+    assert_eq!(waiting.last_result.as_deref(), Some("connection refused"));
+    assert_eq!((delivered.state, delivered.attempts, delivered.due), (DeliveryState::Delivered, 2, None));
+    assert_eq!((delivered.last_result.as_deref(), delivered.delivered_at), (Some("204"), Some(noon())));
+    let stranger = avert::domain::OrganizationId::generate();
+    assert!(fixture.store.deliveries_of(stranger, alert.id).await.unwrap().is_empty());
+}

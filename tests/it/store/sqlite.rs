@@ -1,1 +1,274 @@
-//! Later.
+//! What only SQLite has: files, keys, locks, several processes on one directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use avert::domain::{OutcomeId, decide};
+use avert::service::{EndpointAuth, NewEndpoint, Secret};
+use avert::store::{Claim, Commit, CommitRequest, SqliteOptions, SqliteStore, Store as _, StoreError};
+use chrono::Duration;
+use rstest::rstest;
+
+use super::resolutions::claim;
+use super::{Fixture, PlainEvents, open, row};
+use crate::support::alerts::{noon, open_alert};
+
+fn options(directory: &Path) -> SqliteOptions {
+    SqliteOptions::directory(directory, Arc::new(PlainEvents))
+}
+
+/// The words of a refusal to open.
+fn refusal(options: &SqliteOptions) -> String {
+    match SqliteStore::open(options) {
+        Err(StoreError::Unusable(words)) => words,
+        Err(other) => panic!("not unusable: {other:?}"),
+        Ok(_) => panic!("it opened"),
+    }
+}
+
+fn files_of(directory: &Path) -> Vec<PathBuf> {
+    fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect()
+}
+
+async fn over(store: Arc<SqliteStore>) -> Fixture {
+    Fixture::over(store, Box::new(())).await
+}
+
+#[tokio::test]
+async fn what_was_stored_is_there_when_the_directory_is_opened_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("deep/in/data");
+    let first = open(&path);
+    let alert = open_alert("P1");
+    over(Arc::clone(&first)).await.bring(std::slice::from_ref(&alert)).await;
+    first.close();
+
+    let again = over(open(&path)).await;
+
+    assert_eq!(again.get(&alert).await, alert);
+    assert_eq!(*again.store.changes().borrow(), 1);
+}
+
+#[tokio::test]
+async fn a_database_file_can_be_named_itself() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("alerts.sqlite");
+
+    let store = SqliteStore::open(&SqliteOptions::file(&file, Arc::new(PlainEvents))).unwrap();
+
+    store.ping().await.unwrap();
+    assert!(file.is_file());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_can_look_into_the_directory_or_at_the_key() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("data");
+
+    let _store = open(&path);
+
+    let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(path.clone()), mode(path.join("secret.key"))), (0o700, 0o600));
+}
+
+#[tokio::test]
+async fn a_closed_store_refuses_work_and_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+
+    store.close();
+
+    let refused = [store.ping().await.unwrap_err(), store.touch_key("any", noon()).await.unwrap_err()];
+    assert!(refused.iter().all(|error| matches!(error, StoreError::Unavailable(words) if words.contains("closed"))), "{refused:?}");
+}
+
+#[test]
+fn a_file_that_is_no_database_is_told_and_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("avert.db");
+    fs::write(&file, "id,provider\n".repeat(100)).unwrap();
+
+    let words = refusal(&options(directory.path()));
+
+    assert!(words.contains("avert.db") && words.contains("not a database"), "{words}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "id,provider\n".repeat(100));
+}
+
+#[test]
+fn a_database_of_another_program_is_told_and_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("avert.db");
+    rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE bookmarks (url TEXT)").unwrap();
+    let before = fs::read(&file).unwrap();
+
+    let words = refusal(&options(directory.path()));
+
+    assert!(words.contains("another program"), "{words}");
+    assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn a_directory_in_the_place_of_the_database_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("avert.db")).unwrap();
+
+    let words = refusal(&options(directory.path()));
+
+    assert!(words.contains("avert.db") && words.contains("is a directory"), "{words}");
+}
+
+#[test]
+fn a_file_in_the_place_of_the_directory_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("data");
+    fs::write(&file, "").unwrap();
+
+    let words = [refusal(&options(&file)), refusal(&options(&file.join("deeper")))];
+
+    assert!(words.iter().all(|words| words.contains("data") && words.contains("is a file")), "{words:?}");
+}
+
+#[rstest]
+#[case("INSERT INTO schema_migration VALUES (9999, 'future', x'00', 0)", "newer avert")]
+#[case("UPDATE schema_migration SET checksum = x'00'", "schema step 1")]
+fn a_schema_that_this_version_does_not_know_is_told(#[case] sql: &str, #[case] word: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    open(directory.path()).close();
+    rusqlite::Connection::open(directory.path().join("avert.db")).unwrap().execute_batch(sql).unwrap();
+
+    let words = refusal(&options(directory.path()));
+
+    assert!(words.contains("avert.db") && words.contains(word), "{words}");
+}
+
+#[test]
+fn a_wrong_or_missing_key_is_told_at_once_and_never_replaced() {
+    let (directory, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    open(directory.path()).close();
+    open(other.path()).close();
+    let key = directory.path().join("secret.key");
+    let right = fs::read(&key).unwrap();
+
+    fs::copy(other.path().join("secret.key"), &key).unwrap();
+    let wrong = refusal(&options(directory.path()));
+    fs::remove_file(&key).unwrap();
+    let missing = refusal(&options(directory.path()));
+    let named = SqliteOptions { secret_key_file: Some(other.path().join("moved.key")), ..options(directory.path()) };
+    fs::write(other.path().join("moved.key"), right).unwrap();
+
+    assert!(wrong.contains("secret.key") && wrong.contains("not the key"), "{wrong}");
+    assert!(missing.contains("secret.key") && missing.contains("missing"), "{missing}");
+    assert!(!key.exists());
+    assert!(SqliteStore::open(&named).is_ok());
+}
+
+#[tokio::test]
+async fn no_file_holds_a_credential_in_plain_text() {
+    let directory = tempfile::tempdir().unwrap();
+    let fixture = over(open(directory.path())).await;
+    let endpoint = |auth| NewEndpoint { url: "https://a.example".to_owned(), auth };
+    let basic = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("correct horse battery") };
+    let header = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("staple stapler staple") };
+
+    fixture.store.add_endpoint(fixture.organization, endpoint(basic), noon()).await.unwrap();
+    fixture.store.add_endpoint(fixture.organization, endpoint(header), noon()).await.unwrap();
+    fixture.announce(&open_alert("P1")).await;
+
+    let contains = |needle: &str| {
+        let holds = |path: &PathBuf| fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle.as_bytes());
+        files_of(directory.path()).iter().any(holds)
+    };
+    assert!(contains("https://a.example"), "the search itself works");
+    assert!(!contains("horse battery") && !contains("staple stapler"));
+}
+
+#[tokio::test]
+async fn the_work_of_a_dead_process_goes_on_at_once_and_that_of_a_living_one_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let first = open(directory.path());
+    let dying = over(Arc::clone(&first)).await;
+    let second = open(directory.path());
+    let living = over(Arc::clone(&second)).await;
+    let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
+    dying.store.add_endpoint(dying.organization, NewEndpoint { url: "https://a.example".to_owned(), auth }, noon()).await.unwrap();
+    let alert = open_alert("P1");
+    dying.announce(&alert).await;
+    let request = claim(&dying, &alert);
+    let Claim::Claimed { generation, .. } = dying.store.claim_resolution(request.clone()).await.unwrap() else { panic!("not claimed") };
+    let lease = noon() + Duration::seconds(45);
+    let leased = dying.store.claim_due_deliveries(noon(), lease, 10, 10, &[]).await.unwrap();
+
+    let while_alive = (
+        living.store.claim_unsettled(noon(), lease, 10).await.unwrap().len(),
+        living.store.claim_due_deliveries(noon(), lease, 10, 10, &[]).await.unwrap().len(),
+    );
+    drop(dying);
+    drop(first);
+    let attempts = living.store.claim_unsettled(noon(), lease, 10).await.unwrap();
+    let deliveries = living.store.claim_due_deliveries(noon(), lease, 10, 10, &[]).await.unwrap();
+
+    assert_eq!((while_alive, leased.len()), ((0, 0), 1));
+    assert_eq!((attempts.len(), attempts[0].attempt), (1, request.attempt));
+    assert!(attempts[0].generation > generation);
+    assert_eq!((deliveries.len(), deliveries[0].event), (1, leased[0].event));
+    let commit = CommitRequest {
+        attempt: request.attempt,
+        generation: attempts[0].generation,
+        outcome: OutcomeId::generate(),
+        verdict: decide(&attempts[0].resolution),
+        now: noon(),
+    };
+    assert!(matches!(living.store.commit_resolution(commit).await.unwrap(), Commit::Committed(_)));
+}
+
+#[tokio::test]
+async fn a_lease_that_was_taken_from_a_dead_process_is_respected() {
+    let directory = tempfile::tempdir().unwrap();
+    let dying = over(open(directory.path())).await;
+    let living = over(open(directory.path())).await;
+    let third = over(open(directory.path())).await;
+    let alert = open_alert("P1");
+    dying.bring(std::slice::from_ref(&alert)).await;
+    dying.store.claim_resolution(claim(&dying, &alert)).await.unwrap();
+    drop(dying);
+    let lease = noon() + Duration::minutes(1);
+
+    let taken = living.store.claim_unsettled(noon(), lease, 10).await.unwrap();
+    let past_deadline = third.store.claim_unsettled(noon() + Duration::seconds(30), lease, 10).await.unwrap();
+    let past_lease = third.store.claim_unsettled(lease, lease + Duration::minutes(1), 10).await.unwrap();
+
+    assert_eq!((taken.len(), past_deadline.len(), past_lease.len()), (1, 0, 1));
+}
+
+#[tokio::test]
+async fn another_processs_commit_is_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let (writing, watching) = (over(open(directory.path())).await, over(open(directory.path())).await);
+    let mut changes = watching.store.changes();
+
+    let alert = open_alert("P1");
+    writing.store.ingest(writing.organization, vec![row(&alert, false)], noon()).await.unwrap();
+    let noticed = tokio::time::timeout(std::time::Duration::from_secs(10), changes.wait_for(|number| *number == 1)).await;
+
+    assert!(noticed.is_ok(), "not noticed");
+    assert_eq!(watching.get(&alert).await, alert);
+}
+
+#[tokio::test]
+async fn several_processes_write_and_all_of_it_is_there_and_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let fixtures = [over(open(directory.path())).await, over(open(directory.path())).await];
+
+    for round in 0..10 {
+        for (number, fixture) in fixtures.iter().enumerate() {
+            fixture.announce(&open_alert(&format!("P{round}-{number}"))).await;
+        }
+    }
+
+    for fixture in &fixtures {
+        assert_eq!(fixture.list(&avert::domain::AlertQuery::default()).await.1, 20);
+    }
+}

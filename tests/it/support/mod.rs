@@ -3,5 +3,7 @@
 pub mod alerts;
 pub mod binary;
 pub mod clock;
+pub mod engine;
 pub mod receiver;
+pub mod store;
 pub mod terminal;

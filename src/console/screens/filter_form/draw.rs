@@ -9,7 +9,7 @@ use super::{Field, FilterForm, Spot};
 use crate::console::query::field_word;
 use crate::console::text::{clean, columns, cut};
 use crate::console::theme::Theme;
-use crate::domain::SortOrder;
+use crate::domain::{SortField, SortOrder};
 
 const WIDE: u16 = 92;
 const ROOM_FOR_WIDE: u16 = 100;
@@ -111,38 +111,43 @@ impl FilterForm {
             Cell::Value(format!("{:^11}", field_word(self.sort.field))),
             Cell::Choice { field: Field::SortBy, index: 1, text: "›".to_owned(), on: false },
         ];
-        sort.extend(["smallest first", "largest first"].iter().enumerate().map(|(index, text)| self.choice(Field::Order, index, text)));
+        sort.extend(order_words(self.sort.field).iter().enumerate().map(|(index, text)| self.choice(Field::Order, index, text)));
         let company = input(Field::Company, width, "company ids");
 
-        let mut rows = Vec::new();
-        rows.push(Row::of("Search", vec![input(Field::Search, width, "in provider id, descriptor, BIN and last four digits")]));
-        rows.push(Row::gap(1));
-        rows.push(Row::of("Descriptor", vec![input(Field::Descriptor, width, "what the merchant descriptor begins with")]));
-        rows.push(Row::gap(2));
-        rows.extend(self.wrapped("Provider", Field::Provider, width));
-        rows.push(Row::gap(1));
-        rows.extend(self.wrapped("Type", Field::Type, width));
-        rows.push(Row::gap(1));
-        rows.extend(self.wrapped("Status", Field::Status, width));
-        rows.push(Row::gap(2));
-        rows.push(Row::of("Lapses in", vec![input(Field::Hours, 13, "any time"), Cell::Words("hours or less, and waits for an answer")]));
-        rows.extend(self.errors(&[Field::Hours]));
-        rows.push(Row::gap(1));
-        rows.push(Row::of("Lapsed", expired));
-        rows.push(Row::gap(1));
-        rows.push(Row::of("Alerted", days(Field::From, Field::To)));
-        rows.extend(self.errors(&[Field::From, Field::To]));
-        rows.push(Row::gap(1));
-        rows.push(Row::of("Transaction", days(Field::TxFrom, Field::TxTo)));
-        rows.extend(self.errors(&[Field::TxFrom, Field::TxTo]));
-        rows.push(Row::gap(2));
-        rows.push(Row::of("Outcome", vec![input(Field::Outcome, width, "stored words, such as resolved, not_found")]));
-        rows.push(Row::gap(1));
-        rows.push(Row::of("Company", vec![company]));
-        rows.extend(self.errors(&[Field::Company]));
-        rows.push(Row::gap(2));
-        rows.push(Row::of("Sort by", sort));
-        rows
+        let line = |label, cells| std::iter::once(Row::of(label, cells));
+        let gap = |level| std::iter::once(Row::gap(level));
+        let search = input(Field::Search, width, "in provider id, descriptor, BIN and last four digits");
+        let descriptor = input(Field::Descriptor, width, "what the merchant descriptor begins with");
+        let hours = vec![input(Field::Hours, 13, "any time"), Cell::Words("hours or less, and waits for an answer")];
+        let outcome = input(Field::Outcome, width, "stored words, such as resolved, not_found");
+        line("Search", vec![search])
+            .chain(gap(1))
+            .chain(line("Descriptor", vec![descriptor]))
+            .chain(gap(2))
+            .chain(self.wrapped("Provider", Field::Provider, width))
+            .chain(gap(1))
+            .chain(self.wrapped("Type", Field::Type, width))
+            .chain(gap(1))
+            .chain(self.wrapped("Status", Field::Status, width))
+            .chain(gap(2))
+            .chain(line("Lapses in", hours))
+            .chain(self.errors(&[Field::Hours]))
+            .chain(gap(1))
+            .chain(line("Lapsed", expired))
+            .chain(gap(1))
+            .chain(line("Alerted", days(Field::From, Field::To)))
+            .chain(self.errors(&[Field::From, Field::To]))
+            .chain(gap(1))
+            .chain(line("Transaction", days(Field::TxFrom, Field::TxTo)))
+            .chain(self.errors(&[Field::TxFrom, Field::TxTo]))
+            .chain(gap(2))
+            .chain(line("Outcome", vec![outcome]))
+            .chain(gap(1))
+            .chain(line("Company", vec![company]))
+            .chain(self.errors(&[Field::Company]))
+            .chain(gap(2))
+            .chain(line("Sort by", sort))
+            .collect()
     }
 
     /// The row that says what is wrong with the fields above it.
@@ -189,6 +194,18 @@ impl FilterForm {
     }
 }
 
+/// What either direction means for a property.
+const fn order_words(field: SortField) -> [&'static str; 2] {
+    use SortField as By;
+    match field {
+        By::AlertTimeStamp | By::TransactionTimeStamp | By::CreatedAt | By::UpdatedAt | By::ExpiredAt | By::HoursLeft => {
+            ["earliest first", "latest first"]
+        }
+        By::Amount => ["smallest first", "largest first"],
+        _ => ["a to z", "z to a"],
+    }
+}
+
 struct Pen<'p, 'f> {
     frame: &'p mut Frame<'f>,
     theme: &'p Theme,
@@ -227,7 +244,7 @@ impl Pen<'_, '_> {
         for (row, y) in rows.iter().skip(usize::from(top)).zip(list.y..list.bottom()) {
             self.row(row, y);
         }
-        if most > 0 {
+        if most > 0 && list.height > 0 {
             self.scrollbar(list, rows.len(), top);
         }
     }

@@ -122,20 +122,17 @@ impl ResolveForm {
         };
         let who = format!("{} {}", clean(sibling.provider.as_str()), clean(&sibling.provider_id));
         let same = clean(&sibling.same);
-        let ago = |at: &Option<Timestamp>| at.map(|at| times::ago(at, now));
-        let when = |at: &Option<Timestamp>| ago(at).map_or(String::new(), |ago| format!(", {ago}"));
+        let when = |at: &Option<Timestamp>| at.map_or("already".to_owned(), |at| times::ago(at, now));
         let fits = self.choice == Choice::Invalid && self.reason.is_some() && self.reason == warning.offers(&self.alert);
         let careful = if fits { Tone::Fits } else { Tone::Care };
         let (tone, text) = match &sibling.state {
-            SiblingState::Refunded { at } if fits => {
-                (Tone::Fits, format!("{who} was refunded {}; this reason fits", ago(at).unwrap_or_else(|| "already".to_owned())))
-            }
+            SiblingState::Refunded { at } if fits => (Tone::Fits, format!("{who} was refunded {}; this reason fits", when(at))),
             SiblingState::Refunded { at } => {
                 let tone = if self.choice == Choice::Refunded { Tone::Stop } else { Tone::Care };
-                (tone, format!("refunded already: {who}, {same}{}", when(at)))
+                (tone, format!("refunded {}: {who}, {same}", when(at)))
             }
-            SiblingState::Waiting => (careful, format!("waits for an answer too: {who}, {same}")),
-            SiblingState::Answered { outcome, at } => (careful, format!("answered {}: {who}, {same}{}", clean(outcome), when(at))),
+            SiblingState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
+            SiblingState::Answered { outcome, at } => (careful, format!("answered {} {}: {who}, {same}", clean(outcome), when(at))),
         };
         Some(Seen { tone, text })
     }

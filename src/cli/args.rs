@@ -1,0 +1,373 @@
+//! The clap tree: every command and flag there is.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+use crate::config::Listen;
+use crate::service::KeyScope;
+
+/// Chargeback alerts, answered before they become chargebacks.
+#[derive(Debug, Parser)]
+#[command(name = "avert", version, disable_help_subcommand = true)]
+pub struct Cli {
+    #[command(flatten)]
+    pub(super) everywhere: Everywhere,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+impl Cli {
+    /// Reads a command line; the error is help, the version, or what is wrong with it.
+    pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut tree = Self::command();
+        // `--no-color` has to hold for the help and for errors too, which clap writes before anybody has read the flag.
+        let line: Vec<OsString> = line.into_iter().collect();
+        if line.iter().take_while(|word| *word != "--").any(|word| word == "--no-color") {
+            tree = tree.color(clap::ColorChoice::Never);
+        }
+        Self::from_arg_matches(&tree.try_get_matches_from(line)?)
+    }
+}
+
+/// Flags that every command has.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub(super) struct Everywhere {
+    /// Home of the local alerts: the database, its key, logs. Default: this user's data directory
+    #[arg(long, global = true, value_name = "DIR", env = "AVERT_DATA_DIR")]
+    pub(super) data_dir: Option<PathBuf>,
+    /// Settings file. Default: config.toml in this user's configuration directory, where there is one
+    #[arg(long, global = true, value_name = "FILE", env = "AVERT_CONFIG")]
+    pub(super) config: Option<PathBuf>,
+    /// How results are written to stdout
+    #[arg(long, global = true, value_enum, value_name = "FORM")]
+    pub(super) output: Option<Format>,
+    /// No colours (as with NO_COLOR)
+    #[arg(long, global = true)]
+    pub(super) no_color: bool,
+    /// Say more; twice: everything
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(super) verbose: u8,
+}
+
+/// How results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    #[default]
+    Table,
+    /// One JSON document
+    Json,
+    /// One JSON object a line
+    Ndjson,
+    /// Comma-separated values with a header line
+    Csv,
+}
+
+/// Which organization a command acts for.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct OrganizationArgs {
+    /// The organization to act for. Needed only where there is more than one [env: AVERT_ORGANIZATION]
+    #[arg(long, value_name = "NAME|ID")]
+    pub(super) organization: Option<String>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// The engine and its HTTP interface without a console
+    Serve(ServeArgs),
+    /// Bring alerts in from a file: JSON, NDJSON or CSV
+    Import(ImportArgs),
+    /// API keys for the HTTP interface
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Addresses that are told of new and resolved alerts
+    #[command(subcommand)]
+    Webhooks(WebhooksCommand),
+    /// Read alerts without a screen
+    #[command(subcommand)]
+    Alerts(AlertsCommand),
+}
+
+/// `avert serve`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ServeArgs {
+    /// Where to answer; port 0 picks a free one. Default: 127.0.0.1:7317 [env: AVERT_LISTEN]
+    #[arg(long, value_name = "ADDR")]
+    pub(super) listen: Option<Listen>,
+    /// The database. Default: avert.db in the data directory
+    #[arg(long, value_name = "sqlite:PATH")]
+    pub(super) database: Option<Database>,
+    /// A further name that requests may carry in their Host header; may be given again [env: AVERT_ALLOW_HOST]
+    #[arg(long, value_name = "NAME")]
+    pub(super) allow_host: Vec<String>,
+    /// Answer in plain HTTP beyond this machine, where others can read keys and alerts on the way
+    #[arg(long)]
+    pub(super) insecure_http: bool,
+}
+
+/// `avert import`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ImportArgs {
+    /// The file to read; - for stdin
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// What the file holds. Default: found out from its beginning
+    #[arg(long, value_enum)]
+    pub(super) format: Option<ImportFormat>,
+    /// Send no alert.created for what is new
+    #[arg(long)]
+    pub(super) no_events: bool,
+    #[command(flatten)]
+    pub(super) organization: OrganizationArgs,
+}
+
+/// What a file to import holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ImportFormat {
+    /// An array of alerts, one alert, or a page as the list operation returns it
+    Json,
+    /// One alert a line
+    Ndjson,
+    /// A header line with the interface's field names, then one alert a line
+    Csv,
+}
+
+/// `avert keys`.
+#[derive(Debug, Subcommand)]
+pub(super) enum KeysCommand {
+    /// Make a key; it is shown this once
+    Create {
+        /// What the key may do
+        #[arg(long, default_value = "alerts", value_parser = scope, value_name = "alerts|operator")]
+        scope: KeyScope,
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+    /// The keys there are, revoked ones too
+    List {
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+    /// End a key at once
+    Revoke {
+        /// The key's id, as `avert keys list` shows it
+        id: String,
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+}
+
+/// `avert webhooks`.
+#[derive(Debug, Subcommand)]
+pub(super) enum WebhooksCommand {
+    /// Add an address. It needs a credential that it knows avert by: Basic or a header of its own
+    Add(WebhookAddArgs),
+    /// The addresses there are
+    List {
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+}
+
+/// `avert webhooks add`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct WebhookAddArgs {
+    /// Where events are sent: an http or https address
+    pub(super) url: String,
+    #[command(flatten)]
+    pub(super) credential: CredentialArgs,
+    #[command(flatten)]
+    pub(super) organization: OrganizationArgs,
+}
+
+/// The credential of an endpoint: at most one of these, else one of the two environment variables.
+#[derive(Debug, Clone, Default, Args)]
+#[group(multiple = false)]
+pub(super) struct CredentialArgs {
+    /// Basic credential [env: AVERT_WEBHOOK_BASIC]
+    #[arg(long, value_name = "USER:PASS")]
+    pub(super) basic: Option<String>,
+    /// The same from a file
+    #[arg(long, value_name = "FILE")]
+    pub(super) basic_file: Option<PathBuf>,
+    /// A header of the receiver's choice [env: AVERT_WEBHOOK_HEADER]
+    #[arg(long, value_name = "Name: value")]
+    pub(super) header: Option<String>,
+    /// The same from a file
+    #[arg(long, value_name = "FILE")]
+    pub(super) header_file: Option<PathBuf>,
+}
+
+/// `avert alerts`.
+#[derive(Debug, Subcommand)]
+pub(super) enum AlertsCommand {
+    /// A page of alerts
+    List(Box<AlertListArgs>),
+    /// One alert with its outcome
+    Show {
+        /// The alert's id
+        id: String,
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+}
+
+/// `avert alerts list`: every parameter of the interface's list operation.
+#[derive(Debug, Clone, Default, Args)]
+#[allow(missing_docs, reason = "each is the interface's parameter of that name")]
+pub(super) struct AlertListArgs {
+    /// Which page, from 0
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) page: Option<String>,
+    /// Alerts a page, 1 to 100
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) size: Option<String>,
+    /// Alert date on or after this UTC day
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(super) start_date: Option<String>,
+    /// Alert date on or before this UTC day
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(super) end_date: Option<String>,
+    /// Transaction date on or after this UTC day
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(super) transaction_start_date: Option<String>,
+    /// Transaction date on or before this UTC day
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(super) transaction_end_date: Option<String>,
+    /// ETHOCA, VERIFI, CDRN; several with commas
+    #[arg(long, value_name = "LIST")]
+    pub(super) provider: Option<String>,
+    /// Alert types; several with commas
+    #[arg(long = "type", value_name = "LIST")]
+    pub(super) alert_type: Option<String>,
+    /// OPEN, RESOLVED, REFUNDED, CHARGEBACK, EXPIRED, INVALID; several with commas
+    #[arg(long, value_name = "LIST")]
+    pub(super) status: Option<String>,
+    /// The merchant descriptor begins with this
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) descriptor: Option<String>,
+    /// Stored outcomes such as resolved; several with commas
+    #[arg(long, value_name = "LIST")]
+    pub(super) outcome: Option<String>,
+    /// Whether it has expired
+    #[arg(long, value_name = "true|false")]
+    pub(super) expired: Option<String>,
+    /// Waits for an answer and lapses within so many hours
+    #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
+    pub(super) expires_in: Option<String>,
+    /// Company ids; several with commas
+    #[arg(long, value_name = "LIST")]
+    pub(super) company_ids: Option<String>,
+    /// Property to sort by, such as alertTimeStamp, hoursLeft or amount
+    #[arg(long, value_name = "FIELD")]
+    pub(super) sort_field: Option<String>,
+    /// ASC or DESC
+    #[arg(long, value_name = "ORDER")]
+    pub(super) sort_order: Option<String>,
+    /// Part of a provider id, descriptor, BIN or last four
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) q: Option<String>,
+    #[command(flatten)]
+    pub(super) organization: OrganizationArgs,
+}
+
+impl AlertListArgs {
+    /// The interface's parameters with the values given for them.
+    pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
+        let all = [
+            ("page", &self.page),
+            ("size", &self.size),
+            ("startDate", &self.start_date),
+            ("endDate", &self.end_date),
+            ("transactionStartDate", &self.transaction_start_date),
+            ("transactionEndDate", &self.transaction_end_date),
+            ("provider", &self.provider),
+            ("type", &self.alert_type),
+            ("status", &self.status),
+            ("descriptor", &self.descriptor),
+            ("outcome", &self.outcome),
+            ("expired", &self.expired),
+            ("expiresIn", &self.expires_in),
+            ("companyIds", &self.company_ids),
+            ("sortField", &self.sort_field),
+            ("sortOrder", &self.sort_order),
+            ("q", &self.q),
+        ];
+        all.into_iter().filter_map(|(name, value)| value.as_deref().map(|value| (name, value))).collect()
+    }
+}
+
+fn scope(text: &str) -> Result<KeyScope, String> {
+    [KeyScope::Alerts, KeyScope::Operator]
+        .into_iter()
+        .find(|scope| scope.as_str() == text)
+        .ok_or_else(|| "one of alerts, operator is needed".to_owned())
+}
+
+/// A database to use instead of the data directory's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Database {
+    /// The SQLite file.
+    pub(super) path: PathBuf,
+}
+
+impl FromStr for Database {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.strip_prefix("sqlite:").map(|path| path.strip_prefix("//").unwrap_or(path)) {
+            Some(path) if !path.is_empty() => Ok(Self { path: PathBuf::from(path) }),
+            _ => Err("sqlite:PATH is needed".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn read(line: &str) -> Result<Cli, clap::Error> {
+        Cli::read(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn the_tree_holds_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[rstest]
+    #[case("sqlite:a.db", "a.db")]
+    #[case("sqlite:/data/a.db", "/data/a.db")]
+    #[case("sqlite:///data/a.db", "/data/a.db")]
+    fn a_database_is_a_sqlite_file(#[case] text: &str, #[case] path: &str) {
+        assert_eq!(text.parse::<Database>().unwrap().path, PathBuf::from(path));
+    }
+
+    #[rstest]
+    #[case("mysql:x")]
+    #[case("a.db")]
+    #[case("sqlite:")]
+    fn other_databases_are_refused(#[case] text: &str) {
+        assert!(text.parse::<Database>().is_err());
+    }
+
+    #[test]
+    fn an_endpoint_has_one_credential() {
+        let error = read("avert webhooks add http://localhost/ --basic a:b --header-file f").unwrap_err();
+
+        assert_eq!(error.kind(), clap::error::ErrorKind::ArgumentConflict);
+    }
+
+    #[test]
+    fn what_every_command_has_may_stand_before_or_behind_it() {
+        assert_eq!(read("avert --output json keys list").unwrap().everywhere.output, Some(Format::Json));
+        assert_eq!(read("avert keys list --output json").unwrap().everywhere.output, Some(Format::Json));
+    }
+}

@@ -1,0 +1,191 @@
+//! What the demo's alerts are made of: shops, banks and networks, from `assets/demo/`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// Everything the generator chooses from.
+#[derive(Debug)]
+pub(super) struct Catalogue {
+    pub merchants: Vec<Merchant>,
+    pub issuers: Vec<Issuer>,
+    pub networks: Networks,
+}
+
+/// A shop.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Merchant {
+    pub name: String,
+    pub descriptors: Vec<String>,
+    pub contact: String,
+    pub mcc: String,
+    pub currency: String,
+    pub order: String,
+    pub prices: Vec<String>,
+    #[serde(default)]
+    pub subscription: bool,
+}
+
+/// A bank and the cards it gives out.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Issuer {
+    pub name: String,
+    pub cards: Vec<CardRange>,
+}
+
+/// The beginning of a bank's card numbers.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CardRange {
+    pub scheme: String,
+    pub bin: String,
+}
+
+/// How the networks write.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Networks {
+    #[serde(rename = "kind")]
+    pub kinds: Vec<Kind>,
+    /// By scheme.
+    pub reasons: BTreeMap<String, Reasons>,
+    #[serde(rename = "rule")]
+    pub rules: Vec<Rule>,
+    pub partners: Partners,
+    pub comments: Comments,
+}
+
+/// A kind of alert.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Kind {
+    pub provider: String,
+    #[serde(rename = "type")]
+    pub alert_type: String,
+    pub weight: u32,
+    pub schemes: Vec<String>,
+    pub id: String,
+    pub initiated_by: Vec<String>,
+    #[serde(default)]
+    pub fraud: bool,
+    #[serde(default)]
+    pub subscription: bool,
+}
+
+/// Reason codes of a card scheme.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Reasons {
+    pub fraud: Vec<String>,
+    pub dispute: Vec<String>,
+    pub cancel: Vec<String>,
+}
+
+/// A rule by which VERIFI refunds by itself.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rule {
+    pub name: String,
+    pub kind: String,
+}
+
+/// Names in VERIFI's own fields.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Partners {
+    pub tiers: Vec<String>,
+    pub names: Vec<String>,
+    pub clients: Vec<String>,
+    pub acquirer_bins: Vec<String>,
+}
+
+/// What desks wrote, by decision.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Comments {
+    pub refunded: Vec<String>,
+    pub not_refunded: Vec<String>,
+    pub previously_refunded: Vec<String>,
+    pub chargeback_received: Vec<String>,
+    pub duplicate: Vec<String>,
+    pub not_found: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Merchants {
+    merchant: Vec<Merchant>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Issuers {
+    issuer: Vec<Issuer>,
+}
+
+impl Catalogue {
+    /// The catalogue that is built in.
+    pub(super) fn built_in() -> Self {
+        // The files are part of the program and a test reads them: they cannot be wrong in a build that passed.
+        let valid = "the built-in demo data is valid";
+        let merchants: Merchants = toml::from_str(include_str!("../../../assets/demo/merchants.toml")).expect(valid);
+        let issuers: Issuers = toml::from_str(include_str!("../../../assets/demo/issuers.toml")).expect(valid);
+        let networks = toml::from_str(include_str!("../../../assets/demo/networks.toml")).expect(valid);
+        Self { merchants: merchants.merchant, issuers: issuers.issuer, networks }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::domain::{AlertType, Amount, Currency, Provider};
+
+    #[test]
+    fn prices_have_exactly_the_decimals_of_their_currency() {
+        for merchant in Catalogue::built_in().merchants {
+            let exponent = Currency::new(&merchant.currency).exponent();
+            for price in &merchant.prices {
+                let amount: Amount = price.parse().unwrap();
+                assert_eq!(amount.decimal().scale(), exponent, "{}: {price}", merchant.name);
+            }
+        }
+    }
+
+    #[test]
+    fn currencies_of_no_decimals_and_of_three_are_among_them() {
+        let currencies: BTreeSet<String> = Catalogue::built_in().merchants.into_iter().map(|merchant| merchant.currency).collect();
+
+        assert!(currencies.contains("JPY") && currencies.contains("KWD") && currencies.len() >= 12, "{currencies:?}");
+    }
+
+    #[test]
+    fn kinds_and_cards_are_of_the_interface_and_of_their_scheme() {
+        let catalogue = Catalogue::built_in();
+        for kind in &catalogue.networks.kinds {
+            assert!(Provider::known(&kind.provider).is_some() && AlertType::known(&kind.alert_type).is_some(), "{kind:?}");
+            assert!(kind.schemes.iter().all(|scheme| catalogue.networks.reasons.contains_key(scheme)), "{kind:?}");
+        }
+        for card in catalogue.issuers.iter().flat_map(|issuer| &issuer.cards) {
+            let first = match card.scheme.as_str() {
+                "visa" => "4",
+                "mastercard" if card.bin.starts_with('2') => "22",
+                "mastercard" => "5",
+                "amex" => "37",
+                "discover" => "6011",
+                other => panic!("{other}"),
+            };
+            assert!(card.bin.starts_with(first) && matches!(card.bin.len(), 6 | 8), "{card:?}");
+        }
+    }
+
+    #[test]
+    fn descriptors_are_as_long_as_statements_allow() {
+        for merchant in Catalogue::built_in().merchants {
+            assert!(merchant.descriptors.iter().all(|descriptor| descriptor.len() <= 22), "{}", merchant.name);
+        }
+    }
+}

@@ -1,0 +1,517 @@
+//! Makes the demo's alerts: a backlog that looks like a desk's morning, then arrivals one by one.
+//!
+//! Pure: the same seed and the same moments give the same alerts. Cards are a BIN and four digits; no whole number is ever made.
+
+use std::collections::VecDeque;
+use std::time::Duration as Wait;
+
+use chrono::{Datelike, Duration};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::seq::IndexedRandom;
+use rand::{Rng, RngExt, SeedableRng};
+use rust_decimal::Decimal;
+
+use super::catalogue::{Catalogue, Kind, Merchant};
+use crate::domain::alert::default_window;
+use crate::domain::card::{holds_card_number, mask_card_numbers};
+use crate::domain::resolution::{Decision, InvalidReason};
+use crate::domain::{
+    Alert, AlertId, AlertStatus, AlertType, Amount, Currency, Outcome, OutcomeId, Provider, Resolution, Timestamp, decide,
+};
+use crate::service::IncomingAlert;
+
+/// How many recent alerts a double can be of.
+const REMEMBERED: usize = 400;
+
+/// The generator.
+#[derive(Debug)]
+pub struct DemoFeed {
+    rng: Xoshiro256PlusPlus,
+    catalogue: Catalogue,
+    recent: VecDeque<Alert>,
+    line: u64,
+}
+
+/// What became of an alert of the past.
+#[derive(Debug, Clone, Copy)]
+enum Fate {
+    Answered(Decision),
+    Lapsed,
+}
+
+impl DemoFeed {
+    /// A generator that this seed determines.
+    pub fn new(seed: u64) -> Self {
+        Self { rng: Xoshiro256PlusPlus::seed_from_u64(seed), catalogue: Catalogue::built_in(), recent: VecDeque::new(), line: 0 }
+    }
+
+    /// What is there when the demo opens, oldest first: a quarter of it waits for an answer, the rest is history.
+    pub fn backlog(&mut self, count: u32, now: Timestamp) -> Vec<IncomingAlert> {
+        let waiting = count.div_ceil(4);
+        let mut alerts: Vec<Alert> = (waiting..count).map(|index| self.past(index, now)).collect();
+        for index in 0..waiting {
+            alerts.push(self.waiting(index, waiting, now));
+        }
+        alerts.sort_by_key(|alert| alert.alert_time);
+        alerts.into_iter().map(|alert| self.incoming(alert)).collect()
+    }
+
+    /// The next alert to arrive. Most have their whole window; some were held up on the way and lapse within minutes; some are doubles.
+    pub fn arrival(&mut self, now: Timestamp) -> IncomingAlert {
+        let delay = self.seconds(1, 40);
+        let raised = now - delay;
+        let double = if self.rng.random_bool(0.12) { self.double(raised, |_| true) } else { None };
+        let mut alert = double.unwrap_or_else(|| {
+            let kind = self.kind(|_| true);
+            self.fresh(&kind, raised)
+        });
+        if self.rng.random_bool(0.1) {
+            let left = self.seconds(70, 540);
+            let window = default_window(&alert.provider);
+            self.set_time(&mut alert, now + left - window);
+        }
+        alert.created_at = Some(now);
+        alert.updated_at = Some(now);
+        self.remember(&alert);
+        self.incoming(alert)
+    }
+
+    /// How long until the next arrival, at so many a minute on average; arrivals are as irregular as in life.
+    pub fn gap(&mut self, per_minute: f64) -> Wait {
+        let mean = 60.0 / per_minute;
+        let drawn: f64 = self.rng.random();
+        Wait::from_secs_f64((-(1.0 - drawn).ln() * mean).clamp(mean / 20.0, mean * 4.0))
+    }
+
+    fn incoming(&mut self, alert: Alert) -> IncomingAlert {
+        self.line += 1;
+        let status_given = alert.outcome.is_some();
+        IncomingAlert { line: self.line, alert, id_given: true, status_given, expires_at: None }
+    }
+
+    /// An alert that waits, as the `index`th of `count`: deadlines from under a minute to three days.
+    fn waiting(&mut self, index: u32, count: u32, now: Timestamp) -> Alert {
+        let left = match f64::from(index) / f64::from(count) {
+            _ if index < 3 && count >= 12 => Duration::seconds(50 + 40 * i64::from(index)) + self.seconds(0, 15),
+            part if part < 0.2 => self.seconds(4 * 60, 58 * 60),
+            part if part < 0.45 => self.seconds(3_600, 6 * 3_600),
+            part if part < 0.72 => self.seconds(6 * 3_600, 23 * 3_600),
+            _ => self.seconds(24 * 3_600, 71 * 3_600),
+        };
+        // Every eighth is a double of one that was refunded already, every eighth of another that waits too.
+        let double = match index % 8 {
+            3 => self.double(now - Duration::hours(20), |alert| alert.status == AlertStatus::Resolved),
+            6 => self.double(now - Duration::hours(20), |alert| alert.outcome.is_none() && alert.status == AlertStatus::Open),
+            _ => None,
+        };
+        let mut alert = double.unwrap_or_else(|| {
+            let kind =
+                self.kind(|kind| left < Duration::hours(24) || default_window(&Provider::parse(&kind.provider)) > Duration::hours(24));
+            self.fresh(&kind, now)
+        });
+        let window = default_window(&alert.provider);
+        let left = if left < window { left } else { Duration::seconds(left.num_seconds() % (20 * 3_600) + 3_600) };
+        let raised = now + left - window;
+        self.set_time(&mut alert, raised);
+        self.remember(&alert);
+        alert
+    }
+
+    /// An alert of the last two weeks; every fourth is of the last day and has been answered since.
+    fn past(&mut self, index: u32, now: Timestamp) -> Alert {
+        let today = index.is_multiple_of(4);
+        let fate = if today { Fate::Answered(self.decision()) } else { self.fate() };
+        let kind = self.kind(|_| true);
+        let window = default_window(&Provider::parse(&kind.provider));
+        let age = match fate {
+            Fate::Lapsed => window + self.seconds(3_600, 11 * 86_400),
+            Fate::Answered(_) if today => self.seconds(3_600, 20 * 3_600),
+            Fate::Answered(_) => self.seconds(26 * 3_600, 14 * 86_400),
+        };
+        let mut alert = self.fresh(&kind, now - age);
+        if let Fate::Answered(decision) = fate {
+            let latest = (window - Duration::minutes(10)).min(age - Duration::minutes(1));
+            let answered = now - age + self.seconds(300, latest.num_seconds());
+            self.answer(&mut alert, decision, answered);
+        }
+        self.remember(&alert);
+        alert
+    }
+
+    fn remember(&mut self, alert: &Alert) {
+        if self.recent.len() == REMEMBERED {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(alert.clone());
+    }
+
+    fn fate(&mut self) -> Fate {
+        if self.rng.random_bool(0.14) { Fate::Lapsed } else { Fate::Answered(self.decision()) }
+    }
+
+    fn decision(&mut self) -> Decision {
+        match self.rng.random_range(0..100) {
+            0..58 => Decision::Refunded,
+            58..75 => Decision::NotRefunded,
+            75..84 => Decision::Invalid(InvalidReason::PreviouslyRefunded),
+            84..89 => Decision::Invalid(InvalidReason::ChargebackReceived),
+            89..95 => Decision::Invalid(InvalidReason::Duplicate),
+            _ => Decision::Invalid(InvalidReason::NotFound),
+        }
+    }
+
+    /// Gives an alert the outcome that this decision has by the interface's own table.
+    fn answer(&mut self, alert: &mut Alert, decision: Decision, at: Timestamp) {
+        let comments = &self.catalogue.networks.comments;
+        let written = match decision {
+            Decision::Refunded => &comments.refunded,
+            Decision::NotRefunded => &comments.not_refunded,
+            Decision::Invalid(InvalidReason::PreviouslyRefunded) => &comments.previously_refunded,
+            Decision::Invalid(InvalidReason::ChargebackReceived) => &comments.chargeback_received,
+            Decision::Invalid(InvalidReason::Duplicate) => &comments.duplicate,
+            Decision::Invalid(InvalidReason::NotFound) => &comments.not_found,
+        };
+        let comments = written.choose(&mut self.rng).cloned().unwrap_or_default();
+        let verdict = decide(&Resolution::Current { decision, comments: comments.clone() });
+        alert.status = verdict.status;
+        alert.updated_at = Some(at);
+        alert.outcome = Some(Outcome {
+            id: OutcomeId(self.uuid(at)),
+            alert_id: alert.id,
+            provider_alert_id: alert.provider_id.clone(),
+            status: "success".to_owned(),
+            outcome: verdict.outcome,
+            refunded: verdict.refunded.to_owned(),
+            comments,
+            dispute_reason_code: verdict.dispute_reason_code.map(str::to_owned),
+            action_time: Some(at),
+            amount_stopped: None,
+        });
+    }
+
+    /// A new alert of this kind, raised at this moment, about a purchase some days before.
+    fn fresh(&mut self, kind: &Kind, raised: Timestamp) -> Alert {
+        let merchant = self.merchant(kind.subscription);
+        let (issuer, scheme, bin) = self.card(kind);
+        let last_four = self.fill("####");
+        let mut alert = Alert::new(AlertId(self.uuid(raised)), Provider::parse(&kind.provider), AlertType::parse(&kind.alert_type));
+        alert.issuer = issuer;
+        alert.card_bin = bin;
+        alert.card_last_four = last_four;
+        let expiry = raised.year() + self.rng.random_range(1..5);
+        alert.card_expiration_date = Some(format!("{:02}/{:02}", self.rng.random_range(1..=12), expiry % 100));
+        alert.merchant_descriptor = self.choose(&merchant.descriptors);
+        alert.descriptor_contact = Some(merchant.contact.clone());
+        alert.merchant_name = merchant.name.clone();
+        alert.merchant_id = format!("M-{}", self.fill("#####"));
+        alert.merchant_order_id = self.rng.random_bool(0.9).then(|| self.fill(&merchant.order));
+        alert.mcc = Some(merchant.mcc.clone());
+        alert.currency = Currency::new(&merchant.currency);
+        alert.amount = Some(self.amount(&merchant));
+        alert.transaction_type = self.pick(&["eCommerce", "eCommerce", "eCommerce", "ECOMMERCE", "keyed"]);
+        alert.payment_type = Some(self.pick(&["Credit Card", "Credit Card", "Debit Card"]));
+        alert.auth_code = Some(self.fill("######"));
+        alert.reason_code = self.reason(kind, &scheme);
+        let bought = raised - self.seconds(4 * 86_400, 40 * 86_400);
+        alert.transaction_time = Some(bought);
+        alert.acquirer_reference_number = Some(self.acquirer_reference(bought));
+        alert.has_external_transaction = self.rng.random_bool(0.3);
+        self.network_fields(&mut alert, kind);
+        self.set_time(&mut alert, raised);
+        alert
+    }
+
+    /// The same dispute seen by another network: card, purchase and money as in a recent alert that `wanted` picks.
+    fn double(&mut self, raised: Timestamp, wanted: impl Fn(&Alert) -> bool) -> Option<Alert> {
+        let candidates: Vec<usize> = (0..self.recent.len())
+            .filter(|&index| {
+                let alert = &self.recent[index];
+                let close = alert.alert_time.is_some_and(|time| (raised - time).abs() < Duration::days(3));
+                // Only VISA cards are seen by both networks.
+                alert.card_bin.starts_with('4') && close && !alert.alert_type.is_notice() && wanted(alert)
+            })
+            .collect();
+        let original = self.recent[*candidates.choose(&mut self.rng)?].clone();
+        let by_ethoca = original.provider == Provider::Ethoca;
+        let kind = self.kind(|kind| !kind.subscription && !kind.alert_type.ends_with("NOTICE") && (kind.provider == "ETHOCA") != by_ethoca);
+        let mut alert = Alert {
+            id: AlertId(self.uuid(raised)),
+            provider: Provider::parse(&kind.provider),
+            alert_type: AlertType::parse(&kind.alert_type),
+            status: AlertStatus::Open,
+            outcome: None,
+            // The networks do not tell the same of one purchase: the reference and the code are missing now and then.
+            auth_code: original.auth_code.clone().filter(|_| self.rng.random_bool(0.7)),
+            acquirer_reference_number: original.acquirer_reference_number.clone().filter(|_| self.rng.random_bool(0.6)),
+            acquirer_bin: None,
+            rule_type: None,
+            rule_name: None,
+            installment_number: None,
+            pricing_tier: None,
+            ethoca_merchant_id: None,
+            partner_id: None,
+            partner_name: None,
+            client_name: None,
+            caid: None,
+            transaction_id: None,
+            chargeback_amount: None,
+            chargeback_currency: None,
+            ..original
+        };
+        self.network_fields(&mut alert, &kind);
+        self.set_time(&mut alert, raised);
+        Some(alert)
+    }
+
+    /// The fields that only one network knows, and its id.
+    fn network_fields(&mut self, alert: &mut Alert, kind: &Kind) {
+        alert.initiated_by = self.choose(&kind.initiated_by);
+        alert.provider_id = loop {
+            let id = self.fill(&kind.id);
+            // An id must never look like a card number: ingest refuses it when it fits the alert's own card.
+            if mask_card_numbers(&id) == id && !holds_card_number(&id, &alert.card_bin, &alert.card_last_four) {
+                break id;
+            }
+        };
+        match alert.provider {
+            Provider::Ethoca => {
+                alert.ethoca_merchant_id = Some(self.fill("MER######"));
+                alert.transaction_id = Some(self.fill("T**********"));
+                alert.chargeback_amount = alert.amount;
+                alert.chargeback_currency = Some(alert.currency.clone());
+            }
+            Provider::Verifi => {
+                let partner = self.rng.random_range(0..self.catalogue.networks.partners.names.len());
+                alert.partner_id = Some(format!("P{:03}", 100 + partner));
+                alert.partner_name = self.catalogue.networks.partners.names.get(partner).cloned();
+                alert.client_name = self.catalogue.networks.partners.clients.get(partner).cloned();
+                alert.pricing_tier = self.catalogue.networks.partners.tiers.choose(&mut self.rng).cloned();
+                alert.acquirer_bin = self.catalogue.networks.partners.acquirer_bins.choose(&mut self.rng).cloned();
+                alert.caid = Some(self.fill("CA##########"));
+                alert.installment_number = self.rng.random_bool(0.1).then(|| "1".to_owned());
+                if self.rng.random_bool(0.28)
+                    && let Some(rule) = self.catalogue.networks.rules.choose(&mut self.rng)
+                {
+                    alert.rule_name = Some(rule.name.replace("{currency}", alert.currency.as_str()));
+                    alert.rule_type = Some(rule.kind.clone());
+                }
+            }
+            Provider::Cdrn | Provider::Other(_) => {
+                alert.acquirer_bin = None;
+            }
+        }
+    }
+
+    /// Moves the alert to the moment it was raised at.
+    fn set_time(&mut self, alert: &mut Alert, raised: Timestamp) {
+        alert.alert_time = Some(raised);
+        // A purchase comes before its alert, also when the alert of another network was raised earlier than the first one.
+        if alert.transaction_time.is_none_or(|bought| bought >= raised) {
+            alert.transaction_time = Some(raised - Duration::days(1));
+        }
+        let received = raised + self.seconds(1, 25);
+        alert.created_at = Some(received);
+        alert.updated_at = Some(received);
+    }
+
+    fn kind(&mut self, wanted: impl Fn(&Kind) -> bool) -> Kind {
+        let kinds: Vec<&Kind> = self.catalogue.networks.kinds.iter().filter(|kind| wanted(kind)).collect();
+        let chosen = kinds.choose_weighted(&mut self.rng, |kind| kind.weight);
+        // Each question of this file leaves kinds to choose from: a test asks them all.
+        (*chosen.expect("the catalogue has a kind for each question")).clone()
+    }
+
+    fn merchant(&mut self, subscription: bool) -> Merchant {
+        let merchants: Vec<&Merchant> = self.catalogue.merchants.iter().filter(|merchant| !subscription || merchant.subscription).collect();
+        (*merchants.choose(&mut self.rng).expect("the catalogue has merchants of either sort")).clone()
+    }
+
+    /// Issuer, scheme and BIN of a card that such alerts come for.
+    fn card(&mut self, kind: &Kind) -> (String, String, String) {
+        let cards: Vec<(&str, &str, &str)> = self
+            .catalogue
+            .issuers
+            .iter()
+            .flat_map(|issuer| issuer.cards.iter().map(|card| (issuer.name.as_str(), card.scheme.as_str(), card.bin.as_str())))
+            .filter(|(_, scheme, _)| kind.schemes.iter().any(|wanted| wanted == scheme))
+            .collect();
+        let (issuer, scheme, bin) = cards.choose(&mut self.rng).expect("the catalogue has a card for each kind");
+        ((*issuer).to_owned(), (*scheme).to_owned(), (*bin).to_owned())
+    }
+
+    fn reason(&mut self, kind: &Kind, scheme: &str) -> Option<String> {
+        let reasons = self.catalogue.networks.reasons.get(scheme)?;
+        let codes = if kind.fraud {
+            &reasons.fraud
+        } else if kind.subscription {
+            &reasons.cancel
+        } else {
+            &reasons.dispute
+        };
+        codes.choose(&mut self.rng).cloned()
+    }
+
+    fn amount(&mut self, merchant: &Merchant) -> Amount {
+        let price: Amount = self.choose(&merchant.prices).parse().expect("a test holds that prices are amounts");
+        let pieces = if merchant.subscription { 1 } else { self.rng.random_range(1..=3_u32).min(self.rng.random_range(1..=3)) };
+        Amount::from(price.decimal() * Decimal::from(pieces))
+    }
+
+    /// An acquirer reference number in the networks' form: 23 digits with the day of the purchase in them.
+    fn acquirer_reference(&mut self, bought: Timestamp) -> String {
+        let start = self.fill("74######");
+        let (year, day) = (bought.year() % 10, bought.ordinal());
+        format!("{}{year}{day:03}{}", &start[..7], self.fill("############"))
+    }
+
+    /// A UUID of version 7 for this moment, from the generator's own chance.
+    fn uuid(&mut self, at: Timestamp) -> uuid::Uuid {
+        let mut chance = [0; 10];
+        self.rng.fill_bytes(&mut chance);
+        uuid::Builder::from_unix_timestamp_millis(u64::try_from(at.timestamp_millis()).unwrap_or_default(), &chance).into_uuid()
+    }
+
+    /// Fills a shape: `#` becomes a digit, `?` a capital letter, `*` either.
+    fn fill(&mut self, shape: &str) -> String {
+        const SIGNS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        shape
+            .chars()
+            .map(|sign| match sign {
+                '#' => char::from(SIGNS[self.rng.random_range(0..10)]),
+                '?' => char::from(SIGNS[self.rng.random_range(10..36)]),
+                '*' => char::from(SIGNS[self.rng.random_range(0..36)]),
+                other => other,
+            })
+            .collect()
+    }
+
+    fn choose(&mut self, from: &[String]) -> String {
+        from.choose(&mut self.rng).cloned().unwrap_or_default()
+    }
+
+    fn pick(&mut self, from: &[&str]) -> String {
+        from.choose(&mut self.rng).copied().unwrap_or_default().to_owned()
+    }
+
+    fn seconds(&mut self, least: i64, most: i64) -> Duration {
+        Duration::seconds(self.rng.random_range(least..=most.max(least)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeSet, HashSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn left(alert: &Alert) -> Duration {
+        alert.alert_time.unwrap() + default_window(&alert.provider) - now()
+    }
+
+    fn waits(alert: &Alert) -> bool {
+        alert.outcome.is_none() && left(alert) > Duration::zero()
+    }
+
+    fn backlog() -> Vec<Alert> {
+        DemoFeed::new(1).backlog(240, now()).into_iter().map(|row| row.alert).collect()
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_alerts() {
+        let make = |seed| {
+            let mut feed = DemoFeed::new(seed);
+            let mut rows = feed.backlog(50, now());
+            rows.push(feed.arrival(now()));
+            (rows, feed.gap(12.0))
+        };
+
+        assert_eq!(make(7), make(7));
+        assert_ne!(make(7), make(8));
+    }
+
+    #[test]
+    fn a_quarter_waits_with_deadlines_from_a_minute_to_days() {
+        let alerts = backlog();
+        let mut waiting: Vec<Duration> = alerts.iter().filter(|alert| waits(alert)).map(left).collect();
+        waiting.sort();
+
+        assert_eq!((alerts.len(), waiting.len()), (240, 60));
+        assert!(waiting[0] < Duration::seconds(70) && waiting[2] < Duration::seconds(150), "{waiting:?}");
+        assert!(waiting.iter().filter(|left| **left < Duration::hours(1)).count() >= 8);
+        assert!(waiting.iter().filter(|left| **left > Duration::hours(24)).count() >= 8);
+        assert!(*waiting.last().unwrap() < Duration::hours(72));
+    }
+
+    #[test]
+    fn doubles_stand_across_networks_beside_refunded_and_waiting_ones() {
+        let alerts = backlog();
+        let same = |a: &Alert, b: &Alert| {
+            a.provider != b.provider
+                && (&a.card_bin, &a.card_last_four, a.amount, &a.currency) == (&b.card_bin, &b.card_last_four, b.amount, &b.currency)
+        };
+        let doubles = |wanted: fn(&Alert) -> bool| {
+            alerts.iter().filter(|alert| waits(alert) && alerts.iter().any(|other| same(alert, other) && wanted(other))).count()
+        };
+
+        assert!(doubles(|other| other.status == AlertStatus::Resolved) >= 3);
+        assert!(doubles(waits) >= 4);
+    }
+
+    #[test]
+    fn every_network_type_and_answer_is_among_them() {
+        let alerts = backlog();
+        let types: BTreeSet<&str> = alerts.iter().map(|alert| alert.alert_type.as_str()).collect();
+        let statuses: BTreeSet<&str> = alerts.iter().map(|alert| alert.status.as_str()).collect();
+        let providers: BTreeSet<&str> = alerts.iter().map(|alert| alert.provider.as_str()).collect();
+        let currencies: BTreeSet<&str> = alerts.iter().map(|alert| alert.currency.as_str()).collect();
+
+        assert_eq!(types.len(), AlertType::KNOWN.len());
+        assert_eq!(statuses, BTreeSet::from(["CHARGEBACK", "INVALID", "OPEN", "RESOLVED"]));
+        assert_eq!(providers.len(), 3);
+        assert!(currencies.contains("JPY") && currencies.contains("KWD"), "{currencies:?}");
+        assert!(alerts.iter().any(|alert| waits(alert) && alert.network_rule_applied()));
+        assert!(alerts.iter().any(|alert| alert.outcome.is_none() && left(alert) < Duration::zero()), "none has lapsed");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn every_alert_of_every_seed_is_one_that_ingest_takes(seed: u64) {
+            let mut feed = DemoFeed::new(seed);
+            let mut rows = feed.backlog(60, now());
+            rows.extend((0..60).map(|_| feed.arrival(now())));
+            let mut ids = HashSet::new();
+            for row in rows {
+                let alert = row.alert;
+                prop_assert!(ids.insert(alert.id));
+                let amount = alert.amount.unwrap();
+                prop_assert_eq!(amount.decimal().scale(), alert.currency.exponent());
+                prop_assert!(amount.micros().is_some_and(|micros| micros > 0));
+                prop_assert!(matches!(alert.card_bin.len(), 6 | 8) && alert.card_last_four.len() == 4);
+                prop_assert!(!alert.provider_id.is_empty());
+                prop_assert!(!holds_card_number(&alert.provider_id, &alert.card_bin, &alert.card_last_four));
+                prop_assert!(alert.transaction_time < alert.alert_time && alert.alert_time <= Some(now()));
+                prop_assert!(alert.network_rule_applied() == alert.rule_name.is_some());
+                if let Some(outcome) = &alert.outcome {
+                    prop_assert!(outcome.action_time > alert.alert_time && outcome.action_time < Some(now()));
+                    prop_assert_eq!(&outcome.provider_alert_id, &alert.provider_id);
+                    prop_assert_eq!(outcome.alert_id, alert.id);
+                }
+            }
+        }
+
+        #[test]
+        fn the_gap_stays_near_its_mean(seed: u64, per_minute in 0.1_f64..6_000.0) {
+            let gap = DemoFeed::new(seed).gap(per_minute).as_secs_f64();
+
+            prop_assert!(gap >= 0.04 * 60.0 / per_minute && gap <= 4.01 * 60.0 / per_minute);
+        }
+    }
+}

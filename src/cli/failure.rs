@@ -1,0 +1,119 @@
+//! From an error to what is said on stderr and to the exit code: 0 done, 1 failed, 2 misused, 3 not found, 4 conflict, 5 not authorized,
+//! 6 unknown outcome.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::config::ConfigError;
+use crate::service::ServiceError;
+use crate::store::StoreError;
+
+use super::output::printable;
+
+/// The command line, a setting or the surroundings ask for something that cannot be: exit 2. The text says what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Misused(pub String);
+
+/// Something that was named is not there: exit 3.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotFound(pub String);
+
+/// The command did what it could and has said itself what failed: exit 1 without another word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("failed in part")]
+pub struct SaidAlready;
+
+/// Says on stderr what went wrong and gives the exit code for it.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    // Whoever read our output has seen enough: `avert alerts list | head` is no failure.
+    if broken_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
+    if error.downcast_ref::<SaidAlready>().is_none() {
+        say(&format!("avert: {error:#}"));
+    }
+    ExitCode::from(code(error))
+}
+
+/// Prints help and version to stdout, errors of the command line to stderr.
+pub fn report_usage(usage: &clap::Error) -> ExitCode {
+    // A reader that is gone is no failure here either.
+    let _ = usage.print();
+    ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
+}
+
+/// A line on stderr; control characters of what others wrote are not passed on.
+pub(super) fn say(line: &str) {
+    let lines: Vec<String> = line.lines().map(|line| printable(line).into_owned()).collect();
+    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
+}
+
+fn broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
+}
+
+fn code(error: &anyhow::Error) -> u8 {
+    error.chain().find_map(known).unwrap_or(1)
+}
+
+fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
+    if let Some(error) = cause.downcast_ref::<ServiceError>() {
+        return Some(match error {
+            ServiceError::NotAuthorized(_) => 5,
+            ServiceError::AlertNotFound(_) | ServiceError::NotFound(_) => 3,
+            ServiceError::AlreadyResolved(_) | ServiceError::ResolutionInProgress | ServiceError::IdempotencyKeyReused => 4,
+            ServiceError::ProviderOutcomeUnknown(_) => 6,
+            ServiceError::InvalidResolution(_) | ServiceError::InvalidRequest(_) => 2,
+            ServiceError::ProviderFailed(_) | ServiceError::Unavailable(_) => 1,
+        });
+    }
+    if let Some(error) = cause.downcast_ref::<StoreError>() {
+        return Some(match error {
+            StoreError::Conflict(_) => 4,
+            StoreError::Unusable(_) | StoreError::Unavailable(_) | StoreError::Corrupt(_) => 1,
+        });
+    }
+    if cause.is::<Misused>() || cause.is::<ConfigError>() {
+        return Some(2);
+    }
+    cause.is::<NotFound>().then_some(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::AlertId;
+
+    #[rstest]
+    #[case(ServiceError::AlertNotFound(AlertId::generate()), 3)]
+    #[case(ServiceError::NotFound("key abc".to_owned()), 3)]
+    #[case(ServiceError::ResolutionInProgress, 4)]
+    #[case(ServiceError::NotAuthorized("no".to_owned()), 5)]
+    #[case(ServiceError::ProviderOutcomeUnknown("time-out".to_owned()), 6)]
+    #[case(ServiceError::ProviderFailed("refused".to_owned()), 1)]
+    #[case(ServiceError::InvalidRequest(Vec::new()), 2)]
+    fn each_answer_of_a_service_has_its_code(#[case] error: ServiceError, #[case] expected: u8) {
+        let wrapped = Err::<(), _>(error).context("while doing something").unwrap_err();
+
+        assert_eq!(code(&wrapped), expected);
+    }
+
+    #[test]
+    fn a_misuse_is_2_and_an_error_without_a_name_is_1() {
+        assert_eq!(code(&Misused("no".to_owned()).into()), 2);
+        assert_eq!(code(&anyhow::anyhow!("disk full")), 1);
+    }
+
+    #[test]
+    fn a_pipe_that_nobody_reads_is_known_wherever_it_is_in_the_chain() {
+        let broken = anyhow::Error::from(io::Error::from(io::ErrorKind::BrokenPipe)).context("writing the page");
+
+        assert!(broken_pipe(&broken));
+        assert!(!broken_pipe(&anyhow::anyhow!("disk full")));
+    }
+}

@@ -1,0 +1,133 @@
+//! A local engine: store, provider and engine opened once and in one way, for every command.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use chrono::TimeDelta;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config::{Fault, Settings};
+use crate::domain::Provider;
+use crate::domain::time::{SharedClock, SystemClock, Timestamp};
+use crate::engine::{ActingEngine, Engine, EngineSettings, Windows};
+use crate::providers::Providers;
+use crate::providers::simulator::{FaultProfile, Simulator};
+use crate::service::ServiceError;
+use crate::store::{SqliteOptions, SqliteStore};
+use crate::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
+use crate::wire::EventBody;
+
+/// Where local alerts live.
+#[derive(Debug, Clone)]
+pub(super) struct Home {
+    /// Database, key, logs, the desk.
+    pub(super) data_dir: PathBuf,
+    /// The SQLite file.
+    pub(super) database: PathBuf,
+}
+
+impl Home {
+    /// The home that a data directory is.
+    pub(super) fn at(data_dir: PathBuf) -> Self {
+        Self { database: data_dir.join("avert.db"), data_dir }
+    }
+
+    /// The same with another database.
+    pub(super) fn with_database(self, database: PathBuf) -> Self {
+        Self { database, ..self }
+    }
+}
+
+/// An engine on a local database. Nothing runs until [`Local::start`].
+pub(super) struct Local {
+    pub(super) engine: Engine,
+    pub(super) clock: SharedClock,
+    store: Arc<SqliteStore>,
+}
+
+impl Local {
+    /// Opens the database (making it where there is none) and puts an engine on it.
+    pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<Self> {
+        let key_file = Some(&settings.secret_key_file).filter(|file| !file.as_os_str().is_empty()).cloned();
+        let options = SqliteOptions { secret_key_file: key_file, ..SqliteOptions::file(&home.database, Arc::new(EventBody)) };
+        let store = tokio::task::spawn_blocking(move || SqliteStore::open(&options)).await.context("opening the database failed")??;
+        let clock: SharedClock = Arc::new(SystemClock);
+        let simulator = Simulator::with_profile(profile(settings.simulator.fault), rand::random());
+        let providers = Providers::all(Arc::new(simulator));
+        let engine = Engine::new(store.clone(), providers, Arc::clone(&clock), engine_settings(settings));
+        Ok(Self { engine, clock, store })
+    }
+
+    /// The services, acting for an organization: the named one, or the only one there is.
+    pub(super) async fn acting(&self, organization: Option<&str>) -> Result<ActingEngine, ServiceError> {
+        Ok(self.engine.acting_for(self.engine.local_caller(organization).await?))
+    }
+
+    /// The present moment of the engine.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Lets go of the database, when everything on it has ended.
+    pub(super) fn close(self) {
+        self.store.close();
+    }
+
+    /// Starts what goes on without being asked: expiry, reconciling, webhooks.
+    pub(super) fn start(&self, addresses: AddressPolicy, drain: Duration) -> anyhow::Result<Running> {
+        let sender = Sender::new(SenderSettings { addresses, ..SenderSettings::default() }).map_err(|error| anyhow!(error))?;
+        let cancel = CancellationToken::new();
+        let settings = DispatcherSettings { drain, ..DispatcherSettings::default() };
+        let dispatcher = Dispatcher::new(Arc::clone(self.engine.store()), sender, Arc::clone(&self.clock), settings);
+        Ok(Running { tasks: self.engine.start(cancel.clone()), dispatcher: dispatcher.start(cancel.clone()), cancel })
+    }
+}
+
+/// What goes on without being asked.
+pub(super) struct Running {
+    /// Ends it all.
+    pub(super) cancel: CancellationToken,
+    tasks: TaskTracker,
+    dispatcher: JoinHandle<()>,
+}
+
+impl Running {
+    /// Ends it, giving resolutions and deliveries on their way so much time. What is not done by then is taken up by the next process.
+    pub(super) async fn stop(self, patience: Duration) {
+        self.cancel.cancel();
+        self.tasks.close();
+        let ended = async {
+            self.tasks.wait().await;
+            if let Err(error) = self.dispatcher.await {
+                tracing::error!(%error, "the dispatcher ended in a fault");
+            }
+        };
+        if tokio::time::timeout(patience, ended).await.is_err() {
+            tracing::warn!("some work was still on its way; the next process on this database takes it up");
+        }
+    }
+}
+
+fn engine_settings(settings: &Settings) -> EngineSettings {
+    let hours = |hours: u32| TimeDelta::hours(hours.into());
+    let windows = &settings.windows;
+    let by_provider = Windows::default()
+        .with_provider(Provider::Ethoca, hours(windows.ethoca.0))
+        .with_provider(Provider::Verifi, hours(windows.verifi.0))
+        .with_provider(Provider::Cdrn, hours(windows.cdrn.0));
+    let windows = windows.types.iter().fold(by_provider, |all, (name, window)| all.with_type(name.0.clone(), hours(window.0)));
+    EngineSettings { environment: settings.environment.into(), windows, ..EngineSettings::default() }
+}
+
+fn profile(fault: Fault) -> FaultProfile {
+    match fault {
+        Fault::None => FaultProfile::None,
+        Fault::Flaky => FaultProfile::Flaky,
+        Fault::Down => FaultProfile::Down,
+        Fault::Slow => FaultProfile::Slow,
+    }
+}

@@ -1,0 +1,82 @@
+//! `avert serve`: the engine and its HTTP interface without a console.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use tokio::net::TcpListener;
+
+use super::Context;
+use super::args::ServeArgs;
+use super::failure::Misused;
+use super::local::Local;
+use super::output::print_line;
+use super::signals::Signals;
+use crate::api::{self, ApiOptions};
+use crate::config::Environment;
+use crate::webhooks::AddressPolicy;
+
+/// How long requests, resolutions and deliveries on their way may take to end.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long deliveries on their way may take to end.
+const DRAIN: Duration = Duration::from_secs(5);
+
+pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result<()> {
+    let listen = args.listen.unwrap_or(context.settings.serve.listen).0;
+    let loopback = listen.ip().is_loopback();
+    if !loopback && !args.insecure_http {
+        bail!(Misused(format!(
+            "{listen} can be reached from other machines, and over plain HTTP others can read keys and alerts on the way: \
+             answer at a loopback address behind a TLS proxy, or say --insecure-http"
+        )));
+    }
+    if let Some(database) = args.database {
+        context.home = context.home.with_database(database.path);
+    }
+    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let local = Local::open(&context.home, &context.settings).await?;
+    let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot answer at {listen}"))?;
+    let address = listener.local_addr().context("the listener has no address")?;
+    let allowed_hosts = [context.settings.serve.allow_hosts.clone(), args.allow_host].concat();
+    let options = ApiOptions { allowed_hosts, drain: DRAIN, ..ApiOptions::default() };
+    // Said before anything is promised: the routes are made once to see whether the names are names.
+    let _checked = api::router(local.engine.clone(), address, &options).map_err(|error| Misused(format!("--allow-host: {error}")))?;
+    let addresses = if loopback { AddressPolicy::LOOPBACK } else { AddressPolicy::default() };
+    let running = local.start(addresses, DRAIN)?;
+
+    let mut serving = tokio::spawn(api::serve(listener, local.engine.clone(), options, running.cancel.clone()));
+    tracing::info!(database = %context.home.database.display(), "decisions are answered by the built-in simulator and reach no network");
+    if context.settings.environment == Environment::Production {
+        tracing::warn!(
+            "the environment is production, but this version has no line to a real network: nothing that is decided here is reported"
+        );
+    }
+    if let Err(error) = print_line(&format!("listening on http://{address}")) {
+        tracing::warn!(%error, "nobody reads stdout; still answering at http://{address}");
+    }
+
+    let ended = tokio::select! {
+        signal = signals.next() => {
+            tracing::info!(signal, "ending: what is on its way is finished first");
+            None
+        }
+        ended = &mut serving => Some(ended),
+    };
+    let stopping = async {
+        running.cancel.cancel();
+        let ended = match ended {
+            Some(ended) => ended,
+            None => serving.await,
+        };
+        running.stop(PATIENCE).await;
+        local.close();
+        ended.context("the HTTP side ended in a fault")?.context("the HTTP side failed")
+    };
+    tokio::select! {
+        ended = tokio::time::timeout(PATIENCE * 2, stopping) => ended.unwrap_or(Ok(())),
+        signal = signals.next() => {
+            tracing::warn!(signal, "ended at once: what was on its way is taken up by the next process");
+            Ok(())
+        }
+    }
+}

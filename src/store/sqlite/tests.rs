@@ -1,0 +1,241 @@
+//! What only the inside shows: the writer's own connection, groups, and faults in the middle of work.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+
+use super::writer::{Kind, Unit};
+use super::{SqliteOptions, SqliteStore};
+use crate::domain::time::{Timestamp, from_iso};
+use crate::domain::{Alert, AlertId, AlertType, Deadline, EventKind, OrganizationId, Provider};
+use crate::store::{IngestRow, RenderEvent, Store as _, StoreError, StoreResult};
+
+struct NoEvents;
+
+impl RenderEvent for NoEvents {
+    fn render(&self, _: &EventKind, _: &Alert, _: Timestamp) -> String {
+        String::new()
+    }
+}
+
+fn open() -> (tempfile::TempDir, Arc<SqliteStore>) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(NoEvents))).unwrap();
+    (directory, store)
+}
+
+fn noon() -> Timestamp {
+    from_iso("2026-03-10T12:00:00Z").unwrap()
+}
+
+fn rows(count: usize) -> Vec<IngestRow> {
+    let alert = || Alert {
+        provider_id: AlertId::generate().to_string(),
+        alert_time: Some(noon()),
+        merchant_descriptor: "A descriptor of some length".repeat(8),
+        deadline: Deadline::At(noon()),
+        ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+    };
+    let row = |line| IngestRow {
+        line,
+        alert: alert(),
+        by_id: false,
+        alert_time_given: true,
+        transaction_time_given: false,
+        company_given: false,
+        enrollment_given: false,
+        event: false,
+    };
+    (1..=count as u64).map(row).collect()
+}
+
+async fn organization(store: &SqliteStore) -> OrganizationId {
+    store.organizations().await.unwrap()[0].organization.id
+}
+
+fn pragma(conn: &Connection, name: &str) -> i64 {
+    conn.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn a_reply_of_the_writer_means_that_the_disk_has_it() {
+    let (_directory, store) = open();
+
+    let settings = store
+        .writer
+        .write(Kind::Quiet, |unit| {
+            let mode: String = unit.conn.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+            Ok((mode, pragma(unit.conn, "synchronous"), pragma(unit.conn, "wal_autocheckpoint"), pragma(unit.conn, "busy_timeout")))
+        })
+        .await
+        .unwrap();
+
+    let full = 2;
+    assert_eq!(settings, ("wal".to_owned(), full, 0, 5_000));
+}
+
+#[tokio::test]
+async fn plans_are_stable_and_readers_cannot_write() {
+    let (_directory, store) = open();
+
+    let stable = store.writer.write(Kind::Quiet, |unit| Ok(unit.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?)).await.unwrap();
+    let reader = store
+        .readers
+        .read(|reader| {
+            let stable = reader.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?;
+            Ok((stable, reader.conn.execute("UPDATE change_number SET number = 9", []).is_err()))
+        })
+        .await
+        .unwrap();
+
+    assert!(stable);
+    assert_eq!(reader, (true, true));
+}
+
+/// Makes the writer wait, so that what is asked for meanwhile comes into one group. Dropping what it returns lets it go on.
+fn hold(store: &Arc<SqliteStore>) -> mpsc::Sender<()> {
+    let (go, wait) = mpsc::channel::<()>();
+    let holding = Arc::clone(store);
+    let held = async move { holding.writer.write(Kind::Quiet, move |_| Ok(drop(wait.recv()))).await };
+    tokio::spawn(held);
+    go
+}
+
+fn count_up(unit: &mut Unit<'_>) -> StoreResult<i64> {
+    unit.conn.execute("INSERT INTO fact (name, value) VALUES (hex(randomblob(8)), x'')", [])?;
+    Ok(unit.change)
+}
+
+#[tokio::test]
+async fn units_that_wait_together_are_committed_together() {
+    let (_directory, store) = open();
+    let go = hold(&store);
+    tokio::task::yield_now().await;
+
+    let units: Vec<_> = (0..20)
+        .map(|_| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.writer.write(Kind::Visible, count_up).await.unwrap() })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    drop(go);
+    let mut changes = Vec::new();
+    for unit in units {
+        changes.push(unit.await.unwrap());
+    }
+
+    changes.dedup();
+    assert!(changes.len() <= 2, "{changes:?}");
+    assert_eq!(*store.changes().borrow(), changes.len() as u64);
+}
+
+#[tokio::test]
+async fn a_unit_that_fails_or_breaks_takes_nobody_with_it() {
+    let (_directory, store) = open();
+    let go = hold(&store);
+    tokio::task::yield_now().await;
+    let failing = |unit: &mut Unit<'_>| -> StoreResult<i64> {
+        count_up(unit)?;
+        Err(StoreError::Conflict("it".to_owned()))
+    };
+    let breaking = |unit: &mut Unit<'_>| -> StoreResult<i64> {
+        count_up(unit)?;
+        panic!("a fault in the work, which this test is about")
+    };
+
+    let (first, failed, broken, last, ()) = tokio::join!(
+        store.writer.write(Kind::Visible, count_up),
+        store.writer.write(Kind::Visible, failing),
+        store.writer.write(Kind::Visible, breaking),
+        store.writer.write(Kind::Visible, count_up),
+        async { drop(go) },
+    );
+    let facts =
+        store.readers.read(|reader| Ok(reader.conn.query_row("SELECT count(*) FROM fact WHERE value = x''", [], |row| row.get(0))?));
+
+    assert!(first.is_ok() && last.is_ok());
+    assert_eq!(failed, Err(StoreError::Conflict("it".to_owned())));
+    assert!(matches!(broken, Err(StoreError::Unavailable(_))), "{broken:?}");
+    assert_eq!(facts.await, Ok(2_i64));
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_keeps_nothing_and_passes() {
+    let (_directory, store) = open();
+    let organization = organization(&store).await;
+    let limit = |pages: i64| {
+        store.writer.write(Kind::Quiet, move |unit| {
+            let pages = if pages == 0 { pragma(unit.conn, "page_count") } else { pages };
+            unit.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
+            Ok(())
+        })
+    };
+    limit(0).await.unwrap();
+
+    let refused = store.ingest(organization, rows(200), noon()).await;
+    let after = store.count_alerts(organization).await.unwrap();
+    limit(1_000_000).await.unwrap();
+    let stored = store.ingest(organization, rows(200), noon()).await.unwrap();
+
+    assert!(matches!(&refused, Err(StoreError::Unavailable(words)) if words.contains("disk is full")), "{refused:?}");
+    assert_eq!((after, stored.created, store.count_alerts(organization).await.unwrap()), (0, 200, 200));
+}
+
+#[tokio::test]
+async fn a_database_that_another_process_keeps_locked_is_told() {
+    let (directory, store) = open();
+    let organization = organization(&store).await;
+    store.writer.write(Kind::Quiet, |unit| Ok(unit.conn.busy_timeout(Duration::ZERO)?)).await.unwrap();
+    let other = Connection::open(directory.path().join("avert.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+
+    let (first, second) = tokio::join!(store.ingest(organization, rows(1), noon()), store.touch_key("any", noon()));
+    let readable = store.count_alerts(organization).await;
+    other.execute_batch("ROLLBACK").unwrap();
+    let after = store.ingest(organization, rows(1), noon()).await;
+
+    assert!(matches!(&first, Err(StoreError::Unavailable(words)) if words.contains("locked")), "{first:?}");
+    assert!(matches!(second, Err(StoreError::Unavailable(_))));
+    assert_eq!((readable, after.unwrap().created), (Ok(0), 1));
+}
+
+#[tokio::test]
+async fn the_log_is_emptied_beside_the_writer() {
+    let (directory, store) = open();
+    let organization = organization(&store).await;
+    let size = || std::fs::metadata(directory.path().join("avert.db")).unwrap().len();
+    let before = size();
+
+    for _ in 0..4 {
+        store.ingest(organization, rows(2_000), noon()).await.unwrap();
+    }
+    // Waits for the checkpoint under way: its thread ends when it is done.
+    store.checkpointer.close();
+
+    assert!(size() > before + (4 << 20), "{} bytes moved", size() - before);
+}
+
+#[tokio::test]
+async fn the_counts_are_what_counting_says() {
+    let (_directory, store) = open();
+    let organization = organization(&store).await;
+    store.ingest(organization, rows(50), noon()).await.unwrap();
+    store.expire_due(noon(), 20).await.unwrap();
+
+    let sums = store.readers.read(|reader| {
+        let counted = "SELECT status, count(*) FROM alert GROUP BY status ORDER BY status";
+        let kept = "SELECT status, sum(alerts) FROM alert_count GROUP BY status ORDER BY status";
+        let read = |sql: &str| -> rusqlite::Result<Vec<(i64, i64)>> {
+            reader.conn.prepare(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        Ok((read(counted)?, read(kept)?))
+    });
+
+    let (counted, kept) = sums.await.unwrap();
+    assert_eq!(counted, kept);
+    assert_eq!(counted.len(), 2);
+}

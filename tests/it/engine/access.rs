@@ -1,0 +1,207 @@
+//! Keys and the caller at this machine.
+
+use avert::domain::OrganizationId;
+use avert::domain::time::Clock;
+use avert::engine::EngineSettings;
+use avert::service::{AlertService, Environment, KeyScope, OperatorService, ServiceError};
+use chrono::Duration;
+use rstest::rstest;
+
+use crate::support::alerts::{NOON, open_alert};
+use crate::support::clock::ManualClock;
+use crate::support::engine::{acting, bring_in, engine_on, engine_with, network};
+
+fn refused<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> String {
+    match result.unwrap_err() {
+        ServiceError::NotAuthorized(why) => why,
+        other => panic!("{other}"),
+    }
+}
+
+/// A second organization, as a later command will add it.
+fn add_organization(directory: &std::path::Path, name: &str) {
+    let database = rusqlite::Connection::open(crate::support::store::file(directory)).unwrap();
+    let id = || OrganizationId::generate().0.as_bytes().to_vec();
+    database
+        .execute(
+            "INSERT INTO organization (id, name, default_company, default_enrollment, created_at) VALUES (?1, ?2, ?3, ?4, 0)",
+            rusqlite::params![id(), name, id(), id()],
+        )
+        .unwrap();
+}
+
+#[rstest]
+#[case(Environment::Sandbox, "avk_test_")]
+#[case(Environment::Production, "avk_live_")]
+#[tokio::test]
+async fn a_key_opens_its_organization_and_says_its_world(#[case] environment: Environment, #[case] beginning: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let settings = EngineSettings { environment, ..EngineSettings::default() };
+    let engine = engine_with(directory.path(), &ManualClock::at(NOON), network(true, true), settings);
+    let acting = acting(&engine).await;
+    let created = acting.create_key(KeyScope::Alerts).await.unwrap();
+
+    let caller = engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await.unwrap();
+
+    assert!(created.secret.reveal().starts_with(beginning));
+    assert_eq!(caller.organization, acting.caller().organization);
+    assert_eq!(caller.actor, format!("key {}", created.key.id));
+    assert_eq!(acting.keys().await.unwrap()[0].id, created.key.id);
+}
+
+#[tokio::test]
+async fn nothing_of_a_keys_secret_is_stored_or_shown() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
+    let acting = acting(&engine).await;
+    let created = acting.create_key(KeyScope::Alerts).await.unwrap();
+    let secret = created.secret.reveal().rsplit('_').next().unwrap().to_owned();
+
+    let shown = format!("{:?} {:?}", acting.keys().await.unwrap(), created.secret);
+
+    assert!(!shown.contains(&secret));
+    drop((acting, engine));
+    for file in std::fs::read_dir(directory.path()).unwrap() {
+        let path = file.unwrap().path();
+        let bytes = if path.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+        assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()), "{}", path.display());
+    }
+}
+
+#[tokio::test]
+async fn a_key_of_another_service_is_not_known_here() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let engine = engine_on(here.path(), &ManualClock::at(NOON), &network(true, true));
+    let foreign = acting(&engine_on(there.path(), &ManualClock::at(NOON), &network(true, true))).await;
+    let key = foreign.create_key(KeyScope::Alerts).await.unwrap();
+
+    assert_eq!(refused(engine.authenticate(key.secret.reveal(), KeyScope::Alerts).await), "the API key is not known here");
+}
+
+#[tokio::test]
+async fn a_key_with_a_known_id_and_a_wrong_secret_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
+    let acting = acting(&engine).await;
+    let created = acting.create_key(KeyScope::Alerts).await.unwrap();
+    // The forger knows the id and how checksums are made.
+    let body = format!("avk_test_{}_{}", created.key.id, "x".repeat(43));
+    let forged = format!("{body}{}", checksum(&body));
+
+    assert_eq!(refused(engine.authenticate(&forged, KeyScope::Alerts).await), "the API key is not known here");
+}
+
+/// The checksum, reckoned independently: CRC-32 in six digits of base 62.
+fn checksum(body: &str) -> String {
+    let alphabet: Vec<char> = ('0'..='9').chain('A'..='Z').chain('a'..='z').collect();
+    let mut number = crc32fast::hash(body.as_bytes()) as usize;
+    let mut digits = Vec::new();
+    for _ in 0..6 {
+        digits.push(alphabet[number % 62]);
+        number /= 62;
+    }
+    digits.iter().rev().collect()
+}
+
+#[tokio::test]
+async fn a_mistyped_key_is_told_apart_by_its_checksum() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
+    let created = acting(&engine).await.create_key(KeyScope::Alerts).await.unwrap();
+    let mut text = created.secret.reveal().to_owned();
+    let wrong = if text.ends_with('0') { "1" } else { "0" };
+    text.replace_range(text.len() - 1.., wrong);
+
+    for mistyped in [text.as_str(), "", "hunter2", &created.secret.reveal()[..60]] {
+        assert_eq!(refused(engine.authenticate(mistyped, KeyScope::Alerts).await), "the API key is mistyped or cut off");
+    }
+}
+
+#[tokio::test]
+async fn a_revoked_key_stops_working_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = ManualClock::at(NOON);
+    let engine = engine_on(directory.path(), &clock, &network(true, true));
+    let acting = acting(&engine).await;
+    let created = acting.create_key(KeyScope::Alerts).await.unwrap();
+    assert!(engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await.is_ok());
+
+    let revoked = acting.revoke_key(&created.key.id).await.unwrap();
+
+    assert_eq!(revoked.revoked_at, Some(clock.now()));
+    assert_eq!(refused(engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await), "the API key was revoked");
+    assert!(matches!(acting.revoke_key("nothing").await, Err(ServiceError::NotFound(what)) if what == "key nothing"));
+}
+
+#[rstest]
+#[case(KeyScope::Alerts, KeyScope::Operator)]
+#[case(KeyScope::Operator, KeyScope::Alerts)]
+#[tokio::test]
+async fn a_key_works_only_within_its_scope(#[case] has: KeyScope, #[case] needs: KeyScope) {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
+    let created = acting(&engine).await.create_key(has).await.unwrap();
+
+    let why = refused(engine.authenticate(created.secret.reveal(), needs).await);
+
+    assert!(why.contains(has.as_str()) && why.contains(needs.as_str()), "{why}");
+}
+
+#[tokio::test]
+async fn a_key_sees_only_its_own_organization() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
+    add_organization(directory.path(), "rival");
+    let ours = engine.acting_for(engine.local_caller(Some("default")).await.unwrap());
+    let rival = engine.acting_for(engine.local_caller(Some("rival")).await.unwrap());
+    let alert = open_alert("P-1");
+    bring_in(&ours, [alert.clone()]).await;
+    let key = rival.create_key(KeyScope::Alerts).await.unwrap();
+
+    let rival = engine.acting_for(engine.authenticate(key.secret.reveal(), KeyScope::Alerts).await.unwrap());
+
+    assert_eq!(rival.get(alert.id).await, Err(ServiceError::AlertNotFound(alert.id)));
+    assert!(matches!(ours.revoke_key(&key.key.id).await, Err(ServiceError::NotFound(_))));
+    assert_eq!(ours.keys().await, Ok(vec![]));
+}
+
+#[tokio::test]
+async fn the_use_of_a_key_is_written_down_once_a_minute_at_most() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = ManualClock::at(NOON);
+    let engine = engine_on(directory.path(), &clock, &network(true, true));
+    let acting = acting(&engine).await;
+    let created = acting.create_key(KeyScope::Alerts).await.unwrap();
+    let tasks = engine.start(tokio_util::sync::CancellationToken::new());
+    let mut used = Vec::new();
+
+    for seconds in [0, 59, 1] {
+        clock.advance(Duration::seconds(seconds));
+        engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await.unwrap();
+        // The two loops stay; the writing beside the request ends.
+        while tasks.len() > 2 {
+            tokio::task::yield_now().await;
+        }
+        used.push(acting.keys().await.unwrap()[0].last_used_at.unwrap());
+    }
+
+    let first = used[0];
+    assert_eq!(used, [first, first, first + Duration::minutes(1)]);
+}
+
+#[tokio::test]
+async fn the_caller_at_this_machine_names_the_organization_only_where_there_are_several() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
+    let only = engine.local_caller(None).await.unwrap();
+    add_organization(directory.path(), "rival");
+
+    let unnamed = engine.local_caller(None).await.unwrap_err().to_string();
+    let unknown = engine.local_caller(Some("nobody")).await.unwrap_err().to_string();
+    let by_id = engine.local_caller(Some(&only.organization.organization.id.to_string())).await;
+
+    assert_eq!(only.organization.organization.name, "default");
+    assert!(unnamed.contains("default, rival"), "{unnamed}");
+    assert!(unknown.contains("default, rival"), "{unknown}");
+    assert_eq!(by_id, Ok(only));
+}

@@ -1,0 +1,145 @@
+//! A picture of every state of the forms at 80x24, 120x40 and 200x60.
+
+use avert::console::query::parse;
+use avert::console::screens::filter_form::FilterForm;
+use avert::console::screens::resolve_form::{Choice, Place, ResolveForm, Warning};
+use avert::console::theme::{Theme, ThemeName};
+use avert::domain::resolution::InvalidReason;
+use avert::domain::{Alert, AlertType};
+use chrono::Duration;
+use crossterm::event::KeyCode;
+use rstest::rstest;
+
+use super::*;
+
+/// The screen with the room around the form left out, and where the cursor is.
+fn picture(screen: &Screen) -> String {
+    let rows = screen.rows();
+    let first = rows.iter().position(|row| !row.is_empty()).unwrap_or(0);
+    let last = rows.iter().rposition(|row| !row.is_empty()).unwrap_or(0);
+    let cursor = screen.cursor.map_or("no cursor".to_owned(), |at| format!("cursor at row {}, column {}", at.y, at.x));
+    format!("rows {first} to {last}, {cursor}\n{}", rows[first..=last].join("\n"))
+}
+
+fn state(name: &str) -> ResolveForm {
+    let new =
+        |choice, reason, comments: &str, warnings| ResolveForm::new(&travel_alert(), choice, PRODUCTION, draft(reason, comments), warnings);
+    let rule = || Alert { rule_name: Some("Above 10 AED".to_owned()), ..travel_alert() };
+    let with = |mut form: ResolveForm, events: &[Event]| {
+        play(&mut form, events.iter().cloned());
+        form
+    };
+    match name {
+        "refunded" => form(Choice::Refunded),
+        "not_refunded" => form(Choice::NotRefunded),
+        "invalid" => form(Choice::Invalid),
+        "invalid_without_reason" => with(form(Choice::Invalid), &[ctrl('s')]),
+        "as_designed" => {
+            let comments = "Refunded under the Ethoca alert 5F2RE396 on 20 Nov, same card and amount. No second refund is due.";
+            with(new(Choice::Invalid, None, comments, vec![refunded_double()]), &[key(KeyCode::Tab)])
+        }
+        "looking_for_doubles" => new(Choice::Refunded, None, "", vec![Warning::Looking]),
+        "second_refund" => {
+            let warnings = vec![refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
+            ResolveForm::new(&rule(), Choice::Refunded, PRODUCTION, None, warnings)
+        }
+        "second_refund_refused" => {
+            with(ResolveForm::new(&rule(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]), &[ctrl('s')])
+        }
+        "second_refund_confirmed" => with(new(Choice::Refunded, None, "", vec![refunded_double()]), &[ctrl('s'), key(KeyCode::Char(' '))]),
+        "too_long" => with(new(Choice::Refunded, None, &"Refunded with 4111 1111 1111 1111. ".repeat(8), Vec::new()), &[ctrl('s')]),
+        "everything_at_once" => {
+            let alert = Alert {
+                alert_type: AlertType::VerifiDisputeNotice,
+                amount: "12345678.90".parse().ok(),
+                deadline: Deadline::At(noon() + Duration::minutes(4)),
+                ..rule()
+            };
+            let warnings = vec![double(SiblingState::Waiting), refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
+            with(ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, draft(None, &"x".repeat(260)), warnings), &[ctrl('s')])
+        }
+        "enter_on_send" => with(form(Choice::Refunded), &[key(KeyCode::BackTab), key(KeyCode::Enter)]),
+        "paste_outside" => with(form(Choice::Invalid), &[Event::Paste("x".to_owned())]),
+        "read_only" => ResolveForm::new(
+            &travel_alert(),
+            Choice::Refunded,
+            Place { production: false, read_only: true, grace_seconds: 0 },
+            None,
+            Vec::new(),
+        ),
+        "closed" => {
+            let alert = Alert { deadline: Deadline::At(noon() - Duration::hours(2)), ..travel_alert() };
+            ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, draft(Some(InvalidReason::Duplicate), "too late"), Vec::new())
+        }
+        other => panic!("no state {other}"),
+    }
+}
+
+#[rstest]
+fn the_resolve_form_looks_as_it_did(
+    #[values(
+        "refunded",
+        "not_refunded",
+        "invalid",
+        "invalid_without_reason",
+        "as_designed",
+        "looking_for_doubles",
+        "second_refund",
+        "second_refund_refused",
+        "second_refund_confirmed",
+        "too_long",
+        "everything_at_once",
+        "enter_on_send",
+        "paste_outside",
+        "read_only",
+        "closed"
+    )]
+    name: &str,
+    #[values((80, 24), (120, 40), (200, 60))] size: (u16, u16),
+) {
+    let screen = Screen::resolve(&state(name), size.0, size.1);
+
+    insta::assert_snapshot!(format!("resolve_{name}_{}x{}", size.0, size.1), picture(&screen));
+}
+
+fn filter_state(name: &str) -> FilterForm {
+    let open = |query: &str, events: Vec<Event>| {
+        let (filter, sort) = parse(query).unwrap();
+        let mut form = FilterForm::new(&filter, sort);
+        for event in events {
+            form.handle(&event);
+        }
+        form
+    };
+    match name {
+        "empty" => open("", Vec::new()),
+        "set" => open(
+            "status:open,expired provider:ethoca type:confirmed_fraud expires:6 expired:no from:2026-01-01 to:2026-01-31 \
+             descriptor:acme outcome:resolved sort:-amount 4111",
+            vec![key(KeyCode::Tab); 4],
+        ),
+        "wrong" => {
+            let mut events = vec![key(KeyCode::Tab); 5];
+            events.push(key(KeyCode::Char('0')));
+            events.extend(vec![key(KeyCode::Tab); 2]);
+            events.extend(typed("2026-02-30"));
+            events.extend(vec![key(KeyCode::Tab); 5]);
+            events.extend(typed("42"));
+            events.push(key(KeyCode::Enter));
+            open("", events)
+        }
+        "sorting" => open("", vec![key(KeyCode::Tab); 13]),
+        other => panic!("no state {other}"),
+    }
+}
+
+#[rstest]
+fn the_filter_form_looks_as_it_did(
+    #[values("empty", "set", "wrong", "sorting")] name: &str,
+    #[values((80, 24), (120, 40), (200, 60))] size: (u16, u16),
+) {
+    let form = filter_state(name);
+    let screen = Screen::of(size.0, size.1, |frame| form.draw(frame, frame.area(), &Theme::named(ThemeName::Dark)));
+
+    insta::assert_snapshot!(format!("filter_{name}_{}x{}", size.0, size.1), picture(&screen));
+}

@@ -1,0 +1,574 @@
+//! The resolve form's rules: nothing leaves before every rule of the interface holds, and never by Enter.
+
+use avert::console::screens::resolve_form::{Choice, FormStep, Place, ResolveForm, Submission, Warning};
+use avert::console::theme::{Theme, ThemeName};
+use avert::domain::outcome::Outcome;
+use avert::domain::resolution::{Decision, InvalidReason};
+use avert::domain::{Alert, Deadline, OutcomeId, Resolution};
+use chrono::Duration;
+use crossterm::event::{Event, KeyCode};
+use proptest::prelude::*;
+use ratatui::layout::Position;
+use rstest::rstest;
+
+use super::*;
+
+fn sent(step: FormStep) -> Submission {
+    match step {
+        FormStep::Submit(submission) => *submission,
+        step => panic!("nothing was sent: {step:?}"),
+    }
+}
+
+fn decision(resolution: &Resolution) -> Decision {
+    match resolution {
+        Resolution::Current { decision, .. } => *decision,
+        other => panic!("not of the current dialect: {other:?}"),
+    }
+}
+
+fn answered(alert: &Alert) -> Alert {
+    let outcome = Outcome {
+        id: OutcomeId::generate(),
+        alert_id: alert.id,
+        provider_alert_id: alert.provider_id.clone(),
+        status: "success".to_owned(),
+        outcome: "resolved".to_owned(),
+        refunded: "refunded".to_owned(),
+        comments: String::new(),
+        dispute_reason_code: None,
+        action_time: None,
+        amount_stopped: None,
+    };
+    Alert { outcome: Some(outcome), ..alert.clone() }
+}
+
+#[rstest]
+#[case(Choice::Refunded, Decision::Refunded)]
+#[case(Choice::NotRefunded, Decision::NotRefunded)]
+fn a_decision_is_sent_with_one_key(#[case] choice: Choice, #[case] made: Decision) {
+    let mut form = form(choice);
+
+    let submission = sent(form.handle(&ctrl('s')));
+
+    assert_eq!(submission.resolution, Resolution::Current { decision: made, comments: String::new() });
+    assert_eq!(submission.alert_id, form.alert_id());
+}
+
+#[test]
+fn invalid_requires_a_reason_and_says_so_at_the_reason() {
+    let mut form = form(Choice::Invalid);
+
+    let step = form.handle(&ctrl('s'));
+
+    assert_eq!(step, FormStep::Stay);
+    let screen = Screen::resolve(&form, 80, 24);
+    let (error, last_reason) = (screen.find("✗ choose a reason"), screen.find("transaction not found"));
+    assert_eq!(error.y, last_reason.y + 1);
+    assert!(screen.has("Nothing was sent"));
+}
+
+#[rstest]
+#[case('1', InvalidReason::PreviouslyRefunded)]
+#[case('2', InvalidReason::ChargebackReceived)]
+#[case('3', InvalidReason::Duplicate)]
+#[case('4', InvalidReason::NotFound)]
+fn a_digit_gives_the_reason_of_an_invalid_alert(#[case] digit: char, #[case] reason: InvalidReason) {
+    let mut form = form(Choice::Invalid);
+
+    let submission = sent(play(&mut form, [key(KeyCode::Char(digit)), ctrl('s')]));
+
+    assert_eq!(decision(&submission.resolution), Decision::Invalid(reason));
+}
+
+#[test]
+fn a_reason_never_goes_with_another_decision() {
+    let mut form = form(Choice::Invalid);
+
+    let submission = sent(play(&mut form, [key(KeyCode::Char('3')), key(KeyCode::BackTab), key(KeyCode::Char('n')), ctrl('s')]));
+
+    assert_eq!(decision(&submission.resolution), Decision::NotRefunded);
+}
+
+#[test]
+fn a_digit_means_nothing_where_no_reason_is_asked_for() {
+    let mut form = form(Choice::Refunded);
+
+    form.handle(&key(KeyCode::Char('2')));
+
+    assert!(Screen::resolve(&form, 80, 24).has("A reason goes only with invalid."));
+    assert_eq!(form.draft().reason, None);
+}
+
+#[test]
+fn no_reason_is_chosen_beforehand() {
+    assert_eq!(form(Choice::Invalid).draft().reason, None);
+}
+
+#[test]
+fn a_double_that_was_refunded_offers_the_reason_that_says_so() {
+    let form = ResolveForm::new(&travel_alert(), Choice::Invalid, PRODUCTION, None, vec![double(SiblingState::Waiting), refunded_double()]);
+
+    assert_eq!(form.draft().reason, Some(InvalidReason::PreviouslyRefunded));
+    assert!(Screen::resolve(&form, 120, 40).has("✓ ETHOCA 5F2RE396 was refunded 3 h ago; this reason fits"));
+}
+
+#[test]
+fn a_reason_once_chosen_is_not_changed_by_news() {
+    let mut form = form(Choice::Invalid);
+    form.handle(&key(KeyCode::Char('4')));
+
+    form.set_warnings(vec![refunded_double()]);
+
+    assert_eq!(form.draft().reason, Some(InvalidReason::NotFound));
+}
+
+#[rstest]
+#[case(&"x".repeat(250), true)]
+#[case(&"x".repeat(251), false)]
+#[case(&"🦀".repeat(250), true)]
+#[case(&"🦀".repeat(251), false)]
+#[case(&"e\u{301}".repeat(125), true)]
+#[case(&"e\u{301}".repeat(126), false)]
+#[case(&format!("{}\n", "x".repeat(249)), true)]
+#[case(&format!("{}\n", "x".repeat(250)), false)]
+fn comments_may_have_250_unicode_scalar_values(#[case] comments: &str, #[case] fits: bool) {
+    let mut form = form(Choice::Refunded);
+    into_comments(&mut form);
+
+    form.handle(&Event::Paste(comments.to_owned()));
+    let step = form.handle(&ctrl('s'));
+
+    assert_eq!(matches!(step, FormStep::Submit(_)), fits);
+    assert_eq!(form.draft().comments, comments, "a paste is never cut");
+    let count = format!("{}/250", comments.chars().count());
+    assert!(Screen::resolve(&form, 80, 24).has(&count));
+}
+
+#[test]
+fn over_the_limit_the_count_turns_to_the_error_style_before_anything_is_sent() {
+    let style_of_the_count = |comments: &str| {
+        let form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, comments), Vec::new());
+        let screen = Screen::resolve(&form, 80, 24);
+        let at = screen.find("/250");
+        screen.buffer[(at.x - 1, at.y)].fg
+    };
+    let theme = Theme::named(ThemeName::Dark);
+
+    assert_eq!(Some(style_of_the_count(&"x".repeat(250))), theme.strong.fg);
+    assert_eq!(Some(style_of_the_count(&"x".repeat(251))), theme.danger.fg);
+}
+
+#[test]
+fn an_overlong_paste_can_be_shortened_and_sent() {
+    let mut form = form(Choice::Refunded);
+    into_comments(&mut form);
+    form.handle(&Event::Paste("x".repeat(251)));
+    assert!(Screen::resolve(&form, 80, 24).has("✗ 1 too many: at most 250"));
+
+    let submission = sent(play(&mut form, [key(KeyCode::Backspace), ctrl('s')]));
+
+    assert_eq!(submission.resolution.comments(), "x".repeat(250));
+}
+
+#[rstest]
+#[case("a\tb", "a tab")]
+#[case("\u{1b}[31mred", "an escape character")]
+fn a_paste_with_control_characters_is_refused_with_a_word(#[case] pasted: &str, #[case] word: &str) {
+    let mut form = form(Choice::Refunded);
+    into_comments(&mut form);
+
+    form.handle(&Event::Paste(pasted.to_owned()));
+
+    assert_eq!(form.draft().comments, "");
+    assert!(Screen::resolve(&form, 80, 24).has(word));
+}
+
+#[test]
+fn a_draft_that_holds_a_control_character_is_not_sent() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, "bell\u{7}"), Vec::new());
+
+    assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
+    assert!(Screen::resolve(&form, 120, 40).has("control character U+0007"));
+}
+
+#[test]
+fn a_paste_outside_the_comments_is_refused_with_a_word() {
+    let mut form = form(Choice::Refunded);
+
+    let step = form.handle(&Event::Paste("i1\u{13}".to_owned()));
+
+    assert_eq!(step, FormStep::Stay);
+    assert_eq!((form.draft().comments.as_str(), form.draft().refunded.as_deref()), ("", Some("REFUNDED")));
+    assert!(Screen::resolve(&form, 80, 24).has("text goes into the comments only"));
+}
+
+#[test]
+fn a_card_number_is_announced_as_it_is_typed_and_sent_masked() {
+    let mut form = form(Choice::Refunded);
+    into_comments(&mut form);
+
+    play(&mut form, typed("card 4111 1111 1111 111"));
+    let before = Screen::resolve(&form, 80, 24);
+    play(&mut form, typed("1"));
+    let after = Screen::resolve(&form, 80, 24);
+    let submission = sent(form.handle(&ctrl('s')));
+
+    let note = "only its last four digits are sent";
+    assert_eq!((before.has(note), after.has(note)), (false, true));
+    assert_eq!(submission.resolution.comments(), "card **** **** **** 1111");
+}
+
+#[test]
+fn everything_that_is_wrong_is_said_at_once_and_nothing_is_sent() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Invalid, PRODUCTION, draft(None, &"x".repeat(300)), Vec::new());
+
+    let step = form.handle(&ctrl('s'));
+
+    let screen = Screen::resolve(&form, 80, 24);
+    assert_eq!(step, FormStep::Stay);
+    assert!(screen.has("choose a reason") && screen.has("50 too many"), "{}", screen.text());
+}
+
+#[test]
+fn an_error_goes_away_when_it_is_mended() {
+    let mut form = form(Choice::Invalid);
+    form.handle(&ctrl('s'));
+
+    form.handle(&key(KeyCode::Char('1')));
+
+    assert!(!Screen::resolve(&form, 80, 24).has("✗"));
+}
+
+#[rstest]
+#[case::of_a_refunded_double(travel_alert(), vec![refunded_double()])]
+#[case::where_the_network_has_a_rule(Alert { rule_name: Some("Above 10 AED".to_owned()), ..travel_alert() }, Vec::new())]
+fn a_second_refund_needs_an_explicit_confirmation(#[case] alert: Alert, #[case] warnings: Vec<Warning>) {
+    let mut form = ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, None, warnings);
+
+    let refused = form.handle(&ctrl('s'));
+    let screen = Screen::resolve(&form, 80, 24);
+    // The refusal has put the focus on what is missing.
+    let submission = sent(play(&mut form, [key(KeyCode::Char(' ')), ctrl('s')]));
+
+    assert_eq!(refused, FormStep::Stay);
+    assert!(screen.has("[ ] refund all the same") && screen.has("✗ it may be paid twice"), "{}", screen.text());
+    assert_eq!(decision(&submission.resolution), Decision::Refunded);
+}
+
+#[test]
+fn enter_does_not_confirm_a_second_refund() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]);
+    form.handle(&ctrl('s'));
+
+    play(&mut form, [key(KeyCode::Enter), key(KeyCode::BackTab)]);
+
+    assert!(Screen::resolve(&form, 80, 24).has("[ ] refund all the same"));
+    assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
+}
+
+#[test]
+fn a_confirmation_is_for_one_refund_and_asked_for_again_after_another_decision() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]);
+    play(&mut form, [ctrl('s'), key(KeyCode::Char(' '))]);
+    assert!(Screen::resolve(&form, 80, 24).has("[x] refund all the same"));
+
+    let at = Screen::resolve(&form, 80, 24).find("not refunded");
+    play(&mut form, [press_at(at), release_at(at), key(KeyCode::Char('r'))]);
+
+    assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
+}
+
+#[test]
+fn a_double_found_while_the_form_is_open_has_to_be_confirmed() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking]);
+    assert!(Screen::resolve(&form, 80, 24).has("looking for doubles"));
+
+    form.set_warnings(vec![refunded_double()]);
+
+    assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
+}
+
+#[rstest]
+#[case(Choice::NotRefunded)]
+#[case(Choice::Invalid)]
+fn only_a_refund_has_to_be_confirmed(#[case] choice: Choice) {
+    let mut form = ResolveForm::new(&travel_alert(), choice, PRODUCTION, None, vec![refunded_double()]);
+
+    assert!(matches!(form.handle(&ctrl('s')), FormStep::Submit(_)));
+}
+
+#[test]
+fn enter_moves_on_from_field_to_field_and_ends_on_the_safe_button() {
+    let mut form = form(Choice::Invalid);
+
+    let steps: Vec<FormStep> = [key(KeyCode::Enter), key(KeyCode::Enter)].iter().map(|event| form.handle(event)).collect();
+
+    assert_eq!(steps, [FormStep::Stay, FormStep::Stay]);
+    assert!(Screen::resolve(&form, 80, 24).has("[ Cancel ]"));
+    assert!(matches!(form.handle(&key(KeyCode::Enter)), FormStep::Cancel(_)));
+}
+
+#[test]
+fn enter_on_send_sends_nothing_and_says_what_does() {
+    let mut form = form(Choice::Refunded);
+    form.handle(&key(KeyCode::BackTab));
+    assert!(Screen::resolve(&form, 80, 24).has("[ Send ]"));
+
+    let step = form.handle(&key(KeyCode::Enter));
+
+    assert_eq!(step, FormStep::Stay);
+    assert!(Screen::resolve(&form, 80, 24).has("Enter never sends. Press space here, or ctrl-s anywhere."));
+    assert!(matches!(form.handle(&key(KeyCode::Char(' '))), FormStep::Submit(_)));
+}
+
+#[test]
+fn letters_decide_on_the_decision_and_are_text_in_the_comments() {
+    let mut form = form(Choice::Refunded);
+
+    form.handle(&key(KeyCode::Char('n')));
+    into_comments(&mut form);
+    play(&mut form, typed("rin 1 ? "));
+
+    assert_eq!((form.draft().refunded.as_deref(), form.draft().comments.as_str()), (Some("NOT REFUNDED"), "rin 1 ? "));
+}
+
+#[test]
+fn arrows_go_through_decisions_and_reasons() {
+    let mut form = form(Choice::Refunded);
+
+    play(&mut form, [KeyCode::Right, KeyCode::Right, KeyCode::Right, KeyCode::Down, KeyCode::Down, KeyCode::Down].map(key));
+
+    assert_eq!((form.draft().refunded.as_deref(), form.draft().reason), (Some("INVALID"), Some(InvalidReason::ChargebackReceived)));
+}
+
+#[test]
+fn escape_keeps_what_was_typed_and_the_next_form_has_it_back_under_the_new_decision() {
+    let mut first = form(Choice::Invalid);
+    first.handle(&key(KeyCode::Char('3')));
+    into_comments(&mut first);
+    play(&mut first, typed("see ticket 7"));
+
+    let FormStep::Cancel(kept) = first.handle(&key(KeyCode::Esc)) else { panic!("escape closes the form") };
+    let again = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, Some(kept), Vec::new());
+
+    let draft = again.draft();
+    assert_eq!((draft.comments.as_str(), draft.reason), ("see ticket 7", Some(InvalidReason::Duplicate)));
+    assert_eq!(draft.refunded.as_deref(), Some("REFUNDED"));
+}
+
+#[test]
+fn a_line_is_begun_with_alt_enter() {
+    let mut form = form(Choice::Refunded);
+    into_comments(&mut form);
+
+    play(&mut form, typed("one"));
+    form.handle(&Event::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT)));
+    play(&mut form, typed("two"));
+
+    assert_eq!(sent(form.handle(&ctrl('s'))).resolution.comments(), "one\ntwo");
+}
+
+#[test]
+fn nothing_is_sent_from_a_read_only_profile() {
+    let place = Place { read_only: true, ..PRODUCTION };
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, place, None, Vec::new());
+
+    assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
+    assert!(Screen::resolve(&form, 80, 24).has("This profile is read-only: nothing can be sent from it."));
+}
+
+#[test]
+fn nothing_is_sent_once_somebody_else_has_answered() {
+    let mut form = form(Choice::Refunded);
+
+    form.update_alert(&answered(&open_alert("another one")));
+    let other = Screen::resolve(&form, 120, 40).has("has an outcome now");
+    let mut mine = answered(&travel_alert());
+    mine.id = form.alert_id();
+    form.update_alert(&mine);
+
+    assert!(!other);
+    assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
+    assert!(Screen::resolve(&form, 120, 40).has("⚠ this alert has an outcome now: resolved"));
+}
+
+#[rstest]
+#[case(Deadline::At(noon() + Duration::minutes(16)), None)]
+#[case(Deadline::At(noon() + Duration::minutes(15)), Some("the window closes in 15 min, at 12:15 UTC"))]
+#[case(Deadline::At(noon()), Some("the window closed just now"))]
+#[case(Deadline::At(noon() - Duration::hours(2)), Some("the window closed 2 h ago: the network may refuse an answer now"))]
+#[case(Deadline::HoursLeft(0), Some("the window closes in less than an hour"))]
+#[case(Deadline::HoursLeft(1), None)]
+#[case(Deadline::Unknown, None)]
+fn a_closing_or_closed_window_is_said(#[case] deadline: Deadline, #[case] says: Option<&str>) {
+    let alert = Alert { deadline, ..travel_alert() };
+    let form = ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, None, Vec::new());
+
+    let screen = Screen::resolve(&form, 120, 40);
+
+    assert_eq!(screen.has("the window"), says.is_some(), "{}", screen.text());
+    assert!(says.is_none_or(|says| screen.has(says)), "{}", screen.text());
+}
+
+#[test]
+fn the_badge_says_production_and_only_there() {
+    let trial = ResolveForm::new(&travel_alert(), Choice::Refunded, Place::default(), None, Vec::new());
+
+    assert!(Screen::resolve(&form(Choice::Refunded), 80, 24).has(" PRODUCTION"));
+    assert!(!Screen::resolve(&trial, 80, 24).has("PRODUCTION"));
+}
+
+#[test]
+fn what_a_network_writes_cannot_steer_the_terminal() {
+    let alert = Alert {
+        merchant_descriptor: "ACME\u{1b}[2J\u{202e}".to_owned(),
+        rule_name: Some("\u{1b}]0;x\u{7}".to_owned()),
+        provider_id: "a\rb".to_owned(),
+        ..travel_alert()
+    };
+    let form = ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, None, Vec::new());
+
+    let text = Screen::resolve(&form, 120, 40).text();
+
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}'), "{text:?}");
+}
+
+/// A click where a text begins on the screen.
+fn click(form: &mut ResolveForm, text: &str) -> FormStep {
+    let at = Screen::resolve(form, 120, 40).find(text);
+    play(form, [press_at(at), release_at(at)])
+}
+
+#[test]
+fn everything_can_be_done_with_the_mouse() {
+    let mut form = form(Choice::Refunded);
+
+    click(&mut form, "( ) invalid");
+    click(&mut form, "NOT_REFUNDED_DUPLICATE");
+    click(&mut form, "optional");
+    play(&mut form, typed("twice"));
+    let submission = sent(click(&mut form, "Send"));
+
+    assert_eq!(
+        submission.resolution,
+        Resolution::Current { decision: Decision::Invalid(InvalidReason::Duplicate), comments: "twice".to_owned() }
+    );
+}
+
+#[test]
+fn the_confirmation_and_cancel_can_be_clicked() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]);
+
+    click(&mut form, "[ ] refund all the same");
+
+    assert!(Screen::resolve(&form, 120, 40).has("[x] refund all the same"));
+    assert!(matches!(click(&mut form, "Cancel"), FormStep::Cancel(_)));
+}
+
+#[test]
+fn a_press_on_send_that_is_let_go_elsewhere_sends_nothing() {
+    let mut form = form(Choice::Refunded);
+    let send = Screen::resolve(&form, 120, 40).find("Send");
+
+    let slipped = play(&mut form, [press_at(send), release_at(Position { x: 0, y: 0 })]);
+    let dragged_in = play(&mut form, [press_at(Position { x: 0, y: 0 }), release_at(send)]);
+
+    assert_eq!((slipped, dragged_in), (FormStep::Stay, FormStep::Stay));
+}
+
+#[test]
+fn a_click_into_the_comments_puts_the_cursor_there() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, "one three"), Vec::new());
+
+    click(&mut form, "three");
+    play(&mut form, typed("two "));
+
+    assert_eq!(form.draft().comments, "one two three");
+}
+
+/// A form in any state: any decision, any doubts, any text.
+fn any_form() -> impl Strategy<Value = ResolveForm> {
+    let choice = prop::sample::select(&Choice::ALL[..]);
+    let texts = prop::sample::select(vec![String::new(), "fine".to_owned(), "x".repeat(250), "x".repeat(251), "bell\u{7}".to_owned()]);
+    let warnings = prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(SiblingState::Waiting), Warning::Looking]]);
+    let rest = (any::<bool>(), any::<bool>(), prop::option::of(prop::sample::select(&InvalidReason::ALL[..])));
+    (choice, texts, warnings, rest).prop_map(|(choice, comments, warnings, (rule, read_only, reason))| {
+        let alert = Alert { rule_name: rule.then(|| "Above 10 AED".to_owned()), ..travel_alert() };
+        ResolveForm::new(&alert, choice, Place { read_only, ..PRODUCTION }, draft(reason, &comments), warnings)
+    })
+}
+
+fn any_key() -> impl Strategy<Value = Event> {
+    let keys = [
+        KeyCode::Enter,
+        KeyCode::Tab,
+        KeyCode::BackTab,
+        KeyCode::Up,
+        KeyCode::Down,
+        KeyCode::Left,
+        KeyCode::Right,
+        KeyCode::Backspace,
+        KeyCode::Char(' '),
+        KeyCode::Char('r'),
+        KeyCode::Char('n'),
+        KeyCode::Char('i'),
+        KeyCode::Char('1'),
+        KeyCode::Char('4'),
+        KeyCode::Char('x'),
+    ];
+    prop_oneof![8 => prop::sample::select(keys.to_vec()).prop_map(key), 1 => Just(ctrl('s')), 1 => Just(Event::Paste("text\n".to_owned()))]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn enter_never_sends_from_any_focus_in_any_state(mut form in any_form(), events in prop::collection::vec(any_key(), 0..30)) {
+        for event in &events {
+            form.handle(event);
+            let step = form.handle(&key(KeyCode::Enter));
+            prop_assert!(!matches!(step, FormStep::Submit(_)), "{step:?}");
+            // Enter has moved the focus on; back, so that the next key finds it where it was.
+            form.handle(&key(KeyCode::BackTab));
+        }
+    }
+
+    #[test]
+    fn whatever_is_sent_keeps_the_rules(mut form in any_form(), events in prop::collection::vec(any_key(), 0..60)) {
+        for event in &events {
+            if let FormStep::Submit(submission) = form.handle(event) {
+                let chars = submission.resolution.comments().chars().count();
+                prop_assert!(chars <= 250);
+                let screen = Screen::resolve(&form, 120, 60);
+                let (asked, confirmed) = (screen.has("refund all the same"), screen.has("[x] refund all the same"));
+                prop_assert!(confirmed || !asked, "a doubtful refund was sent without a confirmation");
+                prop_assert_eq!(submission.draft.refunded.as_deref(), Some(decision(&submission.resolution).refunded()));
+            }
+        }
+    }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn the_form_can_be_drawn_at_any_size(mut form in any_form(), width in 0u16..130, height in 0u16..45, send in any::<bool>()) {
+        if send {
+            form.handle(&ctrl('s'));
+        }
+        if width > 0 && height > 0 {
+            Screen::resolve(&form, width, height);
+        }
+    }
+
+    #[test]
+    fn from_80_by_22_on_buttons_and_errors_are_always_seen(mut form in any_form(), width in 80u16..130, height in 22u16..45) {
+        form.handle(&ctrl('s'));
+
+        let screen = Screen::resolve(&form, width, height);
+
+        prop_assert!(screen.has("Cancel") && screen.has("Send") && screen.has("/250"), "{}", screen.text());
+    }
+}

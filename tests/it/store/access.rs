@@ -1,0 +1,101 @@
+//! Organizations, API keys, and the change number that everybody watches.
+
+use avert::domain::OrganizationId;
+use avert::service::{ApiKey, KeyScope};
+use avert::store::{KeyRecord, StoreError};
+use chrono::Duration;
+
+use super::Fixture;
+use crate::support::alerts::{noon, open_alert};
+
+contract!(
+    fresh_data_has_one_organization_called_default,
+    a_key_is_found_by_its_id_with_its_hash,
+    a_key_is_revoked_once_and_only_by_its_organization,
+    a_key_remembers_the_minute_of_its_last_use,
+    a_key_id_is_taken_once,
+    a_visible_change_is_announced_and_a_claim_is_not,
+);
+
+fn key(fixture: &Fixture, id: &str) -> KeyRecord {
+    let key = ApiKey {
+        id: id.to_owned(),
+        organization: fixture.organization,
+        scope: KeyScope::Operator,
+        created_at: noon(),
+        last_used_at: None,
+        revoked_at: None,
+    };
+    KeyRecord { key, hash: [id.len().try_into().unwrap(); 32] }
+}
+
+async fn fresh_data_has_one_organization_called_default(fixture: Fixture) {
+    fixture.store.ping().await.unwrap();
+
+    let organizations = fixture.store.organizations().await.unwrap();
+
+    assert_eq!(organizations.len(), 1);
+    assert_eq!(organizations[0].organization.name, "default");
+    assert_eq!(*fixture.store.changes().borrow(), 0);
+}
+
+async fn a_key_is_found_by_its_id_with_its_hash(fixture: Fixture) {
+    let (first, second) = (key(&fixture, "first"), key(&fixture, "second"));
+    fixture.store.add_key(first.clone()).await.unwrap();
+    fixture.store.add_key(second.clone()).await.unwrap();
+
+    assert_eq!(fixture.store.key("first").await.unwrap(), Some(first.clone()));
+    assert_eq!(fixture.store.key("nobody's").await.unwrap(), None);
+    assert_eq!(fixture.store.keys(fixture.organization).await.unwrap(), [first.key, second.key]);
+    assert!(fixture.store.keys(OrganizationId::generate()).await.unwrap().is_empty());
+}
+
+async fn a_key_is_revoked_once_and_only_by_its_organization(fixture: Fixture) {
+    fixture.store.add_key(key(&fixture, "first")).await.unwrap();
+
+    let stranger = fixture.store.revoke_key(OrganizationId::generate(), "first", noon()).await.unwrap();
+    let unknown = fixture.store.revoke_key(fixture.organization, "second", noon()).await.unwrap();
+    let revoked = fixture.store.revoke_key(fixture.organization, "first", noon()).await.unwrap().unwrap();
+    let again = fixture.store.revoke_key(fixture.organization, "first", noon() + Duration::hours(1)).await.unwrap().unwrap();
+
+    assert_eq!((stranger, unknown), (None, None));
+    assert_eq!((revoked.revoked_at, again.revoked_at), (Some(noon()), Some(noon())));
+    assert_eq!(fixture.store.key("first").await.unwrap().unwrap().key.revoked_at, Some(noon()));
+}
+
+async fn a_key_remembers_the_minute_of_its_last_use(fixture: Fixture) {
+    fixture.store.add_key(key(&fixture, "first")).await.unwrap();
+    let used = async || fixture.store.key("first").await.unwrap().unwrap().key.last_used_at;
+
+    fixture.store.touch_key("first", noon() + Duration::seconds(59)).await.unwrap();
+    let first = used().await;
+    fixture.store.touch_key("first", noon() - Duration::hours(1)).await.unwrap();
+    let earlier = used().await;
+    fixture.store.touch_key("first", noon() + Duration::seconds(61)).await.unwrap();
+    fixture.store.touch_key("nobody's", noon()).await.unwrap();
+
+    assert_eq!((first, earlier), (Some(noon()), Some(noon())));
+    assert_eq!(used().await, Some(noon() + Duration::minutes(1)));
+}
+
+async fn a_key_id_is_taken_once(fixture: Fixture) {
+    fixture.store.add_key(key(&fixture, "first")).await.unwrap();
+
+    let refused = fixture.store.add_key(key(&fixture, "first")).await;
+
+    assert!(matches!(&refused, Err(StoreError::Conflict(what)) if what.contains("first")), "{refused:?}");
+}
+
+async fn a_visible_change_is_announced_and_a_claim_is_not(fixture: Fixture) {
+    let mut changes = fixture.store.changes();
+    let before = *changes.borrow_and_update();
+    let alert = open_alert("P1");
+
+    fixture.bring(std::slice::from_ref(&alert)).await;
+    let after_ingest = *changes.borrow_and_update();
+    fixture.store.claim_resolution(super::resolutions::claim(&fixture, &alert)).await.unwrap();
+    fixture.store.claim_due_deliveries(noon(), noon(), 10, 10, &[]).await.unwrap();
+
+    assert_eq!((before, after_ingest), (0, 1));
+    assert!(!changes.has_changed().unwrap());
+}

@@ -1,0 +1,136 @@
+//! A real engine on a real store in a directory, with a clock and a network that the test holds in its hands.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use avert::domain::resolution::Decision;
+use avert::domain::{Alert, AlertId, Resolution};
+use avert::engine::{ActingEngine, Engine, EngineSettings};
+use avert::providers::simulator::FaultRates;
+use avert::providers::{AlertProvider, Capabilities, Doubt, LookUp, Providers, Simulator, Submission, SubmitResult};
+use avert::service::{AlertService, IncomingAlert, IngestOptions, IngestReport, OperatorService, ResolveRequest, ServiceError};
+use tokio::sync::Semaphore;
+
+use super::clock::ManualClock;
+
+/// How long the network's look-ups may lag behind.
+pub const SETTLE: Duration = Duration::from_secs(30);
+
+/// The longest a test waits for something that has to come.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A network without faults that can do this about lost answers.
+pub fn network(lookup: bool, idempotent: bool) -> Arc<Simulator> {
+    Arc::new(Simulator::new(Capabilities { lookup, idempotent, settle: SETTLE }, FaultRates::default(), 1))
+}
+
+/// Settings with which nothing waits: a call that does not answer at once has timed out, and nobody waits for another's resolution.
+pub fn impatient() -> EngineSettings {
+    EngineSettings {
+        provider_timeout: Duration::ZERO,
+        look_up_timeout: Duration::ZERO,
+        wait_for_winner: Duration::ZERO,
+        ..EngineSettings::default()
+    }
+}
+
+/// An engine over this directory that waits for nothing; see [`impatient`].
+pub fn engine_on(directory: &Path, clock: &Arc<ManualClock>, network: &Arc<Simulator>) -> Engine {
+    engine_with(directory, clock, network.clone(), impatient())
+}
+
+/// An engine over this directory with any provider and settings.
+pub fn engine_with(directory: &Path, clock: &Arc<ManualClock>, provider: Arc<dyn AlertProvider>, settings: EngineSettings) -> Engine {
+    Engine::new(super::store::open(directory), Providers::all(provider), clock.clone(), settings)
+}
+
+/// The engine acting for the only organization there is.
+pub async fn acting(engine: &Engine) -> ActingEngine {
+    engine.acting_for(engine.local_caller(None).await.expect("one organization"))
+}
+
+/// An alert on its way in, as if read from a file.
+pub fn incoming(alert: Alert) -> IncomingAlert {
+    let expires_at = alert.deadline.moment();
+    IncomingAlert { line: 1, alert, id_given: true, status_given: true, expires_at }
+}
+
+/// Brings alerts in, with their events.
+pub async fn bring_in(acting: &ActingEngine, alerts: impl IntoIterator<Item = Alert>) -> IngestReport {
+    let rows = alerts.into_iter().map(incoming).collect();
+    acting.ingest(rows, IngestOptions { events: true }).await.expect("alerts are taken in")
+}
+
+/// A request without an Idempotency-Key.
+pub fn says(decision: Decision) -> ResolveRequest {
+    ResolveRequest { resolution: Resolution::Current { decision, comments: String::new() }, idempotency_key: None }
+}
+
+/// Resolves an alert, without an Idempotency-Key.
+pub async fn resolve(acting: &ActingEngine, id: AlertId, decision: Decision) -> Result<Alert, ServiceError> {
+    acting.resolve(id, says(decision)).await
+}
+
+/// Waits, change by change, until the alert is as wished.
+pub async fn until_alert(acting: &ActingEngine, id: AlertId, wished: impl Fn(&Alert) -> bool) -> Alert {
+    let wait = async {
+        let mut seen = 0;
+        loop {
+            // Asked before the alert is read: a change in between ends the wait at once.
+            seen = acting.next_change(seen).await.expect("a change");
+            let alert = acting.get(id).await.expect("the alert");
+            if wished(&alert) {
+                return alert;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.expect("the alert becomes as wished")
+}
+
+/// A network whose every call stops at a gate until the test lets it through, with the answer that the test gives it.
+#[derive(Debug)]
+pub struct Gate {
+    capabilities: Capabilities,
+    inside: Semaphore,
+    through: Semaphore,
+    answers: Mutex<Vec<SubmitResult>>,
+}
+
+impl Gate {
+    /// A closed gate before a network that can do this about lost answers.
+    pub fn new(lookup: bool, idempotent: bool) -> Arc<Self> {
+        let capabilities = Capabilities { lookup, idempotent, settle: SETTLE };
+        Arc::new(Self { capabilities, inside: Semaphore::new(0), through: Semaphore::new(0), answers: Mutex::default() })
+    }
+
+    /// Waits until one more call stands at the gate.
+    pub async fn reached(&self) {
+        let call = tokio::time::timeout(PATIENCE, self.inside.acquire()).await;
+        call.expect("a call reaches the network").expect("an open semaphore").forget();
+    }
+
+    /// Lets one call through, which comes to this.
+    pub fn let_through(&self, answer: SubmitResult) {
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).push(answer);
+        self.through.add_permits(1);
+    }
+}
+
+#[async_trait]
+impl AlertProvider for Gate {
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    async fn submit(&self, _: &Submission) -> SubmitResult {
+        self.inside.add_permits(1);
+        self.through.acquire().await.expect("an open semaphore").forget();
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or(SubmitResult::Unknown(Doubt::TimedOut))
+    }
+
+    async fn look_up(&self, _: &Submission) -> LookUp {
+        LookUp::NotKnown
+    }
+}

@@ -1,0 +1,17 @@
+//! The real store of a directory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use avert::store::{SharedStore, SqliteOptions, SqliteStore};
+use avert::wire::EventBody;
+
+/// Opens the store of a directory, making it if need be; a second time as another process would.
+pub fn open(directory: &Path) -> SharedStore {
+    SqliteStore::open(&SqliteOptions::directory(directory, Arc::new(EventBody))).expect("the store opens")
+}
+
+/// The database file of a directory's store.
+pub fn file(directory: &Path) -> PathBuf {
+    directory.join("avert.db")
+}

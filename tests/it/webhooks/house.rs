@@ -1,0 +1,121 @@
+//! A whole service without its HTTP side: a store in a directory of its own, an engine on a manual clock, and dispatchers for it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use avert::domain::resolution::{CurrentBody, Resolution};
+use avert::domain::{Alert, AlertId};
+use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
+use avert::providers::simulator::FaultProfile;
+use avert::providers::{Providers, Simulator};
+use avert::service::{
+    AlertService, Delivery, Endpoint, EndpointAuth, IncomingAlert, IngestOptions, IngestReport, NewEndpoint, OperatorService,
+    ResolveRequest, Secret,
+};
+use avert::store::{SharedStore, SqliteOptions, SqliteStore};
+use avert::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
+use avert::wire::EventBody;
+use tempfile::TempDir;
+
+use crate::support::alerts::NOON;
+use crate::support::clock::ManualClock;
+use crate::support::receiver::Receiver;
+
+/// One process's service on a data directory.
+pub struct House {
+    pub clock: Arc<ManualClock>,
+    pub store: SharedStore,
+    pub engine: ActingEngine,
+    directory: Option<TempDir>,
+}
+
+impl House {
+    /// A service on fresh data.
+    pub async fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let mut house = Self::on(directory.path(), ManualClock::at(NOON)).await;
+        house.directory = Some(directory);
+        house
+    }
+
+    /// Another process's service on the data of a directory.
+    pub async fn on(directory: &Path, clock: Arc<ManualClock>) -> Self {
+        let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(directory, Arc::new(EventBody))).unwrap();
+        let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
+        let engine = Engine::new(store.clone(), providers, clock.clone(), EngineSettings::default());
+        let organization = store.organizations().await.unwrap().remove(0);
+        let engine = engine.acting_for(Caller { organization, actor: "test".to_owned() });
+        Self { clock, store, engine, directory: None }
+    }
+
+    /// The directory of the data.
+    pub fn directory(&self) -> &Path {
+        self.directory.as_ref().expect("the house that made its data").path()
+    }
+
+    /// Adds an endpoint with a Basic credential.
+    pub async fn endpoint(&self, receiver: &Receiver) -> Endpoint {
+        let auth = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
+        self.endpoint_with(receiver, auth).await
+    }
+
+    /// Adds an endpoint with this credential.
+    pub async fn endpoint_with(&self, receiver: &Receiver, auth: EndpointAuth) -> Endpoint {
+        self.engine.add_endpoint(NewEndpoint { url: receiver.url(), auth }).await.unwrap()
+    }
+
+    /// Takes alerts in, with their events.
+    pub async fn ingest(&self, alerts: impl IntoIterator<Item = Alert>) -> IngestReport {
+        self.ingest_with(alerts, true).await
+    }
+
+    /// Takes alerts in, with their events or without.
+    pub async fn ingest_with(&self, alerts: impl IntoIterator<Item = Alert>, events: bool) -> IngestReport {
+        let row = |(line, alert)| IncomingAlert { line, alert, id_given: true, status_given: true, expires_at: None };
+        let report = self.engine.ingest((1..).zip(alerts).map(row).collect(), IngestOptions { events }).await.unwrap();
+        assert!(report.rejected.is_empty(), "{:?}", report.rejected);
+        report
+    }
+
+    /// Resolves an alert as REFUNDED.
+    pub async fn resolve(&self, alert: AlertId) -> Alert {
+        self.engine.resolve(alert, ResolveRequest { resolution: refunded(), idempotency_key: None }).await.unwrap()
+    }
+
+    /// A dispatcher of this process that has not begun.
+    pub fn dispatcher(&self) -> Dispatcher {
+        self.dispatcher_with(DispatcherSettings::default())
+    }
+
+    /// A dispatcher of this process that has not begun, with these settings.
+    pub fn dispatcher_with(&self, settings: DispatcherSettings) -> Dispatcher {
+        Dispatcher::new(self.store.clone(), sender(), self.clock.clone(), settings)
+    }
+
+    /// The deliveries of an alert's events, oldest first.
+    pub async fn deliveries(&self, alert: AlertId) -> Vec<Delivery> {
+        self.engine.deliveries_of(alert).await.unwrap()
+    }
+
+    /// Waits until the deliveries of an alert are as they should be. Other processes and tasks change them meanwhile.
+    pub async fn wait_until(&self, alert: AlertId, what: &str, condition: impl Fn(&[Delivery]) -> bool) {
+        let mut changes = self.store.changes();
+        let reached = async {
+            while !condition(&self.deliveries(alert).await) {
+                changes.changed().await.unwrap();
+            }
+        };
+        assert!(tokio::time::timeout(Duration::from_secs(30), reached).await.is_ok(), "{what}: {:?}", self.deliveries(alert).await);
+    }
+}
+
+/// A sender that may reach this machine.
+pub fn sender() -> Sender {
+    Sender::new(SenderSettings { addresses: AddressPolicy::LOOPBACK, ..SenderSettings::default() }).unwrap()
+}
+
+/// A plain decision.
+pub fn refunded() -> Resolution {
+    CurrentBody { refunded: Some("REFUNDED".to_owned()), resolution: None, comments: Some("done".to_owned()) }.validate().unwrap()
+}

@@ -1,0 +1,142 @@
+//! Deliveries whose process has died, or whose store fails, and two processes on one data directory.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use avert::domain::Alert;
+use avert::service::DeliveryState;
+use avert::webhooks::{Dispatcher, DispatcherSettings, RunReport};
+use chrono::Duration;
+use tokio_util::sync::CancellationToken;
+
+use super::house::{House, sender};
+use super::troubled::{Trouble, TroubledStore};
+use crate::support::alerts::{noon, open_alert};
+use crate::support::receiver::Receiver;
+
+const NOTHING: RunReport = RunReport { tried: 0, delivered: 0 };
+const ONE_DELIVERED: RunReport = RunReport { tried: 1, delivered: 1 };
+
+/// A data directory with one alert whose delivery to this receiver is due.
+async fn one_due(receiver: &Receiver) -> (House, Alert) {
+    let house = House::new().await;
+    house.endpoint(receiver).await;
+    let alert = open_alert("A1");
+    house.ingest([alert.clone()]).await;
+    (house, alert)
+}
+
+#[tokio::test]
+async fn a_process_that_dies_after_the_receivers_yes_costs_one_repeat_with_the_same_id() {
+    let receiver = Receiver::start().await;
+    let (house, alert) = one_due(&receiver).await;
+    let doomed = House::on(house.directory(), house.clock.clone()).await;
+    let claimed = doomed.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 1, 8, &[]).await.unwrap();
+    let tried = sender().send(&claimed[0], noon()).await;
+    assert_eq!(tried.status(), Some(200));
+
+    drop(doomed);
+    assert_eq!(house.dispatcher().run_once().await.unwrap(), ONE_DELIVERED);
+    assert_eq!(house.dispatcher().run_once().await.unwrap(), NOTHING);
+
+    let [first, second] = &receiver.requests()[..] else { panic!("two requests") };
+    assert_eq!(first.header("webhook-id"), second.header("webhook-id"));
+    assert_eq!(first.body, second.body);
+    assert_eq!(house.deliveries(alert.id).await[0].state, DeliveryState::Delivered);
+}
+
+#[tokio::test]
+async fn a_dead_processs_lease_is_taken_over_at_once_and_a_living_ones_when_it_has_run_out() {
+    let receiver = Receiver::start().await;
+    let (house, _) = one_due(&receiver).await;
+    let other = House::on(house.directory(), house.clock.clone()).await;
+    other.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 1, 8, &[]).await.unwrap();
+
+    assert_eq!(house.dispatcher().run_once().await.unwrap(), NOTHING, "the other process is alive");
+    house.clock.advance(Duration::seconds(44));
+    assert_eq!(house.dispatcher().run_once().await.unwrap(), NOTHING, "and its lease not over");
+    drop(other);
+    assert_eq!(house.dispatcher().run_once().await.unwrap(), ONE_DELIVERED, "the other process is dead");
+}
+
+#[tokio::test]
+async fn a_lease_that_has_run_out_is_anybodys_and_its_late_result_changes_nothing() {
+    let receiver = Receiver::start().await;
+    let (house, alert) = one_due(&receiver).await;
+    let slow = House::on(house.directory(), house.clock.clone()).await;
+    let claimed = slow.store.claim_due_deliveries(noon(), noon() + Duration::seconds(45), 1, 8, &[]).await.unwrap().remove(0);
+
+    house.clock.advance(Duration::seconds(46));
+    assert_eq!(house.dispatcher().run_once().await.unwrap(), ONE_DELIVERED);
+    let late = avert::store::AttemptRecord {
+        delivery: claimed.delivery,
+        generation: claimed.generation,
+        started_at: noon(),
+        duration: Duration::seconds(46),
+        status: Some(500),
+        error: None,
+        answer: String::new(),
+        next: avert::store::NextStep::RetryAt(noon()),
+    };
+    slow.store.record_attempts(vec![late], noon() + Duration::seconds(47)).await.unwrap();
+
+    let [delivery] = &house.deliveries(alert.id).await[..] else { panic!("one delivery") };
+    assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Delivered, 1));
+    assert_eq!(house.dispatcher().run_once().await.unwrap(), NOTHING);
+}
+
+#[tokio::test]
+async fn two_processes_on_one_data_directory_deliver_each_event_once() {
+    let receiver = Receiver::start().await;
+    let house = House::new().await;
+    house.endpoint(&receiver).await;
+    let other = House::on(house.directory(), house.clock.clone()).await;
+    let cancel = CancellationToken::new();
+    let running = [house.dispatcher().start(cancel.clone()), other.dispatcher().start(cancel.clone())];
+
+    let alerts: Vec<Alert> = (0..100).map(|number| open_alert(&format!("A{number}"))).collect();
+    for batch in alerts.chunks(10) {
+        house.ingest(batch.to_vec()).await;
+    }
+    for alert in &alerts {
+        house.wait_until(alert.id, "delivered", |known| known[0].state == DeliveryState::Delivered).await;
+    }
+
+    cancel.cancel();
+    for running in running {
+        running.await.unwrap();
+    }
+    let ids: HashSet<String> = receiver.requests().iter().map(|request| request.header("webhook-id").to_owned()).collect();
+    assert_eq!((ids.len(), receiver.count()), (100, 100));
+}
+
+#[tokio::test]
+async fn a_result_that_the_store_cannot_take_is_kept_until_it_can() {
+    let receiver = Receiver::start().await;
+    let (house, alert) = one_due(&receiver).await;
+    let troubled = TroubledStore::new(house.store.clone(), "record_attempts", [Trouble::Fails, Trouble::Panics, Trouble::Fails]);
+
+    let cancel = CancellationToken::new();
+    let running = Dispatcher::new(Arc::new(troubled), sender(), house.clock.clone(), DispatcherSettings::default()).start(cancel.clone());
+    house.wait_until(alert.id, "delivered", |known| known[0].state == DeliveryState::Delivered).await;
+
+    cancel.cancel();
+    running.await.unwrap();
+    assert_eq!(receiver.count(), 1);
+    assert_eq!(house.deliveries(alert.id).await[0].attempts, 1);
+}
+
+#[tokio::test]
+async fn a_claim_that_fails_is_made_again() {
+    let receiver = Receiver::start().await;
+    let (house, alert) = one_due(&receiver).await;
+    let troubled = TroubledStore::new(house.store.clone(), "claim_due_deliveries", [Trouble::Fails, Trouble::Panics]);
+
+    let cancel = CancellationToken::new();
+    let running = Dispatcher::new(Arc::new(troubled), sender(), house.clock.clone(), DispatcherSettings::default()).start(cancel.clone());
+    house.wait_until(alert.id, "delivered", |known| known[0].state == DeliveryState::Delivered).await;
+
+    cancel.cancel();
+    running.await.unwrap();
+    assert_eq!(receiver.count(), 1);
+}

@@ -1,0 +1,93 @@
+//! A store that fails when a test says so, and is a real one otherwise.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use avert::domain::time::Timestamp;
+use avert::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page};
+use avert::service::{ApiKey, AtRisk, Delivery, Endpoint, IngestReport, NewEndpoint};
+use avert::store::{
+    AttemptEnd, AttemptRecord, Claim, ClaimRequest, Commit, CommitRequest, DueDelivery, IngestRow, KeyRecord, OrganizationRecord,
+    SharedStore, Store, StoreError, StoreResult, UnsettledAttempt,
+};
+use tokio::sync::watch;
+
+/// What goes wrong instead of a unit of work.
+#[derive(Debug, Clone, Copy)]
+pub enum Trouble {
+    /// It fails, and nothing of it is kept.
+    Fails,
+    /// It panics.
+    Panics,
+}
+
+/// A real store behind scripted troubles.
+pub struct TroubledStore {
+    inner: SharedStore,
+    script: Mutex<HashMap<&'static str, VecDeque<Trouble>>>,
+}
+
+impl TroubledStore {
+    /// A store whose next calls of a method fail like this, one each.
+    pub fn new(inner: SharedStore, method: &'static str, troubles: impl IntoIterator<Item = Trouble>) -> Self {
+        Self { inner, script: Mutex::new(HashMap::from([(method, troubles.into_iter().collect())])) }
+    }
+
+    fn before(&self, method: &str) -> StoreResult<()> {
+        let next = self.script.lock().unwrap().get_mut(method).and_then(VecDeque::pop_front);
+        match next {
+            None => Ok(()),
+            Some(Trouble::Fails) => Err(StoreError::Unavailable("scripted".to_owned())),
+            Some(Trouble::Panics) => std::panic::resume_unwind(Box::new("scripted")),
+        }
+    }
+}
+
+macro_rules! with_troubles {
+    ($($method:ident($($argument:ident: $kind:ty),*) -> $result:ty;)+) => {
+        #[async_trait]
+        impl Store for TroubledStore {
+            fn instance(&self) -> InstanceId {
+                self.inner.instance()
+            }
+
+            fn changes(&self) -> watch::Receiver<u64> {
+                self.inner.changes()
+            }
+
+            $(async fn $method(&self, $($argument: $kind),*) -> StoreResult<$result> {
+                self.before(stringify!($method))?;
+                self.inner.$method($($argument),*).await
+            })+
+        }
+    };
+}
+
+with_troubles! {
+    ping() -> ();
+    organizations() -> Vec<OrganizationRecord>;
+    list_alerts(organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Page<Alert>;
+    get_alert(organization: OrganizationId, id: AlertId) -> Option<Alert>;
+    at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk>;
+    count_alerts(organization: OrganizationId) -> u64;
+    ingest(organization: OrganizationId, rows: Vec<IngestRow>, now: Timestamp) -> IngestReport;
+    expire_due(now: Timestamp, limit: u32) -> u64;
+    next_deadline() -> Option<Timestamp>;
+    claim_resolution(request: ClaimRequest) -> Claim;
+    commit_resolution(request: CommitRequest) -> Commit;
+    commit_late(request: CommitRequest) -> Commit;
+    end_attempt(attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Timestamp) -> bool;
+    claim_unsettled(now: Timestamp, lease_until: Timestamp, limit: u32) -> Vec<UnsettledAttempt>;
+    claim_due_deliveries(now: Timestamp, lease_until: Timestamp, limit: u32, per_endpoint: u32, skip: &[EndpointId]) -> Vec<DueDelivery>;
+    record_attempts(records: Vec<AttemptRecord>, now: Timestamp) -> ();
+    next_due_delivery() -> Option<Timestamp>;
+    deliveries_of(organization: OrganizationId, alert: AlertId) -> Vec<Delivery>;
+    add_endpoint(organization: OrganizationId, endpoint: NewEndpoint, now: Timestamp) -> Endpoint;
+    endpoints(organization: OrganizationId) -> Vec<Endpoint>;
+    add_key(record: KeyRecord) -> ();
+    keys(organization: OrganizationId) -> Vec<ApiKey>;
+    key(id: &str) -> Option<KeyRecord>;
+    revoke_key(organization: OrganizationId, id: &str, now: Timestamp) -> Option<ApiKey>;
+    touch_key(id: &str, now: Timestamp) -> ();
+}
