@@ -1,6 +1,6 @@
 //! The JSON of the interface in both dialects: reads tolerantly, writes one form for each dialect.
 //!
-//! [`write`] makes answers and event bodies, [`read`] takes alerts in from whatever deployments and files hold, [`body`] reads the
+//! [`mod@write`] makes answers and event bodies, [`read`] takes alerts in from whatever deployments and files hold, [`body`] reads the
 //! resolution bodies exactly as the interface writes them, [`query`] is the query string of the list operation, and [`import`] streams
 //! whole files. Decimals never pass through a binary float on any of these ways.
 
