@@ -186,14 +186,9 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// A later value replaces an earlier one, null replaces nothing.
+    /// A later value replaces an earlier one.
     fn put(&mut self, field: Field, given: Given<'a>) {
-        let slot = &mut self.given[field as usize];
-        if given != Given::Null {
-            *slot = Some(given);
-        } else if slot.is_none() {
-            *slot = Some(Given::Null);
-        }
+        self.given[field as usize] = Some(given);
     }
 
     fn take(&mut self, field: Field) -> Option<Given<'a>> {

@@ -154,6 +154,17 @@ fn an_element_that_is_no_alert_leaves_the_rest_of_an_array() {
     assert_eq!((seen[0].1.as_str(), seen[5].1.as_str()), ("P-1", "P-2"));
 }
 
+#[test]
+fn an_object_over_several_lines_tells_the_true_place_of_its_fault() {
+    let array = format!("[\n{},\n  {{\n    \"providerId\": \"P-2\",\n    \"amount\": 1.0.0\n  }},\n{}]", named("P-1"), named("P-3"));
+
+    let seen = seen(&rows(array));
+
+    assert_eq!((seen[0].1.as_str(), seen[2].1.as_str()), ("P-1", "P-3"));
+    assert_eq!(seen[1].0, 3);
+    assert!(seen[1].1.contains("at line 5, column 18"), "{}", seen[1].1);
+}
+
 #[rstest]
 #[case("[\n@,\n@\n", "the array is not closed at line 4, column 1")]
 #[case("[\n@,\n@ @]", "a comma or the end of the array is missing at line 3")]
