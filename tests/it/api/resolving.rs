@@ -129,7 +129,7 @@ async fn the_end_does_not_wait_for_ever() {
 
 #[tokio::test]
 async fn an_idle_connection_does_not_hold_up_the_end() {
-    let mut served = Served::start().await;
+    let mut served = Served::with(ApiOptions { drain: Duration::from_secs(3_600), ..ApiOptions::default() }).await;
     json(served.get("/api/v1/alerts").await, 200).await;
     let _silent = TcpStream::connect(served.address).await.unwrap();
 
