@@ -290,6 +290,62 @@ fn a_double_found_while_the_form_is_open_has_to_be_confirmed() {
 }
 
 #[rstest]
+#[case::while_it_is_looked_for_again(vec![Warning::Looking])]
+#[case::though_the_next_search_failed(vec![Warning::NotCompared("doubles were not looked for".to_owned())])]
+fn a_refund_once_seen_is_not_forgotten(#[case] news: Vec<Warning>) {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]);
+
+    form.set_warnings(news);
+
+    assert!(Screen::resolve(&form, 80, 24).has("refunded 3 h ago: ETHOCA 5F2RE396"));
+    assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
+}
+
+#[test]
+fn a_confirmation_stands_while_nothing_new_is_found() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]);
+    play(&mut form, [ctrl('s'), key(KeyCode::Char(' '))]);
+
+    form.set_warnings(vec![Warning::Looking]);
+    form.set_warnings(vec![refunded_double()]);
+
+    assert!(matches!(form.handle(&ctrl('s')), FormStep::Submit(_)));
+}
+
+#[test]
+fn a_double_that_turns_out_to_be_gone_is_gone() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![double(SiblingState::Waiting)]);
+
+    form.set_warnings(vec![Warning::Looking]);
+    let meanwhile = Screen::resolve(&form, 80, 24).has("still unanswered");
+    form.set_warnings(Vec::new());
+
+    assert!(meanwhile);
+    assert!(!Screen::resolve(&form, 80, 24).has("still unanswered"));
+}
+
+#[test]
+fn a_refund_waits_for_the_search_for_doubles_unless_it_is_sent_twice() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking]);
+
+    let first = form.handle(&ctrl('s'));
+    let word = Screen::resolve(&form, 80, 24).has("Still looking for doubles. Once more sends without waiting.");
+    let second = form.handle(&ctrl('s'));
+
+    assert_eq!((first, word), (FormStep::Stay, true));
+    assert!(matches!(second, FormStep::Submit(_)));
+}
+
+#[test]
+fn a_refund_is_sent_at_once_when_the_search_has_come_back() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking]);
+
+    form.set_warnings(Vec::new());
+
+    assert!(matches!(form.handle(&ctrl('s')), FormStep::Submit(_)));
+}
+
+#[rstest]
 #[case(Choice::NotRefunded)]
 #[case(Choice::Invalid)]
 fn only_a_refund_has_to_be_confirmed(#[case] choice: Choice) {

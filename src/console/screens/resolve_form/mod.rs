@@ -155,6 +155,8 @@ pub struct ResolveForm {
     reason: Option<InvalidReason>,
     comments: TextInput,
     confirmed: bool,
+    /// Sending was tried while doubles were still being looked for; the next try does not wait for them.
+    impatient: bool,
     focus: Focus,
     /// Sending was tried: from now on what is missing is shown, not only what is wrong.
     tried: bool,
@@ -176,6 +178,7 @@ impl ResolveForm {
             reason: draft.reason,
             comments: TextInput::several_lines(&draft.comments),
             confirmed: false,
+            impatient: false,
             focus: Focus::Decision,
             tried: false,
             word: None,
@@ -206,15 +209,27 @@ impl ResolveForm {
         }
     }
 
-    /// Takes what has been found out about the alert meanwhile. A confirmation given before is asked for again if there is more to confirm.
+    /// Takes what has been found out about the alert meanwhile. While the search runs again, what it found before still stands, and a
+    /// refund once seen does for as long as the form is open: refunds are final. One not seen before has to be confirmed anew.
     pub fn set_warnings(&mut self, warnings: Vec<Warning>) {
-        let doubts = |warnings: &[Warning]| warnings.iter().filter(|warning| warning.is_refunded()).count();
-        if doubts(&warnings) > doubts(&self.warnings) {
+        let known = std::mem::replace(&mut self.warnings, warnings);
+        if self.warnings.iter().any(|warning| warning.is_refunded() && !known.iter().any(|old| old.is_same_refund(warning))) {
             self.confirmed = false;
         }
-        self.warnings = warnings;
+        let looking = self.is_looking();
+        for old in known {
+            let still_there = self.warnings.iter().any(|warning| warning.is_same_sibling(&old));
+            if !still_there && (old.is_refunded() || looking && matches!(old, Warning::Sibling(_))) {
+                self.warnings.push(old);
+            }
+        }
         self.offer_reason();
         self.keep_focus_on_a_field();
+    }
+
+    /// Whether the search for doubles has not come back yet.
+    fn is_looking(&self) -> bool {
+        self.warnings.contains(&Warning::Looking)
     }
 
     /// The body as it stands, before the rules. (A session of the older dialect will have another one, with its own fields.)
@@ -301,7 +316,7 @@ impl ResolveForm {
 
     fn choose(&mut self, choice: Choice) {
         if choice != self.choice {
-            self.confirmed = false;
+            (self.confirmed, self.impatient) = (false, false);
         }
         self.choice = choice;
         self.offer_reason();
@@ -318,6 +333,11 @@ impl ResolveForm {
 
     fn submit(&mut self) -> FormStep {
         match self.check() {
+            Ok(_) if self.choice == Choice::Refunded && self.is_looking() && !self.impatient => {
+                self.impatient = true;
+                self.word = Some("Still looking for doubles. Once more sends without waiting.".to_owned());
+                FormStep::Stay
+            }
             Ok(resolution) => FormStep::Submit(Box::new(Submission { alert_id: self.alert.id, resolution, draft: self.draft() })),
             Err(errors) => {
                 self.tried = true;

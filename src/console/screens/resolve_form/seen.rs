@@ -60,6 +60,19 @@ impl Warning {
         matches!(self, Self::Sibling(Sibling { state: SiblingState::Refunded { .. }, .. }))
     }
 
+    /// Whether both tell of the same other alert.
+    pub(super) fn is_same_sibling(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Sibling(one), Self::Sibling(two)) => one.provider == two.provider && one.provider_id == two.provider_id,
+            _ => false,
+        }
+    }
+
+    /// Whether both tell that the same other alert was refunded.
+    pub(super) fn is_same_refund(&self, other: &Self) -> bool {
+        self.is_refunded() && other.is_refunded() && self.is_same_sibling(other)
+    }
+
     /// The reason of an INVALID answer that this warning speaks for. A duplicate is one of the same network (field notes).
     pub(super) fn offers(&self, alert: &Alert) -> Option<InvalidReason> {
         match self {
