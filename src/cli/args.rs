@@ -6,17 +6,21 @@ use std::str::FromStr;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use crate::config::Listen;
+use crate::config::{Fault, Listen, Theme};
 use crate::service::KeyScope;
 
 /// Chargeback alerts, answered before they become chargebacks.
+///
+/// Without a command, avert opens the console on this machine's own alerts. `avert demo` shows everything on alerts that are made up.
 #[derive(Debug, Parser)]
 #[command(name = "avert", version, disable_help_subcommand = true)]
 pub struct Cli {
     #[command(flatten)]
+    pub(super) console: ConsoleArgs,
+    #[command(flatten)]
     pub(super) everywhere: Everywhere,
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(super) command: Option<Command>,
 }
 
 impl Cli {
@@ -67,6 +71,21 @@ pub(super) enum Format {
     Csv,
 }
 
+/// Flags of the commands that open the console.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(super) struct ConsoleArgs {
+    /// Colours of the console. Default: by the terminal's background [env: AVERT_THEME]
+    #[arg(long, value_enum)]
+    pub(super) theme: Option<Theme>,
+}
+
+impl ConsoleArgs {
+    /// These, and the other ones where these say nothing: flags may stand before the command and behind it.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { theme: self.theme.or(other.theme) }
+    }
+}
+
 /// Which organization a command acts for.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct OrganizationArgs {
@@ -78,6 +97,10 @@ pub(super) struct OrganizationArgs {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// The console on made-up alerts that keep coming; nothing is kept
+    Demo(DemoArgs),
+    /// The console on this machine's own alerts; the same as no command
+    Open(OpenArgs),
     /// The engine and its HTTP interface without a console
     Serve(ServeArgs),
     /// Bring alerts in from a file: JSON, NDJSON or CSV
@@ -91,6 +114,37 @@ pub(super) enum Command {
     /// Read alerts without a screen
     #[command(subcommand)]
     Alerts(AlertsCommand),
+}
+
+/// `avert demo`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct DemoArgs {
+    #[command(flatten)]
+    pub(super) console: ConsoleArgs,
+    /// How many alerts there are when it opens; a quarter of them waits for an answer
+    #[arg(long, value_name = "N", default_value_t = 240, value_parser = clap::value_parser!(u32).range(0..=200_000))]
+    pub(super) alerts: u32,
+    /// Another seed makes other alerts; the same one the same
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
+    /// How many alerts arrive: N/min or N/s; 0 for none
+    #[arg(long, value_name = "N/min", default_value = "12/min")]
+    pub(super) rate: Rate,
+    /// What goes wrong at the networks
+    #[arg(long, value_enum, default_value = "none")]
+    pub(super) fault: Fault,
+    /// Also answer over HTTP at this address, with a key that is shown
+    #[arg(long, value_name = "ADDR")]
+    pub(super) listen: Option<Listen>,
+}
+
+/// `avert open`.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct OpenArgs {
+    #[command(flatten)]
+    pub(super) console: ConsoleArgs,
+    #[command(flatten)]
+    pub(super) organization: OrganizationArgs,
 }
 
 /// `avert serve`.
@@ -327,6 +381,31 @@ impl FromStr for Database {
     }
 }
 
+/// How many alerts arrive a minute.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Rate {
+    /// 0 to 60,000.
+    pub(super) per_minute: f64,
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (number, unit) = text.split_once('/').unwrap_or((text, "min"));
+        let factor = match unit.trim() {
+            "min" | "m" => Some(1.0),
+            "s" | "sec" => Some(60.0),
+            _ => None,
+        };
+        let rate = number.trim().parse::<f64>().ok().zip(factor).map(|(number, factor)| number * factor);
+        match rate.filter(|rate| (0.0..=60_000.0).contains(rate)) {
+            Some(per_minute) => Ok(Self { per_minute }),
+            None => Err("N/min or N/s is needed, at most 1000/s".to_owned()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -340,6 +419,27 @@ mod tests {
     #[test]
     fn the_tree_holds_together() {
         Cli::command().debug_assert();
+    }
+
+    #[rstest]
+    #[case("12/min", 12.0)]
+    #[case("12", 12.0)]
+    #[case("2/s", 120.0)]
+    #[case("0", 0.0)]
+    #[case("0.5/min", 0.5)]
+    fn a_rate_is_a_number_a_minute_or_a_second(#[case] text: &str, #[case] per_minute: f64) {
+        assert_eq!(text.parse(), Ok(Rate { per_minute }));
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case("-1/min")]
+    #[case("12/hour")]
+    #[case("NaN")]
+    #[case("inf")]
+    #[case("1001/s")]
+    fn other_texts_are_no_rate(#[case] text: &str) {
+        assert!(text.parse::<Rate>().is_err());
     }
 
     #[rstest]

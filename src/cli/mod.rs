@@ -9,12 +9,14 @@ pub mod failure;
 mod import;
 mod keys;
 mod local;
+mod open;
 mod output;
 mod serve;
 mod signals;
 mod webhooks;
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -44,10 +46,19 @@ struct Context {
 
 /// Runs a command line to its end.
 pub fn run(line: Cli) -> anyhow::Result<()> {
-    let Cli { everywhere, command } = line;
-    let context = Context::new(&everywhere)?;
-    telemetry::report_panics(context.home.data_dir.join("panics"));
-    match command {
+    let Cli { everywhere, console, command } = line;
+    let demo = matches!(command, Some(Command::Demo(_)));
+    let context = Context::new(&everywhere, demo)?;
+    telemetry::report_panics(if demo { std::env::temp_dir() } else { context.reports() });
+    match command.unwrap_or_else(|| Command::Open(args::OpenArgs::default())) {
+        Command::Demo(mut args) => {
+            args.console = args.console.or(console);
+            block_on(demo::run(context, args))
+        }
+        Command::Open(mut args) => {
+            args.console = args.console.or(console);
+            block_on(open::run(context, args))
+        }
         Command::Serve(args) => {
             context.log_to_stderr(context.settings.log.level.filter());
             block_on(serve::run(context, args))
@@ -80,7 +91,7 @@ fn block_on(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()
 }
 
 impl Context {
-    fn new(everywhere: &Everywhere) -> anyhow::Result<Self> {
+    fn new(everywhere: &Everywhere, demo: bool) -> anyhow::Result<Self> {
         let directories = ProjectDirs::from("", "", "avert");
         let file = match (&everywhere.config, &directories) {
             (Some(named), _) => Some(named.clone()),
@@ -92,6 +103,8 @@ impl Context {
             (Some(named), _) if named.as_os_str().is_empty() => bail!(Misused("--data-dir is empty: a directory is needed".to_owned())),
             (Some(named), _) => Home::at(named.clone()),
             (None, Some(directories)) => Home::at(directories.data_local_dir().to_owned()),
+            // The demo keeps nothing, so it needs no home.
+            (None, None) if demo => Home::at(PathBuf::new()),
             (None, None) => {
                 bail!(Misused("there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR".to_owned()))
             }
@@ -110,6 +123,11 @@ impl Context {
             1 => level.max(LevelFilter::DEBUG),
             _ => LevelFilter::TRACE,
         }
+    }
+
+    /// Where reports of avert's own faults are kept.
+    fn reports(&self) -> PathBuf {
+        self.home.data_dir.join("reports")
     }
 
     /// The organization to act for: the flag's, else the settings'.

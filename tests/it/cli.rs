@@ -1,9 +1,20 @@
 //! The command line with its fixed forms, run as the real binary.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Output, Stdio};
+use std::sync::Arc;
 
+use avert::cli::demo::DemoFeed;
+use avert::domain::time::{Clock as _, SystemClock};
+use avert::domain::{AlertFilter, AlertQuery, AlertStatus};
+use avert::engine::{Engine, EngineSettings};
+use avert::providers::simulator::FaultProfile;
+use avert::providers::{Providers, Simulator};
+use avert::service::{AlertService as _, IngestOptions, OperatorService as _};
+use avert::store::{SqliteOptions, SqliteStore};
+use avert::wire::EventBody;
 use rstest::rstest;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -93,6 +104,30 @@ async fn a_key_is_shown_with_four_members_and_works_until_it_is_revoked() {
     let keys = parsed(&run_ok(home.path(), &["keys", "list", "--output", "json"]));
     assert_eq!(keys[0]["id"], id);
     assert!(keys[0]["revokedAt"].is_string() && !keys.to_string().contains(key));
+}
+
+#[tokio::test]
+async fn what_is_imported_beside_a_running_server_is_answered_by_it() {
+    let home = home();
+    let created = parsed(&run_ok(home.path(), &["keys", "create", "--output", "json"]));
+    let server = Server::start(home.path(), &[]);
+
+    run_ok(home.path(), &["import", &file(&home, "alerts.ndjson", &lines((1..=3).map(alert)))]);
+
+    let request = reqwest::Client::new().get(format!("{}/api/v1/alerts", server.url)).header("X-API-KEY", created["key"].as_str().unwrap());
+    let page = parsed(&request.send().await.unwrap().text().await.unwrap());
+    assert_eq!(page["total"], 3);
+}
+
+#[tokio::test]
+async fn serve_keeps_its_alerts_in_the_database_that_is_named() {
+    let home = home();
+    let database = home.path().join("elsewhere/desk.db");
+
+    let server = Server::start(home.path(), &["--database", &format!("sqlite:{}", database.display())]);
+
+    assert_eq!(server.terminate(), Some(0));
+    assert!(database.exists() && !home.path().join("avert.db").exists());
 }
 
 #[test]
@@ -256,6 +291,10 @@ fn an_endpoint_is_added_with_each_kind_of_credential_and_none_is_ever_shown() {
 #[case::a_command_of_the_future(&["backup", "x"], "backup")]
 #[case::wrong_output(&["keys", "list", "--output", "xml"], "table, json, ndjson, csv")]
 #[case::wrong_scope(&["keys", "create", "--scope", "all"], "alerts, operator")]
+#[case::wrong_fault(&["demo", "--fault", "odd"], "none, flaky, down, slow")]
+#[case::wrong_rate(&["demo", "--rate", "12/hour"], "N/min")]
+#[case::wrong_number(&["demo", "--alerts", "many"], "many")]
+#[case::wrong_theme(&["open", "--theme", "blue"], "auto, dark, light, high-contrast, ansi")]
 #[case::wrong_listen(&["serve", "--listen", "here"], "127.0.0.1:7317")]
 #[case::wrong_database(&["serve", "--database", "mysql:x"], "sqlite:PATH")]
 #[case::open_to_others(&["serve", "--listen", "0.0.0.0:0"], "--insecure-http")]
@@ -418,6 +457,20 @@ fn an_address_in_use_is_named() {
 
 // Manners.
 
+#[rstest]
+#[case(&[])]
+#[case(&["open"])]
+#[case(&["demo"])]
+fn the_console_without_a_terminal_is_one_clear_line(#[case] arguments: &[&str]) {
+    let home = home();
+
+    let output = run(home.path(), arguments);
+
+    assert_refused(&output, 2, &["the console needs a terminal"]);
+    assert_eq!(words(&output).lines().count(), 1);
+    assert!(!home.path().join("avert.db").exists());
+}
+
 #[test]
 fn a_reader_that_leaves_early_is_no_failure() {
     let home = home();
@@ -444,7 +497,7 @@ fn help_names_what_there_is_and_nothing_that_is_not() {
 
     let help = run_ok(home.path(), &["--help"]);
 
-    for command in ["serve", "import", "keys", "webhooks", "alerts", "--data-dir", "--output"] {
+    for command in ["demo", "open", "serve", "import", "keys", "webhooks", "alerts", "--data-dir", "--output"] {
         assert!(help.contains(command), "{command}");
     }
     for later in ["profile", "login", "doctor", "backup", "postgres", "dialect", "clients"] {
@@ -477,4 +530,104 @@ fn a_flag_is_stronger_than_a_variable_and_that_than_the_file() {
     assert!(list(&[], "").contains("of-the-file"));
     assert!(list(&[], "of-the-variable").contains("of-the-variable"));
     assert!(list(&["--organization", "of-the-flag"], "of-the-variable").contains("of-the-flag"));
+}
+
+// The demo's alerts, and that it leaves nothing behind.
+
+#[tokio::test]
+async fn every_alert_of_the_demo_is_taken_in_and_a_quarter_waits() {
+    let home = home();
+    let store = SqliteStore::open(&SqliteOptions::directory(home.path(), Arc::new(EventBody))).unwrap();
+    let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
+    let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), EngineSettings::default());
+    let acting = engine.acting_for(engine.local_caller(None).await.unwrap());
+    let mut feed = DemoFeed::new(7);
+    let mut rows = feed.backlog(1_000, SystemClock.now());
+    rows.extend((0..200).map(|_| feed.arrival(SystemClock.now())));
+
+    let report = acting.ingest(rows, IngestOptions { events: true }).await.unwrap();
+
+    let waiting = AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() };
+    let page = acting.list(&AlertQuery { filter: waiting, ..AlertQuery::default() }).await.unwrap();
+    assert_eq!((report.created, report.rejected), (1_200, Vec::new()));
+    assert_eq!(page.total, 250 + 200);
+    store.close();
+}
+
+#[cfg(unix)]
+mod demo {
+    use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+    use super::*;
+    use crate::support::binary::{binary, signal};
+
+    /// A demo in a terminal, with a directory for temporary files of its own.
+    struct Demo {
+        child: Box<dyn Child + Send + Sync>,
+        output: BufReader<Box<dyn Read + Send>>,
+        _master: Box<dyn MasterPty + Send>,
+    }
+
+    impl Demo {
+        /// Starts one and waits until its console has the screen.
+        fn start(temporary: &Path) -> Self {
+            let pair = native_pty_system().openpty(PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 }).unwrap();
+            let mut command = CommandBuilder::new(binary());
+            command.args(["demo", "--alerts", "40", "--theme", "dark"]);
+            command.env("TMPDIR", temporary);
+            command.env("HOME", temporary);
+            command.env("TERM", "xterm-256color");
+            let child = pair.slave.spawn_command(command).unwrap();
+            drop(pair.slave);
+            let mut output = BufReader::new(pair.master.try_clone_reader().unwrap());
+            let mut seen = Vec::new();
+            while !seen.windows(8).any(|window| window == b"\x1b[?1049h") {
+                let taken = output.fill_buf().expect("the console takes the screen");
+                assert!(!taken.is_empty(), "the demo ended: {}", String::from_utf8_lossy(&seen));
+                seen.extend_from_slice(taken);
+                let length = taken.len();
+                output.consume(length);
+            }
+            Self { child, output, _master: pair.master }
+        }
+
+        fn end_by(mut self, name: &str) {
+            signal(self.child.process_id().unwrap(), name);
+            // The terminal closes when the process has ended; what it still writes has to be read.
+            let _ = std::io::copy(&mut self.output, &mut std::io::sink());
+            self.child.wait().unwrap();
+        }
+    }
+
+    fn left_behind(temporary: &Path) -> usize {
+        let entries = fs::read_dir(temporary).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+        entries.filter(|name| name.contains("avert-demo")).count()
+    }
+
+    #[rstest]
+    #[case("TERM")]
+    #[case("HUP")]
+    #[case("INT")]
+    fn nothing_is_left_behind_by_a_demo_that_is_asked_to_end(#[case] name: &str) {
+        let temporary = home();
+        let demo = Demo::start(temporary.path());
+        assert_eq!(left_behind(temporary.path()), 1);
+
+        demo.end_by(name);
+
+        assert_eq!(left_behind(temporary.path()), 0);
+    }
+
+    #[test]
+    fn what_a_killed_demo_left_is_gone_when_the_next_one_is() {
+        let temporary = home();
+        Demo::start(temporary.path()).end_by("KILL");
+        assert_eq!(left_behind(temporary.path()), 1);
+
+        let next = Demo::start(temporary.path());
+        assert_eq!(left_behind(temporary.path()), 1);
+        next.end_by("TERM");
+
+        assert_eq!(left_behind(temporary.path()), 0);
+    }
 }
