@@ -209,7 +209,8 @@ impl Decisions {
             Ok(alert) => News::Landed(Box::new(alert)),
             Err(ServiceError::AlreadyResolved(alert)) if decision.made(&alert) => News::Landed(alert),
             Err(ServiceError::AlreadyResolved(alert)) => News::Overtaken(alert),
-            Err(error @ (ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Unavailable(_))) => News::Unknown(error.to_string()),
+            Err(ServiceError::ProviderOutcomeUnknown(why)) => News::Unknown(format!("The provider's answer did not come: {why}")),
+            Err(ServiceError::Unavailable(why)) => News::Unknown(format!("The service did not answer: {why}")),
             Err(ServiceError::ProviderFailed(why)) => News::Refused(format!("The provider did not take it: {why}")),
             Err(error) => News::Refused(error.to_string()),
         };

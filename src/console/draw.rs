@@ -169,16 +169,24 @@ impl App {
         let help = look.keymap.binding(Action::Help);
         let help_room = help.map_or(0, |help| columns(&help.words) + 8);
         let shown = bindings.chain(look.keymap.bindings(&[Context::Queue, Context::Always]).filter(|binding| binding.footer));
+        let can_answer = !self.place.read_only && self.queue.current().is_none_or(|alert| alert.outcome.is_none());
+        let mut full = false;
         for binding in shown {
             let Some(key) = binding.keys.first().map(ToString::to_string) else { continue };
             let is_hidden = match binding.action {
                 Action::Open => self.queue.page,
+                Action::Refund | Action::NotRefunded | Action::Invalid => !can_answer,
                 Action::Search | Action::Filter | Action::Views => !self.queue.page,
                 _ => false,
             };
             let needed = columns(&key) + 1 + columns(&binding.words);
             let reserved = if binding.action == Action::Help { 0 } else { help_room };
-            if is_hidden || needed + reserved > pen.room() {
+            if is_hidden {
+                continue;
+            }
+            // What comes first matters most: nothing jumps the queue because it is short, but the help.
+            full |= needed + reserved > pen.room();
+            if full && binding.action != Action::Help || needed > pen.room() {
                 continue;
             }
             let key = pen.put(&key, theme.key);
@@ -213,8 +221,8 @@ impl App {
         }
         let (key, undo) = (look.key(Action::Undo), look.keymap.binding(Action::Undo).map_or("", |binding| binding.words.as_str()));
         let what = match staged.len() {
-            1 => format!("{} {} leaves in {seconds} s", next.word(), next.subject()),
-            more => format!("{more} decisions, the next leaves in {seconds} s"),
+            1 => format!("{} {} in {seconds} s", next.word(), next.subject()),
+            more => format!("{more} decisions, next in {seconds} s"),
         };
         debug_assert!(matches!(next.state, State::Staged(_)));
         let width = (columns(&what) + 2 + columns(&key) + 1 + columns(undo)).min(line.width);

@@ -1,1 +1,10 @@
-//! The console: screens as snapshots, the update function, the loop driven with injected input.
+//! The console: its model driven by messages, its loop by injected input, and a picture of every state at three sizes.
+
+mod any_keys;
+mod fake;
+mod foreign_text;
+mod going_round;
+mod pictures;
+mod resolving;
+mod rig;
+mod walking;

@@ -61,6 +61,7 @@ pub fn draw(choice: Choice, shown: &[Column], sort: Sort, look: &Look<'_>, frame
         choice,
         contexts: &[Context::Columns, Context::Menu],
         empty: "",
+        picks: false,
         width: 84,
         field: 0,
     };

@@ -15,7 +15,7 @@ use crate::console::widgets::text_input::TextInput;
 const CONTEXTS: [Context; 2] = [Context::Queue, Context::Always];
 
 /// Columns for the keys.
-const KEYS: usize = 22;
+const KEYS: usize = 18;
 
 /// The help while it is open.
 #[derive(Debug)]
@@ -62,7 +62,8 @@ impl Help {
             choice: self.choice,
             contexts: &[Context::Menu],
             empty: "No key does that.",
-            width: 92,
+            picks: true,
+            width: 84,
             field: 2,
         };
         let field = menu.draw(look, frame, area, hits);

@@ -135,6 +135,8 @@ pub struct Queue {
     facts_due: Option<Timestamp>,
     refresh_due: Option<Timestamp>,
     refresh_again: bool,
+    /// The cursor's alert has left the list: what became of it is asked for.
+    ask_gone: bool,
 }
 
 impl Queue {
@@ -169,6 +171,7 @@ impl Queue {
             facts_due: None,
             refresh_due: None,
             refresh_again: false,
+            ask_gone: false,
         };
         queue.resize(area);
         queue
@@ -385,6 +388,7 @@ impl Queue {
                     self.new = None;
                     self.refresh_again = false;
                 }
+                self.ask_gone |= taken && self.listing.is_gone();
                 if taken || !self.listing.is_refreshing() {
                     self.answered(now);
                 }
@@ -495,6 +499,9 @@ impl Queue {
             if let Some(incoming) = &mut self.incoming {
                 effects.extend(incoming.needs().into_iter().map(Effect::Load));
             }
+        }
+        if std::mem::take(&mut self.ask_gone) && self.listing.is_gone() {
+            effects.extend(self.listing.cursor_id().map(Effect::Get));
         }
         self.note_cursor(now);
         if due(self.facts_due) && self.detail_is_open() {

@@ -12,7 +12,7 @@ use crate::console::widgets::menu::{Choice, Menu};
 use crate::desk::{BuiltIn, SavedView};
 
 /// Columns for the names.
-const NAMES: usize = 20;
+const NAMES: usize = 17;
 
 /// The names of all views in their order.
 pub fn names(own: &[SavedView]) -> Vec<String> {
@@ -33,6 +33,7 @@ pub fn draw(choice: Choice, own: &[SavedView], current: &str, look: &Look<'_>, f
     };
     let built_in = BuiltIn::ALL.iter().map(|view| line(view.name(), view.about()));
     let entries = built_in.chain(own.iter().map(|view| line(&view.name, &view.query))).collect();
-    let menu = Menu { title: "Views", entries, choice, contexts: &[Context::Menu, Context::Views], empty: "", width: 100, field: 0 };
+    let menu =
+        Menu { title: "Views", entries, choice, contexts: &[Context::Menu, Context::Views], empty: "", picks: true, width: 96, field: 0 };
     menu.draw(look, frame, area, hits);
 }

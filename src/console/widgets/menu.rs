@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use crate::console::hits::{Hit, Hits};
-use crate::console::keymap::Context;
+use crate::console::keymap::{Action, Context};
 use crate::console::look::Look;
 use crate::console::pen::Pen;
 use crate::console::text::{CUT, columns};
@@ -46,6 +46,8 @@ pub struct Menu<'m> {
     pub contexts: &'m [Context],
     /// What to say where there are no entries.
     pub empty: &'m str,
+    /// Whether an entry is chosen and the list closes with it.
+    pub picks: bool,
     /// How wide it would like to be.
     pub width: u16,
     /// Lines left free under the title, for a field.
@@ -88,7 +90,8 @@ impl Menu<'_> {
 
         let mut pen = Pen::new(frame.buffer_mut(), line(inside.bottom().saturating_sub(1)));
         for binding in self.contexts.iter().flat_map(|context| look.keymap.bindings(std::slice::from_ref(context))) {
-            let Some(key) = binding.keys.first().filter(|_| binding.footer) else { continue };
+            let told = binding.footer && (self.picks || binding.action != Action::MenuPick);
+            let Some(key) = binding.keys.first().filter(|_| told) else { continue };
             let key = key.to_string();
             if columns(&key) + 1 + columns(&binding.words) > pen.room() {
                 break;

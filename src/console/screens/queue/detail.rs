@@ -135,7 +135,14 @@ impl Parts<'_> {
             self.push(line);
         } else {
             self.push(line);
-            self.push(closing);
+            // The moments go to a line of their own where they would be cut.
+            let [left, moments @ ..] = closing.as_slice() else { return };
+            if closing_width <= usize::from(self.width) {
+                self.push(closing);
+            } else {
+                self.push(left.clone());
+                self.push(moments.iter().map(|span| Span::styled(span.content.trim_start().to_owned(), span.style)).collect::<Vec<_>>());
+            }
         }
         if gone {
             self.push(Span::styled("no longer in this list", theme.quiet));
@@ -415,11 +422,16 @@ impl Parts<'_> {
         if let Some(due) = delivery.due.filter(|_| delivery.state == DeliveryState::Pending) {
             note.push(if due <= now { "next now".to_owned() } else { format!("next in {}", times::spell(due - now)) });
         }
-        self.push(vec![label, Span::styled(format!("{sign} {words}"), style)]);
         let indent = " ".repeat(usize::from(label_room));
         let room = self.width.saturating_sub(label_room).max(8);
-        for line in wrap(&clean(&note.join(", ")), room) {
-            self.push(vec![Span::raw(indent.clone()), Span::styled(line, theme.quiet)]);
+        let (state, note) = (format!("{sign} {words}"), clean(&note.join(", ")).into_owned());
+        if columns(&state) + 2 + columns(&note) <= room {
+            self.push(vec![label, Span::styled(state, style), Span::styled(format!("  {note}"), theme.quiet)]);
+        } else {
+            self.push(vec![label, Span::styled(state, style)]);
+            for line in wrap(&note, room) {
+                self.push(vec![Span::raw(indent.clone()), Span::styled(line, theme.quiet)]);
+            }
         }
         let url = cut(&clean(&delivery.url), room).into_owned();
         self.push(vec![Span::raw(indent), Span::styled(url, theme.quiet)]);

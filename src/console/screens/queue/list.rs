@@ -25,7 +25,7 @@ use crate::domain::{Alert, SortField, SortOrder};
 pub fn draw(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, hits: &mut Hits) {
     let regions = queue.regions();
     draw_title(queue, look, frame.buffer_mut(), regions.title);
-    draw_chips(queue, look, frame, regions.chips, hits);
+    draw_chips(queue, look, frame, &regions, hits);
     let placed = columns::lay_out(&columns::shown(&queue.columns, queue.listing.filter()), regions.row_room());
     draw_heads(queue, look, frame.buffer_mut(), &regions, &placed, hits);
     hits.push(regions.rows, Hit::List);
@@ -52,7 +52,7 @@ fn draw_title(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
             pen.put("…", theme.quiet);
         }
     }
-    if queue.incoming.is_some() {
+    if queue.incoming.is_some() && queue.listing.total().is_some() {
         pen.put_whole(" …", theme.accent);
     }
     if let Some(new) = queue.new.zip(queue.listing.total()).and_then(|(now, before)| now.checked_sub(before)).filter(|new| *new > 0) {
@@ -114,20 +114,21 @@ fn is_time(field: SortField) -> bool {
     matches!(field, AlertTimeStamp | TransactionTimeStamp | CreatedAt | UpdatedAt | ExpiredAt)
 }
 
-fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
+fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &Regions, hits: &mut Hits) {
     let theme = look.theme;
-    let area = Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area };
+    let area = Rect { x: regions.chips.x + 2, width: regions.chips.width.saturating_sub(3), ..regions.chips };
     if let Some(search) = &queue.search {
         let mut pen = Pen::new(frame.buffer_mut(), area);
         pen.put("/ ", theme.key);
-        // Room for the words of an error, where there is one.
-        let room = if search.error.is_some() { pen.room() / 2 } else { pen.room() };
+        // The words of an error stand under the line where that is free, else they take half of it.
+        let below = (regions.heads.y > area.y + 1).then(|| Rect { y: area.y + 1, ..area });
+        let room = if search.error.is_some() && below.is_none() { pen.room() / 2 } else { pen.room() };
         let field = Rect { x: area.x + 2, width: room, ..area };
         frame.buffer_mut().set_style(field, theme.page.patch(theme.field));
         search.input.draw(frame, field, theme.page.patch(theme.field), true);
         if let Some(error) = &search.error {
-            let rest = Rect { x: field.right() + 1, width: area.right().saturating_sub(field.right() + 1), ..area };
-            Pen::new(frame.buffer_mut(), rest).put(&clean(&error.to_string()), theme.warning);
+            let beside = Rect { x: field.right() + 1, width: area.right().saturating_sub(field.right() + 1), ..area };
+            Pen::new(frame.buffer_mut(), below.unwrap_or(beside)).put(&clean(&error.to_string()), theme.warning);
         }
         return;
     }
@@ -309,7 +310,7 @@ fn draw_empty(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
                 _ => "Nothing in this view.",
             };
             lines.push((said.to_owned(), look.theme.strong));
-            let all = queue.all.loaded().map_or_else(String::new, |all| format!(" among {}", counted(*all, "alert", "alerts")));
+            let all = queue.all.loaded().map_or_else(String::new, |all| format!(" ({} in all)", counted(*all, "alert", "alerts")));
             lines.push((format!("{} chooses another view{all}.", key(Action::Views)), look.theme.quiet));
         }
         (None, Some(_)) => {

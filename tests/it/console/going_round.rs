@@ -1,0 +1,185 @@
+//! The loop itself, with injected keys and a stage that is looked at.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use avert::console::app::{App, Kept, Parts};
+use avert::console::effects::{Effect, Runner};
+use avert::console::event_loop::{End, Stage, drive};
+use avert::console::theme::{Theme, ThemeName};
+use avert::console::{ConsoleSettings, Place};
+use avert::desk::Desk;
+use avert::domain::time::{SharedClock, SystemClock};
+use crossterm::event::Event;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use tokio::sync::mpsc::{self, Sender};
+use tokio::sync::watch;
+
+use super::fake::{Fake, morning};
+use super::rig::key;
+
+/// A stage that shows every frame to whoever waits for it.
+struct Shown {
+    terminal: Terminal<TestBackend>,
+    screen: watch::Sender<String>,
+    frames: Arc<Mutex<usize>>,
+    performed: Arc<Mutex<Vec<Effect>>>,
+    gone: bool,
+}
+
+impl Stage for Shown {
+    fn draw(&mut self, app: &mut App) -> io::Result<()> {
+        self.terminal.draw(|frame| app.draw(frame)).map_err(io::Error::other)?;
+        *self.frames.lock().unwrap() += 1;
+        self.screen.send_replace(self.terminal.backend().to_string());
+        Ok(())
+    }
+
+    fn perform(&mut self, effect: Effect) -> io::Result<()> {
+        self.performed.lock().unwrap().push(effect);
+        Ok(())
+    }
+
+    fn heartbeat(&mut self) -> io::Result<()> {
+        if self.gone { Err(io::Error::from(io::ErrorKind::BrokenPipe)) } else { Ok(()) }
+    }
+}
+
+/// A loop that goes round in a task of its own.
+struct Going {
+    keys: Sender<io::Result<Event>>,
+    screen: watch::Receiver<String>,
+    service: Arc<Fake>,
+    performed: Arc<Mutex<Vec<Effect>>>,
+    frames: Arc<Mutex<usize>>,
+    end: tokio::task::JoinHandle<End>,
+}
+
+impl Going {
+    fn start(desk: Option<Desk>, gone: bool) -> Self {
+        let clock: SharedClock = Arc::new(SystemClock);
+        let service = Fake::with(morning(clock.now()), clock.clone());
+        let (messages, mut incoming) = mpsc::unbounded_channel();
+        let mut runner = Runner::new(service.deployment(), desk, messages);
+        let (screen, shown) = watch::channel(String::new());
+        let (performed, frames) = (Arc::<Mutex<Vec<Effect>>>::default(), Arc::<Mutex<usize>>::default());
+        let mut stage = Shown {
+            terminal: Terminal::new(TestBackend::new(120, 40)).unwrap(),
+            screen,
+            frames: frames.clone(),
+            performed: performed.clone(),
+            gone,
+        };
+        let parts = Parts {
+            place: Place::default(),
+            settings: ConsoleSettings { grace: std::time::Duration::ZERO, ..ConsoleSettings::default() },
+            theme: Theme::named(ThemeName::Dark),
+            clock: clock.clone(),
+            alert_json: Arc::new(|_, _| String::new()),
+            operator: true,
+            kept: Kept::default(),
+            size: (120, 40),
+        };
+        let (mut app, first) = App::new(parts);
+        let (keys, mut pressed) = mpsc::channel(64);
+        let end = tokio::spawn(async move {
+            let end = drive(&mut app, &mut stage, &mut pressed, &mut incoming, &mut runner, first, &clock).await;
+            runner.finish().await;
+            end
+        });
+        Self { keys, screen: shown, service, performed, frames, end }
+    }
+
+    async fn press(&self, names: &str) {
+        for name in names.split_whitespace() {
+            self.keys.send(Ok(Event::Key(key(name)))).await.unwrap();
+        }
+    }
+
+    async fn wait_for(&mut self, text: &str) {
+        self.screen.wait_for(|screen| screen.contains(text)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_alert_is_resolved_by_keys_and_the_list_shows_it() {
+    let mut going = Going::start(None, false);
+    going.wait_for("ACME*SHOP BER").await;
+
+    going.press("r ctrl-s").await;
+
+    going.wait_for("129.90 EUR is RESOLVED").await;
+    assert_eq!(going.service.resolutions.lock().unwrap().len(), 1);
+    going.press("q").await;
+    assert!(matches!(going.end.await.unwrap(), End::Left));
+}
+
+#[tokio::test]
+async fn a_change_at_the_service_comes_to_the_screen_by_itself() {
+    let mut going = Going::start(None, false);
+    going.wait_for("ACME*SHOP BER").await;
+
+    going.service.change(|alerts| alerts[3].merchant_descriptor = "RENAMED".to_owned());
+
+    going.wait_for("RENAMED").await;
+}
+
+#[tokio::test]
+async fn a_hundred_keys_at_once_are_drawn_in_few_frames() {
+    let mut going = Going::start(None, false);
+    going.wait_for("ACME*SHOP BER").await;
+    let before = *going.frames.lock().unwrap();
+
+    for _ in 0..50 {
+        going.press("j k").await;
+    }
+    going.press("G").await;
+    going.wait_for("47.20").await;
+
+    let drawn = *going.frames.lock().unwrap() - before;
+    assert!(drawn <= 10, "{drawn} frames");
+}
+
+#[tokio::test]
+async fn the_mouse_and_the_clipboard_are_the_stages() {
+    let mut going = Going::start(None, false);
+    going.wait_for("ACME*SHOP BER").await;
+
+    going.press("y m").await;
+    going.wait_for("The mouse is the terminal's").await;
+
+    let performed = going.performed.lock().unwrap();
+    assert!(matches!(performed.as_slice(), [Effect::Copy(_), Effect::Mouse(false)]), "{performed:?}");
+}
+
+#[tokio::test]
+async fn a_terminal_that_is_gone_ends_the_loop_at_the_next_heartbeat() {
+    let going = Going::start(None, true);
+
+    assert!(matches!(going.end.await.unwrap(), End::Gone(_)));
+}
+
+#[tokio::test]
+async fn keys_that_end_end_the_loop() {
+    let going = Going::start(None, false);
+
+    drop(going.keys);
+
+    assert!(matches!(going.end.await.unwrap(), End::Gone(_)));
+}
+
+#[tokio::test]
+async fn what_is_kept_is_on_the_disk_when_the_loop_has_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let desk = Desk::open(directory.path()).unwrap();
+    let mut going = Going::start(Some(desk.clone()), false);
+    going.wait_for("ACME*SHOP BER").await;
+
+    going.press("v up enter").await;
+    going.wait_for("Urgent, by deadline").await;
+    going.press("q").await;
+    going.end.await.unwrap();
+
+    assert_eq!(desk.layout().unwrap().view.as_deref(), Some("Urgent"));
+}

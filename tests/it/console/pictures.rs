@@ -1,0 +1,340 @@
+//! A picture of every state of the screen, at three sizes.
+
+use avert::domain::time::Clock;
+use avert::domain::{AlertStatus, EventKind};
+use avert::service::{DeliveryState, Environment, ServiceError};
+use chrono::Duration;
+
+use super::fake::{Fate, delivery, morning, refunded_sibling};
+use super::rig::{Made, Rig, clock};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+/// Takes the pictures of a state.
+fn pictures(name: &str, made: impl Fn() -> Made, state: impl Fn(&mut Rig)) {
+    for (width, height) in SIZES {
+        let mut rig = Made { size: (width, height), ..made() }.start();
+        state(&mut rig);
+        // What is around the alert comes once the cursor rests.
+        rig.advance(Duration::milliseconds(100));
+        insta::assert_snapshot!(format!("{name}@{width}x{height}"), rig.screen());
+    }
+}
+
+/// A morning with a double of the second alert that was refunded.
+fn doubled() -> Made {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    alerts.push(refunded_sibling(&alerts[1], 1_001, now));
+    Made::of(alerts)
+}
+
+#[test]
+fn the_list() {
+    pictures("list", doubled, |rig| rig.press("j"));
+}
+
+#[test]
+fn the_list_scrolled_to_its_end() {
+    pictures("list-end", doubled, |rig| rig.press("G"));
+}
+
+#[test]
+fn an_alert_on_a_page_of_its_own() {
+    pictures("page", doubled, |rig| rig.press("j enter"));
+}
+
+#[test]
+fn an_alert_with_its_webhooks() {
+    pictures("webhooks", doubled, |rig| {
+        let (id, now) = (rig.current(), rig.clock.now());
+        let deliveries = [
+            delivery(id, EventKind::AlertCreated, DeliveryState::Delivered, 1, Some("200"), None),
+            delivery(id, EventKind::AlertResolved, DeliveryState::Pending, 3, Some("503"), Some(now + Duration::minutes(10))),
+            delivery(id, EventKind::AlertResolved, DeliveryState::Exhausted, 13, Some("connection refused"), None),
+        ];
+        rig.service.deliveries.lock().unwrap().extend(deliveries);
+        rig.hear();
+        rig.press("enter J J J J J J J J");
+    });
+}
+
+#[test]
+fn a_rule_of_the_network() {
+    pictures("network-rule", doubled, |rig| {
+        rig.press("/");
+        rig.type_text("1145");
+        rig.press("enter enter");
+    });
+}
+
+#[test]
+fn a_notice() {
+    pictures("notice", doubled, |rig| {
+        rig.press("/");
+        rig.type_text("3302");
+        rig.press("enter enter");
+    });
+}
+
+#[test]
+fn everything_with_how_it_ended() {
+    pictures("all", doubled, |rig| {
+        let id = rig.current();
+        rig.change(|alerts| {
+            let alert = alerts.iter_mut().find(|alert| alert.id == id).unwrap();
+            alert.status = AlertStatus::Expired;
+            alert.expired_at = Some(clock().now() - Duration::hours(2));
+        });
+        rig.press("v up up enter");
+        rig.advance(Duration::milliseconds(200));
+        rig.press("c down down down down");
+        rig.press("esc G");
+    });
+}
+
+#[test]
+fn an_answered_alert() {
+    pictures("answered", doubled, |rig| {
+        rig.press("/ ctrl-u");
+        rig.type_text("status:resolved");
+        rig.press("enter enter");
+    });
+}
+
+#[test]
+fn the_search_as_one_types() {
+    pictures("search", doubled, |rig| {
+        rig.press("/");
+        rig.type_text("acme*travel");
+        rig.advance(Duration::milliseconds(200));
+    });
+}
+
+#[test]
+fn a_search_that_cannot_be_understood() {
+    pictures("search-wrong", doubled, |rig| {
+        rig.press("/");
+        rig.type_text("expires:soon");
+        rig.advance(Duration::milliseconds(200));
+    });
+}
+
+#[test]
+fn a_search_that_finds_nothing() {
+    pictures("search-nothing", doubled, |rig| {
+        rig.press("/");
+        rig.type_text("nobody");
+        rig.press("enter");
+    });
+}
+
+#[test]
+fn no_alerts_at_all() {
+    pictures("empty", || Made::of(Vec::new()), |_| {});
+}
+
+#[test]
+fn nothing_left_to_do() {
+    pictures("nothing-open", doubled, |rig| {
+        rig.change(|alerts| alerts.retain(|alert| alert.outcome.is_some()));
+        rig.press("j");
+        rig.press("v down down down down enter");
+        rig.press("v up up up up enter");
+    });
+}
+
+#[test]
+fn the_first_answer_on_its_way() {
+    pictures("loading", || Made { holding: true, ..doubled() }, |_| {});
+}
+
+#[test]
+fn a_service_that_does_not_answer() {
+    pictures("down", || Made { down: true, ..doubled() }, |_| {});
+}
+
+#[test]
+fn what_was_loaded_marked_stale() {
+    pictures("stale", doubled, |rig| {
+        rig.service.set_down(Some(ServiceError::Unavailable("the disk is full".to_owned())));
+        rig.hear();
+    });
+}
+
+#[test]
+fn the_views() {
+    pictures("views", doubled, |rig| rig.press("v"));
+}
+
+#[test]
+fn the_columns() {
+    pictures("columns", doubled, |rig| rig.press("c down"));
+}
+
+#[test]
+fn the_help() {
+    pictures("help", doubled, |rig| rig.press("?"));
+}
+
+#[test]
+fn the_help_narrowed() {
+    pictures("help-search", doubled, |rig| {
+        rig.press("?");
+        rig.type_text("copy");
+    });
+}
+
+#[test]
+fn going_to_a_row() {
+    pictures("jump", doubled, |rig| {
+        rig.press("#");
+        rig.type_text("x");
+        rig.press("enter");
+    });
+}
+
+#[test]
+fn naming_a_view() {
+    pictures("name", doubled, |rig| {
+        rig.press("v s");
+        rig.type_text("Mine");
+    });
+}
+
+#[test]
+fn the_resolve_form() {
+    pictures("resolve", doubled, |rig| rig.press("j i"));
+}
+
+#[test]
+fn the_filter_form() {
+    pictures("filter", doubled, |rig| rig.press("f"));
+}
+
+#[test]
+fn a_staged_decision() {
+    pictures("staged", doubled, |rig| {
+        rig.press("r ctrl-s");
+        rig.advance(Duration::milliseconds(1_500));
+        rig.press("k");
+    });
+}
+
+#[test]
+fn two_staged_decisions() {
+    pictures("staged-two", doubled, |rig| rig.press("r ctrl-s n ctrl-s"));
+}
+
+#[test]
+fn a_decision_with_the_service() {
+    pictures("sending", doubled, |rig| {
+        rig.press("r ctrl-s");
+        rig.holding = true;
+        rig.advance(Duration::seconds(6));
+        rig.press("k");
+    });
+}
+
+#[test]
+fn a_decision_that_landed() {
+    pictures("landed", doubled, |rig| {
+        rig.press("r ctrl-s");
+        rig.advance(Duration::seconds(6));
+    });
+}
+
+#[test]
+fn a_decision_that_was_refused() {
+    pictures("refused", doubled, |rig| {
+        let why = "ETHOCA answered 503: service unavailable";
+        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed(why.to_owned())));
+        rig.press("r ctrl-s");
+        rig.advance(Duration::seconds(6));
+        rig.press("k");
+    });
+}
+
+#[test]
+fn a_decision_that_came_second() {
+    pictures("overtaken", doubled, |rig| {
+        let id = rig.current();
+        rig.press("r ctrl-s k");
+        rig.service.change(|alerts| {
+            let alert = alerts.iter_mut().find(|alert| alert.id == id).unwrap();
+            *alert = refunded_sibling(alert, id.0.as_u128(), clock().now());
+        });
+        rig.advance(Duration::seconds(6));
+    });
+}
+
+#[test]
+fn a_decision_that_nobody_knows_the_fate_of() {
+    pictures("unknown", doubled, |rig| {
+        let why = "no answer within 10 s";
+        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(why.to_owned())));
+        rig.press("r ctrl-s");
+        rig.advance(Duration::seconds(6));
+        rig.press("k");
+    });
+}
+
+#[test]
+fn leaving_with_decisions_that_have_not_left() {
+    pictures("leave", doubled, |rig| rig.press("r ctrl-s n ctrl-s q"));
+}
+
+#[test]
+fn an_alert_that_has_left_the_list() {
+    pictures("gone", doubled, |rig| {
+        rig.press("j j");
+        let id = rig.current();
+        rig.change(|alerts| {
+            let alert = alerts.iter_mut().find(|alert| alert.id == id).unwrap();
+            *alert = refunded_sibling(alert, id.0.as_u128(), clock().now());
+        });
+    });
+}
+
+#[test]
+fn new_alerts_while_a_form_is_open() {
+    pictures("frozen", doubled, |rig| {
+        rig.press("f");
+        rig.change(|alerts| {
+            let mut more = alerts[0].clone();
+            more.id = avert::domain::AlertId(uuid::Uuid::from_u128(4_711));
+            alerts.push(more);
+        });
+    });
+}
+
+#[test]
+fn a_demo_and_a_read_only_sandbox() {
+    let demo = || {
+        let mut made = doubled();
+        made.place.demo = true;
+        made.place.environment = Environment::Sandbox;
+        made
+    };
+    pictures("demo", demo, |_| {});
+    let read_only = || {
+        let mut made = doubled();
+        made.place.environment = Environment::Sandbox;
+        made.place.read_only = true;
+        made
+    };
+    pictures("read-only", read_only, |rig| rig.press("r"));
+}
+
+#[test]
+fn a_service_without_anything_beyond_the_interface() {
+    pictures("plain", || Made { operator: false, ..doubled() }, |_| {});
+}
+
+#[test]
+fn a_window_that_is_too_small() {
+    let mut rig = doubled().start();
+    rig.press("r ctrl-s");
+    rig.resize(50, 12);
+    insta::assert_snapshot!("too-small", rig.screen());
+}

@@ -1,0 +1,324 @@
+//! From a decision to its proof, by keys alone.
+
+use avert::console::effects::{Effect, Keep};
+use avert::domain::time::Clock;
+use avert::domain::{AlertStatus, Outcome, OutcomeId};
+use avert::service::ServiceError;
+use chrono::Duration;
+use rstest::rstest;
+use std::time::Duration as Wait;
+
+use super::fake::{Fate, morning, refunded_sibling};
+use super::rig::{Made, Rig, clock};
+use avert::console::message::Message;
+use crossterm::event::Event;
+
+fn rig() -> Rig {
+    // The first one carries no doubt, so that a refund needs no second word.
+    Rig::new(morning(clock().now()))
+}
+
+#[test]
+fn a_refund_waits_for_its_grace_leaves_once_and_lands() {
+    let mut rig = rig();
+    let id = rig.current();
+
+    rig.press("r ctrl-s");
+    assert_eq!(rig.sent(), 0);
+    assert!(rig.screen().contains("REFUNDED 129.90 EUR in 5 s"), "{}", rig.screen());
+    rig.advance(Duration::milliseconds(4_900));
+    assert_eq!(rig.sent(), 0);
+    rig.advance(Duration::milliseconds(200));
+
+    assert_eq!(rig.sent(), 1);
+    assert_eq!(rig.service.alert(id).unwrap().status, AlertStatus::Resolved);
+    assert!(rig.screen().contains("ETHOCA 129.90 EUR is RESOLVED"), "{}", rig.screen());
+    rig.advance(Duration::minutes(10));
+    assert_eq!(rig.sent(), 1);
+}
+
+#[test]
+fn the_cursor_goes_on_to_the_next_alert_that_waits() {
+    let mut rig = rig();
+    let (first, alerts) = (rig.current(), morning(rig.clock.now()));
+
+    rig.press("r ctrl-s");
+
+    assert_ne!(rig.current(), first);
+    assert_eq!(rig.current(), alerts[1].id);
+    rig.press("k r");
+    assert!(rig.screen().contains("A decision on this alert is on its way"), "{}", rig.screen());
+}
+
+#[test]
+fn a_staged_decision_is_taken_back_and_nothing_is_sent() {
+    let mut rig = rig();
+
+    rig.press("r ctrl-s u");
+    rig.advance(Duration::minutes(1));
+
+    assert_eq!(rig.sent(), 0);
+    assert!(rig.app.decisions().staged().is_empty());
+}
+
+#[test]
+fn several_decisions_can_wait_at_once_and_the_last_is_taken_back_first() {
+    let mut rig = rig();
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(2));
+    rig.press("n ctrl-s n ctrl-s u");
+    rig.advance(Duration::seconds(10));
+
+    assert_eq!(rig.sent(), 2);
+}
+
+#[test]
+fn without_a_grace_a_decision_leaves_at_once() {
+    let mut rig = Made { grace: Wait::ZERO, ..Made::default() }.start();
+
+    rig.press("r ctrl-s");
+
+    assert_eq!(rig.sent(), 1);
+}
+
+#[rstest]
+#[case("r enter enter enter enter enter enter enter enter")]
+#[case("n enter enter enter enter enter")]
+#[case("i 1 enter enter enter enter enter enter")]
+#[case("r ctrl-s q enter enter")]
+fn enter_alone_never_sends(#[case] keys: &str) {
+    let mut rig = rig();
+
+    rig.press(keys);
+
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn a_refusal_says_why_stays_on_the_alert_and_can_be_resolved_again() {
+    let mut rig = rig();
+    let id = rig.current();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("503".to_owned())));
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("k");
+    let screen = rig.screen();
+    assert!(screen.contains("REFUNDED was not recorded"), "{screen}");
+    assert!(screen.contains("503"), "{screen}");
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.service.alert(id).unwrap().status, AlertStatus::Resolved);
+    assert_eq!(rig.sent(), 2);
+}
+
+#[test]
+fn another_ones_answer_is_told_with_what_they_decided() {
+    let mut rig = rig();
+    let id = rig.current();
+    rig.press("r ctrl-s");
+    rig.service.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == id).unwrap();
+        alert.status = AlertStatus::Chargeback;
+        alert.outcome = Some(Outcome {
+            outcome: "unresolved_dispute".to_owned(),
+            refunded: "not refunded".to_owned(),
+            id: OutcomeId::generate(),
+            alert_id: id,
+            provider_alert_id: String::new(),
+            status: "success".to_owned(),
+            comments: String::new(),
+            dispute_reason_code: None,
+            action_time: None,
+            amount_stopped: None,
+        });
+    });
+
+    rig.advance(Duration::milliseconds(5_100));
+
+    let screen = rig.screen();
+    assert!(screen.contains("another was first"), "{screen}");
+    assert!(screen.contains("CHARGEBACK"), "{screen}");
+}
+
+#[test]
+fn a_decision_whose_answer_never_came_is_looked_up_until_it_is_known() {
+    let mut rig = rig();
+    let id = rig.current();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown("time-out".to_owned())));
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("k");
+    assert!(rig.screen().contains("Not known whether REFUNDED arrived"), "{}", rig.screen());
+
+    rig.change(|alerts| {
+        let now = clock().now();
+        let alert = alerts.iter_mut().find(|alert| alert.id == id).unwrap();
+        let done = refunded_sibling(alert, 77, now);
+        alert.status = AlertStatus::Resolved;
+        alert.outcome = done.outcome.map(|outcome| Outcome { comments: String::new(), ..outcome });
+    });
+
+    assert!(rig.app.decisions().checking().is_empty());
+    assert!(rig.screen().contains("is RESOLVED"), "{}", rig.screen());
+    assert_eq!(rig.sent(), 1);
+}
+
+#[test]
+fn an_answer_that_was_recorded_but_not_heard_is_found_at_once() {
+    let mut rig = rig();
+    rig.service.next_resolution(Fate::RecordedUnheard);
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(rig.app.decisions().checking().is_empty());
+    assert_eq!(rig.sent(), 1);
+}
+
+#[test]
+fn leaving_with_a_staged_decision_asks_and_staying_loses_no_time() {
+    let mut rig = rig();
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(2));
+
+    rig.press("q");
+    rig.advance(Duration::seconds(60));
+    assert_eq!(rig.sent(), 0);
+    assert!(rig.screen().contains("1 decision has not left yet"), "{}", rig.screen());
+    rig.press("enter");
+    assert!(!rig.has_quit());
+
+    rig.advance(Duration::milliseconds(2_900));
+    assert_eq!(rig.sent(), 0);
+    rig.advance(Duration::milliseconds(200));
+    assert_eq!(rig.sent(), 1);
+}
+
+#[test]
+fn leaving_can_send_what_is_staged_and_waits_for_its_answer() {
+    let mut rig = rig();
+    rig.press("r ctrl-s");
+    rig.holding = true;
+
+    rig.press("q s");
+    assert!(!rig.has_quit());
+    rig.release();
+
+    assert_eq!(rig.sent(), 1);
+    assert!(rig.has_quit());
+}
+
+#[test]
+fn leaving_can_take_back_what_is_staged() {
+    let mut rig = rig();
+
+    rig.press("r ctrl-s ctrl-c t");
+
+    assert_eq!(rig.sent(), 0);
+    assert!(rig.has_quit());
+}
+
+#[test]
+fn a_draft_is_kept_for_its_alert_and_dropped_when_the_decision_has_landed() {
+    let mut rig = rig();
+    let id = rig.current();
+    rig.press("n tab");
+    rig.type_text("goods were sent");
+    rig.press("esc");
+    assert!(
+        rig.done
+            .iter()
+            .any(|effect| matches!(effect, Effect::Keep(Keep::Draft(of, draft)) if *of == id && draft.comments == "goods were sent"))
+    );
+
+    rig.press("n");
+    assert!(rig.screen().contains("goods were sent"), "{}", rig.screen());
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(rig.done.contains(&Effect::Keep(Keep::NoDraft(id))));
+    assert_eq!(rig.service.alert(id).unwrap().outcome.unwrap().comments, "goods were sent");
+}
+
+#[test]
+fn a_refund_that_may_be_the_second_one_needs_a_second_word() {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    alerts.push(refunded_sibling(&alerts[0], 1_001, now));
+    let mut rig = Rig::new(alerts);
+    assert!(rig.screen().contains("May be paid twice"), "{}", rig.screen());
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    assert_eq!(rig.sent(), 0);
+    rig.press("esc i ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 1);
+    let (_, request) = rig.service.resolutions.lock().unwrap()[0].clone();
+    assert_eq!(request.resolution.canonical(), "current|INVALID|REFUNDED_PREVIOUSLY_REFUNDED|");
+}
+
+#[test]
+fn a_read_only_place_opens_no_form() {
+    let mut made = Made::default();
+    made.place.read_only = true;
+    let mut rig = made.start();
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(rig.screen().contains("READ-ONLY"));
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn the_order_is_frozen_under_a_form_and_says_what_is_new() {
+    let mut rig = rig();
+    let id = rig.current();
+    let before = rig.app.queue().listing.total();
+    rig.press("r");
+
+    rig.change(|alerts| {
+        let mut more = alerts[0].clone();
+        more.id = avert::domain::AlertId::generate();
+        alerts.insert(0, more);
+    });
+
+    assert_eq!(rig.app.queue().listing.total(), before);
+    assert!(rig.screen().contains("1 new"), "{}", rig.screen());
+    rig.press("esc");
+    rig.advance(Duration::seconds(1));
+    assert_eq!(rig.app.queue().listing.total(), Some(20));
+    assert_eq!(rig.current(), id);
+}
+
+#[test]
+fn a_form_hears_that_its_alert_was_answered_meanwhile() {
+    let mut rig = rig();
+    let id = rig.current();
+    let answered = refunded_sibling(&rig.service.alert(id).unwrap(), 1, rig.clock.now());
+    rig.press("n");
+
+    rig.update(Message::Alert(id, Ok(answered)));
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 0);
+    assert!(rig.screen().contains("has an outcome now"), "{}", rig.screen());
+}
+
+#[test]
+fn a_paste_in_the_form_goes_to_its_comments_only() {
+    let mut rig = rig();
+
+    rig.press("n");
+    rig.update(Message::Input(Event::Paste("ctrl-s\nq".to_owned())));
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 0);
+    assert!(!rig.has_quit());
+}

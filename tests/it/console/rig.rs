@@ -1,0 +1,332 @@
+//! The application on a fake service without a loop: effects are done at once, or held back and let go one by one.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration as Wait;
+
+use avert::console::app::{App, Kept, Parts};
+use avert::console::effects::Effect;
+use avert::console::message::Message;
+use avert::console::theme::{Theme, ThemeName};
+use avert::console::times::Zone;
+use avert::console::{ConsoleSettings, Place};
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertFilter, AlertId, AlertQuery, PageRequest, Sort};
+use avert::service::{Deployment, Environment};
+use chrono::{Duration, FixedOffset};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use futures::executor::block_on;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+
+use super::fake::{Fake, morning};
+use crate::support::clock::ManualClock;
+
+pub const NOW: &str = "2026-11-20T14:03:00Z";
+
+/// The application and what surrounds it.
+pub struct Rig {
+    pub app: App,
+    pub clock: Arc<ManualClock>,
+    pub service: Arc<Fake>,
+    deployment: Deployment,
+    terminal: Terminal<TestBackend>,
+    /// Effects on the terminal and the desk, in their order.
+    pub done: Vec<Effect>,
+    /// Whether list answers are held back.
+    pub holding: bool,
+    held: VecDeque<Effect>,
+    watching: bool,
+}
+
+/// How a rig is made.
+pub struct Made {
+    pub alerts: Vec<Alert>,
+    pub size: (u16, u16),
+    pub place: Place,
+    pub grace: Wait,
+    pub operator: bool,
+    pub kept: Kept,
+    pub down: bool,
+    pub holding: bool,
+    pub deployment: Option<Deployment>,
+}
+
+impl Default for Made {
+    fn default() -> Self {
+        Self {
+            alerts: morning(clock().now()),
+            size: (120, 40),
+            place: Place { name: "acme-eu".to_owned(), environment: Environment::Production, ..Place::default() },
+            grace: Wait::from_secs(5),
+            operator: true,
+            kept: Kept { drafts: HashMap::new(), ..Kept::default() },
+            down: false,
+            holding: false,
+            deployment: None,
+        }
+    }
+}
+
+pub fn clock() -> Arc<ManualClock> {
+    ManualClock::at(NOW)
+}
+
+impl Made {
+    pub fn of(alerts: Vec<Alert>) -> Self {
+        Self { alerts, ..Self::default() }
+    }
+
+    pub fn sized(size: (u16, u16)) -> Self {
+        Self { size, ..Self::default() }
+    }
+
+    /// Starts the application and answers what it asks first.
+    pub fn start(self) -> Rig {
+        let clock = clock();
+        let service = Fake::with(self.alerts, clock.clone());
+        if self.down {
+            service.set_down(Some(avert::service::ServiceError::Unavailable("the database is busy".to_owned())));
+        }
+        let deployment = self.deployment.unwrap_or_else(|| if self.operator { service.deployment() } else { service.plain_deployment() });
+        let zone = Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap());
+        let parts = Parts {
+            place: self.place,
+            settings: ConsoleSettings { grace: self.grace, zone, ..ConsoleSettings::default() },
+            theme: Theme::named(ThemeName::Dark),
+            clock: clock.clone(),
+            alert_json: Arc::new(|alert, _| format!("{{\"providerId\":\"{}\"}}", alert.provider_id)),
+            operator: deployment.operator.is_some(),
+            kept: self.kept,
+            size: self.size,
+        };
+        let (app, first) = App::new(parts);
+        let terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).unwrap();
+        let mut rig = Rig {
+            app,
+            clock,
+            service,
+            deployment,
+            terminal,
+            done: Vec::new(),
+            holding: self.holding,
+            held: VecDeque::new(),
+            watching: false,
+        };
+        rig.perform(first);
+        // The cursor rests, and what is asked around its alert comes.
+        rig.advance(Duration::milliseconds(400));
+        rig
+    }
+}
+
+impl Rig {
+    pub fn new(alerts: Vec<Alert>) -> Self {
+        Made::of(alerts).start()
+    }
+
+    /// Hands the application a message and does what it wants, until nothing is left to do.
+    pub fn update(&mut self, message: Message) {
+        let effects = self.app.update(message);
+        self.perform(effects);
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) {
+        let mut queue = VecDeque::from(effects);
+        while let Some(effect) = queue.pop_front() {
+            if self.holding && matches!(effect, Effect::Load(_) | Effect::Resolve(..)) {
+                self.held.push_back(effect);
+                continue;
+            }
+            if let Some(message) = self.answer(effect) {
+                queue.extend(self.app.update(message));
+            }
+        }
+    }
+
+    /// Does one effect; its answer, where it has one now.
+    fn answer(&mut self, effect: Effect) -> Option<Message> {
+        let alerts = &self.deployment.alerts;
+        let operator = self.deployment.operator.as_ref();
+        let count = |filter: AlertFilter| {
+            let query = AlertQuery { filter, sort: Sort::default(), page: PageRequest { page: 0, size: 1 } };
+            block_on(alerts.list(&query)).map(|page| page.total)
+        };
+        Some(match effect {
+            Effect::Load(need) => Message::Page(need.ticket, block_on(alerts.list(&need.query))),
+            Effect::Count(list, filter) => Message::Counted(list, count(filter)),
+            Effect::CountAll => Message::CountedAll(match operator {
+                Some(operator) => block_on(operator.count_all()),
+                None => count(AlertFilter::default()),
+            }),
+            Effect::AtRisk(hours) => Message::AtRisk(block_on(operator?.at_risk(hours))),
+            Effect::Get(id) => Message::Alert(id, block_on(alerts.get(id))),
+            Effect::Deliveries(id) => Message::Deliveries(id, block_on(operator?.deliveries_of(id))),
+            Effect::SameCard(id, query) => Message::SameCard(id, block_on(alerts.list(&query)).map(|page| page.data)),
+            Effect::Resolve(key, id, request) => Message::Resolved(key, block_on(alerts.resolve(id, request))),
+            Effect::LookUp(key, id) => Message::LookedUp(key, block_on(alerts.get(id))),
+            Effect::Watch(..) => {
+                self.watching = true;
+                return None;
+            }
+            Effect::Forget(_) => return None,
+            Effect::Keep(_) | Effect::Copy(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
+                self.done.push(effect);
+                return None;
+            }
+        })
+    }
+
+    /// Lets the oldest held answer come.
+    pub fn release_one(&mut self) {
+        if let Some(effect) = self.held.pop_front()
+            && let Some(message) = self.answer(effect)
+        {
+            self.update(message);
+        }
+    }
+
+    /// Lets every held answer come, the oldest first, and holds nothing more back.
+    pub fn release(&mut self) {
+        self.holding = false;
+        while !self.held.is_empty() {
+            self.release_one();
+        }
+    }
+
+    pub fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Changes the service's alerts; the console hears of it and loads again.
+    pub fn change(&mut self, change: impl FnOnce(&mut Vec<Alert>)) {
+        self.service.change(change);
+        self.hear();
+    }
+
+    /// The console hears that something changed.
+    pub fn hear(&mut self) {
+        if self.watching {
+            self.update(Message::Changed(Ok(2)));
+        }
+        self.advance(Duration::milliseconds(400));
+    }
+
+    /// Time goes by, with a tick wherever the application wants one.
+    pub fn advance(&mut self, by: Duration) {
+        let end = self.clock.now() + by;
+        // Each tick moves the next wish, so this comes to its end.
+        while self.app.next_wake() <= end {
+            let wake = self.app.next_wake().max(self.clock.now());
+            self.clock.advance(wake - self.clock.now());
+            let before = self.app.next_wake();
+            self.update(Message::Tick);
+            assert!(self.app.next_wake() > before || self.app.next_wake() > wake, "a tick settles what it was wanted for");
+        }
+        self.clock.advance(end - self.clock.now());
+        self.update(Message::Tick);
+    }
+
+    /// Presses keys: letters as they are, others by name (`enter`, `ctrl-s`).
+    pub fn press(&mut self, keys: &str) {
+        for name in keys.split_whitespace() {
+            self.update(Message::Input(Event::Key(key(name))));
+        }
+    }
+
+    pub fn type_text(&mut self, text: &str) {
+        for c in text.chars() {
+            self.update(Message::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE))));
+        }
+    }
+
+    /// Draws a frame.
+    pub fn draw(&mut self) -> Buffer {
+        let app = &mut self.app;
+        self.terminal.draw(|frame| app.draw(frame)).unwrap();
+        self.terminal.backend().buffer().clone()
+    }
+
+    /// The screen as text, blanks at the ends of lines left out.
+    pub fn screen(&mut self) -> String {
+        let buffer = self.draw();
+        let area = buffer.area;
+        let mut text = String::new();
+        for y in area.y..area.bottom() {
+            let mut line = String::new();
+            let mut skip = 0;
+            for x in area.x..area.right() {
+                let symbol = buffer[(x, y)].symbol();
+                if skip == 0 {
+                    line.push_str(symbol);
+                }
+                skip = if skip > 0 { skip - 1 } else { unicode_width::UnicodeWidthStr::width(symbol).saturating_sub(1) };
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    pub fn resize(&mut self, width: u16, height: u16) {
+        self.terminal.backend_mut().resize(width, height);
+        self.update(Message::Input(Event::Resize(width, height)));
+    }
+
+    pub fn click(&mut self, column: u16, row: u16) {
+        self.mouse(MouseEventKind::Down(MouseButton::Left), column, row);
+        self.mouse(MouseEventKind::Up(MouseButton::Left), column, row);
+    }
+
+    /// Clicks on the first place where the screen shows this text.
+    pub fn click_on(&mut self, text: &str) {
+        let screen = self.screen();
+        let (row, line) = screen.lines().enumerate().find(|(_, line)| line.contains(text)).expect("the text is on the screen");
+        let column = unicode_width::UnicodeWidthStr::width(&line[..line.find(text).unwrap()]);
+        self.click(u16::try_from(column).unwrap(), u16::try_from(row).unwrap());
+    }
+
+    pub fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) {
+        self.update(Message::Input(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })));
+    }
+
+    /// The alert under the cursor.
+    pub fn current(&self) -> AlertId {
+        self.app.queue().listing.cursor_id().expect("an alert under the cursor")
+    }
+
+    /// How often something was sent.
+    pub fn sent(&self) -> usize {
+        self.service.resolutions.lock().unwrap().len()
+    }
+
+    pub fn has_quit(&self) -> bool {
+        self.done.contains(&Effect::Quit)
+    }
+}
+
+/// A key by its name.
+pub fn key(name: &str) -> KeyEvent {
+    let (modifiers, rest) = match name.strip_prefix("ctrl-") {
+        Some(rest) => (KeyModifiers::CONTROL, rest),
+        None => (KeyModifiers::NONE, name),
+    };
+    let code = match rest {
+        "enter" => KeyCode::Enter,
+        "esc" => KeyCode::Esc,
+        "tab" => KeyCode::Tab,
+        "space" => KeyCode::Char(' '),
+        "backspace" => KeyCode::Backspace,
+        "up" => KeyCode::Up,
+        "down" => KeyCode::Down,
+        "left" => KeyCode::Left,
+        "right" => KeyCode::Right,
+        "pageup" => KeyCode::PageUp,
+        "pagedown" => KeyCode::PageDown,
+        "home" => KeyCode::Home,
+        "end" => KeyCode::End,
+        letter => KeyCode::Char(letter.chars().next().expect("a letter")),
+    };
+    KeyEvent::new(code, modifiers)
+}

@@ -1,0 +1,410 @@
+//! Walking the list: windows, cursor, search, views, columns, mouse.
+
+use avert::console::effects::{Effect, Keep};
+use avert::console::screens::queue::columns::Column;
+use avert::domain::time::Clock;
+use avert::domain::{AlertStatus, SortField, SortOrder};
+use avert::service::{Deployment, ServiceError};
+use chrono::Duration;
+use crossterm::event::{Event, MouseButton, MouseEventKind};
+use std::sync::Arc;
+
+use super::fake::{Million, morning};
+use super::rig::{Made, Rig, clock};
+use avert::console::message::Message;
+
+fn million() -> (Rig, Arc<Million>) {
+    let service = Arc::new(Million::default());
+    let deployment = Deployment { alerts: service.clone(), operator: None };
+    (Made { deployment: Some(deployment), size: (200, 60), ..Made::default() }.start(), service)
+}
+
+#[test]
+fn a_jump_to_the_end_of_a_million_alerts_asks_for_one_page_or_two() {
+    let (mut rig, service) = million();
+    service.pages.lock().unwrap().clear();
+
+    rig.press("G");
+
+    let asked = std::mem::take(&mut *service.pages.lock().unwrap());
+    assert!((1..=2).contains(&asked.len()), "{asked:?}");
+    assert!(asked.contains(&9_999));
+    assert_eq!(rig.current(), Million::alert(999_999).id);
+}
+
+#[test]
+fn walking_a_million_alerts_never_holds_more_than_a_few_pages() {
+    let (mut rig, service) = million();
+
+    for row in ["1", "500000", "999999", "250000", "750000", "123456", "654321", "42", "31337", "900000", "100"] {
+        rig.press("#");
+        rig.type_text(row);
+        rig.press("enter pagedown pagedown");
+    }
+
+    assert!(rig.app.queue().listing.held() <= 800, "{}", rig.app.queue().listing.held());
+    assert!(service.pages.lock().unwrap().len() <= 40);
+}
+
+#[test]
+fn a_jump_goes_to_the_alert_of_that_number() {
+    let (mut rig, _) = million();
+
+    rig.press("#");
+    rig.type_text("123,456");
+    rig.press("enter");
+
+    assert_eq!(rig.current(), Million::alert(123_455).id);
+}
+
+#[test]
+fn a_cursor_move_within_the_window_asks_the_service_for_no_list() {
+    let mut rig = Made { size: (80, 24), ..Made::default() }.start();
+    rig.service.lists.lock().unwrap().clear();
+
+    rig.press("j j j k");
+
+    assert!(rig.service.lists.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_change_elsewhere_shows_within_a_second_and_leaves_the_cursor_on_its_alert() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("j j j");
+    let (before, now) = (rig.current(), rig.clock.now());
+    let mut urgent = morning(now)[0].clone();
+    urgent.id = avert::domain::AlertId::generate();
+    urgent.merchant_descriptor = "JUST IN".to_owned();
+    urgent.deadline = avert::domain::Deadline::At(now + Duration::minutes(5));
+
+    rig.change(|alerts| alerts.push(urgent));
+
+    assert_eq!(rig.current(), before);
+    let screen = rig.screen();
+    assert!(screen.contains("JUST IN"), "{screen}");
+    assert!(screen.contains("20"), "{screen}");
+}
+
+#[test]
+fn an_alert_that_leaves_stays_as_a_dimmed_row_until_the_cursor_moves() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("j");
+    let id = rig.current();
+
+    rig.change(|alerts| alerts.iter_mut().find(|alert| alert.id == id).unwrap().status = AlertStatus::Expired);
+
+    assert_eq!(rig.current(), id);
+    assert!(rig.app.queue().listing.is_gone());
+    assert!(rig.screen().contains("no longer in this list"));
+    rig.press("j");
+    assert!(!rig.app.queue().listing.is_gone());
+    assert_ne!(rig.current(), id);
+}
+
+#[test]
+fn search_follows_what_is_typed_once_typing_rests() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("/");
+    rig.service.lists.lock().unwrap().clear();
+
+    rig.type_text("4111");
+    assert!(rig.service.lists.lock().unwrap().is_empty(), "nothing is asked while one types");
+    rig.advance(Duration::milliseconds(150));
+
+    let asked: Vec<_> = rig.service.lists.lock().unwrap().iter().filter_map(|query| query.filter.q.clone()).collect();
+    assert!(asked.iter().any(|q| q == "4111"), "{asked:?}");
+    assert!(!asked.iter().any(|q| q == "411"), "{asked:?}");
+    assert_eq!(rig.app.queue().listing.total(), Some(5));
+}
+
+#[test]
+fn a_late_answer_to_an_earlier_search_is_dropped() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.holding = true;
+    rig.press("/");
+    rig.type_text("acme");
+    rig.advance(Duration::milliseconds(150));
+    rig.type_text("*travel");
+    rig.advance(Duration::milliseconds(150));
+    assert!(rig.held() >= 2);
+
+    rig.release();
+
+    assert_eq!(rig.app.queue().listing.total(), Some(3));
+    assert!(rig.app.queue().incoming.is_none());
+}
+
+#[test]
+fn escape_puts_the_list_back_as_it_was_before_the_search() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("/");
+    rig.type_text("travel");
+    rig.advance(Duration::milliseconds(150));
+    assert_eq!(rig.app.queue().listing.total(), Some(3));
+
+    rig.press("esc");
+
+    assert_eq!(rig.app.queue().listing.total(), Some(19));
+}
+
+#[test]
+fn a_search_that_cannot_be_understood_says_so_and_changes_nothing() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("/");
+
+    rig.type_text("provider:nobody");
+    rig.advance(Duration::milliseconds(150));
+    rig.press("enter");
+
+    assert_eq!(rig.app.queue().listing.total(), Some(19));
+    assert!(rig.app.queue().search.as_ref().is_some_and(|search| search.error.is_some()));
+    assert!(rig.screen().contains("provider:nobody"));
+}
+
+#[test]
+fn a_view_is_chosen_by_key_and_kept_for_the_next_start() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("v up enter");
+
+    assert_eq!(rig.app.queue().view.name, "Urgent");
+    assert_eq!(rig.app.queue().listing.total(), Some(6));
+    let kept = rig.done.iter().rev().find_map(|effect| match effect {
+        Effect::Keep(Keep::Layout(layout)) => layout.view.clone(),
+        _ => None,
+    });
+    assert_eq!(kept.as_deref(), Some("Urgent"));
+}
+
+#[test]
+fn the_screen_begins_as_it_was_left() {
+    let mut kept = avert::console::app::Kept::default();
+    kept.layout.view = Some("All".to_owned());
+    kept.layout.query = Some("provider:cdrn sort:-amount".to_owned());
+    kept.layout.divider = Some(50);
+    kept.layout.columns = vec![avert::desk::Column { name: "amount".to_owned(), width: None }];
+
+    let rig = Made { kept, ..Made::default() }.start();
+
+    let queue = rig.app.queue();
+    assert_eq!((queue.view.name.as_str(), queue.listing.total(), queue.divider), ("All", Some(4), 50));
+    assert_eq!(queue.columns, [Column::Amount]);
+}
+
+#[test]
+fn a_view_of_ones_own_is_saved_chosen_and_deleted() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("/");
+    rig.type_text("provider:cdrn");
+    rig.press("enter v s");
+    rig.type_text("CDRN only");
+    rig.press("enter");
+    assert!(rig.done.iter().any(
+        |effect| matches!(effect, Effect::Keep(Keep::View(view)) if view.name == "CDRN only" && view.query == "status:open provider:cdrn")
+    ));
+
+    rig.press("v home up");
+    rig.press("esc v");
+    assert!(rig.screen().contains("CDRN only"));
+    rig.press("x");
+
+    assert!(rig.done.contains(&Effect::Keep(Keep::NoView("CDRN only".to_owned()))));
+    assert!(!rig.screen().contains("• CDRN only"));
+}
+
+#[test]
+fn a_built_in_name_is_refused_for_a_view_of_ones_own() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("v s");
+    rig.type_text("urgent");
+    rig.press("enter");
+
+    assert!(rig.screen().contains("name of a built-in view"));
+    assert!(!rig.done.iter().any(|effect| matches!(effect, Effect::Keep(Keep::View(_)))));
+}
+
+#[test]
+fn a_column_is_sorted_by_in_place_and_the_other_way_round() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("s");
+    assert_eq!(rig.app.queue().sort().field, SortField::Provider);
+    rig.press("S");
+
+    assert_eq!((rig.app.queue().sort().field, rig.app.queue().sort().order), (SortField::Provider, SortOrder::Descending));
+    assert_eq!(rig.app.queue().current().unwrap().provider.as_str(), "VERIFI");
+}
+
+#[test]
+fn columns_are_hidden_and_moved_in_their_list() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("c down space J");
+
+    let columns = &rig.app.queue().columns;
+    assert!(!columns.contains(&Column::Provider), "{columns:?}");
+    rig.press("esc");
+    assert!(!rig.screen().contains("PROVIDER  TYPE"));
+}
+
+#[test]
+fn a_click_takes_a_row_a_double_click_opens_it() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.click_on("ACME*TRAVEL K");
+    assert_eq!(rig.app.queue().current().unwrap().merchant_descriptor, "ACME*TRAVEL KWI");
+    assert!(!rig.app.queue().page);
+
+    rig.advance(Duration::seconds(3));
+    rig.click_on("ACME*TRAVEL K");
+    assert!(!rig.app.queue().page, "two slow clicks are no double click");
+    rig.click_on("ACME*TRAVEL K");
+
+    assert!(rig.app.queue().page);
+}
+
+#[test]
+fn titles_chips_and_footer_keys_can_be_clicked() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.click_on("AMOUNT");
+    assert_eq!(rig.app.queue().sort().field, SortField::Amount);
+    rig.click_on("status:open");
+    assert!(rig.app.queue().filter().statuses.is_empty());
+    rig.click_on("? help");
+
+    assert!(rig.screen().contains("type to search"));
+}
+
+#[test]
+fn the_wheel_scrolls_and_the_divider_is_dragged() {
+    let mut rig = Made { size: (120, 24), ..Made::default() }.start();
+    rig.draw();
+
+    rig.mouse(MouseEventKind::ScrollDown, 10, 12);
+    assert_eq!(rig.app.queue().listing.top(), 3);
+    let divider = rig.app.queue().regions().divider.unwrap();
+    rig.mouse(MouseEventKind::Down(MouseButton::Left), divider.x, 10);
+    rig.mouse(MouseEventKind::Drag(MouseButton::Left), 60, 10);
+    rig.mouse(MouseEventKind::Up(MouseButton::Left), 60, 10);
+
+    assert_eq!(rig.app.queue().divider, 50);
+}
+
+#[test]
+fn a_click_beside_a_menu_does_not_reach_the_list_behind_it() {
+    let mut rig = Rig::new(morning(clock().now()));
+    let before = rig.current();
+    rig.press("v");
+    rig.draw();
+
+    rig.click(5, 20);
+
+    assert_eq!(rig.current(), before);
+    assert!(rig.screen().contains("Views"));
+}
+
+#[test]
+fn the_mouse_is_given_back_and_taken_again() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("m m");
+
+    assert_eq!(
+        rig.done.iter().filter(|effect| matches!(effect, Effect::Mouse(_))).collect::<Vec<_>>(),
+        [&Effect::Mouse(false), &Effect::Mouse(true)]
+    );
+}
+
+#[test]
+fn an_alert_is_copied_by_its_id_and_as_json() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("y Y");
+
+    let copied: Vec<_> = rig
+        .done
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Copy(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(copied[0], rig.current().to_string());
+    assert!(copied[1].contains("\"providerId\""));
+}
+
+#[test]
+fn a_paste_where_no_field_is_open_is_refused_with_a_word() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.update(Message::Input(Event::Paste("rrr\nqqq".to_owned())));
+
+    assert!(rig.screen().contains("Nothing was pasted"));
+    assert!(!rig.has_quit());
+}
+
+#[test]
+fn a_service_that_does_not_answer_is_asked_again_and_what_was_loaded_stays() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.service.set_down(Some(ServiceError::Unavailable("busy".to_owned())));
+    rig.hear();
+    let screen = rig.screen();
+    assert!(screen.contains("stale since 14:03"), "{screen}");
+    assert!(screen.contains("ACME*SHOP"), "{screen}");
+
+    rig.service.set_down(None);
+    rig.advance(Duration::seconds(40));
+
+    assert!(rig.screen().contains("● live"));
+}
+
+#[test]
+fn without_news_of_changes_the_list_is_loaded_again_by_itself() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+    rig.service.change(|alerts| alerts.truncate(3));
+
+    rig.advance(Duration::seconds(16));
+
+    assert_eq!(rig.app.queue().listing.total(), Some(3));
+}
+
+#[test]
+fn below_the_smallest_size_nothing_but_leaving_and_resizing_works() {
+    let mut rig = Rig::new(morning(clock().now()));
+    let before = rig.current();
+    rig.resize(59, 30);
+    assert!(rig.screen().contains("too small"));
+
+    rig.press("j r ? v /");
+    rig.resize(120, 40);
+
+    assert_eq!(rig.current(), before);
+    assert!(!rig.screen().contains("Resolve"));
+    rig.resize(40, 10);
+    rig.press("q");
+    assert!(rig.has_quit());
+}
+
+#[test]
+fn an_idle_console_wants_to_be_woken_once_a_minute() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.advance(Duration::seconds(30));
+
+    let wake = rig.app.next_wake();
+
+    assert_eq!(wake, avert::domain::time::from_iso("2026-11-20T14:04:00Z").unwrap());
+    assert!(rig.app.take_dirty());
+    assert!(!rig.app.take_dirty(), "what was drawn is not drawn again");
+}
+
+#[test]
+fn the_help_finds_a_key_by_a_word_and_runs_it() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("?");
+    rig.type_text("last alert");
+    rig.press("enter");
+
+    assert_eq!(rig.app.queue().listing.cursor(), 18);
+}
