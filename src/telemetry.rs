@@ -1,7 +1,7 @@
 //! Tracing: to a file while the console is open, to stderr when serving; and the report that a panic leaves.
 
 use std::backtrace::Backtrace;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -41,12 +41,25 @@ fn filter(level: LevelFilter) -> EnvFilter {
 
 fn open_log(path: &Path) -> io::Result<File> {
     if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory)?;
+        make_private(directory)?;
     }
     if std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > LARGEST_LOG) {
         std::fs::rename(path, path.with_extension("log.1"))?;
     }
-    OpenOptions::new().create(true).append(true).open(path)
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Makes a directory that nobody else can look into: logs and reports tell of alerts.
+fn make_private(directory: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory)
 }
 
 /// From now on a panic writes a report into this directory and says on stderr where it is. Hooks that are set later (the console's, which
@@ -72,7 +85,7 @@ pub fn report_panics(directory: PathBuf) {
 }
 
 fn write_report(directory: &Path, report: &str) -> io::Result<PathBuf> {
-    std::fs::create_dir_all(directory)?;
+    make_private(directory)?;
     let file = tempfile::Builder::new()
         .prefix(&format!("avert-panic-{}-", Utc::now().format("%Y%m%dT%H%M%SZ")))
         .suffix(".txt")
@@ -96,6 +109,20 @@ mod tests {
 
         assert_eq!(log.metadata().unwrap().len(), 0);
         assert_eq!(std::fs::metadata(path.with_extension("log.1")).unwrap().len(), LARGEST_LOG + 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_read_the_log() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("logs/avert.log");
+
+        let log = open_log(&path).unwrap();
+
+        let mode = |metadata: std::fs::Metadata| metadata.permissions().mode() & 0o777;
+        assert_eq!(mode(log.metadata().unwrap()), 0o600);
+        assert_eq!(mode(std::fs::metadata(directory.path().join("logs")).unwrap()), 0o700);
     }
 
     #[test]

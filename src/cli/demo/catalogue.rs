@@ -32,6 +32,8 @@ pub(super) struct Merchant {
 #[serde(deny_unknown_fields)]
 pub(super) struct Issuer {
     pub name: String,
+    /// The currencies its cards are mostly used in.
+    pub home: Vec<String>,
     pub cards: Vec<CardRange>,
 }
 
@@ -179,6 +181,19 @@ mod tests {
                 other => panic!("{other}"),
             };
             assert!(card.bin.starts_with(first) && matches!(card.bin.len(), 6 | 8), "{card:?}");
+        }
+    }
+
+    #[test]
+    fn every_currency_has_a_bank_at_home_in_it_with_a_visa_card() {
+        let Catalogue { merchants, issuers, .. } = Catalogue::built_in();
+        for merchant in merchants {
+            let at_home = |issuer: &&Issuer| issuer.home.contains(&merchant.currency);
+            assert!(
+                issuers.iter().filter(at_home).any(|issuer| issuer.cards.iter().any(|card| card.scheme == "visa")),
+                "{}",
+                merchant.currency
+            );
         }
     }
 

@@ -11,7 +11,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rust_decimal::Decimal;
 
-use super::catalogue::{Catalogue, Kind, Merchant};
+use super::catalogue::{CardRange, Catalogue, Issuer, Kind, Merchant};
 use crate::domain::alert::default_window;
 use crate::domain::card::{holds_card_number, mask_card_numbers};
 use crate::domain::resolution::{Decision, InvalidReason};
@@ -192,7 +192,7 @@ impl DemoFeed {
     /// A new alert of this kind, raised at this moment, about a purchase some days before.
     fn fresh(&mut self, kind: &Kind, raised: Timestamp) -> Alert {
         let merchant = self.merchant(kind.subscription);
-        let (issuer, scheme, bin) = self.card(kind);
+        let (issuer, scheme, bin) = self.card(kind, &merchant.currency);
         let last_four = self.fill("####");
         let mut alert = Alert::new(AlertId(self.uuid(raised)), Provider::parse(&kind.provider), AlertType::parse(&kind.alert_type));
         alert.issuer = issuer;
@@ -326,17 +326,15 @@ impl DemoFeed {
         (*merchants.choose(&mut self.rng).expect("the catalogue has merchants of either sort")).clone()
     }
 
-    /// Issuer, scheme and BIN of a card that such alerts come for.
-    fn card(&mut self, kind: &Kind) -> (String, String, String) {
-        let cards: Vec<(&str, &str, &str)> = self
-            .catalogue
-            .issuers
-            .iter()
-            .flat_map(|issuer| issuer.cards.iter().map(|card| (issuer.name.as_str(), card.scheme.as_str(), card.bin.as_str())))
-            .filter(|(_, scheme, _)| kind.schemes.iter().any(|wanted| wanted == scheme))
-            .collect();
-        let (issuer, scheme, bin) = cards.choose(&mut self.rng).expect("the catalogue has a card for each kind");
-        ((*issuer).to_owned(), (*scheme).to_owned(), (*bin).to_owned())
+    /// Issuer, scheme and BIN of a card that such alerts come for; mostly of a bank at home where the shop is.
+    fn card(&mut self, kind: &Kind, currency: &str) -> (String, String, String) {
+        let fits = |card: &&CardRange| kind.schemes.contains(&card.scheme);
+        let abroad = self.rng.random_bool(0.15);
+        let issuers = self.catalogue.issuers.iter().filter(|issuer| abroad || issuer.home.iter().any(|home| home == currency));
+        let cards: Vec<(&Issuer, &CardRange)> =
+            issuers.flat_map(|issuer| issuer.cards.iter().filter(fits).map(move |card| (issuer, card))).collect();
+        let (issuer, card) = cards.choose(&mut self.rng).expect("a test holds that every currency has a card for each kind");
+        (issuer.name.clone(), card.scheme.clone(), card.bin.clone())
     }
 
     fn reason(&mut self, kind: &Kind, scheme: &str) -> Option<String> {
