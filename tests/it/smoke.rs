@@ -1,1 +1,165 @@
-//! The real binary in a pseudo-terminal: an alert resolved by keys.
+//! The real binary in a pseudo-terminal: an alert resolved by keys, seen on the screen and in the database.
+
+use std::path::Path;
+
+use chrono::{Duration, Utc};
+use serde_json::{Value, json};
+
+use crate::support::binary::{Server, run_ok, signal};
+use crate::support::terminal::Terminal;
+
+const CTRL_S: &str = "\x13";
+const ESC: &str = "\x1b";
+
+/// Alerts that lapse one after the other, the first in two hours.
+fn bring_in(home: &Path, descriptors: &[&str]) {
+    let now = Utc::now();
+    let lines = descriptors.iter().enumerate().map(|(index, descriptor)| {
+        let lapses = now + Duration::hours(2 + i64::try_from(index).unwrap());
+        let alert = json!({
+            "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": format!("SMOKE-{index}"),
+            "amount": format!("{}9.90", index + 1), "currency": "EUR", "merchantDescriptor": descriptor,
+            "cardBin": "411111", "cardLastFour": format!("000{index}"), "expiresAt": lapses.to_rfc3339(),
+        });
+        format!("{alert}\n")
+    });
+    let file = home.join("alerts.ndjson");
+    std::fs::write(&file, lines.collect::<String>()).unwrap();
+    run_ok(home, &["import", file.to_str().unwrap()]);
+}
+
+/// One alert by its provider id, as `avert alerts list` tells of it.
+fn alert(home: &Path, provider_id: &str) -> Value {
+    let page: Value = serde_json::from_str(&run_ok(home, &["alerts", "list", "--q", provider_id, "--output", "json"])).unwrap();
+    assert_eq!(page["total"], 1, "{page}");
+    page["data"][0].clone()
+}
+
+fn console(home: &Path, columns: u16, rows: u16) -> Terminal {
+    Terminal::start(home, &["open"], columns, rows)
+}
+
+/// Opens the resolve form with a key and waits until it has looked for doubles of the alert.
+fn open_form(terminal: &mut Terminal, key: &str) {
+    terminal.press(key);
+    terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve") && !screen.contains("looking for doubles"));
+}
+
+#[test]
+fn an_alert_is_resolved_by_keys_and_the_database_holds_it() {
+    let home = tempfile::tempdir().unwrap();
+    bring_in(home.path(), &["FIRST SHOP", "SECOND SHOP"]);
+    let mut terminal = console(home.path(), 120, 40);
+    terminal.wait_for("SECOND SHOP");
+
+    open_form(&mut terminal, "i");
+    terminal.press("3");
+    terminal.press(CTRL_S);
+    terminal.wait_for("undo");
+    terminal.wait_gone("FIRST SHOP");
+
+    let resolved = alert(home.path(), "SMOKE-0");
+    assert_eq!(resolved["status"], "INVALID");
+    assert_eq!(resolved["outcome"]["disputeReasonCode"], "duplicate");
+    assert_eq!(resolved["hoursLeft"], 0);
+    assert_eq!(alert(home.path(), "SMOKE-1")["outcome"], Value::Null);
+    let database = rusqlite::Connection::open(home.path().join("avert.db")).unwrap();
+    let outcomes: i64 = database.query_row("SELECT count(*) FROM outcome", [], |row| row.get(0)).unwrap();
+    assert_eq!(outcomes, 1);
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+}
+
+#[test]
+fn enter_alone_never_sends_a_decision() {
+    let home = tempfile::tempdir().unwrap();
+    bring_in(home.path(), &["FIRST SHOP"]);
+    let mut terminal = console(home.path(), 80, 24);
+    terminal.wait_for("FIRST SHOP");
+
+    open_form(&mut terminal, "r");
+    terminal.press(&"\r".repeat(12));
+    terminal.press(ESC);
+    terminal.wait_gone("Resolve");
+
+    assert_eq!(alert(home.path(), "SMOKE-0")["outcome"], Value::Null);
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+}
+
+#[test]
+fn a_decision_is_taken_back_within_its_grace() {
+    let home = tempfile::tempdir().unwrap();
+    bring_in(home.path(), &["FIRST SHOP"]);
+    let mut terminal = console(home.path(), 120, 40);
+    terminal.wait_for("FIRST SHOP");
+
+    open_form(&mut terminal, "n");
+    terminal.press(CTRL_S);
+    terminal.wait_for("undo");
+    terminal.press("u");
+    terminal.wait_gone("undo");
+
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+    assert_eq!(alert(home.path(), "SMOKE-0")["outcome"], Value::Null);
+}
+
+#[test]
+fn a_change_made_by_http_shows_in_the_open_console_without_moving_the_cursor() {
+    let home = tempfile::tempdir().unwrap();
+    bring_in(home.path(), &["FIRST SHOP", "SECOND SHOP", "THIRD SHOP"]);
+    let key: Value = serde_json::from_str(&run_ok(home.path(), &["keys", "create", "--output", "json"])).unwrap();
+    let server = Server::start(home.path(), &[]);
+    let mut terminal = console(home.path(), 120, 40);
+    terminal.wait_for("THIRD SHOP");
+    terminal.press("jj");
+    terminal.wait_for("alert       SMOKE-2");
+
+    let url = format!("{}/api/v1/alerts/{}/resolution", server.url, alert(home.path(), "SMOKE-0")["id"].as_str().unwrap());
+    let answer = tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let request = reqwest::Client::new().put(url).header("X-API-KEY", key["key"].as_str().unwrap());
+        request.json(&json!({"refunded": "REFUNDED"})).send().await.unwrap().status()
+    });
+
+    assert_eq!(answer, 200);
+    terminal.wait_gone("FIRST SHOP");
+    let screen = terminal.text();
+    assert!(screen.contains("alert       SMOKE-2"), "the cursor has left its alert:\n{screen}");
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+    assert_eq!(server.terminate(), Some(0));
+}
+
+#[test]
+fn a_console_told_to_end_gives_the_terminal_back() {
+    let home = tempfile::tempdir().unwrap();
+    bring_in(home.path(), &["FIRST SHOP"]);
+    let terminal = console(home.path(), 120, 40);
+    terminal.wait_for("FIRST SHOP");
+
+    signal(terminal.process(), "TERM");
+
+    let written = String::from_utf8_lossy(&terminal.wait_exit().1).into_owned();
+    let left = written.rfind("\x1b[?1049l").expect("the alternate screen is left");
+    assert!(written[left..].contains("\x1b[?25h") || written[..left].contains("\x1b[?25h"), "the cursor is shown again");
+    assert!(written.contains("\x1b[?1000l") || written.contains("\x1b[?1006l"), "the mouse is given back");
+}
+
+#[test]
+fn the_demo_opens_on_alerts_and_leaves_nothing_behind() {
+    let home = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::start(home.path(), &["demo", "--rate", "0"], 120, 40);
+    terminal.wait_for("DEMO");
+    terminal.wait_until("alerts in the list", |screen| screen.contains("ETHOCA") && screen.contains("VERIFI"));
+
+    open_form(&mut terminal, "n");
+    terminal.press(CTRL_S);
+    terminal.wait_for("undo");
+    terminal.wait_gone("undo");
+    terminal.press("q");
+
+    assert_eq!(terminal.wait_exit().0, 0);
+    let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -108,15 +108,19 @@ impl Terminal {
         let (shown, changed) = &*self.screen;
         let begin = Instant::now();
         let mut shown = shown.lock().unwrap();
-        loop {
+        let missed = loop {
             let text = shown.parser.screen().contents();
             if condition(&text) {
                 return;
             }
-            assert!(!shown.closed, "the program ended before {what}; the screen:\n{text}");
-            let left = PATIENCE.checked_sub(begin.elapsed()).unwrap_or_else(|| panic!("no {what} after {PATIENCE:?}; the screen:\n{text}"));
-            shown = changed.wait_timeout(shown, left).unwrap().0;
-        }
+            match PATIENCE.checked_sub(begin.elapsed()) {
+                _ if shown.closed => break format!("the program ended before {what}; the screen:\n{text}"),
+                None => break format!("no {what} after {PATIENCE:?}; the screen:\n{text}"),
+                Some(left) => shown = changed.wait_timeout(shown, left).unwrap().0,
+            }
+        };
+        drop(shown);
+        panic!("{missed}");
     }
 
     /// Waits until a text is on the screen.
