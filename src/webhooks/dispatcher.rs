@@ -1,7 +1,7 @@
 //! The dispatcher: leases deliveries that are due, sends them, records what came of it, and looks for more.
 //!
 //! One task owns the state and starts the work: at most one claim, at most one record commit and many sends are under way at a time,
-//! and each comes back to it as a [`Done`]. While a commit is under way the results of further sends gather, and the next commit takes
+//! and each comes back to it as a `Done`. While a commit is under way the results of further sends gather, and the next commit takes
 //! them all; so the number of commits follows the disk, and the number of sends the receivers.
 //!
 //! Nothing here is needed for safety: events and deliveries are in the store before anybody hears of the change, a lease that nobody

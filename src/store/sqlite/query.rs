@@ -1,4 +1,4 @@
-//! A filter as SQL conditions, a sort as an ORDER BY: the meaning of [`AlertFilter`] and [`Sort`] in the columns of `alert`.
+//! A filter as SQL conditions, a sort as an ORDER BY: the meaning of `AlertFilter` and `Sort` in the columns of `alert`.
 
 use chrono::{Duration, NaiveDate, NaiveTime};
 use rusqlite::Connection;
