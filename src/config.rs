@@ -124,11 +124,13 @@ pub struct Console {
     pub mouse: bool,
     /// How long a decision can be taken back before it is sent.
     pub grace_seconds: GraceSeconds,
+    /// File with the user's own keys; empty for `keymap.toml` beside the settings file.
+    pub keymap: PathBuf,
 }
 
 impl Default for Console {
     fn default() -> Self {
-        Self { theme: Theme::Auto, mouse: true, grace_seconds: GraceSeconds(5) }
+        Self { theme: Theme::Auto, mouse: true, grace_seconds: GraceSeconds(5), keymap: PathBuf::new() }
     }
 }
 
@@ -361,7 +363,7 @@ fn flag(text: &str) -> Result<bool, String> {
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every environment variable that sets a setting.
-const VARIABLES: [(&str, Set); 13] = [
+const VARIABLES: [(&str, Set); 14] = [
     ("AVERT_ENVIRONMENT", |settings, text| word(text).map(|value| settings.environment = value)),
     ("AVERT_ORGANIZATION", |settings, text| {
         text.clone_into(&mut settings.organization);
@@ -383,6 +385,10 @@ const VARIABLES: [(&str, Set); 13] = [
     ("AVERT_THEME", |settings, text| word(text).map(|value| settings.console.theme = value)),
     ("AVERT_MOUSE", |settings, text| flag(text).map(|value| settings.console.mouse = value)),
     ("AVERT_GRACE_SECONDS", |settings, text| text.parse().map(|value| settings.console.grace_seconds = value)),
+    ("AVERT_KEYMAP", |settings, text| {
+        settings.console.keymap = text.into();
+        Ok(())
+    }),
     ("AVERT_LOG", |settings, text| word(text).map(|value| settings.log.level = value)),
 ];
 
@@ -443,6 +449,15 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_shows_the_same_list() {
+        let readme = include_str!("../README.md");
+
+        let shown = readme.split_once("<!-- settings: begin -->").and_then(|(_, rest)| rest.split_once("<!-- settings: end -->"));
+
+        assert_eq!(shown.map(|(block, _)| block), Some(format!("\n```toml\n{DEFAULT_FILE}```\n").as_str()));
+    }
+
+    #[test]
     fn every_variable_is_named_in_the_file_that_lists_the_settings() {
         for (variable, _) in VARIABLES {
             assert!(DEFAULT_FILE.contains(&format!("({variable}")), "{variable}");
@@ -451,7 +466,7 @@ mod tests {
 
     #[rstest]
     #[case("colour = 1", 1, "unknown field `colour`, expected one of")]
-    #[case("\n[console]\nthem = \"dark\"", 3, "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`")]
+    #[case("\n[console]\nthem = \"dark\"", 3, "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`")]
     #[case("[console]\ntheme = \"blue\"", 2, "\"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
     #[case("[console]\nmouse = \"yes\"", 2, "expected a boolean")]
     #[case("[console]\ngrace_seconds = 61", 2, "\"61\" is not allowed: whole seconds from 0 to 60")]

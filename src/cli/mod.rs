@@ -16,7 +16,7 @@ mod signals;
 mod webhooks;
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -42,6 +42,8 @@ struct Context {
     home: Home,
     output: Output,
     verbose: u8,
+    /// Where the settings file is, or would be.
+    settings_dir: Option<PathBuf>,
 }
 
 /// Runs a command line to its end.
@@ -109,7 +111,12 @@ impl Context {
                 bail!(Misused("there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR".to_owned()))
             }
         };
-        Ok(Self { settings, home, output: Output::new(everywhere.output, everywhere.no_color), verbose: everywhere.verbose })
+        let settings_dir = match (&everywhere.config, &directories) {
+            (Some(named), _) => named.parent().map(Path::to_owned),
+            (None, directories) => directories.as_ref().map(|directories| directories.config_dir().to_owned()),
+        };
+        let output = Output::new(everywhere.output, everywhere.no_color);
+        Ok(Self { settings, home, output, verbose: everywhere.verbose, settings_dir })
     }
 
     /// Logs of a command without a screen: at least this much, more with `-v`.

@@ -1,7 +1,7 @@
 //! `avert` and `avert open`: the console on this machine's own alerts.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use super::failure::{Misused, SaidAlready};
 use super::local::Local;
 use super::signals::Signals;
 use crate::config;
+use crate::console::keymap::Keymap;
 use crate::console::theme::ThemeName;
 use crate::console::{self, AlertJson, ConsoleError, ConsoleSettings, Place, Session};
 use crate::service::Environment;
@@ -31,6 +32,7 @@ const DRAIN: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> {
     require_terminal()?;
+    let settings = console_settings(&context, &args.console, context.reports())?;
     let logs = context.home.data_dir.join("logs");
     let local = Local::open(&context.home, &context.settings).await?;
     telemetry::to_file(context.raised(context.settings.log.level.filter()), &logs)
@@ -46,7 +48,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
         deployment: local.engine.deployment(caller),
         clock: local.clock.clone(),
         place,
-        settings: console_settings(&context, &args.console, context.reports()),
+        settings,
         desk_dir: Some(context.home.data_dir.join("desk")),
         alert_json: alert_json(),
     };
@@ -78,7 +80,7 @@ pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::R
 }
 
 /// What the console is set to: by flags, else by the settings.
-pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: PathBuf) -> ConsoleSettings {
+pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: PathBuf) -> anyhow::Result<ConsoleSettings> {
     let settings = &context.settings.console;
     let theme = match args.theme.unwrap_or(settings.theme) {
         config::Theme::Auto => (!context.output.color()).then_some(ThemeName::NoColor),
@@ -88,7 +90,23 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
         config::Theme::Ansi => Some(ThemeName::Ansi),
     };
     let grace = Duration::from_secs(settings.grace_seconds.0.into());
-    ConsoleSettings { theme, grace, mouse: settings.mouse, reports, ..ConsoleSettings::default() }
+    let keymap = keymap(&settings.keymap, context.settings_dir.as_deref())?;
+    Ok(ConsoleSettings { theme, grace, mouse: settings.mouse, keymap, reports, ..ConsoleSettings::default() })
+}
+
+/// The keys: those built in, changed by the file that the settings name, or else by `keymap.toml` beside them.
+fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> {
+    let file = match settings_dir {
+        _ if !named.as_os_str().is_empty() => named.to_owned(),
+        Some(directory) => directory.join("keymap.toml"),
+        None => return Ok(Keymap::default()),
+    };
+    let wrong = |what: String| Misused(format!("the keys in {}: {what}", file.display()));
+    match std::fs::read_to_string(&file) {
+        Ok(text) => Keymap::default().with_user_file(&text).map_err(|error| wrong(error.to_string())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && named.as_os_str().is_empty() => Ok(Keymap::default()),
+        Err(error) => Err(wrong(format!("cannot be read: {error}"))),
+    }
 }
 
 /// Writes an alert as the interface does, for copying it.
@@ -106,4 +124,29 @@ pub(super) fn require_terminal() -> Result<(), Misused> {
 
 fn no_terminal() -> Misused {
     Misused("the console needs a terminal; without one there are `avert serve`, `avert alerts list` and `avert import`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::keymap::Action;
+
+    #[test]
+    fn keys_beside_the_settings_are_taken_and_a_wrong_line_is_told_with_its_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("keymap.toml");
+        let read = || keymap(Path::new(""), Some(directory.path()));
+
+        assert_eq!(read(), Ok(Keymap::default()));
+        std::fs::write(&file, "refund = \"R\"\n").unwrap();
+        assert_eq!(read().map(|keymap| keymap.key_of(Action::Refund)), Ok("R".to_owned()));
+        std::fs::write(&file, "refund = \"R\"\nrefnud = \"x\"\n").unwrap();
+        let Misused(words) = read().unwrap_err();
+        assert!(words.contains("keymap.toml: line 2: "), "{words}");
+    }
+
+    #[test]
+    fn a_keymap_that_is_named_has_to_be_there() {
+        assert!(keymap(Path::new("/nowhere/keys.toml"), None).is_err());
+    }
 }

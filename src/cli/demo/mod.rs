@@ -106,7 +106,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
         clock: local.clock.clone(),
         place: Place { name: "demo".to_owned(), demo: true, ..Place::default() },
         // A report outlives the demo that it tells of.
-        settings: console_settings(context, &args.console, std::env::temp_dir()),
+        settings: console_settings(context, &args.console, std::env::temp_dir())?,
         desk_dir: Some(home.data_dir.join("desk")),
         alert_json: alert_json(),
     };
