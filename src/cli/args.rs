@@ -114,6 +114,57 @@ pub(super) enum Command {
     /// Read alerts without a screen
     #[command(subcommand)]
     Alerts(AlertsCommand),
+    /// Copy everything into one file, verified, also while others work here
+    Backup(BackupArgs),
+    /// Put a backup in the place of the database; what was there is kept under another name
+    Restore(RestoreArgs),
+    /// Say what is wrong here and what to do. Exit code 1 where something is
+    Doctor,
+    /// Print the completions of a shell, to be read by it
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write those of all commands into a directory
+    Man(ManArgs),
+}
+
+/// `avert backup`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct BackupArgs {
+    /// The file to write. The key that its secrets are encrypted with goes to FILE.key
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Do not write FILE.key; keep secret.key by other means
+    #[arg(long)]
+    pub(super) no_key: bool,
+}
+
+/// `avert restore`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct RestoreArgs {
+    /// The file that `avert backup` wrote
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// The key that belongs to it. Default: FILE.key where there is one, else the key that is in place
+    #[arg(long, value_name = "KEYFILE")]
+    pub(super) key: Option<PathBuf>,
+}
+
+/// `avert completions`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct CompletionsArgs {
+    /// Which shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(super) shell: clap_complete::Shell,
+}
+
+/// `avert man`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ManArgs {
+    /// Where the pages of all commands are written to
+    #[arg(value_name = "DIR")]
+    pub(super) directory: Option<PathBuf>,
 }
 
 /// `avert demo`.

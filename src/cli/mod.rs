@@ -4,13 +4,16 @@
 
 mod alerts;
 mod args;
+mod backup;
 pub mod demo;
+mod doctor;
 pub mod failure;
 mod import;
 mod keys;
 mod local;
 mod open;
 mod output;
+mod pages;
 mod serve;
 mod signals;
 mod webhooks;
@@ -25,7 +28,7 @@ use tracing::level_filters::LevelFilter;
 
 pub use args::Cli;
 
-use crate::config::Settings;
+use crate::config::{ConfigError, Settings};
 use crate::telemetry;
 use args::{Command, Everywhere};
 use failure::Misused;
@@ -49,7 +52,18 @@ struct Context {
 /// Runs a command line to its end.
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, command } = line;
+    match &command {
+        // These need no settings and no home.
+        Some(Command::Completions(args)) => return pages::completions(args),
+        Some(Command::Man(args)) => return pages::man(args),
+        _ => {}
+    }
     let demo = matches!(command, Some(Command::Demo(_)));
+    if let Some(Command::Doctor) = command {
+        let (context, wrong_settings) = Context::for_doctor(&everywhere)?;
+        context.log_to_stderr(LevelFilter::ERROR);
+        return doctor::run(&context, wrong_settings.as_ref());
+    }
     let context = Context::new(&everywhere, demo)?;
     telemetry::report_panics(if demo { std::env::temp_dir() } else { context.reports() });
     match command.unwrap_or_else(|| Command::Open(args::OpenArgs::default())) {
@@ -81,6 +95,15 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
             context.log_to_stderr(LevelFilter::WARN);
             block_on(alerts::run(context, command))
         }
+        Command::Backup(args) => {
+            context.log_to_stderr(LevelFilter::WARN);
+            backup::run_backup(&context, args)
+        }
+        Command::Restore(args) => {
+            context.log_to_stderr(LevelFilter::WARN);
+            backup::run_restore(&context, args)
+        }
+        Command::Doctor | Command::Completions(_) | Command::Man(_) => Ok(()),
     }
 }
 
@@ -94,13 +117,30 @@ fn block_on(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<()
 
 impl Context {
     fn new(everywhere: &Everywhere, demo: bool) -> anyhow::Result<Self> {
+        let (context, wrong_settings) = Self::read(everywhere, demo)?;
+        match wrong_settings {
+            None => Ok(context),
+            Some(error) => Err(error.into()),
+        }
+    }
+
+    /// The context, with the defaults and the reason where the settings cannot be used.
+    fn for_doctor(everywhere: &Everywhere) -> anyhow::Result<(Self, Option<ConfigError>)> {
+        Self::read(everywhere, false)
+    }
+
+    fn read(everywhere: &Everywhere, demo: bool) -> anyhow::Result<(Self, Option<ConfigError>)> {
         let directories = ProjectDirs::from("", "", "avert");
         let file = match (&everywhere.config, &directories) {
             (Some(named), _) => Some(named.clone()),
             (None, Some(directories)) => Some(directories.config_dir().join("config.toml")).filter(|file| file.exists()),
             (None, None) => None,
         };
-        let settings = Settings::load(file.as_deref(), |name| std::env::var_os(name).map(|text| text.to_string_lossy().into_owned()))?;
+        let settings = Settings::load(file.as_deref(), |name| std::env::var_os(name).map(|text| text.to_string_lossy().into_owned()));
+        let (settings, wrong_settings) = match settings {
+            Ok(settings) => (settings, None),
+            Err(error) => (Settings::default(), Some(error)),
+        };
         let home = match (&everywhere.data_dir, &directories) {
             (Some(named), _) if named.as_os_str().is_empty() => bail!(Misused("--data-dir is empty: a directory is needed".to_owned())),
             (Some(named), _) => Home::at(named.clone()),
@@ -116,7 +156,7 @@ impl Context {
             (None, directories) => directories.as_ref().map(|directories| directories.config_dir().to_owned()),
         };
         let output = Output::new(everywhere.output, everywhere.no_color);
-        Ok(Self { settings, home, output, verbose: everywhere.verbose, settings_dir })
+        Ok((Self { settings, home, output, verbose: everywhere.verbose, settings_dir }, wrong_settings))
     }
 
     /// Logs of a command without a screen: at least this much, more with `-v`.

@@ -12,6 +12,7 @@ mod crash;
 mod engine;
 mod forms;
 mod import;
+mod operations;
 mod smoke;
 mod store;
 mod support;

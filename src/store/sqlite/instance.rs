@@ -63,6 +63,43 @@ impl Drop for Instances {
     }
 }
 
+/// The door to a data directory. Whoever has the database open stands in it; whoever replaces the database shuts it first.
+#[derive(Debug)]
+pub(super) struct Gate {
+    /// Locked until it is dropped: shared by those inside, alone by who shuts it.
+    _lock: File,
+}
+
+impl Gate {
+    /// Goes in; `None` while it is shut.
+    pub(super) fn enter(instances: &Path) -> io::Result<Option<Self>> {
+        Self::take(instances, File::try_lock_shared)
+    }
+
+    /// Shuts it; `None` while somebody is inside.
+    pub(super) fn shut(instances: &Path) -> io::Result<Option<Self>> {
+        Self::take(instances, File::try_lock)
+    }
+
+    fn take(instances: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Self>> {
+        fs::create_dir_all(instances)?;
+        let file = File::options().create(true).truncate(false).write(true).open(instances.join("gate"))?;
+        match lock(&file) {
+            Ok(()) => Ok(Some(Self { _lock: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// How many processes live on a data directory, and how many left their file behind. Changes nothing.
+pub(super) fn census(instances: &Path) -> (usize, usize) {
+    let Ok(entries) = fs::read_dir(instances) else { return (0, 0) };
+    let locks = entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|extension| extension == "lock"));
+    let (dead, living): (Vec<_>, Vec<_>) = locks.partition(|path| is_free(path));
+    (living.len(), dead.len())
+}
+
 fn lock_path(directory: &Path, instance: InstanceId) -> PathBuf {
     directory.join(format!("{instance}.lock"))
 }
@@ -93,6 +130,22 @@ mod tests {
         assert!(!alive);
         assert!(gone);
         assert!(!second.is_dead(second.own()));
+    }
+
+    #[test]
+    fn the_gate_lets_many_in_and_is_shut_only_when_nobody_is_inside() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = Gate::enter(directory.path()).unwrap().expect("open");
+        let second = Gate::enter(directory.path()).unwrap().expect("open for a second one");
+
+        assert!(Gate::shut(directory.path()).unwrap().is_none());
+        drop(first);
+        assert!(Gate::shut(directory.path()).unwrap().is_none());
+        drop(second);
+        let shut = Gate::shut(directory.path()).unwrap().expect("nobody is inside");
+        assert!(Gate::enter(directory.path()).unwrap().is_none());
+        drop(shut);
+        assert!(Gate::enter(directory.path()).unwrap().is_some());
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migratio
 }
 
 /// How many migrations have been applied; refuses a database that has others than these.
-fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<usize> {
+pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) -> StoreResult<usize> {
     let unusable = |what: String| StoreError::Unusable(format!("{}: {what}", path.display()));
     let table: Option<i64> = conn
         .query_row("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migration'", [], |row| row.get(0))

@@ -2,11 +2,13 @@
 
 mod access;
 mod attempts;
+pub mod backup;
 mod budget;
 mod checkpoint;
 mod connection;
 mod counts;
 mod endpoints;
+pub mod examine;
 mod expiry;
 mod ingest;
 mod instance;

@@ -12,7 +12,7 @@ use super::SqliteStore;
 use super::access::ensure_organization;
 use super::checkpoint::Checkpointer;
 use super::connection::{self, Purpose, check_library};
-use super::instance::Instances;
+use super::instance::{Gate, Instances};
 use super::migrate::{MIGRATIONS, inspect, migrate};
 use super::readers::Readers;
 use super::watch::{Watcher, newest_change};
@@ -69,6 +69,10 @@ pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
         }
     };
     make_directory(&directory)?;
+    let announced = directory.join("instances");
+    let gate = Gate::enter(&announced)
+        .map_err(|error| unusable(&announced, &format!("this process cannot announce itself there: {error}")))?
+        .ok_or_else(|| unusable(&directory, "a backup is being restored into it; try again when that is done"))?;
     check_file(&database)?;
     let mut conn =
         connection::open(&database, Purpose::Write).map_err(|error| unusable(&database, &format!("cannot be opened: {error}")))?;
@@ -85,9 +89,9 @@ pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     let key_file = options.secret_key_file.clone().unwrap_or_else(|| directory.join("secret.key"));
     let seal = unlock(&mut conn, &key_file, &database)?;
     ensure_organization(&conn, SystemClock.now())?;
-    let instances = Instances::announce(&directory.join("instances"))
-        .map_err(|error| unusable(&directory.join("instances"), &format!("this process cannot announce itself there: {error}")))?;
-    let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, instances });
+    let instances = Instances::announce(&announced)
+        .map_err(|error| unusable(&announced, &format!("this process cannot announce itself there: {error}")))?;
+    let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, instances, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
     let checkpointer = Arc::new(Checkpointer::start(&database)?);
     let readers = Readers::start(&database)?;
@@ -97,11 +101,17 @@ pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     Ok(SqliteStore { shared, changes, writer, readers, checkpointer, watcher })
 }
 
-fn unusable(path: &Path, what: &str) -> StoreError {
+/// Whether a seal is the one that everything in a database was sealed with; `None` where the database does not tell.
+pub(super) fn fits(conn: &Connection, seal: &Seal) -> StoreResult<Option<bool>> {
+    let check: Option<Vec<u8>> = conn.query_row("SELECT value FROM fact WHERE name = ?1", [KEY_CHECK], |row| row.get(0)).optional()?;
+    Ok(check.map(|sealed| seal.open(KEY_CHECK_PLACE, &sealed).is_some()))
+}
+
+pub(super) fn unusable(path: &Path, what: &str) -> StoreError {
     StoreError::Unusable(format!("{}: {what}", path.display()))
 }
 
-fn make_directory(directory: &Path) -> StoreResult<()> {
+pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
 use super::checkpoint::Checkpointer;
-use super::instance::Instances;
+use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
 use crate::domain::InstanceId;
 use crate::store::seal::Seal;
@@ -27,6 +27,8 @@ pub(super) struct Shared {
     pub(super) render: Arc<dyn RenderEvent>,
     pub(super) seal: Seal,
     pub(super) instances: Instances,
+    /// Keeps the database from being replaced under us.
+    pub(super) _gate: Gate,
 }
 
 /// One unit of work, inside its transaction.

@@ -4,6 +4,7 @@ pub mod alerts;
 pub mod binary;
 pub mod clock;
 pub mod engine;
+pub mod operations;
 pub mod receiver;
 pub mod store;
 pub mod terminal;

@@ -1,0 +1,99 @@
+//! `avert backup` and `avert restore`: a verified copy of everything, and the way back.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde_json::json;
+
+use super::Context;
+use super::args::{BackupArgs, RestoreArgs};
+use super::output::{Answer, Rows, columns_of};
+use crate::store::sqlite::backup::{BackupOptions, Contents, RestoreOptions, back_up, restore};
+
+/// The data key's file, and whether it is the one beside the database (else its place is the operator's business).
+pub(super) fn key_file(context: &Context) -> (PathBuf, bool) {
+    match context.settings.secret_key_file.as_os_str().is_empty() {
+        true => (context.home.database.with_file_name("secret.key"), true),
+        false => (context.settings.secret_key_file.clone(), false),
+    }
+}
+
+pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<()> {
+    let (key_file, beside) = key_file(context);
+    let options = BackupOptions {
+        database: context.home.database.clone(),
+        with_key: beside && !args.no_key,
+        key_file,
+        target: args.file,
+        overwrite: args.force,
+    };
+    let backup = back_up(&options)?;
+    let key = match &backup.key {
+        Some(key) => {
+            format!("The key that its secrets are encrypted with is in {}: keep both, it is worth nothing without.", key.display())
+        }
+        None => format!("Its secrets are encrypted with {}, which is not in it: keep that file too.", options.key_file.display()),
+    };
+    let note = format!("{} holds {}, verified.\n{key}", options.target.display(), told(&backup.contents));
+    print(
+        context,
+        note,
+        json!({
+            "file": path(&options.target),
+            "keyFile": backup.key.as_deref().map(path),
+            "schema": backup.contents.schema,
+            "alerts": backup.contents.rows_of("alert"),
+            "outcomes": backup.contents.rows_of("outcome"),
+            "events": backup.contents.rows_of("event"),
+            "deliveries": backup.contents.rows_of("delivery"),
+            "bytes": backup.contents.bytes,
+        }),
+    )
+}
+
+pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Result<()> {
+    let (key_file, beside) = key_file(context);
+    let options = RestoreOptions { database: context.home.database.clone(), key_file, replace_key: beside, from: args.file, key: args.key };
+    let restored = restore(&options)?;
+    let mut note = format!("{} is in place, with {}, verified.", options.from.display(), told(&restored.contents));
+    for (what, kept) in [("database", &restored.kept), ("key", &restored.kept_key)] {
+        if let Some(kept) = kept {
+            note.push_str(&format!("\nThe {what} that was here is kept as {}.", kept.display()));
+        }
+    }
+    note.push_str("\nWhat was decided after the backup is not in it: those alerts are open here and answered at the network.");
+    print(
+        context,
+        note,
+        json!({
+            "file": path(&options.from),
+            "database": path(&options.database),
+            "keptDatabase": restored.kept.as_deref().map(path),
+            "keptKey": restored.kept_key.as_deref().map(path),
+            "schema": restored.contents.schema,
+            "alerts": restored.contents.rows_of("alert"),
+            "outcomes": restored.contents.rows_of("outcome"),
+            "events": restored.contents.rows_of("event"),
+            "deliveries": restored.contents.rows_of("delivery"),
+            "bytes": restored.contents.bytes,
+        }),
+    )
+}
+
+fn told(contents: &Contents) -> String {
+    format!("{} alerts and {} outcomes ({} bytes)", contents.rows_of("alert"), contents.rows_of("outcome"), contents.bytes)
+}
+
+fn path(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn print(context: &Context, note: String, record: serde_json::Value) -> anyhow::Result<()> {
+    let answer = Answer {
+        table: Rows { note: Some(note), ..Rows::default() },
+        document: record.clone(),
+        columns: columns_of(&record),
+        records: vec![record],
+    };
+    context.output.print(&answer).context("the result cannot be written")
+}

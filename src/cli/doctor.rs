@@ -1,0 +1,116 @@
+//! `avert doctor`: what is wrong here and what to do. Changes nothing.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::Context;
+use super::backup::key_file;
+use super::failure::SaidAlready;
+use super::output::{Answer, Rows};
+use crate::config::ConfigError;
+use crate::domain::time::{Clock as _, SystemClock};
+use crate::store::sqlite::examine::{Finding, Grade, examine};
+
+/// So little room on the disk is wrong, in bytes.
+const TOO_LITTLE: u64 = 100 << 20;
+/// And so little calls for a look.
+const LITTLE: u64 = 1 << 30;
+
+/// `wrong_settings` is why the settings could not be read; the defaults are in the context then.
+pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>) -> anyhow::Result<()> {
+    let mut findings = vec![match wrong_settings {
+        None => Finding::fine("settings", "every value is understood"),
+        Some(error) => {
+            Finding::wrong("settings", error.to_string(), "mend it: until then no command runs; the rest here is told by the defaults")
+        }
+    }];
+    let directory = context.home.database.parent().unwrap_or(Path::new("."));
+    findings.push(data_directory(directory));
+    findings.extend(room(directory));
+    findings.extend(examine(&context.home.database, &key_file(context).0, SystemClock.now()));
+
+    let records: Vec<Value> = findings.iter().map(record).collect();
+    let of = |grade: Grade| findings.iter().filter(|finding| finding.grade == grade).count();
+    let (wrong, notices) = (of(Grade::Wrong), of(Grade::Notice));
+    let summary = match (wrong, notices) {
+        (0, 0) => "Nothing is wrong.".to_owned(),
+        (0, notices) => format!("Nothing is wrong; {notices} to look at."),
+        (wrong, notices) => format!("{wrong} wrong, {notices} to look at."),
+    };
+    let row = |finding: &Finding| {
+        let advice = if finding.advice.is_empty() { String::new() } else { format!("-> {}", finding.advice) };
+        vec![finding.grade.as_str().to_owned(), finding.check.to_owned(), finding.found.clone(), advice]
+    };
+    context.output.print(&Answer {
+        table: Rows {
+            head: vec!["", "CHECK", "FOUND", "WHAT TO DO"],
+            rows: findings.iter().map(row).collect(),
+            note: Some(summary),
+            ..Rows::default()
+        },
+        document: json!({"wrong": wrong, "notices": notices, "checks": records}),
+        columns: ["check", "state", "found", "advice"].map(str::to_owned).to_vec(),
+        records,
+    })?;
+    // It has said itself what is wrong.
+    if wrong > 0 { Err(SaidAlready.into()) } else { Ok(()) }
+}
+
+fn record(finding: &Finding) -> Value {
+    json!({"check": finding.check, "state": finding.grade.as_str(), "found": finding.found, "advice": finding.advice})
+}
+
+fn data_directory(directory: &Path) -> Finding {
+    let shown = directory.display();
+    match std::fs::metadata(directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Finding::notice(
+            "data directory",
+            format!("{shown} does not exist"),
+            "nothing, where this is a new place: the first command makes it",
+        ),
+        Err(error) => Finding::wrong("data directory", format!("{shown}: {error}"), "make it readable for the user who runs avert"),
+        Ok(there) if !there.is_dir() => {
+            Finding::wrong("data directory", format!("{shown} is no directory"), "name another one with --data-dir")
+        }
+        Ok(there) if writable_by_others(&there) => {
+            Finding::wrong("data directory", format!("{shown} can be written by other users"), format!("chmod 700 {shown}"))
+        }
+        // A file that is gone again at once, also after a fault.
+        Ok(_) => match tempfile::tempfile_in(directory) {
+            Ok(_) => Finding::fine("data directory", shown.to_string()),
+            Err(error) => {
+                Finding::wrong("data directory", format!("{shown} cannot be written: {error}"), "give the user who runs avert write access")
+            }
+        },
+    }
+}
+
+#[cfg(unix)]
+fn writable_by_others(directory: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    directory.permissions().mode() & 0o022 != 0
+}
+
+#[cfg(not(unix))]
+fn writable_by_others(_directory: &std::fs::Metadata) -> bool {
+    false
+}
+
+/// How much room the disk has.
+#[cfg(unix)]
+fn room(directory: &Path) -> Option<Finding> {
+    let disk = rustix::fs::statvfs(directory).ok()?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let found = format!("{} MiB free", free >> 20);
+    Some(match free {
+        free if free < TOO_LITTLE => Finding::wrong("disk", found, "make room: without it decisions are refused"),
+        free if free < LITTLE => Finding::notice("disk", found, "make room soon"),
+        _ => Finding::fine("disk", found),
+    })
+}
+
+#[cfg(not(unix))]
+fn room(_directory: &Path) -> Option<Finding> {
+    None
+}

@@ -1,0 +1,277 @@
+//! An examination of a database from outside: what is wrong with it and what to do. Changes nothing and makes nothing.
+
+use std::fs;
+use std::path::Path;
+
+use chrono::Duration;
+use rusqlite::{Connection, params};
+
+use super::connection::{self, Purpose};
+use super::counts::{DAY_MICROS, NO_DAY};
+use super::instance::census;
+use super::migrate::{MIGRATIONS, applied, inspect};
+use super::opening::fits;
+use super::rows::{micros, moment};
+use crate::domain::time::{Timestamp, to_iso};
+use crate::store::StoreResult;
+use crate::store::seal::Seal;
+
+/// How serious a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// As it should be.
+    Fine,
+    /// Works, but somebody should look.
+    Notice,
+    /// Something does not work, or will not.
+    Wrong,
+}
+
+impl Grade {
+    /// One word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fine => "ok",
+            Self::Notice => "notice",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
+/// What one check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked at.
+    pub check: &'static str,
+    /// How serious it is.
+    pub grade: Grade,
+    /// What was found, in words.
+    pub found: String,
+    /// What to do; empty where nothing is to be done.
+    pub advice: String,
+}
+
+impl Finding {
+    /// All is well.
+    pub fn fine(check: &'static str, found: impl Into<String>) -> Self {
+        Self { check, grade: Grade::Fine, found: found.into(), advice: String::new() }
+    }
+
+    /// Somebody should look.
+    pub fn notice(check: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { check, grade: Grade::Notice, found: found.into(), advice: advice.into() }
+    }
+
+    /// Something does not work.
+    pub fn wrong(check: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { check, grade: Grade::Wrong, found: found.into(), advice: advice.into() }
+    }
+}
+
+/// Deliveries that have been due for so long mean that nobody sends them.
+const OVERDUE: Duration = Duration::minutes(15);
+/// The clock may differ by so much from the newest moment in the database.
+const AHEAD: Duration = Duration::minutes(5);
+
+const RESTORE: &str = "keep a copy of the data directory, then bring a backup back with `avert restore FILE`";
+
+/// One look at a database that could be opened, as of a moment.
+type Check = fn(&Connection, Timestamp) -> StoreResult<Finding>;
+
+/// Examines a database with its key and the processes on it, as of `now`.
+pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding> {
+    let mut findings = vec![key(key_file, database.exists())];
+    let instances = database.with_file_name("instances");
+    let (living, dead) = census(&instances);
+    findings.push(Finding::fine("processes", format!("{living} at work here, {dead} ended without a word (their work is taken up)")));
+    if !database.exists() {
+        let advice = "nothing, where this is a new place: the first command makes it; else name the right --data-dir";
+        findings.push(Finding::notice("database", format!("{} does not exist", database.display()), advice));
+        return findings;
+    }
+    let size = fs::metadata(database).map_or(0, |file| file.len());
+    let conn = match connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| inspect(&conn, database).map(|()| conn))
+    {
+        Ok(conn) => conn,
+        Err(error) => {
+            findings.push(Finding::wrong("database", error.to_string(), RESTORE));
+            return findings;
+        }
+    };
+    match applied(&conn, database, MIGRATIONS) {
+        Ok(0) => {
+            findings.push(Finding::notice("database", "is empty", "nothing: the first command fills it"));
+            return findings;
+        }
+        Ok(schema) if schema < MIGRATIONS.len() => {
+            let advice = "nothing: the next start brings it up to date, with a backup before";
+            findings.push(Finding::notice("database", format!("schema {schema}, this avert has {}", MIGRATIONS.len()), advice));
+            return findings;
+        }
+        Ok(schema) => findings.push(Finding::fine("database", format!("{}, schema {schema}, {size} bytes", database.display()))),
+        Err(error) => {
+            findings.push(Finding::wrong("database", error.to_string(), "use the avert that wrote it"));
+            return findings;
+        }
+    }
+    let checks: [(&'static str, Check); 7] = [
+        ("integrity", |conn, _| integrity(conn)),
+        ("outcomes", |conn, _| outcomes(conn)),
+        ("counts", |conn, _| counts(conn)),
+        ("decisions", decisions),
+        ("deliveries", deliveries),
+        ("endpoints", |conn, _| endpoints(conn)),
+        ("clock", clock),
+    ];
+    for (name, check) in checks {
+        findings.push(check(&conn, now).unwrap_or_else(|error| Finding::wrong(name, error.to_string(), RESTORE)));
+    }
+    if let Ok(seal) = Seal::from_file(key_file, false)
+        && !matches!(fits(&conn, &seal), Ok(Some(true)))
+    {
+        let found = format!("{} is not the key that the database was sealed with", key_file.display());
+        findings.push(Finding::wrong("key", found, "put the right file there: it was made with the database, backups keep it as FILE.key"));
+    }
+    findings
+}
+
+fn key(key_file: &Path, needed: bool) -> Finding {
+    let shown = key_file.display();
+    match Seal::from_file(key_file, false) {
+        Err(_) if !needed && !key_file.exists() => Finding::fine("key file", "none yet; it is made with the database"),
+        Err(error) => {
+            Finding::wrong("key file", error.to_string(), "put it back: it was made with the database, backups keep it as FILE.key")
+        }
+        Ok(_) if open_to_others(key_file) => {
+            Finding::wrong("key file", format!("{shown} can be read by other users"), format!("chmod 600 {shown}"))
+        }
+        Ok(_) => Finding::fine("key file", format!("{shown}, for its owner only")),
+    }
+}
+
+#[cfg(unix)]
+fn open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn open_to_others(_path: &Path) -> bool {
+    false
+}
+
+fn count(conn: &Connection, sql: &str) -> StoreResult<i64> {
+    Ok(conn.query_row(sql, [], |row| row.get(0))?)
+}
+
+fn integrity(conn: &Connection) -> StoreResult<Finding> {
+    let mut statement = conn.prepare("PRAGMA quick_check(5)")?;
+    let lines: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    if lines != ["ok"] {
+        return Ok(Finding::wrong("integrity", lines.join("; "), RESTORE));
+    }
+    let orphans = count(conn, "SELECT count(*) FROM pragma_foreign_key_check")?;
+    Ok(match orphans {
+        0 => Finding::fine("integrity", "every page and every reference holds"),
+        _ => Finding::wrong("integrity", format!("{orphans} rows refer to rows that are not there"), RESTORE),
+    })
+}
+
+/// The word of an outcome stands with the alert exactly where the outcome itself is.
+fn outcomes(conn: &Connection) -> StoreResult<Finding> {
+    let alone = count(
+        conn,
+        "SELECT (SELECT count(*) FROM alert a WHERE a.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key))
+              + (SELECT count(*) FROM outcome o JOIN alert a ON a.key = o.alert WHERE a.outcome IS NULL)",
+    )?;
+    Ok(match alone {
+        0 => Finding::fine("outcomes", format!("{} recorded", count(conn, "SELECT count(*) FROM outcome")?)),
+        _ => Finding::wrong("outcomes", format!("{alone} alerts disagree with their outcome"), RESTORE),
+    })
+}
+
+/// Lists tell totals from a table of counts: it has to say what counting says.
+fn counts(conn: &Connection) -> StoreResult<Finding> {
+    const COUNTED: &str = "SELECT organization,
+            CASE WHEN alert_time IS NULL THEN ?2 ELSE (alert_time - ((alert_time % ?1) + ?1) % ?1) / ?1 END,
+            provider, type, status, coalesce(outcome, 0), expired_at IS NOT NULL, count(*) FROM alert GROUP BY 1, 2, 3, 4, 5, 6, 7";
+    const KEPT: &str = "SELECT organization, day, provider, type, status, outcome, expired, alerts FROM alert_count WHERE alerts > 0";
+    let sql = format!("SELECT count(*) FROM (SELECT * FROM ({COUNTED} EXCEPT {KEPT}) UNION ALL SELECT * FROM ({KEPT} EXCEPT {COUNTED}))");
+    let differing: i64 = conn.query_row(&sql, params![DAY_MICROS, NO_DAY], |row| row.get(0))?;
+    Ok(match differing {
+        0 => Finding::fine("counts", format!("{} alerts, as counted", count(conn, "SELECT count(*) FROM alert")?)),
+        _ => Finding::wrong("counts", format!("{differing} kept counts differ from what is there: lists tell wrong totals"), RESTORE),
+    })
+}
+
+fn decisions(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
+    let parked = count(conn, "SELECT count(*) FROM resolution_attempt WHERE state = 'PARKED'")?;
+    let unknown = count(conn, "SELECT count(*) FROM resolution_attempt WHERE state = 'UNKNOWN'")?;
+    let left: i64 =
+        conn.query_row("SELECT count(*) FROM resolution_attempt WHERE state = 'INFLIGHT' AND deadline < ?1", [micros(now)], |row| {
+            row.get(0)
+        })?;
+    Ok(if parked > 0 {
+        let advice = "ask the network what it recorded: avert could not find it out, and these alerts take no other decision until then";
+        Finding::wrong("decisions", format!("{parked} wait for a person, {unknown} unknown, {left} left behind"), advice)
+    } else if unknown + left > 0 {
+        let advice = "keep `avert serve` or a console running: it asks the network and clears them up";
+        Finding::notice("decisions", format!("{unknown} whose fate is unknown, {left} left behind"), advice)
+    } else {
+        Finding::fine("decisions", "none in doubt")
+    })
+}
+
+fn deliveries(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
+    let waiting = count(conn, "SELECT count(*) FROM delivery WHERE state IN ('pending', 'leased')")?;
+    let exhausted = count(conn, "SELECT count(*) FROM delivery WHERE state = 'exhausted'")?;
+    let overdue: i64 = conn.query_row(
+        "SELECT count(*) FROM delivery d JOIN endpoint e ON e.key = d.endpoint
+         WHERE d.state = 'pending' AND d.due < ?1 AND e.disabled_at IS NULL",
+        [micros(now - OVERDUE)],
+        |row| row.get(0),
+    )?;
+    let found = format!("{waiting} on their way, {overdue} of them overdue, {exhausted} given up");
+    Ok(if overdue > 0 {
+        Finding::notice("deliveries", found, "keep `avert serve` or a console running: nobody has sent them for a quarter of an hour")
+    } else if exhausted > 0 {
+        Finding::notice("deliveries", found, "look at what the receivers answered, then send them again")
+    } else {
+        Finding::fine("deliveries", found)
+    })
+}
+
+fn endpoints(conn: &Connection) -> StoreResult<Finding> {
+    let all = count(conn, "SELECT count(*) FROM endpoint")?;
+    let mut statement = conn.prepare("SELECT url, coalesce(disabled_reason, '') FROM endpoint WHERE disabled_at IS NOT NULL LIMIT 5")?;
+    let disabled = statement.query_map([], |row| Ok(format!("{} ({})", row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+    let disabled: Vec<String> = disabled.collect::<Result<_, _>>()?;
+    Ok(if disabled.is_empty() {
+        Finding::fine("endpoints", format!("{all}, none disabled"))
+    } else {
+        Finding::notice(
+            "endpoints",
+            format!("disabled: {}", disabled.join(", ")),
+            "nothing is sent there; add the address anew once it answers",
+        )
+    })
+}
+
+/// A clock that is behind what it wrote itself is wrong now, or was wrong then.
+fn clock(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
+    let newest: Option<i64> = conn.query_row(
+        "SELECT max(t) FROM (SELECT max(started_at) t FROM resolution_attempt UNION ALL SELECT max(at) FROM event
+            UNION ALL SELECT max(applied_at) FROM schema_migration UNION ALL SELECT max(created_at) FROM api_key)",
+        [],
+        |row| row.get(0),
+    )?;
+    let newest = newest.map(moment).transpose()?;
+    Ok(match newest {
+        Some(newest) if newest > now + AHEAD => Finding::wrong(
+            "clock",
+            format!("it shows {}, and the database was written at {}", to_iso(now), to_iso(newest)),
+            "set the clock of this machine (NTP): deadlines and signatures go by it",
+        ),
+        _ => Finding::fine("clock", to_iso(now)),
+    })
+}

@@ -1,0 +1,178 @@
+//! A backup is whole, verified and comes back; what is not a backup replaces nothing.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::binary::{Server, run, run_ok};
+use crate::support::operations::{alerts, import, refused};
+
+fn total(home: &Path) -> u64 {
+    let page: Value = serde_json::from_str(&run_ok(home, &["alerts", "list", "--output", "json"])).unwrap();
+    page["total"].as_u64().unwrap()
+}
+
+fn file_in(place: &TempDir, name: &str) -> String {
+    place.path().join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_a_backup_of_a_running_engine_holds_comes_back_elsewhere_with_its_key() {
+    let (home, place, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), alerts(1..=5));
+    run_ok(home.path(), &["webhooks", "add", "http://127.0.0.1:9/", "--header", "X-Api-Key: secret"]);
+    let server = Server::start(home.path(), &[]);
+    let file = file_in(&place, "avert.backup");
+
+    let told: Value = serde_json::from_str(&run_ok(home.path(), &["backup", &file, "--output", "json"])).unwrap();
+    import(home.path(), alerts(6..=7));
+    let restored: Value = serde_json::from_str(&run_ok(elsewhere.path(), &["restore", &file, "--output", "json"])).unwrap();
+
+    assert_eq!((&told["alerts"], &told["keyFile"]), (&json!(5), &json!(format!("{file}.key"))));
+    assert_eq!((&restored["alerts"], &restored["keptDatabase"]), (&json!(5), &Value::Null));
+    assert_eq!((total(home.path()), total(elsewhere.path())), (7, 5));
+    assert_eq!(fs::read(format!("{file}.key")).unwrap(), fs::read(home.path().join("secret.key")).unwrap());
+    for written in [file.clone(), format!("{file}.key")] {
+        assert_eq!(fs::metadata(&written).unwrap().permissions().mode() & 0o777, 0o600, "{written}");
+    }
+    // The endpoint's credential opens only with the right key: the engine starts on it and lists it.
+    assert!(run_ok(elsewhere.path(), &["webhooks", "list"]).contains("http://127.0.0.1:9/"));
+    assert_eq!(server.terminate(), Some(0));
+}
+
+#[test]
+fn a_backup_leaves_nothing_but_itself_and_never_replaces_a_file_unasked() {
+    let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), alerts(1..=1));
+    let file = file_in(&place, "avert.backup");
+    run_ok(home.path(), &["backup", &file]);
+    let first = fs::read(&file).unwrap();
+    import(home.path(), alerts(2..=2));
+
+    let again = run(home.path(), &["backup", &file]);
+    assert!(refused(&again, 1).contains("--force"));
+    assert_eq!(fs::read(&file).unwrap(), first);
+
+    run_ok(home.path(), &["backup", &file, "--force"]);
+    assert_ne!(fs::read(&file).unwrap(), first);
+    let mut names: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["avert.backup", "avert.backup.key"]);
+}
+
+#[test]
+fn without_its_key_a_backup_says_which_file_has_to_be_kept() {
+    let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), alerts(1..=1));
+    let file = file_in(&place, "avert.backup");
+
+    let told = run_ok(home.path(), &["backup", &file, "--no-key"]);
+
+    assert!(told.contains("secret.key") && told.contains("keep that file too"), "{told}");
+    assert!(!Path::new(&format!("{file}.key")).exists());
+}
+
+#[test]
+fn what_is_replaced_is_kept_and_can_be_restored_itself() {
+    let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), alerts(1..=2));
+    let file = file_in(&place, "avert.backup");
+    run_ok(home.path(), &["backup", &file]);
+    import(home.path(), alerts(3..=9));
+
+    let told: Value = serde_json::from_str(&run_ok(home.path(), &["restore", &file, "--output", "json"])).unwrap();
+    assert_eq!(total(home.path()), 2);
+
+    let kept = told["keptDatabase"].as_str().unwrap();
+    run_ok(home.path(), &["restore", kept]);
+    assert_eq!(total(home.path()), 9);
+}
+
+#[test]
+fn a_backup_of_another_data_directory_brings_its_key_and_the_old_one_is_kept() {
+    let (home, other, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), alerts(1..=1));
+    import(other.path(), alerts(1..=3));
+    let old_key = fs::read(home.path().join("secret.key")).unwrap();
+    let file = file_in(&place, "avert.backup");
+    run_ok(other.path(), &["backup", &file]);
+
+    let told: Value = serde_json::from_str(&run_ok(home.path(), &["restore", &file, "--output", "json"])).unwrap();
+
+    assert_eq!(total(home.path()), 3);
+    assert_eq!(fs::read(told["keptKey"].as_str().unwrap()).unwrap(), old_key);
+}
+
+#[test]
+fn restoring_is_refused_while_somebody_works_there() {
+    let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), alerts(1..=2));
+    let file = file_in(&place, "avert.backup");
+    run_ok(home.path(), &["backup", &file]);
+    import(home.path(), alerts(3..=3));
+    let server = Server::start(home.path(), &[]);
+
+    let busy = run(home.path(), &["restore", &file]);
+
+    assert!(refused(&busy, 1).contains("another avert works on it"));
+    assert_eq!(server.terminate(), Some(0));
+    assert_eq!(total(home.path()), 3);
+    run_ok(home.path(), &["restore", &file]);
+    assert_eq!(total(home.path()), 2);
+}
+
+#[test]
+fn what_is_no_backup_replaces_nothing_and_is_told() {
+    let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), alerts(1..=40));
+    let good = file_in(&place, "good");
+    run_ok(home.path(), &["backup", &good]);
+    let named = |name: &str| file_in(&place, name);
+    fs::write(named("text"), "not a database, though it is long enough to have a header of its own. ".repeat(4)).unwrap();
+    Connection::open(named("foreign")).unwrap().execute_batch("CREATE TABLE other (a)").unwrap();
+    fs::copy(&good, named("newer")).unwrap();
+    Connection::open(named("newer")).unwrap().execute("INSERT INTO schema_migration VALUES (99, 'later', x'00', 0)", []).unwrap();
+    let mut bytes = fs::read(&good).unwrap();
+    // The end of the file is gone, and pages in the middle are noise.
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 16_384].fill(0xA5);
+    fs::write(named("damaged"), &bytes).unwrap();
+    bytes.truncate(middle);
+    fs::write(named("cut"), &bytes).unwrap();
+    let before = fs::read(home.path().join("avert.db")).unwrap();
+
+    for (name, words) in [
+        ("missing", "does not exist"),
+        ("text", "is not a database that can be read"),
+        ("foreign", "is a database of another program"),
+        ("newer", "was written by a newer avert (schema 99"),
+        ("damaged", "damaged"),
+        ("cut", "damaged"),
+    ] {
+        let said = refused(&run(home.path(), &["restore", &named(name), "--key", &format!("{good}.key")]), 1);
+        assert!(said.contains(words) && said.contains(name), "{name}: {said}");
+    }
+
+    assert_eq!(fs::read(home.path().join("avert.db")).unwrap(), before);
+    assert_eq!(total(home.path()), 40);
+    let left: Vec<_> = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(!left.iter().any(|name| name.contains("before-restore") || name.starts_with(".tmp")), "{left:?}");
+}
+
+#[test]
+fn a_backup_with_the_wrong_key_replaces_nothing() {
+    let (home, other, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), alerts(1..=1));
+    import(other.path(), alerts(1..=3));
+    let file = file_in(&place, "avert.backup");
+    run_ok(other.path(), &["backup", &file, "--no-key"]);
+
+    let said = refused(&run(home.path(), &["restore", &file]), 1);
+
+    assert!(said.contains("is not the key") && said.contains("--key"), "{said}");
+    assert_eq!(total(home.path()), 1);
+}

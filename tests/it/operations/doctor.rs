@@ -1,0 +1,166 @@
+//! The doctor sees each thing that can be wrong, says what to do, and is silent about a healthy place.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::support::binary::{avert, run};
+use crate::support::operations::{alerts, import};
+
+/// What the doctor says of a data directory, and its exit code.
+fn doctor(home: &Path) -> (Option<i32>, Value) {
+    let output = run(home, &["doctor", "--output", "json"]);
+    (output.status.code(), serde_json::from_slice(&output.stdout).expect("a report"))
+}
+
+#[track_caller]
+fn assert_finds(home: &Path, check: &str, state: &str) -> Value {
+    let (code, report) = doctor(home);
+    let finding = report["checks"].as_array().unwrap().iter().find(|finding| finding["check"] == check && finding["state"] == state);
+    let finding = finding.unwrap_or_else(|| panic!("{check} is not {state}: {report:#}")).clone();
+    assert_eq!(code, Some(i32::from(state == "wrong")), "{report:#}");
+    assert!(!finding["advice"].as_str().unwrap().is_empty(), "{finding}");
+    finding
+}
+
+fn healthy() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    import(home.path(), alerts(1..=20));
+    home
+}
+
+fn spoil(home: &Path, sql: &str) {
+    Connection::open(home.join("avert.db")).unwrap().execute_batch(sql).unwrap();
+}
+
+#[test]
+fn a_healthy_place_has_nothing_wrong() {
+    let home = healthy();
+
+    let (code, report) = doctor(home.path());
+
+    assert_eq!((code, &report["wrong"]), (Some(0), &Value::from(0)), "{report:#}");
+    assert!(report["checks"].as_array().unwrap().len() >= 10);
+}
+
+#[test]
+fn looking_at_a_new_place_makes_nothing() {
+    let home = tempfile::tempdir().unwrap();
+
+    let (code, report) = doctor(&home.path().join("new"));
+
+    assert_eq!(code, Some(0), "{report:#}");
+    assert!(!home.path().join("new/avert.db").exists());
+}
+
+#[test]
+fn a_key_that_others_can_read_is_wrong() {
+    let home = healthy();
+    fs::set_permissions(home.path().join("secret.key"), fs::Permissions::from_mode(0o644)).unwrap();
+
+    let finding = assert_finds(home.path(), "key file", "wrong");
+
+    assert!(finding["advice"].as_str().unwrap().starts_with("chmod 600 "));
+}
+
+#[test]
+fn a_key_that_is_gone_or_another_one_is_wrong() {
+    let (home, other) = (healthy(), healthy());
+    fs::copy(other.path().join("secret.key"), home.path().join("secret.key")).unwrap();
+    assert_finds(home.path(), "key", "wrong");
+
+    fs::remove_file(home.path().join("secret.key")).unwrap();
+    assert_finds(home.path(), "key file", "wrong");
+}
+
+#[test]
+fn counts_that_differ_from_counting_are_wrong() {
+    let home = healthy();
+    spoil(home.path(), "UPDATE alert_count SET alerts = alerts + 1");
+
+    assert_finds(home.path(), "counts", "wrong");
+}
+
+#[test]
+fn an_outcome_without_its_word_is_wrong() {
+    let home = healthy();
+    spoil(home.path(), "INSERT INTO outcome VALUES (1, randomblob(16), 'p', 'success', 'resolved', 'refunded', '', NULL, 0, NULL)");
+
+    assert_finds(home.path(), "outcomes", "wrong");
+}
+
+#[test]
+fn damaged_pages_are_wrong() {
+    let home = healthy();
+    let database = home.path().join("avert.db");
+    Connection::open(&database).unwrap().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    let mut bytes = fs::read(&database).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 40_960].fill(0xA5);
+    fs::write(&database, bytes).unwrap();
+
+    let (code, report) = doctor(home.path());
+
+    assert_eq!(code, Some(1), "{report:#}");
+}
+
+#[test]
+fn a_decision_that_waits_for_a_person_is_wrong_and_a_doubtful_one_a_notice() {
+    let home = healthy();
+    let attempt = |state: &str, alert: u8| {
+        format!(
+            "INSERT INTO resolution_attempt (id, organization, alert, dialect, refunded, comments, body_hash, state, generation, instance,
+                started_at, deadline) VALUES (randomblob(16), 1, {alert}, 'current', 'REFUNDED', '', randomblob(32), '{state}', 1, randomblob(16), 0, 0)"
+        )
+    };
+    spoil(home.path(), &attempt("UNKNOWN", 1));
+    assert_finds(home.path(), "decisions", "notice");
+
+    spoil(home.path(), &attempt("PARKED", 2));
+    assert_finds(home.path(), "decisions", "wrong");
+}
+
+#[test]
+fn a_clock_behind_what_was_written_is_wrong() {
+    let home = healthy();
+    spoil(home.path(), "UPDATE schema_migration SET applied_at = applied_at + 86400000000");
+
+    let finding = assert_finds(home.path(), "clock", "wrong");
+
+    assert!(finding["advice"].as_str().unwrap().contains("NTP"));
+}
+
+#[test]
+fn a_directory_that_others_can_write_is_wrong() {
+    let home = healthy();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o777)).unwrap();
+
+    assert_finds(home.path(), "data directory", "wrong");
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_told_and_the_rest_too() {
+    let home = healthy();
+    let settings = home.path().join("settings.toml");
+    fs::write(&settings, "[console]\ntheme = \"blue\"\n").unwrap();
+
+    let output = avert(home.path(), &["doctor", "--output", "json", "--config", settings.to_str().unwrap()]).output().unwrap();
+
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &report["wrong"]), (Some(1), &Value::from(1)));
+    assert!(report["checks"][0]["found"].as_str().unwrap().contains("settings.toml:2"), "{report:#}");
+}
+
+#[test]
+fn for_people_it_is_a_table_with_what_to_do() {
+    let home = healthy();
+    spoil(home.path(), "UPDATE alert_count SET alerts = alerts + 1");
+
+    let output = run(home.path(), &["doctor"]);
+
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("WHAT TO DO") && text.contains("avert restore FILE") && text.contains("1 wrong"), "{text}");
+}
