@@ -10,7 +10,10 @@ use async_trait::async_trait;
 use crate::domain::endpoint;
 use crate::domain::resolution::FieldError;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AlertQuery, DeliveryId, EndpointId, EventId, EventKind, Money, OrganizationId, Page, Resolution};
+use crate::domain::{
+    Alert, AlertId, AlertQuery, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, Money, OrganizationId, Page,
+    Resolution,
+};
 
 /// Why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -105,6 +108,18 @@ pub trait OperatorService: Send + Sync {
 
     /// Revokes a key at once.
     async fn revoke_key(&self, id: &str) -> Result<ApiKey, ServiceError>;
+
+    /// Creates client credentials. The secret is in the answer and nowhere else, ever.
+    async fn create_client(&self) -> Result<CreatedClient, ServiceError>;
+
+    /// The client credentials of the organization, oldest first, revoked ones too.
+    async fn clients(&self) -> Result<Vec<ApiClient>, ServiceError>;
+
+    /// Revokes client credentials and every token issued for them, at once.
+    async fn revoke_client(&self, id: &str) -> Result<ApiClient, ServiceError>;
+
+    /// The companies of the organization with their enrollments: the default ones, and those that alerts have named.
+    async fn companies(&self) -> Result<Vec<Company>, ServiceError>;
 
     /// Waits until something has changed after change number `after` (in this process or another one on the same data) and returns
     /// the newest change number. `next_change(0)` returns at once on data that has ever changed.
@@ -248,6 +263,30 @@ pub struct CreatedKey {
     pub secret: Secret,
 }
 
+/// Client credentials as they can be shown: never the secret. They get access tokens for the interface's routes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiClient {
+    /// The client id.
+    pub id: String,
+    /// Whose it is.
+    pub organization: OrganizationId,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last got a token or one of its tokens was used, to the minute.
+    pub last_used_at: Option<Timestamp>,
+    /// Since when neither it nor its tokens work.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// Client credentials just created: the only moment the secret is known.
+#[derive(Clone)]
+pub struct CreatedClient {
+    /// What stays.
+    pub client: ApiClient,
+    /// The client secret. Shown once.
+    pub secret: Secret,
+}
+
 /// Text that must not be seen by accident: `Debug` prints `****`, there is no `Display`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -384,6 +423,15 @@ pub struct Delivery {
     pub last_result: Option<String>,
     /// When the receiver took it.
     pub delivered_at: Option<Timestamp>,
+}
+
+/// A company of an organization, with its enrollments at providers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Company {
+    /// Identifier, unique within the organization.
+    pub id: CompanyId,
+    /// Its enrollments, by id.
+    pub enrollments: Vec<EnrollmentId>,
 }
 
 /// Which organization, by a name that people use.

@@ -15,6 +15,7 @@ use super::{Api, MAX_BODY};
 use crate::domain::{AlertId, FieldError};
 use crate::engine::ActingEngine;
 use crate::service::KeyScope;
+use crate::wire::Dialect;
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -25,25 +26,60 @@ const MAX_IDEMPOTENCY_KEY: usize = 255;
 /// So much of a body over the limit is read and thrown away, so that the client gets to hear why.
 const MAX_DISCARDED: usize = 1024 * 1024;
 
-/// The services, bound to the caller that the request's credential stands for.
-pub(super) struct Acting(pub(super) ActingEngine);
+/// The services, bound to the caller that the request's credential stands for, and the dialect that goes with the credential.
+pub(super) struct Acting {
+    pub(super) alerts: ActingEngine,
+    pub(super) dialect: Dialect,
+}
 
 impl FromRequestParts<Api> for Acting {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
-        let mut keys = parts.headers.get_all(X_API_KEY).iter();
-        let (key, another) = (keys.next(), keys.next());
-        let bearer = parts.headers.contains_key(AUTHORIZATION);
-        if another.is_some() || (key.is_some() && bearer) {
-            return Err(Problem::new(Code::AmbiguousCredentials, "send one credential: X-API-KEY once, without Authorization"));
-        }
-        let not_authorized = |detail: &str| Problem::new(Code::NotAuthorized, detail);
-        let key = key.ok_or_else(|| not_authorized("send an API key in the header X-API-KEY"))?;
-        let key = key.to_str().map_err(|_| not_authorized("not authorized: the API key is mistyped or cut off"))?;
-        let caller = api.engine.authenticate(key.trim(), KeyScope::Alerts).await?;
-        Ok(Self(api.engine.acting_for(caller)))
+        let (caller, dialect) = match Credential::of(&parts.headers)? {
+            Credential::ApiKey(key) => (api.engine.authenticate(key, KeyScope::Alerts).await?, Dialect::Current),
+            Credential::Bearer(token) => (api.engine.authenticate_token(token).await?, Dialect::Older),
+        };
+        Ok(Self { alerts: api.engine.acting_for(caller), dialect })
     }
+}
+
+/// The one credential of a request.
+enum Credential<'a> {
+    /// `X-API-KEY`.
+    ApiKey(&'a str),
+    /// `Authorization: Bearer`.
+    Bearer(&'a str),
+}
+
+impl<'a> Credential<'a> {
+    fn of(headers: &'a HeaderMap) -> Result<Self, Problem> {
+        let not_authorized = |detail: &str| Problem::new(Code::NotAuthorized, format!("not authorized: {detail}"));
+        let mut keys = headers.get_all(X_API_KEY).iter();
+        let mut authorizations = headers.get_all(AUTHORIZATION).iter();
+        match (keys.next(), authorizations.next(), keys.next().is_some() || authorizations.next().is_some()) {
+            (_, _, true) | (Some(_), Some(_), _) => {
+                Err(Problem::new(Code::AmbiguousCredentials, "send one credential: X-API-KEY or Authorization, and that once"))
+            }
+            (Some(key), None, false) => {
+                let key = key.to_str().map_err(|_| not_authorized("the API key is mistyped or cut off"))?;
+                Ok(Self::ApiKey(key.trim()))
+            }
+            (None, Some(authorization), false) => {
+                let token = authorization.to_str().ok().and_then(|text| scheme(text, "Bearer"));
+                token.map(Self::Bearer).ok_or_else(|| not_authorized("the header Authorization must hold Bearer and an access token"))
+            }
+            (None, None, false) => {
+                Err(not_authorized("send an API key in the header X-API-KEY, or an access token in the header Authorization"))
+            }
+        }
+    }
+}
+
+/// What follows the scheme in an `Authorization` header, where it is this scheme, in any letter case.
+pub(super) fn scheme<'a>(authorization: &'a str, scheme: &str) -> Option<&'a str> {
+    let (name, rest) = authorization.trim().split_once(' ')?;
+    name.eq_ignore_ascii_case(scheme).then(|| rest.trim())
 }
 
 /// The id in the path.
@@ -131,22 +167,38 @@ where
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let too_large = || Problem::new(Code::BodyTooLarge, format!("at most {MAX_BODY} bytes are allowed"));
-        let said = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|text| text.parse::<u64>().ok());
-        let over = said.is_some_and(|length| length > MAX_BODY as u64);
-        if over && request.headers().contains_key(EXPECT) {
-            // The client waits to hear whether it may send; reading on would tell it to.
-            return Err(too_large());
-        }
-        let timeout: Duration = Api::from_ref(state).body_timeout;
-        match tokio::time::timeout(timeout, read(request.into_body())).await {
-            Ok(Ok(Some(body))) => Ok(Self(body)),
-            Ok(Ok(None)) => Err(too_large()),
-            Ok(Err(_)) => Err(Problem::of_fields(
-                Code::InvalidResolution,
-                vec![FieldError::new("body", "broke off before its end, or is not well framed")],
-            )),
-            Err(_) => Err(Problem::new(Code::RequestTimeout, format!("the body did not come within {} s", timeout.as_secs_f32()))),
+        let api = Api::from_ref(state);
+        whole_body(request, api.body_timeout).await.map(Self).map_err(|fault| match fault {
+            BodyFault::Problem(problem) => problem,
+            BodyFault::Broken(words) => Problem::of_fields(Code::InvalidResolution, vec![FieldError::new("body", words)]),
+        })
+    }
+}
+
+/// Why there is no whole body.
+pub(super) enum BodyFault {
+    /// Too large, or too slow.
+    Problem(Problem),
+    /// It broke off; in words that follow the name of what broke off.
+    Broken(&'static str),
+}
+
+/// Reads a body within its limits of size and time.
+pub(super) async fn whole_body(request: Request, timeout: Duration) -> Result<Vec<u8>, BodyFault> {
+    let too_large = || BodyFault::Problem(Problem::new(Code::BodyTooLarge, format!("at most {MAX_BODY} bytes are allowed")));
+    let said = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|text| text.parse::<u64>().ok());
+    let over = said.is_some_and(|length| length > MAX_BODY as u64);
+    if over && request.headers().contains_key(EXPECT) {
+        // The client waits to hear whether it may send; reading on would tell it to.
+        return Err(too_large());
+    }
+    match tokio::time::timeout(timeout, read(request.into_body())).await {
+        Ok(Ok(Some(body))) => Ok(body),
+        Ok(Ok(None)) => Err(too_large()),
+        Ok(Err(_)) => Err(BodyFault::Broken("broke off before its end, or is not well framed")),
+        Err(_) => {
+            let detail = format!("the body did not come within {} s", timeout.as_secs_f32());
+            Err(BodyFault::Problem(Problem::new(Code::RequestTimeout, detail)))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The interface's three routes.
+//! The interface's routes. The dialect of an answer is the credential's.
 
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
@@ -10,32 +10,43 @@ use crate::service::{AlertService, ResolveRequest};
 use crate::wire::{Dialect, body, query, write};
 
 /// GET /api/v1/alerts
-pub(super) async fn list(State(api): State<Api>, Acting(alerts): Acting, RawQuery(raw): RawQuery) -> Result<Response, Problem> {
-    let wanted = query::read(raw.as_deref().unwrap_or_default(), Dialect::Current);
+pub(super) async fn list(State(api): State<Api>, acting: Acting, RawQuery(raw): RawQuery) -> Result<Response, Problem> {
+    let wanted = query::read(raw.as_deref().unwrap_or_default(), acting.dialect);
     let wanted = wanted.map_err(|errors| Problem::of_fields(Code::InvalidQuery, errors))?;
-    let page = alerts.list(&wanted).await?;
-    Ok(json(write::page(&page, Dialect::Current, api.engine.clock().now())))
+    let page = acting.alerts.list(&wanted).await?;
+    Ok(json(write::page(&page, acting.dialect, api.engine.clock().now())))
 }
 
 /// GET /api/v1/alerts/:id
-pub(super) async fn get(State(api): State<Api>, Acting(alerts): Acting, Id(id): Id) -> Result<Response, Problem> {
-    let alert = alerts.get(id).await?;
-    Ok(json(write::alert(&alert, Dialect::Current, api.engine.clock().now())))
+pub(super) async fn get(State(api): State<Api>, acting: Acting, Id(id): Id) -> Result<Response, Problem> {
+    let alert = acting.alerts.get(id).await?;
+    Ok(json(write::alert(&alert, acting.dialect, api.engine.clock().now())))
+}
+
+/// GET /api/v1/alerts/:id/outcome
+pub(super) async fn outcome(acting: Acting, Id(id): Id) -> Result<Response, Problem> {
+    let alert = acting.alerts.get(id).await?;
+    let outcome = alert.outcome.ok_or_else(|| Problem::new(Code::OutcomeNotFound, format!("alert {id} has no outcome yet")))?;
+    Ok(json(write::outcome(&outcome, acting.dialect)))
 }
 
 /// PUT /api/v1/alerts/:id/resolution
 ///
-/// The order of the arguments is the order of the checks.
+/// The order of the arguments is the order of the checks. Whether a stopped amount is within the alert's is the engine's to say, which
+/// reads the alert.
 pub(super) async fn resolve(
     State(api): State<Api>,
-    Acting(alerts): Acting,
+    acting: Acting,
     Id(id): Id,
     _: JsonContent,
     IdempotencyKey(idempotency_key): IdempotencyKey,
     WholeBody(bytes): WholeBody,
 ) -> Result<Response, Problem> {
-    let resolution = body::current(&bytes).and_then(|body| body.validate());
+    let resolution = match acting.dialect {
+        Dialect::Current => body::current(&bytes).and_then(|body| body.validate()),
+        Dialect::Older => body::older(&bytes).and_then(|body| body.validate(None)),
+    };
     let resolution = resolution.map_err(|errors| Problem::of_fields(Code::InvalidResolution, errors))?;
-    let alert = alerts.resolve(id, ResolveRequest { resolution, idempotency_key }).await?;
-    Ok(json(write::alert(&alert, Dialect::Current, api.engine.clock().now())))
+    let alert = acting.alerts.resolve(id, ResolveRequest { resolution, idempotency_key }).await?;
+    Ok(json(write::alert(&alert, acting.dialect, api.engine.clock().now())))
 }

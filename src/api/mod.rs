@@ -7,29 +7,37 @@ mod access;
 mod alerts;
 mod guard;
 mod hosts;
+mod limit;
 mod problem;
 mod serve;
 mod slow;
+mod token;
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, put};
+use axum::routing::{get, post, put};
+use governor::clock::DefaultClock;
 
 pub use hosts::HostError;
 pub use problem::Code;
 pub use serve::serve;
 
 use self::guard::Guard;
+use self::limit::TokenLimit;
 use self::problem::Problem;
 use crate::engine::Engine;
 
 /// Largest body of a request, in bytes (decisions, Errors).
 pub const MAX_BODY: usize = 64 * 1024;
+
+/// Access tokens for a client from one address, a minute, where nothing else is set.
+const TOKENS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("more than zero");
 
 /// What can be set about the API.
 #[derive(Debug, Clone)]
@@ -40,6 +48,8 @@ pub struct ApiOptions {
     pub max_in_flight: usize,
     /// Connections that are open at once; more wait until one is closed.
     pub max_connections: usize,
+    /// Access tokens that a client may ask for from one address, at once and again in each minute; more are refused with 429.
+    pub tokens_per_minute: NonZeroU32,
     /// How long the head of a request may take, and how long a connection may be idle.
     pub head_timeout: Duration,
     /// How long the body of a request may take.
@@ -56,6 +66,7 @@ impl Default for ApiOptions {
             allowed_hosts: Vec::new(),
             max_in_flight: 512,
             max_connections: 4_096,
+            tokens_per_minute: TOKENS_PER_MINUTE,
             head_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
@@ -69,6 +80,7 @@ impl Default for ApiOptions {
 struct Api {
     engine: Engine,
     body_timeout: Duration,
+    token_limit: Arc<TokenLimit>,
 }
 
 /// The whole surface of the API, for a listener that is bound to `bound`.
@@ -77,11 +89,15 @@ struct Api {
 /// Where an allowed host is not a host name.
 pub fn router(engine: Engine, bound: SocketAddr, options: &ApiOptions) -> Result<Router, HostError> {
     let guard = Guard::new(bound, options)?;
-    let api = Api { engine, body_timeout: options.body_timeout };
+    let token_limit = Arc::new(TokenLimit::new(options.tokens_per_minute, DefaultClock::default()));
+    let api = Api { engine, body_timeout: options.body_timeout, token_limit };
     let routes = Router::new()
         .route("/api/v1/alerts", get(alerts::list))
         .route("/api/v1/alerts/{id}", get(alerts::get))
+        .route("/api/v1/alerts/{id}/outcome", get(alerts::outcome))
         .route("/api/v1/alerts/{id}/resolution", put(alerts::resolve))
+        .route("/auth/token", post(token::issue))
+        .route("/.well-known/jwks.json", get(token::keys))
         .route("/health", get(health))
         .with_state(api);
     Ok(guard::guarded(routes, Arc::new(guard)))

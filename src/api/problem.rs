@@ -10,7 +10,7 @@ use crate::domain::FieldError;
 use crate::service::ServiceError;
 
 /// Seconds after which a request that was turned away may be tried again.
-const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
+const RETRY_AFTER_SECONDS: u64 = 1;
 
 macro_rules! codes {
     ($($(#[$meta:meta])* $name:ident = $status:ident, $code:literal, $title:literal;)+) => {
@@ -59,6 +59,8 @@ codes! {
     NotAuthorized = FORBIDDEN, "not_authorized", "Not authorized";
     /// No such alert, or another organization's.
     AlertNotFound = NOT_FOUND, "alert_not_found", "No such alert";
+    /// The alert has no outcome.
+    OutcomeNotFound = NOT_FOUND, "outcome_not_found", "No outcome yet";
     /// No such thing of another kind.
     NotFound = NOT_FOUND, "not_found", "Not found";
     /// No such route.
@@ -79,6 +81,8 @@ codes! {
     WrongHost = MISDIRECTED_REQUEST, "wrong_host", "Wrong host";
     /// The Idempotency-Key was used for something else.
     IdempotencyKeyReused = UNPROCESSABLE_ENTITY, "idempotency_key_reused", "The Idempotency-Key was used before";
+    /// Too many requests of one client.
+    RateLimited = TOO_MANY_REQUESTS, "rate_limited", "Too many requests";
     /// A fault of ours.
     Internal = INTERNAL_SERVER_ERROR, "internal_error", "Internal error";
     /// Nothing more can be worked on right now.
@@ -91,17 +95,25 @@ pub(super) struct Problem {
     code: Code,
     detail: String,
     errors: Vec<FieldError>,
+    /// Seconds after which the same may be tried again.
+    retry_after: Option<u64>,
 }
 
 impl Problem {
     pub(super) fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), errors: Vec::new() }
+        let retry_after = (code == Code::Overloaded).then_some(RETRY_AFTER_SECONDS);
+        Self { code, detail: detail.into(), errors: Vec::new(), retry_after }
+    }
+
+    /// A refusal of what may be tried again after so many seconds.
+    pub(super) fn too_many(detail: &str, retry_after: u64) -> Self {
+        Self { retry_after: Some(retry_after), ..Self::new(Code::RateLimited, detail) }
     }
 
     /// A refusal with fields at fault.
     pub(super) fn of_fields(code: Code, errors: Vec<FieldError>) -> Self {
         let detail = errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect::<Vec<_>>().join("; ");
-        Self { code, detail, errors }
+        Self { errors, ..Self::new(code, detail) }
     }
 
     pub(super) fn code(&self) -> Code {
@@ -145,8 +157,8 @@ impl IntoResponse for Problem {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = self.code.status();
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if self.code == Code::Overloaded {
-            response.headers_mut().insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response.extensions_mut().insert(self);
         response

@@ -1,9 +1,11 @@
 //! Runs the API on a listener: connections with their limits, and an end that lets requests on their way finish.
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::Router;
+use axum::middleware::AddExtension;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -11,8 +13,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::Layer;
 
 use super::slow::Impatient;
+use super::token::Peer;
 use super::{ApiOptions, router};
 use crate::engine::Engine;
 
@@ -39,8 +43,9 @@ pub async fn serve(listener: TcpListener, engine: Engine, options: ApiOptions, c
             accepted = accept(&listener, &places) => accepted,
         };
         match accepted {
-            Ok((stream, place)) => {
-                let connection = Connection { app: app.clone(), cancel: cancel.clone(), cut: cut.clone(), place };
+            Ok((stream, peer, place)) => {
+                let app = Extension(Peer(peer.ip())).layer(app.clone());
+                let connection = Connection { app, cancel: cancel.clone(), cut: cut.clone(), place };
                 connections.spawn(connection.run(stream, options.head_timeout, options.write_timeout));
             }
             Err(error) => {
@@ -59,14 +64,14 @@ pub async fn serve(listener: TcpListener, engine: Engine, options: ApiOptions, c
     Ok(())
 }
 
-async fn accept(listener: &TcpListener, places: &std::sync::Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+async fn accept(listener: &TcpListener, places: &std::sync::Arc<Semaphore>) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
     let place = places.clone().acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
-    Ok((stream, place))
+    let (stream, peer) = listener.accept().await?;
+    Ok((stream, peer, place))
 }
 
 struct Connection {
-    app: Router,
+    app: AddExtension<Router, Peer>,
     cancel: CancellationToken,
     cut: CancellationToken,
     place: OwnedSemaphorePermit,

@@ -10,16 +10,16 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::{Caller, Engine, locked, unavailable};
-use crate::domain::{FieldError, Timestamp};
+use crate::domain::{FieldError, OrganizationId, Timestamp};
 use crate::service::{ApiKey, CreatedKey, Environment, KeyScope, Secret, ServiceError};
-use crate::store::{KeyRecord, OrganizationRecord};
+use crate::store::{KeyRecord, OrganizationRecord, StoreResult};
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Characters of the id (64 bits), the secret (256 bits) and the checksum (32 bits).
-const ID: usize = 11;
-const SECRET: usize = 43;
-const CHECKSUM: usize = 6;
+pub(super) const ID: usize = 11;
+pub(super) const SECRET: usize = 43;
+pub(super) const CHECKSUM: usize = 6;
 
 /// How often at most the use of a key is written down.
 const TOUCH_EVERY: TimeDelta = TimeDelta::minutes(1);
@@ -46,11 +46,11 @@ impl Engine {
             let (has, needs) = (record.key.scope.as_str(), scope.as_str());
             return refused(&format!("the API key has the scope {has}, this needs the scope {needs}"));
         }
-        let organization = self.organization(|known| known.organization.id == record.key.organization).await?;
-        let Some(organization) = organization else {
+        let Some(organization) = self.organization(record.key.organization).await? else {
             return refused("the API key's organization is gone");
         };
-        self.touch(&record);
+        let store = self.store().clone();
+        self.touch(&record.key.id, record.key.last_used_at, move |id, now| async move { store.touch_key(&id, now).await });
         Ok(Caller { organization, actor: format!("key {id}") })
     }
 
@@ -88,30 +88,33 @@ impl Engine {
         Ok(CreatedKey { key, secret: Secret::new(text) })
     }
 
-    async fn organization(&self, is_it: impl Fn(&OrganizationRecord) -> bool) -> Result<Option<OrganizationRecord>, ServiceError> {
+    /// The organization with this id.
+    pub(super) async fn organization(&self, id: OrganizationId) -> Result<Option<OrganizationRecord>, ServiceError> {
         let all = self.store().organizations().await.map_err(unavailable)?;
-        Ok(all.into_iter().find(is_it))
+        Ok(all.into_iter().find(|known| known.organization.id == id))
     }
 
-    /// Writes down that a key was used, beside the request and once a minute at most.
-    fn touch(&self, record: &KeyRecord) {
+    /// Writes down that a credential was used, beside the request and once a minute at most.
+    pub(super) fn touch<W>(&self, id: &str, last_used_at: Option<Timestamp>, write: impl FnOnce(String, Timestamp) -> W)
+    where
+        W: Future<Output = StoreResult<()>> + Send + 'static,
+    {
         let now = self.now();
         let recent = |at: Timestamp| now - at < TOUCH_EVERY;
-        if record.key.last_used_at.is_some_and(recent) {
+        if last_used_at.is_some_and(recent) {
             return;
         }
-        let id = record.key.id.clone();
         {
-            let mut touched = locked(&self.inner.touched_keys);
-            if touched.get(&id).copied().is_some_and(recent) {
+            let mut touched = locked(&self.inner.touched);
+            if touched.get(id).copied().is_some_and(recent) {
                 return;
             }
-            touched.insert(id.clone(), now);
+            touched.insert(id.to_owned(), now);
         }
-        let store = self.store().clone();
+        let (writing, id) = (write(id.to_owned(), now), id.to_owned());
         self.inner.tasks.spawn(async move {
-            if let Err(error) = store.touch_key(&id, now).await {
-                tracing::warn!(%error, key = %id, "the use of a key was not written down");
+            if let Err(error) = writing.await {
+                tracing::warn!(%error, credential = %id, "the use of a credential was not written down");
             }
         });
     }
@@ -120,14 +123,18 @@ impl Engine {
 /// A new key: its public id and its whole text.
 fn new_key(environment: Environment) -> (String, String) {
     let mut random = rand::rng();
-    let world = match environment {
-        Environment::Production => "live",
-        Environment::Sandbox => "test",
-    };
     let id = base62(&random.random::<[u8; 8]>(), ID);
-    let body = format!("avk_{world}_{id}_{}", base62(&random.random::<[u8; 32]>(), SECRET));
+    let body = format!("avk_{}_{id}_{}", world(environment), base62(&random.random::<[u8; 32]>(), SECRET));
     let text = format!("{body}{}", checksum(&body));
     (id, text)
+}
+
+/// The word for the environment in every credential that it makes.
+pub(super) const fn world(environment: Environment) -> &'static str {
+    match environment {
+        Environment::Production => "live",
+        Environment::Sandbox => "test",
+    }
 }
 
 /// The public id in a key's text; `None` where the text is no key or its checksum does not fit.
@@ -139,16 +146,16 @@ fn public_id(text: &str) -> Option<&str> {
     (checksum(body) == end).then_some(id)
 }
 
-fn checksum(body: &str) -> String {
+pub(super) fn checksum(body: &str) -> String {
     base62(&crc32fast::hash(body.as_bytes()).to_be_bytes(), CHECKSUM)
 }
 
-fn hash(text: &str) -> [u8; 32] {
+pub(super) fn hash(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
 /// A big-endian number in base 62, with leading zeros. `width` digits must be enough for it.
-fn base62(bytes: &[u8], width: usize) -> String {
+pub(super) fn base62(bytes: &[u8], width: usize) -> String {
     let mut digits = vec![0_usize; width];
     for &byte in bytes {
         let mut carry = usize::from(byte);

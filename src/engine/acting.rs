@@ -7,8 +7,8 @@ use reqwest::header::{HeaderName, HeaderValue};
 use super::{Caller, Engine, later_by, text, unavailable};
 use crate::domain::{Alert, AlertId, AlertQuery, FieldError, Page};
 use crate::service::{
-    AlertService, ApiKey, AtRisk, CreatedKey, Delivery, Endpoint, EndpointAuth, IncomingAlert, IngestOptions, IngestReport, KeyScope,
-    NewEndpoint, OperatorService, ResolveRequest, ServiceError,
+    AlertService, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedKey, Delivery, Endpoint, EndpointAuth, IncomingAlert,
+    IngestOptions, IngestReport, KeyScope, NewEndpoint, OperatorService, ResolveRequest, ServiceError,
 };
 
 /// Longest address and longest credential of an endpoint.
@@ -98,6 +98,22 @@ impl OperatorService for ActingEngine {
         let key = revoked.ok_or_else(|| ServiceError::NotFound(format!("key {}", text::words_of_a_provider(id))))?;
         tracing::info!(actor = %self.caller.actor, key = %key.id, "key revoked");
         Ok(key)
+    }
+
+    async fn create_client(&self) -> Result<CreatedClient, ServiceError> {
+        self.engine.create_client(&self.caller).await
+    }
+
+    async fn clients(&self) -> Result<Vec<ApiClient>, ServiceError> {
+        self.engine.store().clients(self.organization()).await.map_err(unavailable)
+    }
+
+    async fn revoke_client(&self, id: &str) -> Result<ApiClient, ServiceError> {
+        self.engine.revoke_client(&self.caller, id).await
+    }
+
+    async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
+        self.engine.store().companies(self.organization()).await.map_err(unavailable)
     }
 
     async fn next_change(&self, after: u64) -> Result<u64, ServiceError> {

@@ -6,27 +6,33 @@
 
 mod access;
 mod acting;
+mod clients;
 mod expire;
 mod ingest;
+mod organizations;
 mod reconcile;
 mod resolve;
 mod settings;
 mod text;
+mod tokens;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OnceCell};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use acting::ActingEngine;
+pub use clients::KnownClient;
 pub use ingest::prepare;
 pub use reconcile::Reconciled;
 pub use settings::{EngineSettings, Windows};
+pub use tokens::{AccessToken, TOKEN_LIFETIME};
 
+use self::tokens::SigningKey;
 use crate::domain::FieldError;
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::providers::Providers;
@@ -38,7 +44,7 @@ use crate::store::{CommitRequest, OrganizationRecord, SharedStore, StoreError};
 pub struct Caller {
     /// Whose alerts, keys and endpoints.
     pub organization: OrganizationRecord,
-    /// Who, in words fit for a log: `local`, `key 7Qd2…`.
+    /// Who, in words fit for a log: `local`, `key 7Qd2…`, `client avc_live_7Qd2…`.
     pub actor: String,
 }
 
@@ -55,8 +61,10 @@ struct Inner {
     settings: EngineSettings,
     /// Resolutions on their way, the loops, and small work that no request waits for.
     tasks: TaskTracker,
-    /// When each key's use was last written down.
-    touched_keys: Mutex<HashMap<String, Timestamp>>,
+    /// When each credential's use was last written down, by id.
+    touched: Mutex<HashMap<String, Timestamp>>,
+    /// What access tokens are signed with, once it was needed.
+    signing_key: OnceCell<SigningKey>,
     /// Yeses of providers that the store could not take yet. A yes is never thrown away.
     late: Mutex<Vec<CommitRequest>>,
     /// The earliest moment at which an attempt that this process laid down is to be looked at.
@@ -74,7 +82,8 @@ impl Engine {
             clock,
             settings,
             tasks: TaskTracker::new(),
-            touched_keys: Mutex::default(),
+            touched: Mutex::default(),
+            signing_key: OnceCell::new(),
             late: Mutex::default(),
             next_check: Mutex::default(),
             reconcile: Notify::new(),

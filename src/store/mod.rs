@@ -17,7 +17,7 @@ use crate::domain::{
     Alert, AlertId, AlertQuery, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, InstanceId, OrganizationId,
     OutcomeId, Page, Resolution, Verdict,
 };
-use crate::service::{ApiKey, AtRisk, Delivery, Endpoint, EndpointAuth, IngestReport, NewEndpoint, Organization};
+use crate::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, EndpointAuth, IngestReport, NewEndpoint, Organization};
 
 /// A store that many parts share.
 pub type SharedStore = Arc<dyn Store>;
@@ -246,6 +246,32 @@ pub struct KeyRecord {
     pub hash: [u8; 32],
 }
 
+/// Client credentials as they are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientRecord {
+    /// What can be shown.
+    pub client: ApiClient,
+    /// SHA-256 of the secret.
+    pub hash: [u8; 32],
+}
+
+/// The key that access tokens are signed with. Its `Debug` shows the id alone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SigningKeyRecord {
+    /// Public: the `kid` of tokens.
+    pub id: String,
+    /// Ed25519, PKCS #8; stored encrypted.
+    pub private_key: Vec<u8>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl std::fmt::Debug for SigningKeyRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKeyRecord").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
 /// The persistence of the whole service. Object-safe: `Arc<dyn Store>` everywhere.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
@@ -260,6 +286,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// Every organization, by name. Fresh data has one, `default`.
     async fn organizations(&self) -> StoreResult<Vec<OrganizationRecord>>;
+
+    /// Adds an organization with its default company and enrollment; a conflict where its name or id is taken.
+    async fn add_organization(&self, record: OrganizationRecord, now: Timestamp) -> StoreResult<()>;
+
+    /// The companies of an organization with their enrollments, by id: the default ones, and those that its alerts have named.
+    async fn companies(&self, organization: OrganizationId) -> StoreResult<Vec<Company>>;
 
     /// One page of alerts with the exact total (decisions, List).
     async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>>;
@@ -342,4 +374,25 @@ pub trait Store: Send + Sync + 'static {
 
     /// Remembers that a key was used.
     async fn touch_key(&self, id: &str, now: Timestamp) -> StoreResult<()>;
+
+    /// Adds client credentials.
+    async fn add_client(&self, record: ClientRecord) -> StoreResult<()>;
+
+    /// The client credentials of an organization, oldest first.
+    async fn clients(&self, organization: OrganizationId) -> StoreResult<Vec<ApiClient>>;
+
+    /// Client credentials by their client id, of whatever organization: for authentication.
+    async fn client(&self, id: &str) -> StoreResult<Option<ClientRecord>>;
+
+    /// Revokes client credentials of the organization; `None` when it has none such.
+    async fn revoke_client(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiClient>>;
+
+    /// Remembers that client credentials were used.
+    async fn touch_client(&self, id: &str, now: Timestamp) -> StoreResult<()>;
+
+    /// The key that access tokens are signed with, where there is one.
+    async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>>;
+
+    /// Keeps a signing key where there is none yet, and returns the one that is kept: of several at once, one wins for all.
+    async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord>;
 }

@@ -23,6 +23,21 @@ CREATE TABLE organization (
     created_at INTEGER NOT NULL
 ) STRICT;
 
+-- The companies and enrollments of an organization: its default ones, and what its alerts have named. An id belongs to whom it is listed
+-- with; another organization may have the same one.
+CREATE TABLE company (
+    organization INTEGER NOT NULL REFERENCES organization (key),
+    id BLOB NOT NULL CHECK (length(id) = 16),
+    PRIMARY KEY (organization, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE enrollment (
+    organization INTEGER NOT NULL,
+    id BLOB NOT NULL CHECK (length(id) = 16),
+    company BLOB NOT NULL,
+    PRIMARY KEY (organization, id),
+    FOREIGN KEY (organization, company) REFERENCES company (organization, id)
+) STRICT, WITHOUT ROWID;
+
 -- Words and ids that many alerts share (providers, types, statuses, outcomes; companies, enrollments), kept once. Never deleted.
 CREATE TABLE word (
     key INTEGER PRIMARY KEY,
@@ -256,3 +271,23 @@ CREATE TABLE api_key (
     revoked_at INTEGER
 ) STRICT;
 CREATE INDEX api_key_by_organization ON api_key (organization);
+
+-- Client credentials: the client id and the SHA-256 of the secret.
+CREATE TABLE client (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    organization INTEGER NOT NULL REFERENCES organization (key),
+    hash BLOB NOT NULL CHECK (length(hash) = 32),
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER,
+    revoked_at INTEGER
+) STRICT;
+CREATE INDEX client_by_organization ON client (organization);
+
+-- The key that access tokens are signed with; one for the whole database. `private_key` (PKCS #8) is sealed with the data key.
+CREATE TABLE signing_key (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    id TEXT NOT NULL,
+    private_key BLOB NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;

@@ -1,4 +1,4 @@
-//! Organizations and API keys.
+//! API keys.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use uuid::Uuid;
@@ -7,43 +7,10 @@ use super::connection::is_duplicate;
 use super::readers::Reader;
 use super::rows::{known_organization, micros, moment, organization_key};
 use super::writer::Unit;
+use crate::domain::OrganizationId;
 use crate::domain::time::Timestamp;
-use crate::domain::{CompanyId, EnrollmentId, OrganizationId};
-use crate::service::{ApiKey, KeyScope, Organization};
-use crate::store::{KeyRecord, OrganizationRecord, StoreError, StoreResult};
-
-/// The organization of fresh data.
-const DEFAULT_NAME: &str = "default";
-
-/// Gives fresh data its organization.
-pub(super) fn ensure_organization(conn: &Connection, now: Timestamp) -> rusqlite::Result<()> {
-    conn.execute(
-        "INSERT INTO organization (id, name, default_company, default_enrollment, created_at)
-         SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS (SELECT 1 FROM organization)",
-        params![
-            OrganizationId::generate().0.as_bytes(),
-            DEFAULT_NAME,
-            CompanyId::generate().0.as_bytes(),
-            EnrollmentId::generate().0.as_bytes(),
-            micros(now)
-        ],
-    )?;
-    Ok(())
-}
-
-/// Every organization, by name.
-pub(super) fn organizations(reader: &Reader) -> StoreResult<Vec<OrganizationRecord>> {
-    let mut statement =
-        reader.conn.prepare_cached("SELECT id, name, default_company, default_enrollment FROM organization ORDER BY name")?;
-    let rows = statement.query_map([], |row| {
-        Ok(OrganizationRecord {
-            organization: Organization { id: OrganizationId(Uuid::from_bytes(row.get(0)?)), name: row.get(1)? },
-            default_company: CompanyId(Uuid::from_bytes(row.get(2)?)),
-            default_enrollment: EnrollmentId(Uuid::from_bytes(row.get(3)?)),
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
+use crate::service::{ApiKey, KeyScope};
+use crate::store::{KeyRecord, StoreError, StoreResult};
 
 /// Adds a key.
 pub(super) fn add_key(unit: &Unit<'_>, record: &KeyRecord) -> StoreResult<()> {

@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::counts::CountChanges;
 use super::interned::Dictionary;
+use super::organizations::Named;
 use super::outbox::{self, Recipients};
 use super::rows::{self, Stored, WordKeys, known_organization, search_text};
 use super::writer::Unit;
@@ -24,9 +25,11 @@ pub(super) fn ingest(
     let mut report = IngestReport::default();
     let mut counts = CountChanges::default();
     let mut search = SearchChanges::default();
+    let mut named = Named::default();
     for row in incoming {
         match find(unit.conn, unit.dictionary, organization, &row)? {
             None => {
+                named.note(&row.alert);
                 create(unit, organization, &row, &recipients, now, &mut counts, &mut search)?;
                 report.created += 1;
             }
@@ -35,6 +38,7 @@ pub(super) fn ingest(
                 if merged == stored.alert {
                     report.unchanged += 1;
                 } else {
+                    named.note(&merged);
                     change(unit, organization, &stored, Alert { updated_at: Some(now), ..merged }, &mut counts, &mut search)?;
                     report.updated += 1;
                 }
@@ -43,6 +47,7 @@ pub(super) fn ingest(
     }
     counts.write(unit.conn, unit.change)?;
     search.write(unit.conn, organization)?;
+    named.write(unit.conn, organization)?;
     Ok(report)
 }
 

@@ -5,6 +5,7 @@ mod attempts;
 pub mod backup;
 mod budget;
 mod checkpoint;
+mod clients;
 mod connection;
 mod counts;
 mod endpoints;
@@ -16,6 +17,7 @@ mod interned;
 mod list;
 mod migrate;
 mod opening;
+mod organizations;
 mod outbox;
 mod query;
 mod readers;
@@ -37,12 +39,12 @@ use self::readers::Readers;
 use self::watch::Watcher;
 use self::writer::{Kind, Shared, Writer};
 use super::{
-    AttemptEnd, AttemptRecord, Claim, ClaimRequest, Commit, CommitRequest, DueDelivery, IngestRow, KeyRecord, OrganizationRecord, Store,
-    StoreResult, UnsettledAttempt,
+    AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, DueDelivery, IngestRow, KeyRecord,
+    OrganizationRecord, SigningKeyRecord, Store, StoreResult, UnsettledAttempt,
 };
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page};
-use crate::service::{ApiKey, AtRisk, Delivery, Endpoint, IngestReport, NewEndpoint};
+use crate::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, IngestReport, NewEndpoint};
 
 /// A store in one SQLite database. Several processes may have the same one open.
 pub struct SqliteStore {
@@ -99,7 +101,15 @@ impl Store for SqliteStore {
     }
 
     async fn organizations(&self) -> StoreResult<Vec<OrganizationRecord>> {
-        self.readers.read(|reader| access::organizations(reader)).await
+        self.readers.read(|reader| organizations::all(reader)).await
+    }
+
+    async fn add_organization(&self, record: OrganizationRecord, now: Timestamp) -> StoreResult<()> {
+        self.writer.write(Kind::Visible, move |unit| organizations::add(unit, &record, now)).await
+    }
+
+    async fn companies(&self, organization: OrganizationId) -> StoreResult<Vec<Company>> {
+        self.readers.read(move |reader| organizations::companies(reader, organization)).await
     }
 
     async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
@@ -210,5 +220,37 @@ impl Store for SqliteStore {
     async fn touch_key(&self, id: &str, now: Timestamp) -> StoreResult<()> {
         let id = id.to_owned();
         self.writer.write(Kind::Quiet, move |unit| access::touch_key(unit, &id, now)).await
+    }
+
+    async fn add_client(&self, record: ClientRecord) -> StoreResult<()> {
+        self.writer.write(Kind::Visible, move |unit| clients::add(unit, &record)).await
+    }
+
+    async fn clients(&self, organization: OrganizationId) -> StoreResult<Vec<ApiClient>> {
+        self.readers.read(move |reader| clients::of(reader, organization)).await
+    }
+
+    async fn client(&self, id: &str) -> StoreResult<Option<ClientRecord>> {
+        let id = id.to_owned();
+        self.readers.read(move |reader| clients::by_id(&reader.conn, &id)).await
+    }
+
+    async fn revoke_client(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiClient>> {
+        let id = id.to_owned();
+        self.writer.write(Kind::Visible, move |unit| clients::revoke(unit, organization, &id, now)).await
+    }
+
+    async fn touch_client(&self, id: &str, now: Timestamp) -> StoreResult<()> {
+        let id = id.to_owned();
+        self.writer.write(Kind::Quiet, move |unit| clients::touch(unit, &id, now)).await
+    }
+
+    async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>> {
+        let shared = Arc::clone(&self.shared);
+        self.readers.read(move |reader| clients::signing_key(&reader.conn, &shared.seal)).await
+    }
+
+    async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
+        self.writer.write(Kind::Quiet, move |unit| clients::keep_signing_key(unit, &record)).await
     }
 }

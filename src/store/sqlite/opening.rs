@@ -9,11 +9,11 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use tokio::sync::watch;
 
 use super::SqliteStore;
-use super::access::ensure_organization;
 use super::checkpoint::Checkpointer;
 use super::connection::{self, Purpose, check_library};
 use super::instance::{Gate, Instances};
 use super::migrate::{MIGRATIONS, inspect, migrate};
+use super::organizations::ensure_organization;
 use super::readers::Readers;
 use super::watch::{Watcher, newest_change};
 use super::writer::{Shared, Writer};
@@ -88,7 +88,7 @@ pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     }
     let key_file = options.secret_key_file.clone().unwrap_or_else(|| directory.join("secret.key"));
     let seal = unlock(&mut conn, &key_file, &database)?;
-    ensure_organization(&conn, SystemClock.now())?;
+    ensure_organization(&mut conn, SystemClock.now())?;
     let instances = Instances::announce(&announced)
         .map_err(|error| unusable(&announced, &format!("this process cannot announce itself there: {error}")))?;
     let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, instances, _gate: gate });

@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use avert::domain::time::Timestamp;
 use avert::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page};
-use avert::service::{ApiKey, AtRisk, Delivery, Endpoint, IngestReport, NewEndpoint};
+use avert::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, IngestReport, NewEndpoint};
 use avert::store::{
-    AttemptEnd, AttemptRecord, Claim, ClaimRequest, Commit, CommitRequest, DueDelivery, IngestRow, KeyRecord, OrganizationRecord,
-    SharedStore, Store, StoreError, StoreResult, UnsettledAttempt,
+    AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, DueDelivery, IngestRow, KeyRecord,
+    OrganizationRecord, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult, UnsettledAttempt,
 };
 use tokio::sync::watch;
 
@@ -67,6 +67,8 @@ macro_rules! with_troubles {
 with_troubles! {
     ping() -> ();
     organizations() -> Vec<OrganizationRecord>;
+    add_organization(record: OrganizationRecord, now: Timestamp) -> ();
+    companies(organization: OrganizationId) -> Vec<Company>;
     list_alerts(organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Page<Alert>;
     get_alert(organization: OrganizationId, id: AlertId) -> Option<Alert>;
     at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk>;
@@ -90,4 +92,11 @@ with_troubles! {
     key(id: &str) -> Option<KeyRecord>;
     revoke_key(organization: OrganizationId, id: &str, now: Timestamp) -> Option<ApiKey>;
     touch_key(id: &str, now: Timestamp) -> ();
+    add_client(record: ClientRecord) -> ();
+    clients(organization: OrganizationId) -> Vec<ApiClient>;
+    client(id: &str) -> Option<ClientRecord>;
+    revoke_client(organization: OrganizationId, id: &str, now: Timestamp) -> Option<ApiClient>;
+    touch_client(id: &str, now: Timestamp) -> ();
+    signing_key() -> Option<SigningKeyRecord>;
+    keep_signing_key(record: SigningKeyRecord) -> SigningKeyRecord;
 }

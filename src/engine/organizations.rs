@@ -1,0 +1,79 @@
+//! Organizations: made once, found by name or id, never mixed.
+
+use super::{Engine, unavailable};
+use crate::domain::{CompanyId, EnrollmentId, FieldError, OrganizationId};
+use crate::service::{Organization, ServiceError};
+use crate::store::OrganizationRecord;
+
+/// Longest name, in characters.
+const MAX_NAME: usize = 64;
+
+impl Engine {
+    /// Every organization, by name.
+    ///
+    /// # Errors
+    /// Where the store cannot answer.
+    pub async fn organizations(&self) -> Result<Vec<OrganizationRecord>, ServiceError> {
+        self.store().organizations().await.map_err(unavailable)
+    }
+
+    /// Makes an organization with a default company and enrollment of its own.
+    ///
+    /// # Errors
+    /// Where the name is no name, or taken.
+    pub async fn create_organization(&self, name: &str) -> Result<OrganizationRecord, ServiceError> {
+        let name = valid_name(name).map_err(|message| ServiceError::InvalidRequest(vec![FieldError::new("name", message)]))?;
+        let record = OrganizationRecord {
+            organization: Organization { id: OrganizationId::generate(), name },
+            default_company: CompanyId::generate(),
+            default_enrollment: EnrollmentId::generate(),
+        };
+        self.store().add_organization(record.clone(), self.now()).await.map_err(unavailable)?;
+        tracing::info!(organization = %record.organization.name, id = %record.organization.id, "organization created");
+        Ok(record)
+    }
+}
+
+/// The name as it is kept, or what is wrong with it. A name never looks like an id: either may be given to name an organization.
+fn valid_name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    let length = name.chars().count();
+    if name.is_empty() {
+        return Err("is empty: 1 to 64 characters are needed".to_owned());
+    }
+    if length > MAX_NAME {
+        return Err(format!("has {length} characters: at most {MAX_NAME} are allowed"));
+    }
+    if name.chars().any(char::is_control) {
+        return Err("holds a control character".to_owned());
+    }
+    if uuid::Uuid::parse_str(name).is_ok() {
+        return Err("is a UUID, which only ids are".to_owned());
+    }
+    Ok(name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("ACME Shop GmbH", "ACME Shop GmbH")]
+    #[case("  blanks at the ends ", "blanks at the ends")]
+    #[case("Käse & Söhne", "Käse & Söhne")]
+    fn a_name_is_kept_without_blanks_at_its_ends(#[case] text: &str, #[case] kept: &str) {
+        assert_eq!(valid_name(text), Ok(kept.to_owned()));
+    }
+
+    #[rstest]
+    #[case("", "empty")]
+    #[case("   ", "empty")]
+    #[case("a\nb", "control")]
+    #[case("018f0000-0000-7000-8000-000000000001", "UUID")]
+    #[case(&"x".repeat(65), "65 characters")]
+    fn what_is_no_name_is_told(#[case] text: &str, #[case] words: &str) {
+        assert!(valid_name(text).unwrap_err().contains(words));
+    }
+}

@@ -1,0 +1,125 @@
+//! Organizations, and the companies and enrollments that each has.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, TransactionBehavior, params};
+use uuid::Uuid;
+
+use super::connection::is_duplicate;
+use super::readers::Reader;
+use super::rows::{micros, organization_key};
+use super::writer::Unit;
+use crate::domain::time::Timestamp;
+use crate::domain::{Alert, CompanyId, EnrollmentId, OrganizationId};
+use crate::service::{Company, Organization};
+use crate::store::{OrganizationRecord, StoreError, StoreResult};
+
+/// The organization of fresh data.
+const DEFAULT_NAME: &str = "default";
+
+/// Gives fresh data its organization.
+pub(super) fn ensure_organization(conn: &mut Connection, now: Timestamp) -> StoreResult<()> {
+    let none = |conn: &Connection| conn.query_row("SELECT NOT EXISTS (SELECT 1 FROM organization)", [], |row| row.get::<_, bool>(0));
+    if !none(conn)? {
+        return Ok(());
+    }
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have been faster.
+    if none(&tx)? {
+        let record = OrganizationRecord {
+            organization: Organization { id: OrganizationId::generate(), name: DEFAULT_NAME.to_owned() },
+            default_company: CompanyId::generate(),
+            default_enrollment: EnrollmentId::generate(),
+        };
+        insert(&tx, &record, now)?;
+    }
+    Ok(tx.commit()?)
+}
+
+/// Adds an organization.
+pub(super) fn add(unit: &Unit<'_>, record: &OrganizationRecord, now: Timestamp) -> StoreResult<()> {
+    insert(unit.conn, record, now)
+}
+
+fn insert(conn: &Connection, record: &OrganizationRecord, now: Timestamp) -> StoreResult<()> {
+    let OrganizationRecord { organization, default_company, default_enrollment } = record;
+    let added = conn.execute(
+        "INSERT INTO organization (id, name, default_company, default_enrollment, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![
+            organization.id.0.as_bytes(),
+            organization.name,
+            default_company.0.as_bytes(),
+            default_enrollment.0.as_bytes(),
+            micros(now)
+        ],
+    );
+    match added {
+        Ok(_) => {}
+        Err(error) if is_duplicate(&error) => return Err(StoreError::Conflict(format!("the organization {}", organization.name))),
+        Err(error) => return Err(error.into()),
+    }
+    list(conn, conn.last_insert_rowid(), *default_company, Some(*default_enrollment))
+}
+
+/// Every organization, by name.
+pub(super) fn all(reader: &Reader) -> StoreResult<Vec<OrganizationRecord>> {
+    let mut statement =
+        reader.conn.prepare_cached("SELECT id, name, default_company, default_enrollment FROM organization ORDER BY name")?;
+    let rows = statement.query_map([], |row| {
+        Ok(OrganizationRecord {
+            organization: Organization { id: OrganizationId(Uuid::from_bytes(row.get(0)?)), name: row.get(1)? },
+            default_company: CompanyId(Uuid::from_bytes(row.get(2)?)),
+            default_enrollment: EnrollmentId(Uuid::from_bytes(row.get(3)?)),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The companies of an organization with their enrollments, by id.
+pub(super) fn companies(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Company>> {
+    let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
+    let mut statement = reader.conn.prepare_cached(
+        "SELECT c.id, e.id FROM company c LEFT JOIN enrollment e ON e.organization = c.organization AND e.company = c.id
+         WHERE c.organization = ?1 ORDER BY c.id, e.id",
+    )?;
+    let mut rows = statement.query([organization])?;
+    let mut companies: Vec<Company> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id = CompanyId(Uuid::from_bytes(row.get(0)?));
+        if companies.last().is_none_or(|last| last.id != id) {
+            companies.push(Company { id, enrollments: Vec::new() });
+        }
+        let enrollment = row.get::<_, Option<[u8; 16]>>(1)?.map(|bytes| EnrollmentId(Uuid::from_bytes(bytes)));
+        if let Some(last) = companies.last_mut() {
+            last.enrollments.extend(enrollment);
+        }
+    }
+    Ok(companies)
+}
+
+/// Lists a company, and an enrollment with the company that it was first seen with.
+fn list(conn: &Connection, organization: i64, company: CompanyId, enrollment: Option<EnrollmentId>) -> StoreResult<()> {
+    conn.prepare_cached("INSERT INTO company (organization, id) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
+        .execute(params![organization, company.0.as_bytes()])?;
+    if let Some(enrollment) = enrollment {
+        conn.prepare_cached("INSERT INTO enrollment (organization, id, company) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
+            .execute(params![organization, enrollment.0.as_bytes(), company.0.as_bytes()])?;
+    }
+    Ok(())
+}
+
+/// What the alerts of a batch name, each pair once.
+#[derive(Debug, Default)]
+pub(super) struct Named(HashSet<(CompanyId, Option<EnrollmentId>)>);
+
+impl Named {
+    pub(super) fn note(&mut self, alert: &Alert) {
+        if let Some(company) = alert.company_id {
+            self.0.insert((company, alert.enrollment_id));
+        }
+    }
+
+    pub(super) fn write(self, conn: &Connection, organization: i64) -> StoreResult<()> {
+        self.0.into_iter().try_for_each(|(company, enrollment)| list(conn, organization, company, enrollment))
+    }
+}
