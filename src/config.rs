@@ -82,6 +82,8 @@ pub struct Serve {
     pub listen: Listen,
     /// Further names that a Host header may carry.
     pub allow_hosts: Vec<String>,
+    /// How often a client may ask for tokens.
+    pub tokens_per_minute: TokensPerMinute,
 }
 
 /// Hours to answer, by provider and by type.
@@ -282,6 +284,16 @@ pub struct Hours(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct GraceSeconds(pub u32);
 
+/// Access tokens for a client from one address, a minute, 1 to 10000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TokensPerMinute(pub u32);
+
+impl Default for TokensPerMinute {
+    fn default() -> Self {
+        Self(60)
+    }
+}
+
 /// An alert type of the interface.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TypeName(pub AlertType);
@@ -325,6 +337,7 @@ macro_rules! bounded {
 
 bounded!(Hours, 1, 8760, "whole hours");
 bounded!(GraceSeconds, 0, 60, "whole seconds");
+bounded!(TokensPerMinute, 1, 10_000, "whole numbers");
 
 impl Serialize for Listen {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -378,6 +391,7 @@ const VARIABLES: [(&str, Set); 14] = [
         settings.serve.allow_hosts = text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
         Ok(())
     }),
+    ("AVERT_TOKENS_PER_MINUTE", |settings, text| text.parse().map(|value| settings.serve.tokens_per_minute = value)),
     ("AVERT_WINDOW_ETHOCA", |settings, text| text.parse().map(|value| settings.windows.ethoca = value)),
     ("AVERT_WINDOW_VERIFI", |settings, text| text.parse().map(|value| settings.windows.verifi = value)),
     ("AVERT_WINDOW_CDRN", |settings, text| text.parse().map(|value| settings.windows.cdrn = value)),

@@ -105,9 +105,15 @@ pub(super) enum Command {
     Serve(ServeArgs),
     /// Bring alerts in from a file: JSON, NDJSON or CSV
     Import(ImportArgs),
+    /// Organizations: each has its own alerts, keys, clients and webhooks
+    #[command(subcommand)]
+    Organizations(OrganizationsCommand),
     /// API keys for the HTTP interface
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Client credentials, which get access tokens for the HTTP interface
+    #[command(subcommand)]
+    Clients(ClientsCommand),
     /// Addresses that are told of new and resolved alerts
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
@@ -261,6 +267,45 @@ pub(super) enum KeysCommand {
     /// End a key at once
     Revoke {
         /// The key's id, as `avert keys list` shows it
+        id: String,
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+}
+
+/// `avert organizations`.
+#[derive(Debug, Subcommand)]
+pub(super) enum OrganizationsCommand {
+    /// Make an organization
+    Create {
+        /// Its name, which no other one has
+        name: String,
+    },
+    /// The organizations there are
+    List,
+    /// One organization with its companies and enrollments
+    Show {
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+}
+
+/// `avert clients`.
+#[derive(Debug, Subcommand)]
+pub(super) enum ClientsCommand {
+    /// Make client credentials; the secret is shown this once
+    Create {
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+    /// The clients there are, revoked ones too
+    List {
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+    /// End a client and every token it has, at once
+    Revoke {
+        /// The client id, as `avert clients list` shows it
         id: String,
         #[command(flatten)]
         organization: OrganizationArgs,

@@ -5,6 +5,7 @@
 mod alerts;
 mod args;
 mod backup;
+mod clients;
 pub mod demo;
 mod doctor;
 pub mod failure;
@@ -12,6 +13,7 @@ mod import;
 mod keys;
 mod local;
 mod open;
+mod organizations;
 mod output;
 mod pages;
 mod serve;
@@ -82,6 +84,14 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Import(args) => {
             context.log_to_stderr(LevelFilter::WARN);
             block_on(import::run(context, args))
+        }
+        Command::Organizations(command) => {
+            context.log_to_stderr(LevelFilter::WARN);
+            block_on(organizations::run(context, command))
+        }
+        Command::Clients(command) => {
+            context.log_to_stderr(LevelFilter::WARN);
+            block_on(clients::run(context, command))
         }
         Command::Keys(command) => {
             context.log_to_stderr(LevelFilter::WARN);

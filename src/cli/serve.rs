@@ -1,5 +1,6 @@
 //! `avert serve`: the engine and its HTTP interface without a console.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -38,7 +39,9 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot answer at {listen}"))?;
     let address = listener.local_addr().context("the listener has no address")?;
     let allowed_hosts = [context.settings.serve.allow_hosts.clone(), args.allow_host].concat();
-    let options = ApiOptions { allowed_hosts, drain: DRAIN, ..ApiOptions::default() };
+    let defaults = ApiOptions::default();
+    let tokens_per_minute = NonZeroU32::new(context.settings.serve.tokens_per_minute.0).unwrap_or(defaults.tokens_per_minute);
+    let options = ApiOptions { allowed_hosts, tokens_per_minute, drain: DRAIN, ..defaults };
     // Said before anything is promised: the routes are made once to see whether the names are names.
     let _checked = api::router(local.engine.clone(), address, &options).map_err(|error| Misused(format!("--allow-host: {error}")))?;
     let addresses = if loopback { AddressPolicy::LOOPBACK } else { AddressPolicy::default() };

@@ -3,5 +3,8 @@
 mod errors;
 mod hostile;
 mod lists;
+mod matrix;
+mod older;
 mod resolving;
 mod served;
+mod tokens;

@@ -1,6 +1,7 @@
 //! The engine on a real store: the transition table, the one winner, what becomes of every fault, deadlines, ingest, keys.
 
 mod access;
+mod clients;
 mod expiry;
 mod ingest;
 mod reconcile;

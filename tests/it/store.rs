@@ -15,9 +15,11 @@ macro_rules! contract {
 }
 
 mod access;
+mod clients;
 mod expiry;
 mod ingest;
 mod lists;
+mod organizations;
 mod outbox;
 mod resolutions;
 mod sqlite;

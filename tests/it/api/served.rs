@@ -11,7 +11,7 @@ use avert::domain::{Alert, AlertId};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::{FaultRates, Simulator};
 use avert::providers::{AlertProvider, Capabilities, LookUp, Providers, Submission, SubmitResult};
-use avert::service::{AlertService, IncomingAlert, IngestOptions, KeyScope, OperatorService};
+use avert::service::{AlertService, CreatedClient, IncomingAlert, IngestOptions, KeyScope, OperatorService};
 use avert::store::Store;
 use avert::store::sqlite::{SqliteOptions, SqliteStore};
 use avert::wire::EventBody;
@@ -82,7 +82,7 @@ pub struct Served {
     pub stop: CancellationToken,
     pub server: JoinHandle<std::io::Result<()>>,
     client: reqwest::Client,
-    directory: TempDir,
+    _directory: TempDir,
 }
 
 impl Served {
@@ -108,7 +108,7 @@ impl Served {
         let stop = CancellationToken::new();
         let server = tokio::spawn(serve(listener, engine.clone(), options, stop.clone()));
         let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
-        Self { address, key, operator_key, engine, acting, store, network, clock, arrived, stop, server, client, directory }
+        Self { address, key, operator_key, engine, acting, store, network, clock, arrived, stop, server, client, _directory: directory }
     }
 
     /// Brings alerts in; they come back as the engine has stored them.
@@ -153,14 +153,34 @@ impl Served {
         request.header("Content-Type", "application/json").body(body)
     }
 
-    /// The key of another organization on the same data. There is no way yet to make one but in the database itself.
+    /// Another organization on the same data.
+    pub async fn another_organization(&self) -> ActingEngine {
+        self.engine.create_organization("another").await.unwrap();
+        self.engine.acting_for(self.engine.local_caller(Some("another")).await.unwrap())
+    }
+
+    /// The key of another organization on the same data.
     pub async fn key_of_another_organization(&self) -> String {
-        let database = rusqlite::Connection::open(self.directory.path().join("avert.db")).unwrap();
-        let sql = "INSERT INTO organization (id, name, default_company, default_enrollment, created_at)
-                   VALUES (randomblob(16), 'another', randomblob(16), randomblob(16), 0)";
-        database.execute(sql, []).unwrap();
-        let acting = self.engine.acting_for(self.engine.local_caller(Some("another")).await.unwrap());
+        let acting = self.another_organization().await;
         acting.create_key(KeyScope::Alerts).await.unwrap().secret.reveal().to_owned()
+    }
+
+    /// A request for a token with this form.
+    pub fn ask_for_token(&self, form: impl Into<reqwest::Body>) -> RequestBuilder {
+        self.bare(Method::POST, "/auth/token").header("Content-Type", "application/x-www-form-urlencoded").body(form)
+    }
+
+    /// A token for new client credentials of this organization; they come with it.
+    pub async fn token_for(&self, acting: &ActingEngine) -> (String, CreatedClient) {
+        let created = acting.create_client().await.unwrap();
+        let form = format!("grant_type=client_credentials&client_id={}&client_secret={}", created.client.id, created.secret.reveal());
+        let answer = json(self.ask_for_token(form).send().await.unwrap(), 200).await;
+        (answer["access_token"].as_str().unwrap().to_owned(), created)
+    }
+
+    /// A token of the organization.
+    pub async fn token(&self) -> String {
+        self.token_for(&self.acting).await.0
     }
 
     /// Waits until the server has ended.

@@ -1,6 +1,5 @@
 //! Keys and the caller at this machine.
 
-use avert::domain::OrganizationId;
 use avert::domain::time::Clock;
 use avert::engine::EngineSettings;
 use avert::service::{AlertService, Environment, KeyScope, OperatorService, ServiceError};
@@ -16,18 +15,6 @@ fn refused<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> String {
         ServiceError::NotAuthorized(why) => why,
         other => panic!("{other}"),
     }
-}
-
-/// A second organization, as a later command will add it.
-fn add_organization(directory: &std::path::Path, name: &str) {
-    let database = rusqlite::Connection::open(crate::support::store::file(directory)).unwrap();
-    let id = || OrganizationId::generate().0.as_bytes().to_vec();
-    database
-        .execute(
-            "INSERT INTO organization (id, name, default_company, default_enrollment, created_at) VALUES (?1, ?2, ?3, ?4, 0)",
-            rusqlite::params![id(), name, id(), id()],
-        )
-        .unwrap();
 }
 
 #[rstest]
@@ -151,7 +138,7 @@ async fn a_key_works_only_within_its_scope(#[case] has: KeyScope, #[case] needs:
 async fn a_key_sees_only_its_own_organization() {
     let directory = tempfile::tempdir().unwrap();
     let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
-    add_organization(directory.path(), "rival");
+    engine.create_organization("rival").await.unwrap();
     let ours = engine.acting_for(engine.local_caller(Some("default")).await.unwrap());
     let rival = engine.acting_for(engine.local_caller(Some("rival")).await.unwrap());
     let alert = open_alert("P-1");
@@ -194,7 +181,7 @@ async fn the_caller_at_this_machine_names_the_organization_only_where_there_are_
     let directory = tempfile::tempdir().unwrap();
     let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
     let only = engine.local_caller(None).await.unwrap();
-    add_organization(directory.path(), "rival");
+    engine.create_organization("rival").await.unwrap();
 
     let unnamed = engine.local_caller(None).await.unwrap_err().to_string();
     let unknown = engine.local_caller(Some("nobody")).await.unwrap_err().to_string();

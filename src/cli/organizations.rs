@@ -1,0 +1,87 @@
+//! `avert organizations`: whose alerts, keys, clients and webhooks there are.
+
+use serde_json::{Value, json};
+
+use super::Context;
+use super::args::OrganizationsCommand;
+use super::local::Local;
+use super::output::{Answer, Rows, columns_of};
+use crate::service::{Company, OperatorService};
+use crate::store::OrganizationRecord;
+
+pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyhow::Result<()> {
+    let local = Local::open(&context.home, &context.settings).await?;
+    let answer = match command {
+        OrganizationsCommand::Create { name } => {
+            let created = local.engine.create_organization(&name).await?;
+            let record = record(&created);
+            let organization = &created.organization;
+            Answer {
+                table: Rows { note: Some(format!("organization {} has the id {}", organization.name, organization.id)), ..Rows::default() },
+                document: record.clone(),
+                columns: columns_of(&record),
+                records: vec![record],
+            }
+        }
+        OrganizationsCommand::List => listing(&local.engine.organizations().await?),
+        OrganizationsCommand::Show { organization } => {
+            let acting = local.acting(context.organization(&organization)).await?;
+            shown(&acting.caller().organization, &acting.companies().await?)
+        }
+    };
+    context.output.print(&answer)?;
+    Ok(())
+}
+
+fn record(record: &OrganizationRecord) -> Value {
+    json!({
+        "id": record.organization.id.to_string(),
+        "name": record.organization.name,
+        "defaultCompanyId": record.default_company.to_string(),
+        "defaultEnrollmentId": record.default_enrollment.to_string(),
+    })
+}
+
+fn listing(all: &[OrganizationRecord]) -> Answer {
+    let records: Vec<Value> = all.iter().map(record).collect();
+    Answer {
+        table: Rows {
+            head: vec!["NAME", "ID"],
+            rows: all.iter().map(|one| vec![one.organization.name.clone(), one.organization.id.to_string()]).collect(),
+            ..Rows::default()
+        },
+        columns: records.first().map(columns_of).unwrap_or_default(),
+        document: Value::Array(records.clone()),
+        records,
+    }
+}
+
+/// As a table and line by line: each enrollment, or a company that has none. As a document: the organization with all that it has.
+fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Answer {
+    let default = |is_it: bool| if is_it { "default" } else { "" };
+    let (mut rows, mut records, mut nested) = (Vec::new(), Vec::new(), Vec::new());
+    for company in companies {
+        let enrollments: Vec<String> = company.enrollments.iter().map(ToString::to_string).collect();
+        let lines = if enrollments.is_empty() { vec![None] } else { enrollments.iter().map(Some).collect() };
+        for enrollment in lines {
+            let of_default = company.id == organization.default_company;
+            rows.push(vec![
+                company.id.to_string(),
+                enrollment.cloned().unwrap_or_default(),
+                default(of_default && enrollment.is_some_and(|id| *id == organization.default_enrollment.to_string())).to_owned(),
+            ]);
+            records.push(json!({
+                "organization": organization.organization.name, "companyId": company.id.to_string(), "enrollmentId": enrollment,
+            }));
+        }
+        nested.push(json!({"id": company.id.to_string(), "enrollments": enrollments}));
+    }
+    let mut document = record(organization);
+    document["companies"] = Value::Array(nested);
+    Answer {
+        table: Rows { head: vec!["COMPANY", "ENROLLMENT", ""], rows, ..Rows::default() },
+        columns: ["organization", "companyId", "enrollmentId"].map(str::to_owned).to_vec(),
+        document,
+        records,
+    }
+}
