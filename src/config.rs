@@ -376,7 +376,7 @@ fn flag(text: &str) -> Result<bool, String> {
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every environment variable that sets a setting.
-const VARIABLES: [(&str, Set); 14] = [
+const VARIABLES: [(&str, Set); 15] = [
     ("AVERT_ENVIRONMENT", |settings, text| word(text).map(|value| settings.environment = value)),
     ("AVERT_ORGANIZATION", |settings, text| {
         text.clone_into(&mut settings.organization);

@@ -18,6 +18,7 @@ use url::form_urlencoded;
 use super::Api;
 use super::access::{BodyFault, scheme, whole_body};
 use super::problem::{Problem, json};
+use crate::engine::KnownClient;
 use crate::service::{KeyScope, Secret, ServiceError};
 
 /// Where a connection comes from.
@@ -44,7 +45,7 @@ pub(super) async fn issue(
 
     let client = api.engine.client(&credentials.id).await?;
     let from = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Extension(Peer(address))| address);
-    let limited = api.token_limit.admit(client.as_ref().map(|client| client.id()), from);
+    let limited = api.token_limit.admit(client.as_ref().map(KnownClient::id), from);
     limited.map_err(|seconds| Refusal::Problem(Problem::too_many("this client asks for tokens too often", seconds)))?;
 
     let token = api.engine.issue_token(client, credentials.secret.reveal()).await?;

@@ -1,5 +1,6 @@
 //! `avert organizations`: whose alerts, keys, clients and webhooks there are.
 
+use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::Context;
@@ -7,12 +8,16 @@ use super::args::OrganizationsCommand;
 use super::local::Local;
 use super::output::{Answer, Rows, columns_of};
 use crate::service::{Company, OperatorService};
-use crate::store::OrganizationRecord;
+use crate::store::{OrganizationRecord, StoreError};
 
 pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyhow::Result<()> {
     let local = Local::open(&context.home, &context.settings).await?;
     let answer = match command {
         OrganizationsCommand::Create { name } => {
+            // Told as the conflict that it is; the store refuses a second one in any case.
+            if local.engine.organizations().await?.iter().any(|known| known.organization.name == name.trim()) {
+                bail!(StoreError::Conflict(format!("the organization {}", name.trim())));
+            }
             let created = local.engine.create_organization(&name).await?;
             let record = record(&created);
             let organization = &created.organization;

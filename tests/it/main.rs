@@ -13,6 +13,8 @@ mod engine;
 mod forms;
 mod import;
 mod operations;
+mod organizations;
+mod peers;
 mod smoke;
 mod store;
 mod support;

@@ -10,8 +10,8 @@ use avert::domain::{
     EventKind, Money, Outcome, OutcomeId, Page, Provider, decide,
 };
 use avert::service::{
-    AlertService, ApiKey, AtRisk, CreatedKey, Delivery, DeliveryState, Deployment, Endpoint, IncomingAlert, IngestOptions, IngestReport,
-    KeyScope, NewEndpoint, OperatorService, ResolveRequest, ServiceError,
+    AlertService, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedKey, Delivery, DeliveryState, Deployment, Endpoint,
+    IncomingAlert, IngestOptions, IngestReport, KeyScope, NewEndpoint, OperatorService, ResolveRequest, ServiceError,
 };
 use chrono::Duration;
 use tokio::sync::watch;
@@ -203,6 +203,22 @@ impl OperatorService for Fake {
 
     async fn revoke_key(&self, id: &str) -> Result<ApiKey, ServiceError> {
         Err(ServiceError::NotFound(id.to_owned()))
+    }
+
+    async fn create_client(&self) -> Result<CreatedClient, ServiceError> {
+        Err(ServiceError::Unavailable("not asked by a console".to_owned()))
+    }
+
+    async fn clients(&self) -> Result<Vec<ApiClient>, ServiceError> {
+        Ok(Vec::new())
+    }
+
+    async fn revoke_client(&self, id: &str) -> Result<ApiClient, ServiceError> {
+        Err(ServiceError::NotFound(id.to_owned()))
+    }
+
+    async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
+        Ok(Vec::new())
     }
 
     async fn next_change(&self, after: u64) -> Result<u64, ServiceError> {
