@@ -22,7 +22,7 @@ pub(super) async fn run(context: Context, command: ClientsCommand) -> anyhow::Re
             let (id, secret) = (&created.client.id, created.secret.reveal());
             say(&format!("client {id} for organization {name}; its secret is shown this once"));
             let record = json!({"client_id": id, "client_secret": secret, "organization": name});
-            single(record, format!("client_id      {id}\nclient_secret  {secret}"))
+            single(record, secret.to_owned())
         }
         ClientsCommand::List { .. } => listing(&acting.clients().await?, &name),
         ClientsCommand::Revoke { id, .. } => {
