@@ -5,6 +5,7 @@ mod hostile;
 mod lists;
 mod matrix;
 mod older;
+mod queries;
 mod resolving;
 mod served;
 mod tokens;

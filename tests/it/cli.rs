@@ -288,7 +288,7 @@ fn an_endpoint_is_added_with_each_kind_of_credential_and_none_is_ever_shown() {
 #[rstest]
 #[case::no_such_flag(&["serve", "--prot", "1"], "--prot")]
 #[case::no_such_command(&["exprot"], "exprot")]
-#[case::a_command_of_the_future(&["backup", "x"], "backup")]
+#[case::a_command_of_the_future(&["login", "x"], "login")]
 #[case::wrong_output(&["keys", "list", "--output", "xml"], "table, json, ndjson, csv")]
 #[case::wrong_scope(&["keys", "create", "--scope", "all"], "alerts, operator")]
 #[case::wrong_fault(&["demo", "--fault", "odd"], "none, flaky, down, slow")]
@@ -497,10 +497,24 @@ fn help_names_what_there_is_and_nothing_that_is_not() {
 
     let help = run_ok(home.path(), &["--help"]);
 
-    for command in ["demo", "open", "serve", "import", "keys", "webhooks", "alerts", "--data-dir", "--output"] {
+    for command in [
+        "demo",
+        "open",
+        "serve",
+        "import",
+        "organizations",
+        "keys",
+        "clients",
+        "webhooks",
+        "alerts",
+        "backup",
+        "doctor",
+        "--data-dir",
+        "--output",
+    ] {
         assert!(help.contains(command), "{command}");
     }
-    for later in ["profile", "login", "doctor", "backup", "postgres", "dialect", "clients"] {
+    for later in ["profile", "login", "postgres", "dialect"] {
         assert!(!help.contains(later), "{later}");
     }
     assert!(!help.contains('\u{1b}'));
