@@ -17,6 +17,8 @@
 //! event and its deliveries are one commit. [`webhooks`] takes the deliveries from there and brings them to the merchant. [`wire`] is the
 //! JSON of the interface, and [`api`] answers it over HTTP.
 //!
+//! [`client`] stands behind the same seam for a service that is somewhere else: it speaks to it over HTTP, in either dialect of [`wire`].
+//!
 //! Above the seam is the desk's half. [`console`] is the terminal: a model, one pure `update`, effects that run on the service, and a
 //! draw. [`desk`] is what belongs to this workstation and not to the service. [`cli`] is the command line, the one room that knows all
 //! the others and puts them together; [`config`] and [`telemetry`] serve it.
@@ -25,13 +27,13 @@
 //!
 //! ```text
 //!                  cli ── config, telemetry
-//!     ┌─────────────┼───────────────────────┐
-//!  console         api                   webhooks
-//!     │             │                       │
-//!    desk         engine ── providers       │
-//!     │          ┌──┴───┐                   │
-//!     │        wire    store ───────────────┘
-//!     └──────┬───┴──────┘
+//!     ┌──────────┬──┴──────────┬────────────┐
+//!  console     client         api        webhooks
+//!     │          │             │            │
+//!    desk        │           engine ── providers
+//!     │          └────┬────────┴──┐         │
+//!     │             wire        store ──────┘
+//!     └──────┬────────┴───────────┘
 //!         service
 //!            │
 //!          domain
@@ -47,6 +49,7 @@
 
 pub mod api;
 pub mod cli;
+pub mod client;
 pub mod config;
 pub mod console;
 pub mod desk;

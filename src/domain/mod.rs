@@ -13,6 +13,7 @@ pub mod money;
 mod open_enum;
 pub mod outcome;
 pub mod resolution;
+pub mod text;
 pub mod time;
 
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};

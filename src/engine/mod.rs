@@ -13,7 +13,6 @@ mod organizations;
 mod reconcile;
 mod resolve;
 mod settings;
-mod text;
 mod tokens;
 
 use std::collections::HashMap;
@@ -33,8 +32,8 @@ pub use settings::{EngineSettings, Windows};
 pub use tokens::{AccessToken, TOKEN_LIFETIME};
 
 use self::tokens::SigningKey;
-use crate::domain::FieldError;
 use crate::domain::time::{SharedClock, Timestamp};
+use crate::domain::{FieldError, text};
 use crate::providers::Providers;
 use crate::service::{Deployment, ServiceError};
 use crate::store::{CommitRequest, OrganizationRecord, SharedStore, StoreError};

@@ -1,11 +1,14 @@
-//! The bodies of the resolution operation, read exactly as the interface writes them.
+//! The bodies of the resolution operation, read and written exactly as the interface has them.
 //!
 //! What is wrong with their shape is told here, what is wrong with their meaning by [`CurrentBody::validate`] and
 //! [`OlderBody::validate`]. Unknown fields are ignored, null counts as not given.
 
+use serde::Serialize;
+use serde_json::value::RawValue;
+
 use super::json::{Given, Place, each_member};
-use crate::domain::resolution::{CurrentBody, OlderBody};
-use crate::domain::{Amount, FieldError};
+use crate::domain::resolution::{CurrentBody, InvalidReason, OlderBody};
+use crate::domain::{Amount, FieldError, Resolution};
 
 /// Reads the body of the current dialect: `refunded`, `resolution`, `comments`.
 pub fn current(body: &[u8]) -> Result<CurrentBody, Vec<FieldError>> {
@@ -20,6 +23,42 @@ pub fn older(body: &[u8]) -> Result<OlderBody, Vec<FieldError>> {
     let read =
         OlderBody { resolution: members.text(0), refunded: members.text(1), amount_stopped: members.number(2), comments: members.text(3) };
     members.finish(read)
+}
+
+/// Writes the body of a resolution in its own dialect; what does not apply, and empty comments, are left out.
+pub fn write(resolution: &Resolution) -> Vec<u8> {
+    let body = match resolution {
+        Resolution::Current { decision, comments } => BodyJson {
+            resolution: decision.reason().map(InvalidReason::as_str),
+            refunded: decision.refunded(),
+            amount_stopped: None,
+            comments: filled(comments),
+        },
+        Resolution::Older { word, refunded, amount_stopped, comments } => BodyJson {
+            resolution: Some(word.as_str()),
+            refunded: refunded.as_str(),
+            // A decimal's own text is a number of JSON, and so keeps its digits.
+            amount_stopped: amount_stopped.and_then(|amount| RawValue::from_string(amount.to_string()).ok()),
+            comments: filled(comments),
+        },
+    };
+    serde_json::to_vec(&body).expect("text keys into memory: nothing here can fail")
+}
+
+fn filled(comments: &str) -> Option<&str> {
+    Some(comments).filter(|comments| !comments.is_empty())
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BodyJson<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resolution: Option<&'a str>,
+    refunded: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    amount_stopped: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comments: Option<&'a str>,
 }
 
 /// The known members of a body and what was wrong with them.
@@ -83,6 +122,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::domain::resolution::Decision;
 
     #[test]
     fn a_whole_body_is_read_and_unknown_fields_are_ignored() {
@@ -98,6 +138,32 @@ mod tests {
         let read = older(br#"{"resolution":"PARTIALLY_STOPPED","refunded":"REFUNDED","amountStopped":10.10}"#).unwrap();
 
         assert_eq!(read.amount_stopped.map(|amount| amount.to_string()).as_deref(), Some("10.10"));
+    }
+
+    #[test]
+    fn what_is_written_reads_back_as_the_same_resolution() {
+        let stopped = OlderBody {
+            resolution: Some("PARTIALLY_STOPPED".into()),
+            refunded: Some("NOT SETTLED".into()),
+            amount_stopped: Some("10.10".parse().unwrap()),
+            comments: Some("\"quoted\"\nline".into()),
+        };
+        let stopped = stopped.validate(None).unwrap();
+        assert_eq!(older(&write(&stopped)).unwrap().validate(None), Ok(stopped));
+
+        for decision in Decision::ALL {
+            for comments in ["", "two words"] {
+                let said = Resolution::Current { decision, comments: comments.to_owned() };
+                assert_eq!(current(&write(&said)).unwrap().validate(), Ok(said));
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_apply_is_not_written() {
+        let plain = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
+
+        assert_eq!(write(&plain), br#"{"refunded":"NOT REFUNDED"}"#);
     }
 
     #[rstest]

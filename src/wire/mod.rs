@@ -1,14 +1,17 @@
 //! The JSON of the interface in both dialects: reads tolerantly, writes one form for each dialect.
 //!
 //! [`mod@write`] makes answers and event bodies, [`read`] takes alerts in from whatever deployments and files hold, [`body`] reads the
-//! resolution bodies exactly as the interface writes them, [`query`] is the query string of the list operation, and [`import`] streams
-//! whole files. Decimals never pass through a binary float on any of these ways.
+//! resolution bodies exactly as the interface writes them, [`query`] is the query string of the list operation, [`refusal`] and
+//! [`token`] are what else other deployments answer, and [`import`] streams whole files. Decimals never pass through a binary float on
+//! any of these ways.
 
 pub mod body;
 pub mod import;
 mod json;
 pub mod query;
 pub mod read;
+pub mod refusal;
+pub mod token;
 pub mod write;
 
 pub use write::EventBody;

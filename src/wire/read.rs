@@ -3,8 +3,13 @@
 //! One list of fields serves JSON and CSV. Unknown fields are remembered once each; a value of the wrong kind is an error that names
 //! the field, what was given and what is allowed.
 
+mod envelope;
+mod forgiving;
+
 use std::borrow::Cow;
 use std::str::FromStr;
+
+pub use envelope::{ListAnswer, outcome, page};
 
 use super::json::{Given, Place, each_member};
 use crate::domain::time::from_iso;
@@ -293,9 +298,12 @@ fn wrong(field: Field, given: &Given<'_>, allowed: &str) -> FieldError {
     FieldError::new(field.as_str(), format!("is {}: {allowed} is allowed", given.words()))
 }
 
-/// Reads an alert as a service answers with it: only the id is needed, everything else may be missing.
+/// Reads an alert as a service answers with it: only the id is needed. Everything else may be missing, and what cannot be read counts as
+/// missing and is remembered among the unknown fields.
 pub fn answer(json: &str, unknown: &mut UnknownFields) -> Result<Alert, FieldError> {
-    let read = alert(Record::from_json(json, Place::START, unknown)?, 1)?;
+    let mut record = Record::from_json(json, Place::START, unknown)?;
+    record.forgive(unknown);
+    let read = alert(record, 1)?;
     if !read.id_given {
         return Err(FieldError::new("id", "is missing: a UUID is required"));
     }

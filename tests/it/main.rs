@@ -7,7 +7,9 @@
 
 mod api;
 mod cli;
+mod client;
 mod console;
+mod contract;
 mod crash;
 mod engine;
 mod forms;

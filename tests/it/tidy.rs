@@ -14,6 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine", &["domain", "service", "wire", "store", "providers", "webhooks", "engine"]),
     ("webhooks", &["domain", "service", "store", "webhooks"]),
     ("api", &["domain", "service", "wire", "engine", "api"]),
+    ("client", &["domain", "service", "wire", "client"]),
     ("desk", &["domain", "service", "desk"]),
     ("console", &["domain", "service", "desk", "console"]),
     ("config", &["config", "domain", "service"]),

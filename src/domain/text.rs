@@ -2,7 +2,7 @@
 
 /// Removes what could steer a terminal or turn text around: control characters, direction marks, invisible blanks. Line breaks and
 /// tabs become blanks, and blanks at the ends go.
-pub(super) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     if text.chars().all(is_harmless) {
         return text.trim().to_owned();
     }
@@ -11,18 +11,18 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// The same for text of several lines: line breaks stay.
-pub(super) fn lines(text: &str) -> String {
+pub fn lines(text: &str) -> String {
     text.chars().filter(|&c| c == '\n' || is_harmless(c)).collect::<String>().trim().to_owned()
 }
 
 /// A provider's own words for a message or the log: one line, at most 200 characters, no card number.
-pub(super) fn words_of_a_provider(text: &str) -> String {
+pub fn words_of_a_provider(text: &str) -> String {
     let short: String = one_line(text).chars().take(200).collect();
-    crate::domain::card::mask_card_numbers(&short).into_owned()
+    super::card::mask_card_numbers(&short).into_owned()
 }
 
 /// Whether a character only shows itself.
-pub(super) fn is_harmless(c: char) -> bool {
+pub fn is_harmless(c: char) -> bool {
     let turns = matches!(c, '\u{061C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}');
     !c.is_control() && !turns
 }

@@ -1,0 +1,51 @@
+//! Good answers, read as tolerantly as the wire can.
+
+use super::http::Answer;
+use crate::domain::{Alert, AlertId, FieldError, Outcome, Page, PageRequest};
+use crate::service::ServiceError;
+use crate::wire::read::{self, UnknownFields};
+
+/// One alert, which has to be the one that was asked for.
+pub(super) fn alert(answer: &Answer, id: AlertId) -> Result<Alert, ServiceError> {
+    let mut unknown = UnknownFields::default();
+    let alert = read::answer(&text(answer), &mut unknown).map_err(|error| unreadable("alert", &error))?;
+    tell(&unknown);
+    if alert.id == id {
+        return Ok(alert);
+    }
+    Err(ServiceError::Unavailable(format!("it answered with another alert, {}", alert.id)))
+}
+
+/// A page of alerts.
+pub(super) fn page(answer: &Answer, asked: PageRequest) -> Result<Page<Alert>, ServiceError> {
+    let mut unknown = UnknownFields::default();
+    let list = read::page(&text(answer), asked, &mut unknown).map_err(|error| unreadable("list of alerts", &error))?;
+    tell(&unknown);
+    if let Some(error) = list.unreadable.first() {
+        tracing::warn!(rows = list.unreadable.len(), field = error.field, "rows of the list are no alerts and were left out");
+    }
+    Ok(list.page)
+}
+
+/// The outcome of an alert, from the older dialect's own route.
+pub(super) fn outcome(answer: &Answer, of: &Alert) -> Option<Outcome> {
+    let mut unknown = UnknownFields::default();
+    read::outcome(&text(answer), of, &mut unknown).unwrap_or_default()
+}
+
+fn text(answer: &Answer) -> String {
+    let text = String::from_utf8_lossy(&answer.body);
+    text.trim_start_matches('\u{FEFF}').to_owned()
+}
+
+fn unreadable(what: &str, error: &FieldError) -> ServiceError {
+    let words = format!("{} {}", error.field, error.message);
+    let words = crate::domain::text::words_of_a_provider(&words);
+    ServiceError::Unavailable(format!("its answer is no {what}: {words}; is this the right base URL?"))
+}
+
+fn tell(unknown: &UnknownFields) {
+    if !unknown.names().is_empty() {
+        tracing::debug!(fields = ?unknown.names(), "fields of the answer that are not known or not readable");
+    }
+}

@@ -1,0 +1,151 @@
+//! Sending a decision: once. When its answer does not come, the alert is looked at instead.
+
+use reqwest::Method;
+use uuid::Uuid;
+
+use super::comparing::is_meant;
+use super::http::{Answer, Call, NoAnswer};
+use super::{Access, Inner, fields, reading, unavailable, words};
+use crate::domain::{Alert, AlertId, AlertStatus, AlertType, FieldError, Provider, Resolution, Timestamp};
+use crate::service::{ResolveRequest, ServiceError};
+use crate::wire::refusal::Refusal;
+use crate::wire::{Dialect, body};
+
+/// Longest Idempotency-Key.
+const MAX_KEY: usize = 255;
+
+impl Inner {
+    pub(super) async fn resolve(&self, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
+        let ResolveRequest { resolution, idempotency_key } = request;
+        self.check_dialect(&resolution)?;
+        let key = checked_key(idempotency_key)?;
+        let (name, value, token) = self.authorization().await.map_err(ServiceError::from)?;
+        let call = Call::new(Method::PUT, &self.base.resolution(id))
+            .header(name, value)
+            .header("idempotency-key", key)
+            .body("application/json", body::write(&resolution))
+            .within(self.http.write_timeout);
+        let sent_at = self.http.now();
+        let answer = match self.http.send(call).await {
+            Ok(answer) => answer,
+            Err(NoAnswer::NotSent(why)) => return Err(ServiceError::Unavailable(format!("{why}; nothing was sent"))),
+            Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why)) => return self.look(id, &resolution, sent_at, why).await,
+            Err(NoAnswer::Refused(error)) => return Err(error),
+        };
+        let refusal = match answer.status {
+            200..=299 => return self.accepted(&answer, id, &resolution, sent_at).await,
+            _ => answer.refusal(),
+        };
+        match answer.status {
+            401 | 403 => {
+                // The next request gets a new token; this one is not sent again.
+                if let (Access::Token(tokens), Some(token)) = (&self.access, &token) {
+                    tokens.forget(token).await;
+                }
+                Err(ServiceError::NotAuthorized(words(&refusal, "the service did not accept the credentials")))
+            }
+            404 if !refusal.is("route_not_found") => Err(ServiceError::AlertNotFound(id)),
+            409 => self.conflict(id, &refusal).await,
+            400 => Err(bad_request(refusal)),
+            422 if refusal.is("idempotency_key_reused") => Err(ServiceError::IdempotencyKeyReused),
+            422 => Err(ServiceError::InvalidResolution(fields(refusal, "resolution"))),
+            408 | 500..=599 => {
+                let said = if refusal.words.is_empty() { String::new() } else { format!(": {}", refusal.words) };
+                self.look(id, &resolution, sent_at, format!("it answered {}{said}", answer.status)).await
+            }
+            _ => Err(unavailable(&answer, &refusal)),
+        }
+    }
+
+    /// A yes. Where the alert in it cannot be read or has no outcome, the alert itself tells.
+    async fn accepted(&self, answer: &Answer, id: AlertId, meant: &Resolution, sent_at: Timestamp) -> Result<Alert, ServiceError> {
+        match reading::alert(answer, id) {
+            Ok(alert) if alert.outcome.is_some() => Ok(alert),
+            Ok(_) => self.look(id, meant, sent_at, format!("it answered {} with an alert that has no outcome", answer.status)).await,
+            Err(error) => self.look(id, meant, sent_at, format!("it answered {}, but: {error}", answer.status)).await,
+        }
+    }
+
+    /// A conflict: the alert has an outcome, which is read, or is getting one.
+    async fn conflict(&self, id: AlertId, refusal: &Refusal) -> Result<Alert, ServiceError> {
+        if refusal.is("resolution_in_progress") {
+            return Err(ServiceError::ResolutionInProgress);
+        }
+        match self.with_outcome(id).await {
+            Ok(alert) if alert.outcome.is_some() || refusal.is("alert_already_resolved") => {
+                Err(ServiceError::AlreadyResolved(Box::new(alert)))
+            }
+            // A conflict without an outcome and without a word why: somebody else is at it.
+            Ok(_) => Err(ServiceError::ResolutionInProgress),
+            Err(error) => {
+                tracing::warn!(%error, alert = %id, "the outcome of an alert that has one cannot be read");
+                let unread = Alert::new(id, Provider::Other(String::new()), AlertType::Other(String::new()));
+                Err(ServiceError::AlreadyResolved(Box::new(Alert { status: AlertStatus::Other(String::new()), ..unread })))
+            }
+        }
+    }
+
+    /// Finds out what became of a decision whose answer did not come: ours landed, another's landed, or nothing is known yet. Nothing is
+    /// sent again, whatever is found.
+    async fn look(&self, id: AlertId, meant: &Resolution, sent_at: Timestamp, doubt: String) -> Result<Alert, ServiceError> {
+        tracing::warn!(alert = %id, doubt, "the answer to a decision did not come: looking at the alert");
+        let mut last = "the alert has no outcome so far".to_owned();
+        for pause in &self.pauses.looks {
+            tokio::time::sleep(*pause).await;
+            match self.with_outcome(id).await {
+                Ok(alert) => match &alert.outcome {
+                    Some(outcome) if is_meant(meant, outcome, sent_at) => return Ok(alert),
+                    Some(_) => return Err(ServiceError::AlreadyResolved(Box::new(alert))),
+                    None => "the alert has no outcome so far".clone_into(&mut last),
+                },
+                Err(error) => last = format!("the alert cannot be read either: {error}"),
+            }
+        }
+        Err(ServiceError::ProviderOutcomeUnknown(format!("{doubt}; {last}. Look at the alert again before anything else is decided")))
+    }
+
+    /// The alert; in the older dialect its outcome is asked for where the alert does not hold it.
+    async fn with_outcome(&self, id: AlertId) -> Result<Alert, ServiceError> {
+        let mut alert = self.get(id).await?;
+        if alert.outcome.is_none()
+            && self.dialect == Dialect::Older
+            && let Ok(answer) = self.read(&self.base.outcome(id)).await
+            && answer.status == 200
+        {
+            alert.outcome = reading::outcome(&answer, &alert);
+        }
+        Ok(alert)
+    }
+
+    fn check_dialect(&self, resolution: &Resolution) -> Result<(), ServiceError> {
+        let (spoken, other) = match (self.dialect, resolution) {
+            (Dialect::Current, Resolution::Current { .. }) | (Dialect::Older, Resolution::Older { .. }) => return Ok(()),
+            (Dialect::Current, Resolution::Older { .. }) => ("current", "older"),
+            (Dialect::Older, Resolution::Current { .. }) => ("older", "current"),
+        };
+        let message = format!("is a decision of the {other} dialect: this deployment speaks the {spoken} one");
+        Err(ServiceError::InvalidRequest(vec![FieldError::new("resolution", message)]))
+    }
+}
+
+/// A bad request by its code. One without a known code is most probably the provider's failure, because the body was valid when it left
+/// (field notes, T3).
+fn bad_request(refusal: Refusal) -> ServiceError {
+    match refusal.code.as_deref() {
+        Some("provider_outcome_unknown") => ServiceError::ProviderOutcomeUnknown(words(&refusal, "the service is finding out")),
+        Some("invalid_resolution") => ServiceError::InvalidResolution(fields(refusal, "resolution")),
+        Some("invalid_id" | "invalid_request" | "invalid_query" | "ambiguous_credentials") => {
+            ServiceError::InvalidRequest(fields(refusal, "request"))
+        }
+        _ => ServiceError::ProviderFailed(words(&refusal, "the service gave no reason")),
+    }
+}
+
+/// The key that was given, or a new one: it makes a repeat of this very request harmless wherever the service knows the header.
+fn checked_key(given: Option<String>) -> Result<String, ServiceError> {
+    let key = given.unwrap_or_else(|| Uuid::now_v7().to_string());
+    if (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(key);
+    }
+    Err(ServiceError::InvalidRequest(vec![FieldError::new("Idempotency-Key", "must be 1 to 255 visible ASCII characters")]))
+}

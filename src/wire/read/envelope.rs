@@ -1,0 +1,152 @@
+//! Pages and outcomes as deployments answer with them.
+
+use serde_json::value::RawValue;
+
+use super::{Field, OUTCOME_PREFIX, Record, UnknownFields, alert, answer};
+use crate::domain::{Alert, FieldError, Outcome, Page, PageRequest};
+use crate::wire::json::{Given, Place, each_member};
+
+/// A page as it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListAnswer {
+    /// The page; where the envelope leaves a number out, it is worked out from what was asked.
+    pub page: Page<Alert>,
+    /// Why each row that is no alert (it has no id) was left out.
+    pub unreadable: Vec<FieldError>,
+}
+
+/// Reads a page: the interface's envelope with any of its numbers missing or written as text, or a bare array of alerts.
+pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownFields) -> Result<ListAnswer, FieldError> {
+    let mut rows: Option<&str> = None;
+    let (mut total, mut total_pages, mut number, mut size) = (None, None, None, None);
+    if json.trim_start().starts_with('[') {
+        rows = Some(json.trim());
+    } else {
+        each_member(json, Place::START, |name, value| match name.as_ref() {
+            name if name.eq_ignore_ascii_case("data") => rows = Some(value),
+            name if name.eq_ignore_ascii_case("total") => total = whole(value),
+            name if name.eq_ignore_ascii_case("totalPages") => total_pages = whole(value),
+            name if name.eq_ignore_ascii_case("page") => number = whole(value),
+            name if name.eq_ignore_ascii_case("size") => size = whole(value),
+            _ => {}
+        })?;
+    }
+    let rows: Vec<&RawValue> = match rows.map(|rows| (rows, Given::of(rows))) {
+        Some((rows, Given::Array)) => {
+            serde_json::from_str(rows).map_err(|error| FieldError::new("data", format!("is not JSON: {error}")))?
+        }
+        Some((_, Given::Null)) => Vec::new(),
+        Some((_, other)) => return Err(FieldError::new("data", format!("is {}: an array is needed", other.words()))),
+        None => return Err(FieldError::new("data", "is missing: an array of alerts is needed")),
+    };
+    let mut data = Vec::with_capacity(rows.len());
+    let mut unreadable = Vec::new();
+    for row in &rows {
+        match answer(row.get(), unknown) {
+            Ok(alert) => data.push(alert),
+            Err(error) => unreadable.push(error),
+        }
+    }
+    let number = number.unwrap_or(asked.page);
+    let size = size.and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0).unwrap_or(asked.size);
+    let seen = number.saturating_mul(size.into()).saturating_add(rows.len() as u64);
+    let total = total.unwrap_or_else(|| match total_pages {
+        _ if (rows.len() as u64) < u64::from(size) => seen,
+        Some(pages) => seen.max(pages.saturating_mul(size.into())),
+        // A full page and no word of how many there are: there may be one more, and whoever pages has to look.
+        None => seen.saturating_add(1),
+    });
+    Ok(ListAnswer { page: Page { data, total, page: number, size }, unreadable })
+}
+
+/// Reads the outcome of an alert as the older dialect's own route answers with it; `None` where it is null.
+pub fn outcome(json: &str, of: &Alert, unknown: &mut UnknownFields) -> Result<Option<Outcome>, FieldError> {
+    if json.trim() == "null" {
+        return Ok(None);
+    }
+    let mut record = Record::empty();
+    record.has_outcome = true;
+    let mut spelled = String::from(OUTCOME_PREFIX);
+    each_member(json, Place::START, |name, value| {
+        spelled.truncate(OUTCOME_PREFIX.len());
+        spelled.push_str(&name);
+        match Field::find(&spelled, Field::OutcomeId as usize) {
+            Some(field) => record.put(field, Given::of(value)),
+            None => unknown.add(&spelled),
+        }
+    })?;
+    record.put(Field::Id, Given::Text(of.id.to_string().into()));
+    record.put(Field::ProviderId, Given::Text(of.provider_id.as_str().into()));
+    record.forgive(unknown);
+    Ok(alert(record, 1)?.alert.outcome)
+}
+
+fn whole(json: &str) -> Option<u64> {
+    match Given::of(json) {
+        Given::Number(digits) => digits.parse().ok(),
+        Given::Text(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::domain::{AlertId, AlertType, Provider};
+
+    const ASKED: PageRequest = PageRequest { page: 2, size: 2 };
+
+    fn rows(count: usize) -> Vec<Value> {
+        (0..count).map(|_| json!({"id": AlertId::generate().to_string()})).collect()
+    }
+
+    fn read(json: &Value) -> ListAnswer {
+        page(&json.to_string(), ASKED, &mut UnknownFields::default()).unwrap()
+    }
+
+    #[rstest]
+    #[case(json!({"data": rows(2), "total": 9, "totalPages": 5, "page": 2, "size": 2}), 9)]
+    #[case(json!({"Data": rows(2), "TOTAL": "9", "page": "2", "size": "2"}), 9)]
+    #[case(json!({"data": rows(1)}), 5)]
+    #[case(json!({"data": rows(2), "totalPages": 5}), 10)]
+    #[case(json!({"data": rows(2)}), 7)]
+    #[case(Value::Array(rows(1)), 5)]
+    #[case(json!({"data": null, "total": 0}), 0)]
+    fn an_envelope_is_read_whatever_numbers_it_leaves_out(#[case] json: Value, #[case] total: u64) {
+        let page = read(&json).page;
+
+        assert_eq!((page.total, page.page, page.size), (total, 2, 2));
+    }
+
+    #[test]
+    fn a_row_without_an_id_is_left_out_and_told() {
+        let answer = read(&json!({"data": [{"id": AlertId::generate().to_string()}, {"provider": "ETHOCA"}, 7], "total": 3}));
+
+        assert_eq!((answer.page.data.len(), answer.page.total, answer.unreadable.len()), (1, 3, 2));
+    }
+
+    #[rstest]
+    #[case("{}", "missing")]
+    #[case("{\"data\": {}}", "an object")]
+    #[case("<html>", "not a JSON object")]
+    #[case("{\"data\": [", "not JSON")]
+    fn what_is_no_list_is_told(#[case] json: &str, #[case] words: &str) {
+        let error = page(json, ASKED, &mut UnknownFields::default()).unwrap_err();
+
+        assert!(error.message.contains(words), "{}", error.message);
+    }
+
+    #[test]
+    fn an_outcome_alone_is_read_like_one_in_an_alert() {
+        let of = Alert { provider_id: "P-1".to_owned(), ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::VerifiCancel) };
+
+        let read = outcome(r#"{"outcome":"partially_stopped","amountStopped":10.10,"extra":1}"#, &of, &mut UnknownFields::default());
+
+        let outcome = read.unwrap().unwrap();
+        assert_eq!((outcome.alert_id, outcome.provider_alert_id.as_str()), (of.id, "P-1"));
+        assert_eq!(outcome.amount_stopped.map(|amount| amount.to_string()).as_deref(), Some("10.10"));
+    }
+}

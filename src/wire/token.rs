@@ -1,0 +1,83 @@
+//! The answer of the token operation (interface, Authentication).
+
+use super::json::{Given, Place, each_member};
+use crate::domain::FieldError;
+use crate::service::Secret;
+
+/// Longest access token, in bytes.
+const MAX_TOKEN: usize = 16 * 1024;
+
+/// A token as it was issued.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuedToken {
+    /// What later requests carry behind `Bearer`.
+    pub access_token: Secret,
+    /// How many seconds it lasts, where that was told.
+    pub expires_in: Option<u64>,
+}
+
+/// The form body that asks for a token: `grant_type=client_credentials`.
+pub fn request(client_id: &str, client_secret: &Secret) -> String {
+    url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("client_id", client_id)
+        .append_pair("client_secret", client_secret.reveal())
+        .append_pair("grant_type", "client_credentials")
+        .finish()
+}
+
+/// Reads the answer. No error repeats any of it.
+pub fn read(json: &str) -> Result<IssuedToken, FieldError> {
+    let (mut token, mut kind, mut expires_in) = (None, None, None);
+    each_member(json, Place::START, |name, value| match (name.as_ref(), Given::of(value)) {
+        ("access_token", Given::Text(text)) => token = Some(text.into_owned()),
+        ("token_type", Given::Text(text)) => kind = Some(text.into_owned()),
+        ("expires_in", Given::Number(digits)) => expires_in = seconds(digits),
+        ("expires_in", Given::Text(text)) => expires_in = seconds(&text),
+        _ => {}
+    })
+    .map_err(|_| FieldError::new("", "is no JSON object"))?;
+    if kind.is_some_and(|kind| !kind.trim().eq_ignore_ascii_case("bearer")) {
+        return Err(FieldError::new("token_type", "is not Bearer"));
+    }
+    let token = token.filter(|token| (1..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic()));
+    let token = token.ok_or_else(|| FieldError::new("access_token", "is missing, or is nothing that a header can carry"))?;
+    Ok(IssuedToken { access_token: Secret::new(token), expires_in })
+}
+
+fn seconds(text: &str) -> Option<u64> {
+    text.trim().split('.').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(r#"{"access_token":"a.b.c","token_type":"Bearer","expires_in":600}"#, Some(600))]
+    #[case(r#"{"access_token":"a.b.c","token_type":"bearer","expires_in":"600"}"#, Some(600))]
+    #[case(r#"{"access_token":"a.b.c","scope":"x"}"#, None)]
+    fn a_token_is_read_with_its_life(#[case] json: &str, #[case] expires_in: Option<u64>) {
+        assert_eq!(read(json), Ok(IssuedToken { access_token: Secret::new("a.b.c"), expires_in }));
+    }
+
+    #[rstest]
+    #[case(r#"{"access_token":"s3cret","token_type":"mac"}"#, "token_type")]
+    #[case(r#"{"token_type":"Bearer"}"#, "access_token")]
+    #[case(r#"{"access_token":"s3cret\r\nX: y"}"#, "access_token")]
+    #[case("s3cret", "")]
+    fn what_is_no_bearer_token_is_refused_and_not_repeated(#[case] json: &str, #[case] field: &str) {
+        let error = read(json).unwrap_err();
+
+        assert_eq!(error.field, field);
+        assert!(!error.message.contains("s3cret"));
+    }
+
+    #[test]
+    fn the_request_is_a_form() {
+        let form = request("id 1", &Secret::new("s&cret"));
+
+        assert_eq!(form, "client_id=id+1&client_secret=s%26cret&grant_type=client_credentials");
+    }
+}

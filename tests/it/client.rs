@@ -1,0 +1,8 @@
+//! The client against deployments that are not avert's: odd answers, slow ones, broken ones, and tokens that end.
+
+mod answers;
+mod doubts;
+mod foreign;
+mod lists;
+mod refusals;
+mod tokens;

@@ -1,0 +1,127 @@
+//! Decisions whose answer does not come: sent once, then looked at, and told which of the three it is.
+
+use std::time::Duration;
+
+use avert::client::{Client, ClientOptions};
+use avert::domain::resolution::Decision;
+use avert::domain::{Alert, AlertId};
+use avert::service::{AlertService, ServiceError};
+use avert::wire::Dialect;
+use rstest::rstest;
+use serde_json::{Value, json};
+use wiremock::matchers::{method, path};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::foreign::{answer, asking_for_a_token, getting, older, open, options, requests, resolved, resolving, says, stopped, token};
+
+/// How an answer does not come.
+#[derive(Debug, Clone, Copy)]
+enum Loss {
+    Break,
+    TimeOut,
+    Status(u16),
+    Empty,
+    Html,
+    WithoutOutcome,
+}
+
+async fn lose(server: &MockServer, id: AlertId, loss: Loss) {
+    let builder = resolving(id);
+    let mock = match loss {
+        Loss::Break => builder.respond_with_err(|_: &wiremock::Request| std::io::Error::other("broken by the test")),
+        Loss::TimeOut => builder.respond_with(ResponseTemplate::new(200).set_delay(Duration::from_secs(600))),
+        Loss::Status(status) => builder.respond_with(ResponseTemplate::new(status).set_body_string("<title>Gateway</title>")),
+        Loss::Empty => builder.respond_with(ResponseTemplate::new(204)),
+        Loss::Html => builder.respond_with(ResponseTemplate::new(200).set_body_string("<html>")),
+        Loss::WithoutOutcome => builder.respond_with(answer(200, &open(id))),
+    };
+    mock.mount(server).await;
+}
+
+/// Decides REFUNDED, "by Ann", and loses the answer.
+async fn decide(server: &MockServer, id: AlertId) -> Result<Alert, ServiceError> {
+    let options = ClientOptions { write_timeout: Duration::from_millis(300), ..options(&server.uri(), Dialect::Current) };
+    let result = Client::new(options).unwrap().resolve(id, says(Decision::Refunded, "by Ann")).await;
+    assert_eq!(requests(server, "PUT").await.len(), 1, "a decision is sent once, whatever happens");
+    result
+}
+
+#[rstest]
+#[case(Loss::Break)]
+#[case(Loss::TimeOut)]
+#[case(Loss::Status(500))]
+#[case(Loss::Status(502))]
+#[case(Loss::Status(503))]
+#[case(Loss::Status(408))]
+#[case(Loss::Empty)]
+#[case(Loss::Html)]
+#[case(Loss::WithoutOutcome)]
+#[tokio::test]
+async fn ours_that_landed_is_a_success(#[case] loss: Loss) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    lose(&server, id, loss).await;
+    // It takes until the second look.
+    getting(id).respond_with(answer(200, &open(id))).up_to_n_times(1).mount(&server).await;
+    getting(id).respond_with(answer(200, &resolved(id, "REFUNDED", "Resolved", "by Ann"))).mount(&server).await;
+
+    let alert = decide(&server, id).await.unwrap();
+
+    assert_eq!(alert.outcome.unwrap().comments, "by Ann");
+}
+
+#[rstest]
+#[case(resolved(AlertId(uuid::Uuid::nil()), "not refunded", "unresolved_dispute", "by Ann"))]
+#[case(resolved(AlertId(uuid::Uuid::nil()), "refunded", "resolved", "by Bob"))]
+#[case(resolved(AlertId(uuid::Uuid::nil()), "refunded", "previously_refunded", "by Ann"))]
+#[tokio::test]
+async fn anothers_that_landed_is_a_conflict(#[case] mut found: Value) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    found["id"] = json!(id.to_string());
+    lose(&server, id, Loss::Break).await;
+    getting(id).respond_with(answer(200, &found)).mount(&server).await;
+
+    let error = decide(&server, id).await.unwrap_err();
+
+    assert!(matches!(&error, ServiceError::AlreadyResolved(alert) if alert.outcome.is_some()), "{error}");
+}
+
+#[rstest]
+#[case(Loss::Break)]
+#[case(Loss::Status(500))]
+#[case(Loss::Empty)]
+#[tokio::test]
+async fn nothing_that_landed_so_far_is_unknown_and_no_failure(#[case] loss: Loss) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    lose(&server, id, loss).await;
+    getting(id).respond_with(answer(200, &open(id))).expect(3).mount(&server).await;
+
+    let error = decide(&server, id).await.unwrap_err();
+
+    assert!(matches!(&error, ServiceError::ProviderOutcomeUnknown(why) if why.contains("no outcome so far")), "{error}");
+}
+
+#[tokio::test]
+async fn an_alert_that_cannot_be_read_either_leaves_it_unknown() {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    lose(&server, id, Loss::Break).await;
+    getting(id).respond_with(ResponseTemplate::new(500)).mount(&server).await;
+
+    let error = decide(&server, id).await.unwrap_err();
+
+    assert!(matches!(&error, ServiceError::ProviderOutcomeUnknown(why) if why.contains("cannot be read either")), "{error}");
+}
+
+#[tokio::test]
+async fn the_older_dialect_finds_the_outcome_at_its_own_route() {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    asking_for_a_token().respond_with(token("t")).mount(&server).await;
+    lose(&server, id, Loss::Break).await;
+    getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
+    let outcome = &resolved(id, "refunded", "stopped", "")["outcome"];
+    Mock::given(method("GET")).and(path(format!("/api/v1/alerts/{id}/outcome"))).respond_with(answer(200, outcome)).mount(&server).await;
+
+    let alert = older(&server).0.resolve(id, stopped()).await.unwrap();
+
+    assert_eq!(alert.outcome.unwrap().outcome, "stopped");
+    assert_eq!(requests(&server, "PUT").await.len(), 1);
+}

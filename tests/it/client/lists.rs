@@ -1,0 +1,122 @@
+//! What the client asks for, and which addresses it talks to.
+
+use avert::client::{Client, ClientOptions};
+use avert::domain::{AlertFilter, AlertId, AlertQuery, CompanyId, PageRequest, Provider};
+use avert::service::{AlertService, ServiceError};
+use avert::wire::Dialect;
+use serde_json::json;
+use wiremock::matchers::{any, header as has_header, query_param};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::foreign::{KEY, answer, current, getting, header, listing, older, open, options, requests, token};
+
+#[tokio::test]
+async fn a_query_and_its_key_reach_the_service_and_its_page_comes_back() {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    let page = json!({"data": [open(id)], "total": 41, "totalPages": 5, "page": 2, "size": 10});
+    listing()
+        .and(has_header("x-api-key", KEY))
+        .and(query_param("page", "2"))
+        .and(query_param("provider", "ETHOCA,CDRN"))
+        .and(query_param("q", "a&b=c+d"))
+        .respond_with(answer(200, &page))
+        .expect(1)
+        .mount(&server)
+        .await;
+    let query = AlertQuery {
+        filter: AlertFilter { providers: vec![Provider::Ethoca, Provider::Cdrn], q: Some("a&b=c+d".to_owned()), ..AlertFilter::default() },
+        page: PageRequest { page: 2, size: 10 },
+        ..AlertQuery::default()
+    };
+
+    let page = current(&server).list(&query).await.unwrap();
+
+    assert_eq!((page.total, page.page, page.size), (41, 2, 10));
+    assert_eq!(page.data[0].id, id);
+}
+
+#[tokio::test]
+async fn the_company_filter_has_the_name_the_deployment_gives_it() {
+    let server = MockServer::start().await;
+    let company = CompanyId::generate();
+    listing().and(query_param("companies", company.to_string())).respond_with(answer(200, &json!([]))).expect(1).mount(&server).await;
+    let client =
+        Client::new(ClientOptions { company_parameter: "companies".to_owned(), ..options(&server.uri(), Dialect::Current) }).unwrap();
+    let filter = AlertFilter { companies: vec![company], ..AlertFilter::default() };
+
+    let page = client.list(&AlertQuery { filter, ..AlertQuery::default() }).await.unwrap();
+
+    assert_eq!(page.total, 0);
+}
+
+#[tokio::test]
+async fn more_hours_than_the_older_dialect_knows_are_refused_before_anything_is_sent() {
+    let server = MockServer::start().await;
+    let (client, _) = older(&server);
+    let filter = AlertFilter { expires_in: Some(25), ..AlertFilter::default() };
+
+    let error = client.list(&AlertQuery { filter, ..AlertQuery::default() }).await.unwrap_err();
+
+    let ServiceError::InvalidRequest(errors) = error else { panic!("{error}") };
+    assert_eq!(errors[0].field, "expiresIn");
+    assert!(server.received_requests().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_base_with_a_path_has_the_interface_below_it() {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    Mock::given(wiremock::matchers::path(format!("/sandbox/api/v1/alerts/{id}"))).respond_with(answer(200, &open(id))).mount(&server).await;
+    let client = Client::new(options(&format!("{}/sandbox/", server.uri()), Dialect::Current)).unwrap();
+
+    assert_eq!(client.get(id).await.unwrap().id, id);
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_takes_no_credential_along() {
+    let (server, elsewhere) = (MockServer::start().await, MockServer::start().await);
+    let id = AlertId::generate();
+    Mock::given(any()).respond_with(answer(200, &open(id))).mount(&elsewhere).await;
+    getting(id).respond_with(ResponseTemplate::new(307).insert_header("location", elsewhere.uri())).mount(&server).await;
+
+    let error = current(&server).get(id).await.unwrap_err();
+
+    assert!(matches!(&error, ServiceError::Unavailable(why) if why.contains("redirect")), "{error}");
+    assert!(elsewhere.received_requests().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn the_older_dialect_asks_with_a_bearer_token() {
+    let server = MockServer::start().await;
+    super::foreign::asking_for_a_token().respond_with(token("a.b.c")).mount(&server).await;
+    listing().respond_with(answer(200, &json!({"data": [], "total": 0}))).mount(&server).await;
+    let (client, _) = older(&server);
+
+    client.list(&AlertQuery::default()).await.unwrap();
+
+    let list = &requests(&server, "GET").await[0];
+    assert_eq!((header(list, "authorization"), header(list, "x-api-key")), ("Bearer a.b.c", ""));
+    let asked = &requests(&server, "POST").await[0];
+    assert_eq!(header(asked, "content-type"), "application/x-www-form-urlencoded");
+    assert_eq!(asked.body, b"client_id=desk+1&client_secret=s%26cret&grant_type=client_credentials");
+}
+
+#[test]
+fn plain_http_beyond_this_machine_needs_to_be_allowed() {
+    let far = "http://alerts.example.com";
+
+    assert!(Client::new(options(far, Dialect::Current)).is_err());
+    assert!(Client::new(ClientOptions { insecure_http: true, ..options(far, Dialect::Current) }).is_ok());
+}
+
+#[test]
+fn no_secret_shows_when_a_client_is_printed() {
+    for dialect in [Dialect::Current, Dialect::Older] {
+        let client = Client::new(options("https://alerts.example.com", dialect)).unwrap();
+
+        let text = format!("{client:?}");
+
+        assert!(!text.contains("s3cret") && !text.contains("s&cret"), "{text}");
+    }
+}

@@ -1,0 +1,213 @@
+//! Refusals: what each means, in whatever shape it comes.
+
+use avert::client::Client;
+use avert::domain::{AlertId, AlertQuery, FieldError};
+use avert::service::{AlertService, ResolveRequest, ServiceError};
+use avert::wire::Dialect;
+use rstest::rstest;
+use serde_json::{Value, json};
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::foreign::{answer, current, getting, header, listing, older, open, options, refunded, requests, resolved, resolving, stopped};
+
+async fn refused_resolve(response: ResponseTemplate) -> (ServiceError, usize) {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    resolving(id).respond_with(response).mount(&server).await;
+    getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
+    let error = current(&server).resolve(id, refunded()).await.unwrap_err();
+    (error, requests(&server, "PUT").await.len())
+}
+
+fn problem(status: u16, code: &str) -> ResponseTemplate {
+    answer(status, &json!({"status": status, "code": code, "detail": "its words", "title": "T"}))
+}
+
+fn fields(field: &str, message: &str) -> Vec<FieldError> {
+    vec![FieldError::new(field, message)]
+}
+
+#[rstest]
+#[case(problem(403, "not_authorized"), ServiceError::NotAuthorized("its words".into()))]
+#[case(ResponseTemplate::new(401), ServiceError::NotAuthorized("the service did not accept the credentials".into()))]
+#[case(problem(400, "provider_failed"), ServiceError::ProviderFailed("its words".into()))]
+#[case(problem(400, "provider_outcome_unknown"), ServiceError::ProviderOutcomeUnknown("its words".into()))]
+#[case(problem(400, "invalid_resolution"), ServiceError::InvalidResolution(fields("resolution", "its words")))]
+#[case(problem(400, "invalid_id"), ServiceError::InvalidRequest(fields("request", "its words")))]
+#[case(problem(409, "resolution_in_progress"), ServiceError::ResolutionInProgress)]
+#[case(problem(422, "idempotency_key_reused"), ServiceError::IdempotencyKeyReused)]
+// A bad request without a code that we know: the body was valid, so it is the provider (field notes, T3).
+#[case(problem(400, "E_17"), ServiceError::ProviderFailed("its words".into()))]
+#[case(
+    answer(400, &json!({"statusCode": 400, "message": ["Ethoca is down"], "error": "Bad Request"})),
+    ServiceError::ProviderFailed("Ethoca is down".into())
+)]
+#[case(ResponseTemplate::new(400).set_body_string("<html><title>Oops</title>"), ServiceError::ProviderFailed("a page of HTML: Oops".into()))]
+#[case(ResponseTemplate::new(400), ServiceError::ProviderFailed("the service gave no reason".into()))]
+#[tokio::test]
+async fn a_refused_decision_is_sent_once_and_told_for_what_it_is(#[case] response: ResponseTemplate, #[case] expected: ServiceError) {
+    assert_eq!(refused_resolve(response).await, (expected, 1));
+}
+
+#[rstest]
+#[case(problem(421, "wrong_host"), "421")]
+#[case(problem(413, "body_too_large"), "413")]
+#[case(problem(404, "route_not_found"), "base URL")]
+#[case(ResponseTemplate::new(302).insert_header("location", "http://127.0.0.1:9/"), "redirect")]
+#[case(ResponseTemplate::new(429).insert_header("retry-after", "7"), "7 s")]
+#[tokio::test]
+async fn a_decision_that_did_not_get_in_is_not_sent_again(#[case] response: ResponseTemplate, #[case] words: &str) {
+    let (error, sent) = refused_resolve(response).await;
+
+    assert!(matches!(&error, ServiceError::Unavailable(why) if why.contains(words)), "{error}");
+    assert_eq!(sent, 1);
+}
+
+#[tokio::test]
+async fn a_missing_alert_is_not_found() {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    Mock::given(any()).respond_with(ResponseTemplate::new(404).set_body_string("Not Found")).mount(&server).await;
+    let client = current(&server);
+
+    assert_eq!(client.get(id).await, Err(ServiceError::AlertNotFound(id)));
+    assert_eq!(client.resolve(id, refunded()).await, Err(ServiceError::AlertNotFound(id)));
+}
+
+#[tokio::test]
+async fn a_conflict_is_told_with_the_outcome_there_is() {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    resolving(id).respond_with(ResponseTemplate::new(409)).mount(&server).await;
+    getting(id).respond_with(answer(200, &resolved(id, "not refunded", "missed", "by Bob"))).mount(&server).await;
+
+    let error = current(&server).resolve(id, refunded()).await.unwrap_err();
+
+    let ServiceError::AlreadyResolved(alert) = error else { panic!("{error}") };
+    assert_eq!(alert.outcome.unwrap().comments, "by Bob");
+}
+
+#[tokio::test]
+async fn a_conflict_over_an_alert_that_cannot_be_read_is_a_conflict() {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    resolving(id).respond_with(problem(409, "alert_already_resolved")).mount(&server).await;
+    getting(id).respond_with(ResponseTemplate::new(500)).mount(&server).await;
+
+    let error = current(&server).resolve(id, refunded()).await.unwrap_err();
+
+    assert!(matches!(&error, ServiceError::AlreadyResolved(alert) if alert.id == id && alert.outcome.is_none()), "{error}");
+}
+
+#[tokio::test]
+async fn a_conflict_without_a_code_and_without_an_outcome_is_one_on_its_way() {
+    assert_eq!(refused_resolve(ResponseTemplate::new(409)).await.0, ServiceError::ResolutionInProgress);
+}
+
+#[tokio::test]
+async fn fields_at_fault_are_passed_on() {
+    let server = MockServer::start().await;
+    let body = json!({"code": "invalid_query", "detail": "d", "errors": [{"field": "sortField", "message": "\"x\" is not allowed"}]});
+    listing().respond_with(answer(400, &body)).mount(&server).await;
+
+    let error = current(&server).list(&AlertQuery::default()).await.unwrap_err();
+
+    assert_eq!(error, ServiceError::InvalidRequest(fields("sortField", "\"x\" is not allowed")));
+}
+
+#[rstest]
+#[case(json!({"detail": "card 4111111111111111 \u{1b}[31m\u{202e}evil"}))]
+#[case(Value::String("x".repeat(100_000)))]
+#[tokio::test]
+async fn what_a_service_says_is_short_and_harmless(#[case] body: Value) {
+    let (error, _) = refused_resolve(answer(400, &body)).await;
+
+    let text = error.to_string();
+    assert!(text.len() < 400 && !text.contains("4111111111111111"), "{text}");
+    assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+}
+
+#[tokio::test]
+async fn a_body_is_in_the_clients_dialect_or_it_is_not_sent() {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    let wrong: [(Client, ResolveRequest); 2] = [(current(&server), stopped()), (older(&server).0, refunded())];
+
+    for (client, request) in wrong {
+        let error = client.resolve(id, request).await.unwrap_err();
+
+        assert!(matches!(&error, ServiceError::InvalidRequest(errors) if errors[0].field == "resolution"), "{error}");
+    }
+    assert!(server.received_requests().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn every_decision_goes_with_a_key_of_its_own_or_the_given_one() {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    resolving(id).respond_with(answer(200, &resolved(id, "refunded", "resolved", ""))).mount(&server).await;
+    let client = current(&server);
+
+    client.resolve(id, refunded()).await.unwrap();
+    client.resolve(id, refunded()).await.unwrap();
+    client.resolve(id, ResolveRequest { idempotency_key: Some("mine".to_owned()), ..refunded() }).await.unwrap();
+
+    let sent = requests(&server, "PUT").await;
+    let keys: Vec<&str> = sent.iter().map(|request| header(request, "idempotency-key")).collect();
+    assert!(!keys[0].is_empty() && keys[0] != keys[1] && keys[2] == "mine", "{keys:?}");
+    assert_eq!((header(&sent[0], "content-type"), sent[0].body.as_slice()), ("application/json", br#"{"refunded":"REFUNDED"}"#.as_slice()));
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_there_is_unavailable_and_no_decision_was_sent() {
+    // A port that was free a moment ago, and that nobody listens on.
+    let url = {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}", server.local_addr().unwrap())
+    };
+    let client = Client::new(options(&url, Dialect::Current)).unwrap();
+
+    let (read, sent) = (client.get(AlertId::generate()).await, client.resolve(AlertId::generate(), refunded()).await);
+
+    assert!(matches!(&read, Err(ServiceError::Unavailable(why)) if why.contains("no connection")), "{read:?}");
+    assert!(matches!(&sent, Err(ServiceError::Unavailable(why)) if why.contains("nothing was sent")), "{sent:?}");
+}
+
+#[tokio::test]
+async fn a_read_is_tried_again_when_the_service_says_when() {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    getting(id).respond_with(ResponseTemplate::new(503).insert_header("retry-after", "0")).up_to_n_times(2).mount(&server).await;
+    getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
+
+    assert_eq!(current(&server).get(id).await.unwrap().id, id);
+    assert_eq!(requests(&server, "GET").await.len(), 3);
+}
+
+#[rstest]
+#[case(ResponseTemplate::new(503))]
+#[case(ResponseTemplate::new(503).insert_header("retry-after", "3600"))]
+#[case(ResponseTemplate::new(503).insert_header("retry-after", "Fri, 31 Dec 2027 23:59:59 GMT"))]
+#[case(ResponseTemplate::new(500).insert_header("retry-after", "0"))]
+#[tokio::test]
+async fn a_read_is_not_tried_again_without_a_time_or_for_a_long_one(#[case] response: ResponseTemplate) {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    getting(id).respond_with(response).mount(&server).await;
+
+    let error = current(&server).get(id).await.unwrap_err();
+
+    assert!(matches!(error, ServiceError::Unavailable(_)), "{error}");
+    assert_eq!(requests(&server, "GET").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_read_whose_connection_broke_is_tried_again() {
+    let server = MockServer::start().await;
+    let id = AlertId::generate();
+    getting(id).respond_with_err(|_: &wiremock::Request| std::io::Error::other("broken by the test")).up_to_n_times(1).mount(&server).await;
+    getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
+
+    assert_eq!(current(&server).get(id).await.unwrap().id, id);
+}

@@ -1,0 +1,133 @@
+//! Bearer tokens: kept, renewed in time, renewed once when refused, and never a reason to send a decision twice.
+
+use avert::domain::{AlertId, AlertQuery};
+use avert::service::{AlertService, ServiceError};
+use chrono::Duration;
+use rstest::rstest;
+use serde_json::json;
+use wiremock::matchers::header as has_header;
+use wiremock::{MockServer, ResponseTemplate};
+
+use super::foreign::{answer, asking_for_a_token, getting, listing, older, open, requests, resolved, resolving, stopped, token};
+
+async fn tokens_asked(server: &MockServer) -> usize {
+    requests(server, "POST").await.len()
+}
+
+#[tokio::test]
+async fn a_token_is_kept_until_shortly_before_its_end() {
+    let server = MockServer::start().await;
+    asking_for_a_token().respond_with(token("t")).mount(&server).await;
+    listing().respond_with(answer(200, &json!([]))).mount(&server).await;
+    let (client, clock) = older(&server);
+    let list = async || client.list(&AlertQuery::default()).await.unwrap();
+
+    list().await;
+    clock.advance(Duration::seconds(539));
+    list().await;
+    assert_eq!(tokens_asked(&server).await, 1);
+    clock.advance(Duration::seconds(1));
+    list().await;
+
+    assert_eq!(tokens_asked(&server).await, 2);
+}
+
+#[tokio::test]
+async fn many_requests_at_once_ask_for_one_token() {
+    let server = MockServer::start().await;
+    asking_for_a_token().respond_with(token("t")).mount(&server).await;
+    listing().respond_with(answer(200, &json!([]))).mount(&server).await;
+    let (client, _) = older(&server);
+    let query = AlertQuery::default();
+
+    let lists = futures::future::join_all((0..20).map(|_| client.list(&query))).await;
+
+    assert!(lists.iter().all(Result::is_ok));
+    assert_eq!(tokens_asked(&server).await, 1);
+}
+
+#[rstest]
+#[case(401)]
+#[case(403)]
+#[tokio::test]
+async fn a_read_whose_token_was_refused_is_made_once_more_with_a_new_one(#[case] status: u16) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    asking_for_a_token().respond_with(token("first")).up_to_n_times(1).mount(&server).await;
+    asking_for_a_token().respond_with(token("second")).mount(&server).await;
+    listing().respond_with(answer(200, &json!([]))).mount(&server).await;
+    getting(id).and(has_header("authorization", "Bearer first")).respond_with(ResponseTemplate::new(status)).mount(&server).await;
+    getting(id).and(has_header("authorization", "Bearer second")).respond_with(answer(200, &open(id))).mount(&server).await;
+    let (client, _) = older(&server);
+    client.list(&AlertQuery::default()).await.unwrap();
+
+    let many = futures::future::join_all((0..8).map(|_| client.get(id))).await;
+
+    assert!(many.iter().all(Result::is_ok), "{many:?}");
+    assert_eq!(tokens_asked(&server).await, 2);
+}
+
+#[tokio::test]
+async fn a_refusal_that_is_not_for_the_tokens_age_does_not_ask_for_tokens_without_end() {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    asking_for_a_token().respond_with(token("t")).mount(&server).await;
+    getting(id).respond_with(ResponseTemplate::new(403)).mount(&server).await;
+    let (client, _) = older(&server);
+
+    for _ in 0..5 {
+        assert!(matches!(client.get(id).await, Err(ServiceError::NotAuthorized(_))));
+    }
+
+    // The first was new and so not old; one more was tried when it no longer was.
+    assert_eq!(tokens_asked(&server).await, 2);
+    assert_eq!(requests(&server, "GET").await.len(), 6);
+}
+
+#[tokio::test]
+async fn a_decision_refused_for_its_token_is_not_sent_again_and_the_next_one_has_a_new_token() {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    asking_for_a_token().respond_with(token("first")).up_to_n_times(1).mount(&server).await;
+    asking_for_a_token().respond_with(token("second")).mount(&server).await;
+    listing().respond_with(answer(200, &json!([]))).mount(&server).await;
+    resolving(id).and(has_header("authorization", "Bearer first")).respond_with(ResponseTemplate::new(401)).expect(1).mount(&server).await;
+    let done = answer(200, &resolved(id, "refunded", "stopped", ""));
+    resolving(id).and(has_header("authorization", "Bearer second")).respond_with(done).expect(1).mount(&server).await;
+    let (client, _) = older(&server);
+    client.list(&AlertQuery::default()).await.unwrap();
+
+    let refused = client.resolve(id, stopped()).await;
+    assert!(matches!(refused, Err(ServiceError::NotAuthorized(_))), "{refused:?}");
+    assert_eq!(requests(&server, "PUT").await.len(), 1);
+
+    client.resolve(id, stopped()).await.unwrap();
+}
+
+#[rstest]
+#[case(answer(401, &json!({"error": "invalid_client", "error_description": "unknown client"})), "unknown client")]
+#[case(answer(400, &json!({"error": "unsupported_grant_type"})), "unsupported_grant_type")]
+#[case(ResponseTemplate::new(403).set_body_string("<html>"), "HTML")]
+#[tokio::test]
+async fn credentials_that_get_no_token_are_not_authorized(#[case] response: ResponseTemplate, #[case] words: &str) {
+    let server = MockServer::start().await;
+    asking_for_a_token().respond_with(response).mount(&server).await;
+
+    let error = older(&server).0.list(&AlertQuery::default()).await.unwrap_err();
+
+    assert!(matches!(&error, ServiceError::NotAuthorized(why) if why.contains(words)), "{error}");
+}
+
+#[rstest]
+#[case(ResponseTemplate::new(404))]
+#[case(ResponseTemplate::new(500))]
+#[case(ResponseTemplate::new(429).insert_header("retry-after", "30"))]
+#[case(ResponseTemplate::new(200).set_body_string("<html>login"))]
+#[case(answer(200, &json!({"access_token": "s3cret", "token_type": "mac"})))]
+#[tokio::test]
+async fn a_token_route_that_does_not_work_is_unavailable_and_nothing_is_sent(#[case] response: ResponseTemplate) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    asking_for_a_token().respond_with(response).mount(&server).await;
+
+    let error = older(&server).0.resolve(id, stopped()).await.unwrap_err();
+
+    assert!(matches!(&error, ServiceError::Unavailable(why) if !why.contains("s3cret")), "{error}");
+    assert!(requests(&server, "PUT").await.is_empty());
+}
