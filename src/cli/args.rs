@@ -6,17 +6,20 @@ use std::str::FromStr;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use super::remote::RemoteArgs;
 use crate::config::{Fault, Listen, Theme};
 use crate::service::KeyScope;
 
 /// Chargeback alerts, answered before they become chargebacks.
 ///
-/// Without a command, avert opens the console on this machine's own alerts. `avert demo` shows everything on alerts that are made up.
+/// Without a command, avert opens the console on this machine's own alerts, or with --url on another deployment's. `avert demo` shows everything on alerts that are made up.
 #[derive(Debug, Parser)]
 #[command(name = "avert", version, disable_help_subcommand = true)]
 pub struct Cli {
     #[command(flatten)]
     pub(super) console: ConsoleArgs,
+    #[command(flatten)]
+    pub(super) remote: RemoteArgs,
     #[command(flatten)]
     pub(super) everywhere: Everywhere,
     #[command(subcommand)]
@@ -99,8 +102,8 @@ pub(super) struct OrganizationArgs {
 pub(super) enum Command {
     /// The console on made-up alerts that keep coming; nothing is kept
     Demo(DemoArgs),
-    /// The console on this machine's own alerts; the same as no command
-    Open(OpenArgs),
+    /// The console on this machine's own alerts, or on another deployment's; the same as no command
+    Open(Box<OpenArgs>),
     /// The engine and its HTTP interface without a console
     Serve(ServeArgs),
     /// Bring alerts in from a file: JSON, NDJSON or CSV
@@ -117,7 +120,7 @@ pub(super) enum Command {
     /// Addresses that are told of new and resolved alerts
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
-    /// Read alerts without a screen
+    /// Alerts without a screen: read, answer, export
     #[command(subcommand)]
     Alerts(AlertsCommand),
     /// Copy everything into one file, verified, also while others work here
@@ -202,6 +205,8 @@ pub(super) struct OpenArgs {
     pub(super) console: ConsoleArgs,
     #[command(flatten)]
     pub(super) organization: OrganizationArgs,
+    #[command(flatten)]
+    pub(super) remote: RemoteArgs,
 }
 
 /// `avert serve`.
@@ -364,12 +369,30 @@ pub(super) enum AlertsCommand {
         id: String,
         #[command(flatten)]
         organization: OrganizationArgs,
+        #[command(flatten)]
+        remote: RemoteArgs,
     },
+    /// Answer an alert. Final; asks first
+    Resolve(Box<AlertResolveArgs>),
+    /// Every alert of a filter to stdout, for programs: NDJSON, or --output json, csv
+    Export(Box<AlertExportArgs>),
+}
+
+impl AlertsCommand {
+    /// Takes over the flags that stood before the command.
+    pub(super) fn take_remote(&mut self, before: RemoteArgs) {
+        let remote = match self {
+            Self::List(args) => &mut args.remote,
+            Self::Show { remote, .. } => remote,
+            Self::Resolve(args) => &mut args.remote,
+            Self::Export(args) => &mut args.remote,
+        };
+        *remote = std::mem::take(remote).or(before);
+    }
 }
 
 /// `avert alerts list`: every parameter of the interface's list operation.
 #[derive(Debug, Clone, Default, Args)]
-#[allow(missing_docs, reason = "each is the interface's parameter of that name")]
 pub(super) struct AlertListArgs {
     /// Which page, from 0
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -377,6 +400,69 @@ pub(super) struct AlertListArgs {
     /// Alerts a page, 1 to 100
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(super) size: Option<String>,
+    #[command(flatten)]
+    pub(super) filter: AlertFilterArgs,
+    #[command(flatten)]
+    pub(super) organization: OrganizationArgs,
+    #[command(flatten)]
+    pub(super) remote: RemoteArgs,
+}
+
+impl AlertListArgs {
+    /// The interface's parameters with the values given for them.
+    pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
+        let page = [("page", &self.page), ("size", &self.size)];
+        page.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).chain(self.filter.parameters()).collect()
+    }
+}
+
+/// `avert alerts resolve`.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct AlertResolveArgs {
+    /// The alert's id
+    pub(super) id: String,
+    /// refunded, not-refunded or invalid (older dialect: refunded, not-refunded or not-settled)
+    #[arg(long, value_name = "WORD")]
+    pub(super) refunded: String,
+    /// The reason of an invalid alert, such as not-refunded-duplicate (older dialect: what was done, such as stopped)
+    #[arg(long, value_name = "WORD")]
+    pub(super) resolution: Option<String>,
+    /// Free text, at most 250 characters
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) comments: Option<String>,
+    /// The stopped amount, with --resolution partially-stopped (older dialect)
+    #[arg(long, value_name = "AMOUNT")]
+    pub(super) amount_stopped: Option<String>,
+    /// Makes a repeat of this very command harmless for 24 h. Default: a new one each time
+    #[arg(long, value_name = "KEY")]
+    pub(super) idempotency_key: Option<String>,
+    /// Send it without being asked
+    #[arg(long)]
+    pub(super) yes: bool,
+    #[command(flatten)]
+    pub(super) organization: OrganizationArgs,
+    #[command(flatten)]
+    pub(super) remote: RemoteArgs,
+}
+
+/// `avert alerts export`.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct AlertExportArgs {
+    #[command(flatten)]
+    pub(super) filter: AlertFilterArgs,
+    /// Read each alert by itself: for deployments whose lists leave fields out
+    #[arg(long)]
+    pub(super) details: bool,
+    #[command(flatten)]
+    pub(super) organization: OrganizationArgs,
+    #[command(flatten)]
+    pub(super) remote: RemoteArgs,
+}
+
+/// Which alerts, in which order: the interface's parameters.
+#[derive(Debug, Clone, Default, Args)]
+#[allow(missing_docs, reason = "each is the interface's parameter of that name")]
+pub(super) struct AlertFilterArgs {
     /// Alert date on or after this UTC day
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(super) start_date: Option<String>,
@@ -422,16 +508,12 @@ pub(super) struct AlertListArgs {
     /// Part of a provider id, descriptor, BIN or last four
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) q: Option<String>,
-    #[command(flatten)]
-    pub(super) organization: OrganizationArgs,
 }
 
-impl AlertListArgs {
+impl AlertFilterArgs {
     /// The interface's parameters with the values given for them.
     pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
         let all = [
-            ("page", &self.page),
-            ("size", &self.size),
             ("startDate", &self.start_date),
             ("endDate", &self.end_date),
             ("transactionStartDate", &self.transaction_start_date),

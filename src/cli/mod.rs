@@ -1,4 +1,4 @@
-//! The command line: the clap tree and a file per command; the only place that picks an engine.
+//! The command line: the clap tree and a file per command; the only place that picks an engine or a client.
 //!
 //! [`Cli::read`] reads the line, [`run`] does what it says, [`failure`] turns an error into words and an exit code.
 
@@ -16,6 +16,7 @@ mod open;
 mod organizations;
 mod output;
 mod pages;
+mod remote;
 mod serve;
 mod signals;
 mod webhooks;
@@ -53,7 +54,10 @@ struct Context {
 
 /// Runs a command line to its end.
 pub fn run(line: Cli) -> anyhow::Result<()> {
-    let Cli { everywhere, console, command } = line;
+    let Cli { everywhere, console, remote, command } = line;
+    if let (Some(flag), false) = (remote.first_given(), matches!(command, None | Some(Command::Open(_) | Command::Alerts(_)))) {
+        bail!(Misused(format!("{flag} before the command is for `avert open` and `avert alerts`")));
+    }
     match &command {
         // These need no settings and no home.
         Some(Command::Completions(args)) => return pages::completions(args),
@@ -68,14 +72,15 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     }
     let context = Context::new(&everywhere, demo)?;
     telemetry::report_panics(if demo { std::env::temp_dir() } else { context.reports() });
-    match command.unwrap_or_else(|| Command::Open(args::OpenArgs::default())) {
+    match command.unwrap_or_else(|| Command::Open(Box::default())) {
         Command::Demo(mut args) => {
             args.console = args.console.or(console);
             block_on(demo::run(context, args))
         }
         Command::Open(mut args) => {
             args.console = args.console.or(console);
-            block_on(open::run(context, args))
+            args.remote = args.remote.or(remote);
+            block_on(open::run(context, *args))
         }
         Command::Serve(args) => {
             context.log_to_stderr(context.settings.log.level.filter());
@@ -101,8 +106,9 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
             context.log_to_stderr(LevelFilter::WARN);
             block_on(webhooks::run(context, command))
         }
-        Command::Alerts(command) => {
+        Command::Alerts(mut command) => {
             context.log_to_stderr(LevelFilter::WARN);
+            command.take_remote(remote);
             block_on(alerts::run(context, command))
         }
         Command::Backup(args) => {
@@ -189,6 +195,11 @@ impl Context {
 
     /// The organization to act for: the flag's, else the settings'.
     fn organization<'a>(&'a self, args: &'a args::OrganizationArgs) -> Option<&'a str> {
-        args.organization.as_deref().or_else(|| Some(self.settings.organization.as_str()).filter(|name| !name.is_empty()))
+        args.organization.as_deref().or_else(|| self.settled_organization())
+    }
+
+    /// The organization that the settings name, if they name one.
+    fn settled_organization(&self) -> Option<&str> {
+        Some(self.settings.organization.as_str()).filter(|name| !name.is_empty())
     }
 }

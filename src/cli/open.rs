@@ -1,4 +1,4 @@
-//! `avert` and `avert open`: the console on this machine's own alerts.
+//! `avert` and `avert open`: the console on this machine's own alerts, or on another deployment's.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -11,11 +11,13 @@ use super::Context;
 use super::args::{ConsoleArgs, OpenArgs};
 use super::failure::{Misused, SaidAlready};
 use super::local::Local;
+use super::remote::{Target, variable};
 use super::signals::Signals;
 use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::theme::ThemeName;
 use crate::console::{self, AlertJson, ConsoleError, ConsoleSettings, Place, Session};
+use crate::domain::time::{SharedClock, SystemClock};
 use crate::service::Environment;
 use crate::telemetry;
 use crate::webhooks::AddressPolicy;
@@ -33,10 +35,14 @@ const DRAIN: Duration = Duration::from_secs(1);
 pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> {
     require_terminal()?;
     let settings = console_settings(&context, &args.console, context.reports())?;
-    let logs = context.home.data_dir.join("logs");
+    if let Some(target) = args.remote.target(variable)? {
+        return elsewhere(&context, &args, target, settings).await;
+    }
+    if args.remote.dialect.is_some() {
+        return Err(Misused("--dialect goes with --url: the console speaks the current dialect on this machine".to_owned()).into());
+    }
     let local = Local::open(&context.home, &context.settings).await?;
-    telemetry::to_file(context.raised(context.settings.log.level.filter()), &logs)
-        .with_context(|| format!("the log in {} cannot be written", logs.display()))?;
+    log_to_file(&context)?;
     let caller = local.engine.local_caller(context.organization(&args.organization)).await?;
     let place = Place {
         name: caller.organization.organization.name.clone(),
@@ -57,6 +63,43 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
     running.stop(PATIENCE).await;
     local.close();
     result
+}
+
+/// The console on another deployment: everything that the interface has, and nothing of what only an engine of one's own offers.
+async fn elsewhere(context: &Context, args: &OpenArgs, target: Target, settings: ConsoleSettings) -> anyhow::Result<()> {
+    if args.organization.organization.is_some() {
+        return Err(Misused("--organization is for this machine's own alerts: a credential is tied to its organization".to_owned()).into());
+    }
+    let clock: SharedClock = Arc::new(SystemClock);
+    let (environment, dialect) = (target.environment, target.dialect);
+    let client = target.connect(Arc::clone(&clock))?;
+    log_to_file(context)?;
+    let place = Place {
+        name: client.host(),
+        environment,
+        // The resolve form says what the current dialect says; words of the older one are not guessed from it.
+        read_only: dialect == Dialect::Older,
+        ..Place::default()
+    };
+    let session = Session {
+        deployment: client.deployment(),
+        clock,
+        place,
+        settings,
+        desk_dir: Some(context.home.data_dir.join("desk")),
+        alert_json: alert_json(),
+    };
+    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let result = attend(session, &mut signals).await;
+    client.finish(PATIENCE).await;
+    result
+}
+
+fn log_to_file(context: &Context) -> anyhow::Result<()> {
+    let logs = context.home.data_dir.join("logs");
+    telemetry::to_file(context.raised(context.settings.log.level.filter()), &logs)
+        .with_context(|| format!("the log in {} cannot be written", logs.display()))?;
+    Ok(())
 }
 
 /// Runs the console until it ends by itself or a signal asks the process to.

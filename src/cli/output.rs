@@ -128,7 +128,7 @@ fn table(out: &mut impl Write, rows: &Rows, styled: bool) -> io::Result<()> {
 }
 
 /// The value at a path as CSV has it: text as it is, null as nothing.
-fn cell(record: &Value, path: &str) -> String {
+pub(super) fn cell(record: &Value, path: &str) -> String {
     let value = path.split('.').try_fold(record, |value, name| value.get(name));
     match value {
         None | Some(Value::Null) => String::new(),

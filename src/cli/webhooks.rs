@@ -85,7 +85,7 @@ fn from_header(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
 }
 
 /// The text of a credential file, without the line break at its end.
-fn read_credential(file: &Path) -> anyhow::Result<String> {
+pub(super) fn read_credential(file: &Path) -> anyhow::Result<String> {
     let unusable = |what: String| anyhow!(Misused(format!("{}: {what}", file.display())));
     let metadata = fs::metadata(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
     if metadata.is_dir() {

@@ -514,7 +514,7 @@ fn help_names_what_there_is_and_nothing_that_is_not() {
     ] {
         assert!(help.contains(command), "{command}");
     }
-    for later in ["profile", "login", "postgres", "dialect"] {
+    for later in ["profile", "login", "postgres"] {
         assert!(!help.contains(later), "{later}");
     }
     assert!(!help.contains('\u{1b}'));

@@ -1,6 +1,7 @@
 //! The client against deployments that are not avert's: odd answers, slow ones, broken ones, and tokens that end.
 
 mod answers;
+mod commands;
 mod doubts;
 mod foreign;
 mod lists;

@@ -1,41 +1,47 @@
-//! `avert alerts`: reads without a screen.
+//! `avert alerts`: alerts without a screen, on this machine or at another deployment.
+
+mod export;
+mod resolve;
 
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
 use super::Context;
-use super::args::{AlertListArgs, AlertsCommand};
+use super::args::AlertsCommand;
 use super::failure::Misused;
-use super::local::Local;
 use super::output::{Answer, Rows, columns_of};
+use super::remote::Source;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{Alert, AlertId, AlertQuery, AlertType, Deadline, FieldError, Outcome, OutcomeId, Page, Provider};
-use crate::service::AlertService;
 use crate::wire::{self, Dialect};
 
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
     let answer = match command {
         AlertsCommand::List(args) => {
-            let query = query(&args)?;
-            let local = Local::open(&context.home, &context.settings).await?;
-            let page = local.acting(context.organization(&args.organization)).await?.list(&query).await?;
-            listing(&page, local.now())?
+            let source = Source::open(&context, &args.remote, args.organization.organization.as_deref()).await?;
+            let page = source.alerts.list(&query(args.parameters(), source.dialect)?).await?;
+            listing(&page, source.now())?
         }
-        AlertsCommand::Show { id, organization } => {
-            let id: AlertId = id.parse().map_err(|_| Misused(format!("{id:?} is not an alert's id: a UUID is needed")))?;
-            let local = Local::open(&context.home, &context.settings).await?;
-            let alert = local.acting(context.organization(&organization)).await?.get(id).await?;
-            single(&alert, local.now())?
+        AlertsCommand::Show { id, remote, organization } => {
+            let id = alert_id(&id)?;
+            let source = Source::open(&context, &remote, organization.organization.as_deref()).await?;
+            single(&source.alerts.get(id).await?, source.now())?
         }
+        AlertsCommand::Resolve(args) => return resolve::run(&context, *args).await,
+        AlertsCommand::Export(args) => return export::run(&context, *args).await,
     };
     context.output.print(&answer)?;
     Ok(())
 }
 
+fn alert_id(text: &str) -> Result<AlertId, Misused> {
+    text.parse().map_err(|_| Misused(format!("{text:?} is not an alert's id: a UUID is needed")))
+}
+
 /// The query of the flags: the interface's own parameters, read by its own reader.
-fn query(args: &AlertListArgs) -> Result<AlertQuery, Misused> {
-    let raw = Serializer::new(String::new()).extend_pairs(args.parameters()).finish();
-    wire::query::read(&raw, Dialect::Current).map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
+fn query(parameters: Vec<(&'static str, &str)>, dialect: Dialect) -> Result<AlertQuery, Misused> {
+    let raw = Serializer::new(String::new()).extend_pairs(parameters).finish();
+    wire::query::read(&raw, dialect).map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
 }
 
 /// An error at a parameter as an error at its flag.
@@ -130,6 +136,12 @@ fn left(alert: &Alert, now: Timestamp) -> String {
                 (days, hours, _) => format!("{days} d {hours:02} h"),
             }
         }
+        // Another deployment tells whole hours, rounded down: at 0 there may be minutes left, or none.
+        Deadline::HoursLeft(0) if waits => "< 1 h".to_owned(),
+        Deadline::HoursLeft(hours) if waits => match (hours / 24, hours % 24) {
+            (0, hours) => format!("{hours} h"),
+            (days, hours) => format!("{days} d {hours:02} h"),
+        },
         _ => String::new(),
     }
 }
@@ -146,6 +158,7 @@ mod tests {
     use chrono::Duration;
     use rstest::rstest;
 
+    use super::super::args::{AlertFilterArgs, AlertListArgs};
     use super::*;
 
     fn open_alert(left: Duration) -> Alert {
@@ -162,11 +175,22 @@ mod tests {
         assert_eq!(left(&open_alert(time), Timestamp::UNIX_EPOCH), words);
     }
 
+    #[rstest]
+    #[case(0, "< 1 h")]
+    #[case(23, "23 h")]
+    #[case(71, "2 d 23 h")]
+    fn whole_hours_are_shown_as_the_bound_they_are(#[case] hours: i64, #[case] words: &str) {
+        let alert = Alert { deadline: Deadline::HoursLeft(hours), ..open_alert(Duration::zero()) };
+
+        assert_eq!(left(&alert, Timestamp::UNIX_EPOCH), words);
+    }
+
     #[test]
     fn a_wrong_value_is_told_at_its_flag() {
-        let args = AlertListArgs { expires_in: Some("soon".to_owned()), size: Some("101".to_owned()), ..AlertListArgs::default() };
+        let filter = AlertFilterArgs { expires_in: Some("soon".to_owned()), ..AlertFilterArgs::default() };
+        let args = AlertListArgs { filter, size: Some("101".to_owned()), ..AlertListArgs::default() };
 
-        let Misused(words) = query(&args).unwrap_err();
+        let Misused(words) = query(args.parameters(), Dialect::Current).unwrap_err();
 
         assert!(words.contains("--expires-in: \"soon\" is not allowed") && words.contains("--size: \"101\" is not allowed"), "{words}");
     }
@@ -174,9 +198,7 @@ mod tests {
     #[test]
     fn every_parameter_of_the_interface_reaches_the_query() {
         let some = |text: &str| Some(text.to_owned());
-        let args = AlertListArgs {
-            page: some("2"),
-            size: some("50"),
+        let filter = AlertFilterArgs {
             start_date: some("2026-01-01"),
             end_date: some("2026-01-02"),
             transaction_start_date: some("2025-12-01"),
@@ -192,10 +214,10 @@ mod tests {
             sort_field: some("hoursLeft"),
             sort_order: some("DESC"),
             q: some("4111 +"),
-            ..AlertListArgs::default()
         };
+        let args = AlertListArgs { page: some("2"), size: some("50"), filter, ..AlertListArgs::default() };
 
-        let query = query(&args).unwrap();
+        let query = query(args.parameters(), Dialect::Current).unwrap();
 
         let written = wire::query::write(&query, wire::query::COMPANY_PARAMETER);
         let pairs: Vec<(String, String)> = url::form_urlencoded::parse(written.as_bytes()).into_owned().collect();

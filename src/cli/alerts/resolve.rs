@@ -1,0 +1,160 @@
+//! `avert alerts resolve`: one decision, said in flags, asked for once more, sent once.
+
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::Context as _;
+
+use super::super::Context;
+use super::super::args::AlertResolveArgs;
+use super::super::failure::{Misused, SaidAlready, say};
+use super::super::output::printable;
+use super::super::remote::Source;
+use super::{alert_id, card, in_words, single};
+use crate::domain::resolution::{CurrentBody, InvalidReason, OlderBody};
+use crate::domain::{Alert, Amount, FieldError, Resolution};
+use crate::service::{Environment, ResolveRequest, ServiceError};
+use crate::wire::Dialect;
+
+pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
+    let id = alert_id(&args.id)?;
+    let source = Source::open(context, &args.remote, args.organization.organization.as_deref()).await?;
+    // Looked at before anything else: whoever is asked has to see what the question is about.
+    let alert = source.alerts.get(id).await?;
+    let resolution = resolution(&args, source.dialect, alert.amount)?;
+    if alert.outcome.is_some() && args.idempotency_key.is_none() {
+        return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
+    }
+    if !args.yes {
+        confirm(question(&alert, &resolution, source.environment)).await?;
+    }
+    let request = ResolveRequest { resolution, idempotency_key: args.idempotency_key };
+    let resolved = source.alerts.resolve(id, request).await?;
+    let answer = single(&resolved, source.now())?;
+    source.close();
+    context.output.print(&answer)?;
+    Ok(())
+}
+
+/// The decision of the flags, in the words of the dialect; all that is wrong is told at its flag.
+fn resolution(args: &AlertResolveArgs, dialect: Dialect, disputed: Option<Amount>) -> Result<Resolution, Misused> {
+    // Words may be typed in any letter case and with hyphens: not-refunded.
+    let spelled = |text: &str, gap: char| text.trim().to_ascii_uppercase().replace(['-', '_', ' '], &gap.to_string());
+    let refunded = Some(spelled(&args.refunded, ' '));
+    let resolution = args.resolution.as_deref().map(|text| spelled(text, '_'));
+    let comments = args.comments.clone();
+    let amount_stopped = args.amount_stopped.as_deref().map(str::parse).transpose();
+    let amount_stopped: Option<Amount> = amount_stopped.map_err(|error| Misused(format!("--amount-stopped: {error}")))?;
+    let valid = match dialect {
+        Dialect::Current if amount_stopped.is_some() => {
+            return Err(Misused("--amount-stopped is for the older dialect (--dialect older)".to_owned()));
+        }
+        Dialect::Current => CurrentBody { refunded, resolution, comments }.validate(),
+        Dialect::Older => OlderBody { resolution, refunded, amount_stopped, comments }.validate(disputed),
+    };
+    valid.map_err(|errors: Vec<FieldError>| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
+}
+
+/// What is about to be sent, and about what.
+fn question(alert: &Alert, resolution: &Resolution, environment: Environment) -> String {
+    let about = [
+        alert.provider.to_string(),
+        alert.alert_type.words().to_owned(),
+        alert.money().map(|money| money.to_string()).unwrap_or_default(),
+        alert.merchant_descriptor.clone(),
+        card(alert),
+    ];
+    let about: Vec<&str> = about.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    let decision = match resolution {
+        Resolution::Current { decision, .. } => match decision.reason() {
+            Some(reason) => format!("{}, {} ({})", decision.refunded(), reason.as_str(), InvalidReason::words(reason)),
+            None => decision.refunded().to_owned(),
+        },
+        Resolution::Older { word, refunded, amount_stopped, .. } => {
+            let stopped = amount_stopped.map(|amount| format!(", {amount} stopped")).unwrap_or_default();
+            format!("{word}, {refunded}{stopped}")
+        }
+    };
+    let comments = match resolution.comments() {
+        "" => String::new(),
+        comments => format!("\ncomments: {}", comments.lines().map(printable).collect::<Vec<_>>().join(" / ")),
+    };
+    format!(
+        "{} ({})\n{}\n{decision}{comments}\nThis is final. Send it? [y/N] ",
+        alert.id,
+        environment.as_str(),
+        printable(&about.join(", "))
+    )
+}
+
+/// Asks at the terminal; without one, or with another answer than yes, nothing is sent.
+async fn confirm(question: String) -> anyhow::Result<()> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(Misused("a decision is final: say --yes to send it without being asked".to_owned()).into());
+    }
+    let answer = tokio::task::spawn_blocking(move || {
+        let mut answer = String::new();
+        write!(io::stderr(), "{question}").and_then(|()| io::stderr().flush()).and_then(|()| io::stdin().read_line(&mut answer))?;
+        Ok::<_, io::Error>(answer)
+    });
+    let answer = answer.await.context("asking failed")?.context("the answer cannot be read")?;
+    if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
+        return Ok(());
+    }
+    say("nothing was sent");
+    Err(SaidAlready.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::resolution::Decision;
+    use crate::domain::{AlertId, AlertType, Provider};
+
+    fn args(refunded: &str, resolution: Option<&str>) -> AlertResolveArgs {
+        AlertResolveArgs { refunded: refunded.to_owned(), resolution: resolution.map(str::to_owned), ..AlertResolveArgs::default() }
+    }
+
+    #[rstest]
+    #[case("REFUNDED", None, Decision::Refunded)]
+    #[case("not-refunded", None, Decision::NotRefunded)]
+    #[case("NOT REFUNDED", None, Decision::NotRefunded)]
+    #[case("invalid", Some("not-refunded-duplicate"), Decision::Invalid(InvalidReason::Duplicate))]
+    fn words_may_be_typed_as_flags_are(#[case] refunded: &str, #[case] reason: Option<&str>, #[case] decision: Decision) {
+        let said = resolution(&args(refunded, reason), Dialect::Current, None).unwrap();
+
+        assert_eq!(said, Resolution::Current { decision, comments: String::new() });
+    }
+
+    #[rstest]
+    #[case(args("maybe", None), Dialect::Current, "--refunded: \"MAYBE\"")]
+    #[case(args("invalid", None), Dialect::Current, "--resolution: is required")]
+    #[case(args("refunded", None), Dialect::Older, "--resolution: is required")]
+    #[case(AlertResolveArgs { amount_stopped: Some("5".into()), ..args("refunded", None) }, Dialect::Current, "--amount-stopped is for the older")]
+    #[case(AlertResolveArgs { amount_stopped: Some("11".into()), ..args("refunded", Some("partially-stopped")) }, Dialect::Older, "--amount-stopped: 11")]
+    #[case(AlertResolveArgs { amount_stopped: Some("x".into()), ..args("refunded", Some("stopped")) }, Dialect::Older, "--amount-stopped: \"x\"")]
+    #[case(AlertResolveArgs { comments: Some("x".repeat(251)), ..args("refunded", None) }, Dialect::Current, "--comments: has 251")]
+    fn what_is_wrong_is_told_at_its_flag(#[case] args: AlertResolveArgs, #[case] dialect: Dialect, #[case] words: &str) {
+        let Misused(error) = resolution(&args, dialect, Some("10".parse().unwrap())).unwrap_err();
+
+        assert!(error.contains(words), "{error}");
+    }
+
+    #[test]
+    fn the_question_says_what_is_sent_about_what_and_where() {
+        let alert = Alert {
+            merchant_descriptor: "ACME\u{1b}[2J".to_owned(),
+            amount: Some("129.9".parse().unwrap()),
+            ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+        };
+        let said = Resolution::Current { decision: Decision::Invalid(InvalidReason::Duplicate), comments: "see\nother".to_owned() };
+
+        let question = question(&alert, &said, Environment::Production);
+
+        for text in ["production", "Confirmed fraud, 129.90", "INVALID, NOT_REFUNDED_DUPLICATE", "see / other", "final"] {
+            assert!(question.contains(text), "{text:?} is not in {question}");
+        }
+        assert!(!question.contains('\u{1b}'));
+    }
+}

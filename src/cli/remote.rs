@@ -1,0 +1,317 @@
+//! Another deployment to work on: which one is named by flags or the environment, and the service it is.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+
+use super::Context;
+use super::failure::Misused;
+use super::local::Local;
+use super::webhooks::read_credential;
+use crate::client::{Client, ClientOptions, Credential};
+use crate::domain::time::{SharedClock, SystemClock, Timestamp};
+use crate::service::{AlertService, Environment, Secret};
+use crate::wire::Dialect;
+use crate::wire::query::COMPANY_PARAMETER;
+
+const URL: &str = "AVERT_URL";
+const DIALECT: &str = "AVERT_DIALECT";
+const API_KEY: &str = "AVERT_API_KEY";
+const CLIENT_ID: &str = "AVERT_CLIENT_ID";
+const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
+
+/// Which deployment to work on, where it is not this machine's own alerts.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Another deployment")]
+pub(super) struct RemoteArgs {
+    /// Its base URL, without /api/v1. Default: this machine's own alerts [env: AVERT_URL]
+    #[arg(long, value_name = "URL")]
+    pub(super) url: Option<String>,
+    /// The variant of the interface it speaks. Default: current with an API key, older with client credentials [env: AVERT_DIALECT]
+    #[arg(long, value_enum)]
+    pub(super) dialect: Option<DialectName>,
+    /// File with the API key [env: AVERT_API_KEY holds the key itself]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["client_id", "client_secret_file"])]
+    pub(super) api_key_file: Option<PathBuf>,
+    /// Client id, for bearer tokens [env: AVERT_CLIENT_ID]
+    #[arg(long, value_name = "ID")]
+    pub(super) client_id: Option<String>,
+    /// File with the client secret [env: AVERT_CLIENT_SECRET holds the secret itself]
+    #[arg(long, value_name = "FILE")]
+    pub(super) client_secret_file: Option<PathBuf>,
+    /// Its name for the company filter. Default: companyIds
+    #[arg(long, value_name = "NAME")]
+    pub(super) company_parameter: Option<String>,
+    /// It is production: the console shows it. Default: sandbox
+    #[arg(long)]
+    pub(super) production: bool,
+    /// Speak plain http to it beyond this machine, where others can read credentials and alerts on the way
+    #[arg(long)]
+    pub(super) insecure_http: bool,
+}
+
+/// The interface's two variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum DialectName {
+    /// API keys, decimals as strings
+    Current,
+    /// Bearer tokens, decimals as numbers
+    Older,
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::Current => Self::Current,
+            DialectName::Older => Self::Older,
+        }
+    }
+}
+
+/// A deployment as it was named, with its credential.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    url: String,
+    pub(super) dialect: Dialect,
+    pub(super) environment: Environment,
+    credential: Credential,
+    company_parameter: String,
+    insecure_http: bool,
+}
+
+impl RemoteArgs {
+    /// These, and the other ones where these say nothing: flags may stand before the command and behind it.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self {
+            url: self.url.or(other.url),
+            dialect: self.dialect.or(other.dialect),
+            api_key_file: self.api_key_file.or(other.api_key_file),
+            client_id: self.client_id.or(other.client_id),
+            client_secret_file: self.client_secret_file.or(other.client_secret_file),
+            company_parameter: self.company_parameter.or(other.company_parameter),
+            production: self.production || other.production,
+            insecure_http: self.insecure_http || other.insecure_http,
+        }
+    }
+
+    /// The first of these flags that was given.
+    pub(super) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            (self.url.is_some(), "--url"),
+            (self.dialect.is_some(), "--dialect"),
+            (self.api_key_file.is_some(), "--api-key-file"),
+            (self.client_id.is_some(), "--client-id"),
+            (self.client_secret_file.is_some(), "--client-secret-file"),
+            (self.company_parameter.is_some(), "--company-parameter"),
+            (self.production, "--production"),
+            (self.insecure_http, "--insecure-http"),
+        ];
+        given.into_iter().find_map(|(given, flag)| given.then_some(flag))
+    }
+
+    /// The deployment that the flags name, else the environment; none means this machine's own alerts.
+    pub(super) fn target(&self, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<Target>> {
+        // An empty variable is one that is not set.
+        let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
+        let Some(url) = self.url.clone().or_else(|| lookup(URL)) else {
+            let local = Self { dialect: None, ..self.clone() };
+            return match local.first_given() {
+                Some(flag) => {
+                    Err(Misused(format!("{flag} goes with --url (or {URL}): without it this machine's own alerts are meant")).into())
+                }
+                None => Ok(None),
+            };
+        };
+        let credential = self.credential(lookup)?;
+        let spoken = match self.dialect {
+            Some(name) => Some(name),
+            None => lookup(DIALECT).map(|text| dialect(&text)).transpose()?,
+        };
+        let by_credential = match credential {
+            Credential::ApiKey(_) => Dialect::Current,
+            Credential::ClientCredentials { .. } => Dialect::Older,
+        };
+        Ok(Some(Target {
+            url,
+            dialect: spoken.map_or(by_credential, Dialect::from),
+            environment: if self.production { Environment::Production } else { Environment::Sandbox },
+            credential,
+            company_parameter: self.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
+            insecure_http: self.insecure_http,
+        }))
+    }
+
+    /// The credential of the flags, else of the environment. No error repeats it.
+    fn credential(&self, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Credential> {
+        let key = match &self.api_key_file {
+            Some(file) => Some(read_credential(file)?),
+            None if self.client_id.is_some() || self.client_secret_file.is_some() => None,
+            None => lookup(API_KEY),
+        };
+        let (id, secret) = match (&self.api_key_file, &self.client_secret_file) {
+            (Some(_), _) => (None, None),
+            (None, Some(file)) => (self.client_id.clone().or_else(|| lookup(CLIENT_ID)), Some(read_credential(file)?)),
+            (None, None) => (self.client_id.clone().or_else(|| lookup(CLIENT_ID)), lookup(CLIENT_SECRET)),
+        };
+        match (key, id, secret) {
+            (Some(key), None, _) => Ok(Credential::ApiKey(Secret::new(key.trim()))),
+            (None, Some(id), Some(secret)) => Ok(Credential::ClientCredentials { id, secret: Secret::new(secret.trim()) }),
+            (Some(_), Some(_), _) => Err(Misused(format!("{API_KEY} and {CLIENT_ID} are both set: name one credential by a flag")).into()),
+            (None, Some(_), None) => Err(Misused(format!("the client secret is missing: --client-secret-file or {CLIENT_SECRET}")).into()),
+            (None, None, Some(_)) => Err(Misused(format!("the client id is missing: --client-id or {CLIENT_ID}")).into()),
+            (None, None, None) => Err(Misused(format!(
+                "the deployment needs a credential: --api-key-file or {API_KEY}, or --client-id and --client-secret-file (or {CLIENT_ID} and {CLIENT_SECRET})"
+            ))
+            .into()),
+        }
+    }
+}
+
+impl Target {
+    /// A client of the deployment. Nothing is sent yet.
+    pub(super) fn connect(self, clock: SharedClock) -> anyhow::Result<Client> {
+        let options = ClientOptions {
+            company_parameter: self.company_parameter,
+            insecure_http: self.insecure_http,
+            ..ClientOptions::new(self.url, self.dialect, self.credential, clock)
+        };
+        Client::new(options).map_err(|error| Misused(error.to_string()).into())
+    }
+}
+
+/// An environment variable.
+pub(super) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn dialect(text: &str) -> Result<DialectName, Misused> {
+    DialectName::from_str(text, true).map_err(|_| Misused(format!("{DIALECT}: {text:?} is not allowed: one of current, older")))
+}
+
+/// The alerts that a command works on: this machine's own, or another deployment's.
+pub(super) struct Source {
+    pub(super) alerts: Arc<dyn AlertService>,
+    /// In whose words filters and decisions are given.
+    pub(super) dialect: Dialect,
+    pub(super) environment: Environment,
+    clock: SharedClock,
+    local: Option<Local>,
+}
+
+impl Source {
+    pub(super) async fn open(context: &Context, remote: &RemoteArgs, organization: Option<&str>) -> anyhow::Result<Self> {
+        if let Some(target) = remote.target(variable)? {
+            if organization.is_some() {
+                return Err(Misused(
+                    "--organization is for this machine's own alerts: a credential is tied to its organization".to_owned(),
+                )
+                .into());
+            }
+            let clock: SharedClock = Arc::new(SystemClock);
+            let (dialect, environment) = (target.dialect, target.environment);
+            let client = target.connect(Arc::clone(&clock))?;
+            return Ok(Self { alerts: Arc::new(client), dialect, environment, clock, local: None });
+        }
+        let local = Local::open(&context.home, &context.settings).await?;
+        let acting = local.acting(organization.or_else(|| context.settled_organization())).await?;
+        let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
+        Ok(Self {
+            alerts: Arc::new(acting),
+            dialect,
+            environment: context.settings.environment.into(),
+            clock: Arc::clone(&local.clock),
+            local: Some(local),
+        })
+    }
+
+    /// The present moment.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Lets go of what it holds, when everything on it has ended.
+    pub(super) fn close(self) {
+        drop(self.alerts);
+        if let Some(local) = self.local {
+            local.close();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn none(_: &str) -> Option<String> {
+        None
+    }
+
+    fn environment<'a>(pairs: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
+        |name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+    }
+
+    fn at(url: &str) -> RemoteArgs {
+        RemoteArgs { url: Some(url.to_owned()), ..RemoteArgs::default() }
+    }
+
+    #[test]
+    fn without_an_address_this_machines_own_alerts_are_meant() {
+        assert!(RemoteArgs::default().target(none).unwrap().is_none());
+        assert!(RemoteArgs::default().target(environment(&[(URL, ""), (API_KEY, "k")])).unwrap().is_none());
+    }
+
+    #[test]
+    fn the_environment_names_a_deployment_and_its_credential() {
+        let target = RemoteArgs::default().target(environment(&[(URL, "https://a.example"), (API_KEY, "k")])).unwrap().unwrap();
+
+        assert!(matches!(&target.credential, Credential::ApiKey(key) if key.reveal() == "k"));
+        assert_eq!(
+            (target.url.as_str(), target.dialect, target.environment),
+            ("https://a.example", Dialect::Current, Environment::Sandbox)
+        );
+    }
+
+    #[rstest]
+    #[case(&[(API_KEY, "k")], Dialect::Current)]
+    #[case(&[(CLIENT_ID, "i"), (CLIENT_SECRET, "s")], Dialect::Older)]
+    #[case(&[(API_KEY, "k"), (DIALECT, "older")], Dialect::Older)]
+    #[case(&[(CLIENT_ID, "i"), (CLIENT_SECRET, "s"), (DIALECT, "Current")], Dialect::Current)]
+    fn the_dialect_follows_the_credential_unless_it_is_named(#[case] variables: &[(&str, &str)], #[case] dialect: Dialect) {
+        assert_eq!(at("https://a.example").target(environment(variables)).unwrap().unwrap().dialect, dialect);
+    }
+
+    #[test]
+    fn a_flag_is_stronger_than_the_environment() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("key");
+        std::fs::write(&file, "from the file\n").unwrap();
+        let args = RemoteArgs { api_key_file: Some(file), dialect: Some(DialectName::Older), ..at("https://flag.example") };
+        let variables = [(URL, "https://env.example"), (API_KEY, "k"), (CLIENT_ID, "i"), (CLIENT_SECRET, "s"), (DIALECT, "current")];
+
+        let target = args.target(environment(&variables)).unwrap().unwrap();
+
+        assert!(matches!(&target.credential, Credential::ApiKey(key) if key.reveal() == "from the file"));
+        assert_eq!((target.url.as_str(), target.dialect), ("https://flag.example", Dialect::Older));
+    }
+
+    #[rstest]
+    #[case(at("https://a.example"), &[], "needs a credential")]
+    #[case(at("https://a.example"), &[(API_KEY, "s3cret"), (CLIENT_ID, "i")], "both set")]
+    #[case(at("https://a.example"), &[(CLIENT_ID, "i")], "secret is missing")]
+    #[case(at("https://a.example"), &[(CLIENT_SECRET, "s3cret")], "id is missing")]
+    #[case(at("https://a.example"), &[(API_KEY, "s3cret"), (DIALECT, "new")], "one of current, older")]
+    #[case(RemoteArgs { production: true, ..RemoteArgs::default() }, &[], "--production goes with --url")]
+    #[case(RemoteArgs { client_id: Some("i".into()), ..RemoteArgs::default() }, &[], "--client-id goes with --url")]
+    fn what_does_not_name_one_deployment_is_refused_without_the_secret(
+        #[case] args: RemoteArgs,
+        #[case] variables: &[(&str, &str)],
+        #[case] words: &str,
+    ) {
+        let error = args.target(environment(variables)).unwrap_err().to_string();
+
+        assert!(error.contains(words) && !error.contains("s3cret"), "{error}");
+    }
+}

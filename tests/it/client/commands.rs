@@ -1,0 +1,285 @@
+//! The command line and the console on another deployment, run as the real binary.
+
+use std::process::Output;
+
+use avert::domain::AlertId;
+use rstest::rstest;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wiremock::{MockServer, ResponseTemplate};
+
+use super::foreign::{answer, asking_for_a_token, getting, listing, open, requests, resolving, token};
+use crate::support::binary::{Server, avert, run, run_ok};
+use crate::support::terminal::Terminal;
+
+/// An engine that serves, and another machine with a key to it.
+struct World {
+    server: Server,
+    engine: TempDir,
+    desk: TempDir,
+    key: String,
+}
+
+impl World {
+    fn with_alerts(count: usize) -> Self {
+        let (engine, desk) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let lines = (0..count).map(|index| {
+            let alert = json!({
+                "providerId": format!("REMOTE-{index:04}"), "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "129.90",
+                "currency": "EUR", "merchantDescriptor": format!("SHOP {index:04}"), "cardBin": "411111", "cardLastFour": "0001",
+                "hoursLeft": 20,
+            });
+            format!("{alert}\n")
+        });
+        let file = engine.path().join("alerts.ndjson");
+        std::fs::write(&file, lines.collect::<String>()).unwrap();
+        run_ok(engine.path(), &["import", file.to_str().unwrap()]);
+        let key = run_ok(engine.path(), &["keys", "create"]).trim().to_owned();
+        std::fs::write(desk.path().join("key"), format!("{key}\n")).unwrap();
+        Self { server: Server::start(engine.path(), &[]), engine, desk, key }
+    }
+
+    /// A command on the other machine, with the flags that name the deployment.
+    fn run(&self, arguments: &[&str]) -> Output {
+        run(self.desk.path(), &[arguments, &["--url", &self.server.url, "--api-key-file", &self.key_file()]].concat())
+    }
+
+    fn run_ok(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{}", errors(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn key_file(&self) -> String {
+        self.desk.path().join("key").to_str().unwrap().to_owned()
+    }
+
+    /// The id of an alert, as the engine's own machine knows it.
+    fn id(&self, provider_id: &str) -> String {
+        let page: Value =
+            serde_json::from_str(&run_ok(self.engine.path(), &["alerts", "list", "--q", provider_id, "--output", "json"])).unwrap();
+        page["data"][0]["id"].as_str().unwrap().to_owned()
+    }
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A command about a made-up deployment.
+fn at(server: &MockServer, arguments: &[&str]) -> Output {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = avert(home.path(), arguments);
+    command.env("AVERT_URL", server.uri()).env("AVERT_API_KEY", "avk_test_1_s3cret").output().unwrap()
+}
+
+#[test]
+fn lists_and_alerts_are_the_same_on_both_machines_and_the_desk_keeps_no_database() {
+    let world = World::with_alerts(3);
+    let id = world.id("REMOTE-0001");
+
+    for arguments in [
+        &["alerts", "list", "--sort-field", "providerId", "--sort-order", "DESC", "--size", "2", "--output", "json"][..],
+        &["alerts", "list", "--q", "0002", "--output", "csv"],
+        &["alerts", "show", &id, "--output", "json"],
+    ] {
+        assert_eq!(world.run_ok(arguments), run_ok(world.engine.path(), arguments), "{arguments:?}");
+    }
+    assert!(!world.desk.path().join("avert.db").exists());
+}
+
+#[test]
+fn a_deployment_is_named_by_the_environment_too_and_flags_may_stand_before_the_command() {
+    let world = World::with_alerts(1);
+    let total = |output: Output| {
+        assert!(output.status.success(), "{}", errors(&output));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["total"].clone()
+    };
+
+    let by_environment = avert(world.desk.path(), &["alerts", "list", "--output", "json"])
+        .env("AVERT_URL", &world.server.url)
+        .env("AVERT_API_KEY", &world.key)
+        .output();
+    let before =
+        run(world.desk.path(), &["--url", &world.server.url, "--api-key-file", &world.key_file(), "alerts", "list", "--output", "json"]);
+
+    assert_eq!((total(by_environment.unwrap()), total(before)), (json!(1), json!(1)));
+}
+
+#[test]
+fn a_decision_is_sent_once_and_a_second_one_is_a_conflict() {
+    let world = World::with_alerts(1);
+    let id = world.id("REMOTE-0000");
+    let resolve = ["alerts", "resolve", &id, "--refunded", "invalid", "--resolution", "not-refunded-duplicate", "--comments", "see\nother"];
+
+    let unasked = world.run(&resolve);
+    assert_eq!(unasked.status.code(), Some(2), "{}", errors(&unasked));
+    assert!(errors(&unasked).contains("--yes"), "{}", errors(&unasked));
+
+    let resolved = world.run_ok(&[&resolve[..], &["--yes", "--output", "json"]].concat());
+    let resolved: Value = serde_json::from_str(&resolved).unwrap();
+    assert_eq!((&resolved["status"], &resolved["hoursLeft"]), (&json!("INVALID"), &json!(0)));
+    assert_eq!(resolved["outcome"]["disputeReasonCode"], "duplicate");
+    assert_eq!(resolved["outcome"]["comments"], "see\nother");
+
+    let again = world.run(&["alerts", "resolve", &id, "--refunded", "refunded", "--yes"]);
+    assert_eq!(again.status.code(), Some(4), "{}", errors(&again));
+    assert!(errors(&again).contains("other"), "{}", errors(&again));
+}
+
+#[test]
+fn a_decision_on_this_machines_own_alerts_is_on_record() {
+    let world = World::with_alerts(1);
+    let id = world.id("REMOTE-0000");
+
+    run_ok(world.engine.path(), &["alerts", "resolve", &id, "--refunded", "not-refunded", "--yes"]);
+
+    let seen: Value = serde_json::from_str(&world.run_ok(&["alerts", "show", &id, "--output", "json"])).unwrap();
+    assert_eq!((&seen["status"], &seen["outcome"]["refunded"]), (&json!("CHARGEBACK"), &json!("not refunded")));
+}
+
+#[test]
+fn a_decision_in_the_words_of_the_older_dialect_is_taken_on_this_machine() {
+    let world = World::with_alerts(1);
+    let id = world.id("REMOTE-0000");
+    let stopped = ["--dialect", "older", "--resolution", "partially-stopped", "--refunded", "not-settled", "--yes"];
+
+    let too_much = run(world.engine.path(), &[&["alerts", "resolve", &id, "--amount-stopped", "500"], &stopped[..]].concat());
+    assert_eq!(too_much.status.code(), Some(2), "{}", errors(&too_much));
+    run_ok(world.engine.path(), &[&["alerts", "resolve", &id, "--amount-stopped", "29.90"], &stopped[..]].concat());
+
+    let exported: Value = serde_json::from_str(&run_ok(world.engine.path(), &["alerts", "export"])).unwrap();
+    assert_eq!(exported["outcome"]["outcome"], "partially_stopped");
+    assert_eq!(exported["outcome"]["amountStopped"], "29.90");
+}
+
+#[test]
+fn an_export_has_every_alert_of_the_filter_once_in_every_form() {
+    let world = World::with_alerts(230);
+    let ids =
+        |text: &str| text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["providerId"].to_string()).collect::<Vec<_>>();
+
+    let output = world.run(&["alerts", "export", "--sort-field", "providerId"]);
+    let lines = ids(&String::from_utf8(output.stdout.clone()).unwrap());
+    assert_eq!(errors(&output).trim(), "230 alerts exported");
+    assert_eq!(lines, (0..230).map(|index| format!("\"REMOTE-{index:04}\"")).collect::<Vec<_>>());
+
+    let array: Value = serde_json::from_str(&world.run_ok(&["alerts", "export", "--output", "json", "--q", "shop 000"])).unwrap();
+    assert_eq!(array.as_array().unwrap().len(), 10);
+
+    let csv = run_ok(world.engine.path(), &["alerts", "export", "--output", "csv"]);
+    assert_eq!(csv.lines().count(), 231);
+    assert!(csv.starts_with("id,providerId,provider,type,alertTimeStamp,"), "{}", &csv[..200]);
+    let nothing = world.run_ok(&["alerts", "export", "--output", "csv", "--q", "nothing has this"]);
+    assert_eq!(nothing.lines().next(), csv.lines().next());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_export_reads_each_alert_by_itself_where_lists_leave_fields_out() {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    listing().respond_with(answer(200, &json!({"data": [open(id)], "total": 1}))).mount(&server).await;
+    let mut full = open(id);
+    full["issuer"] = json!("HSBC");
+    getting(id).respond_with(answer(200, &full)).mount(&server).await;
+
+    let (reduced, complete) = (at(&server, &["alerts", "export"]), at(&server, &["alerts", "export", "--details"]));
+
+    let issuer = |output: Output| serde_json::from_slice::<Value>(&output.stdout).unwrap()["issuer"].clone();
+    assert_eq!((issuer(reduced), issuer(complete)), (json!(""), json!("HSBC")));
+}
+
+#[rstest]
+#[case(answer(400, &json!({"code": "provider_outcome_unknown", "detail": "no answer in time"})), 6, "no answer in time")]
+#[case(answer(400, &json!({"code": "provider_failed", "detail": "window closed"})), 1, "window closed")]
+#[case(answer(409, &json!({"code": "resolution_in_progress"})), 4, "another resolution")]
+#[case(answer(403, &json!({"detail": "key revoked"})), 5, "key revoked")]
+#[case(ResponseTemplate::new(404), 3, "no alert")]
+#[case(answer(422, &json!({"code": "idempotency_key_reused"})), 4, "Idempotency-Key")]
+#[tokio::test(flavor = "multi_thread")]
+async fn each_answer_to_a_decision_has_its_exit_code_and_no_secret_is_said(
+    #[case] response: ResponseTemplate,
+    #[case] code: i32,
+    #[case] words: &str,
+) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
+    resolving(id).respond_with(response).mount(&server).await;
+
+    let output = at(&server, &["alerts", "resolve", &id.to_string(), "--refunded", "refunded", "--yes", "-vv"]);
+
+    assert_eq!(output.status.code(), Some(code), "{}", errors(&output));
+    assert!(errors(&output).contains(words), "{}", errors(&output));
+    assert!(!errors(&output).contains("s3cret"), "{}", errors(&output));
+    assert_eq!(requests(&server, "PUT").await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn client_credentials_speak_the_older_dialect() {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    asking_for_a_token().respond_with(token("a.b.c")).mount(&server).await;
+    getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
+    let home = tempfile::tempdir().unwrap();
+    let mut command = avert(home.path(), &["alerts", "show", &id.to_string(), "--url", &server.uri(), "--client-id", "desk"]);
+
+    let output = command.env("AVERT_CLIENT_SECRET", "s3cret").output().unwrap();
+
+    assert!(output.status.success(), "{}", errors(&output));
+    assert_eq!(super::foreign::header(&requests(&server, "GET").await[0], "authorization"), "Bearer a.b.c");
+}
+
+#[rstest]
+#[case(&["alerts", "list", "--url", "http://127.0.0.1:1"], "needs a credential")]
+#[case(&["alerts", "list", "--url", "http://alerts.example.com", "--api-key-file", "KEY"], "plain http")]
+#[case(&["alerts", "list", "--production"], "--production goes with --url")]
+#[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "KEY", "--organization", "x"], "--organization")]
+#[case(&["alerts", "list", "--url", "https://a.example", "--api-key-file", "/nowhere/key"], "cannot be read")]
+#[case(&["--url", "https://a.example", "serve"], "--url before the command")]
+#[case(&["alerts", "export", "--output", "table"], "--output json")]
+fn what_cannot_be_meant_is_refused(#[case] arguments: &[&str], #[case] words: &str) {
+    let home = tempfile::tempdir().unwrap();
+    let key = home.path().join("key");
+    std::fs::write(&key, "k").unwrap();
+    let arguments: Vec<&str> = arguments.iter().map(|text| if *text == "KEY" { key.to_str().unwrap() } else { text }).collect();
+
+    let output = run(home.path(), &arguments);
+
+    assert_eq!(output.status.code(), Some(2), "{}", errors(&output));
+    assert!(errors(&output).contains(words), "{}", errors(&output));
+}
+
+#[test]
+fn a_service_that_is_not_there_is_said_to_be_so() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = avert(home.path(), &["alerts", "list", "--url", "http://127.0.0.1:1"]);
+
+    let output = command.env("AVERT_API_KEY", "k").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    assert!(errors(&output).contains("no connection"), "{}", errors(&output));
+}
+
+#[test]
+fn the_console_answers_an_alert_of_another_machine() {
+    let world = World::with_alerts(2);
+    let arguments = ["open", "--url", &world.server.url, "--api-key-file", &world.key_file(), "--production"];
+    let mut terminal = Terminal::start(world.desk.path(), &arguments, 140, 40);
+    terminal.wait_for("SHOP 0000");
+    terminal.wait_until("where one is", |screen| {
+        screen.to_lowercase().contains("production") && screen.contains(world.server.url.trim_start_matches("http://"))
+    });
+
+    terminal.press("r");
+    terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve") && !screen.contains("looking for doubles"));
+    terminal.press("\x13");
+    terminal.wait_for("undo");
+    terminal.wait_gone("undo");
+
+    let resolved = || {
+        let page = run_ok(world.engine.path(), &["alerts", "list", "--status", "RESOLVED", "--output", "json"]);
+        serde_json::from_str::<Value>(&page).unwrap()["total"].clone()
+    };
+    terminal.wait_until("the outcome on record", |_| resolved() == 1);
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+    assert!(!world.desk.path().join("avert.db").exists());
+}
