@@ -17,6 +17,7 @@ mod import;
 mod operations;
 mod organizations;
 mod peers;
+mod readme;
 mod smoke;
 mod store;
 mod support;
