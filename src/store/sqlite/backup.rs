@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::backup::Backup as Copying;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tempfile::NamedTempFile;
 
 use super::connection::{self, APPLICATION_ID, Purpose, check_library};
@@ -15,8 +15,8 @@ use super::instance::Gate;
 use super::migrate::{MIGRATIONS, applied, inspect};
 use super::opening::{fits, make_directory, unusable};
 use crate::domain::time::{Clock as _, SystemClock};
-use crate::store::StoreResult;
 use crate::store::seal::Seal;
+use crate::store::{StoreError, StoreResult};
 
 /// Pages copied in one go.
 const PAGES: std::ffi::c_int = 16_384;
@@ -187,8 +187,10 @@ fn open_ours(path: &Path, advice: &str) -> StoreResult<Connection> {
         Ok(there) if !there.is_file() => return Err(unusable(path, &format!("is no file; {advice}"))),
         Ok(_) => {}
     }
-    let conn = connection::open(path, Purpose::Read)
-        .map_err(|error| unusable(path, &format!("is not a database that can be read ({error}); {advice}")))?;
+    let conn = connection::open(path, Purpose::Read).map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt) => damaged(path, &error.to_string()),
+        _ => unusable(path, &format!("is not a database that can be read ({error}); {advice}")),
+    })?;
     inspect(&conn, path)?;
     let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     if application != APPLICATION_ID || applied(&conn, path, MIGRATIONS)? == 0 {
@@ -200,7 +202,11 @@ fn open_ours(path: &Path, advice: &str) -> StoreResult<Connection> {
 /// Copies one state of a database into a file and holds the copy to it.
 fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Path) -> StoreResult<Contents> {
     source.execute_batch("BEGIN")?;
-    let told = contents(source, source_path)?;
+    // Counting can come upon damage before the copy is looked through.
+    let told = contents(source, source_path).map_err(|error| match error {
+        StoreError::Corrupt(what) => damaged(source_path, &what),
+        other => other,
+    })?;
     let failed = |error: rusqlite::Error| unusable(name, &format!("the copy cannot be written ({error}); make room there"));
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
@@ -220,8 +226,12 @@ fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Path) -> Stor
     Ok(found)
 }
 
+fn damaged(path: &Path, what: &str) -> StoreError {
+    unusable(path, &format!("is damaged ({what}); take another backup"))
+}
+
 fn check_integrity(conn: &Connection, path: &Path) -> StoreResult<()> {
-    let damaged = |what: &str| unusable(path, &format!("is damaged ({what}); take another backup"));
+    let damaged = |what: &str| damaged(path, what);
     let mut statement = conn.prepare("PRAGMA integrity_check(3)").map_err(|error| damaged(&error.to_string()))?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let lines = lines.map_err(|error| damaged(&error.to_string()))?;

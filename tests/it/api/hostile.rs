@@ -1,9 +1,12 @@
 //! Clients that mean no good, or do not know better: no request ends the server, none of them is its fault.
 
+use std::num::NonZeroU32;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use avert::api::ApiOptions;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use proptest::prelude::*;
 use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -17,8 +20,12 @@ fn target() -> &'static (Runtime, Served) {
     static TARGET: OnceLock<(Runtime, Served)> = OnceLock::new();
     TARGET.get_or_init(|| {
         let runtime = Runtime::new().unwrap();
-        let options =
-            ApiOptions { head_timeout: Duration::from_millis(200), body_timeout: Duration::from_millis(200), ..ApiOptions::default() };
+        let options = ApiOptions {
+            head_timeout: Duration::from_millis(200),
+            body_timeout: Duration::from_millis(200),
+            tokens_per_minute: NonZeroU32::MAX,
+            ..ApiOptions::default()
+        };
         let served = runtime.block_on(async {
             let served = Served::with(options).await;
             served.alert().await;
@@ -65,8 +72,58 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+/// What may stand in an Authorization header: tokens and credentials that are almost some.
+fn authorization() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "(Bearer|bearer|Basic|BASIC|Digest|) {0,2}[A-Za-z0-9_=-]{0,60}(\\.[A-Za-z0-9_=-]{0,60}){0,4}",
+        "[ -~]{0,80}",
+        // A head that says what it likes, before claims that say what they like.
+        ("(EdDSA|HS256|none|ES256|x)", "[ -~]{0,20}", -9_999_999_999_i64..9_999_999_999).prop_map(|(algorithm, text, exp)| {
+            let part = |value: serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
+            let head = part(serde_json::json!({"alg": algorithm, "typ": "JWT", "kid": text}));
+            let claims = serde_json::json!({
+                "iss": "avert", "sub": text, "org": text, "scope": "alerts", "iat": exp, "exp": exp, "jti": text
+            });
+            format!("Bearer {head}.{}.{}", part(claims), URL_SAFE_NO_PAD.encode([7; 64]))
+        }),
+    ]
+}
+
+/// Almost a request for a token.
+fn form() -> impl Strategy<Value = Vec<u8>> {
+    let pair = "(grant_type|client_id|client_secret|scope|x|)(=|%3D|)(client_credentials|alerts|av[cs]_test_[0-9A-Za-z]{9,50}|[ -~]{0,20}|%[0-9a-f]{2})";
+    prop_oneof![
+        proptest::collection::vec(pair, 0..6).prop_map(|pairs| pairs.join("&").into_bytes()),
+        proptest::collection::vec(any::<u8>(), 0..200)
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_authorization_opens_anything_or_is_the_servers_fault(authorization in authorization(), outcome in any::<bool>()) {
+        let path = if outcome { "/api/v1/alerts/018f0000-0000-7000-8000-000000000001/outcome" } else { "/api/v1/alerts" };
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\nConnection: close\r\n\r\n");
+
+        prop_assert_eq!(status_of(request.as_bytes(), &Then::Waits), Some(403));
+    }
+
+    #[test]
+    fn no_request_for_a_token_gets_one_by_chance_or_is_the_servers_fault(form in form(), authorization in proptest::option::of(authorization())) {
+        let authorization = authorization.map(|text| format!("Authorization: {text}\r\n")).unwrap_or_default();
+        let mut request = format!(
+            "POST /auth/token HTTP/1.1\r\nHost: localhost\r\n{authorization}Content-Type: application/x-www-form-urlencoded\r\n\
+             Content-Length: {}\r\nConnection: close\r\n\r\n",
+            form.len()
+        )
+        .into_bytes();
+        request.extend(form);
+
+        let status = status_of(&request, &Then::Waits);
+
+        prop_assert!(matches!(status, Some(400 | 401)), "{:?}", status);
+    }
 
     #[test]
     fn no_body_is_the_servers_fault(body in body(), json_type in any::<bool>(), known in any::<bool>()) {
