@@ -18,9 +18,6 @@ use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertQuery, AlertStatus, OrganizationId, Page, Sort, SortField, SortOrder};
 use crate::store::StoreResult;
 
-/// Up to so many matches are put in order without trying a walk.
-const FEW: u64 = 200;
-
 /// One page with the exact total.
 pub(super) fn list(reader: &mut Reader, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
     let mut page = Page { data: Vec::new(), total: 0, page: query.page.page, size: query.page.size };
@@ -146,7 +143,7 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> St
     if part.sort.field == SortField::AlertTimeStamp && wanted.is_counted() {
         return by_days(reader, wanted, &column, part, total);
     }
-    if let Some(index) = column.index.filter(|_| wanted.is_counted() || total > FEW)
+    if let Some(index) = column.index.filter(|_| is_walk_shorter(wanted, part, total, reader.counts.all(wanted.organization)))
         && let Some(keys) = walk(reader, wanted, &column, index, part)?
     {
         return Ok(keys);
@@ -155,6 +152,13 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> St
     let in_index = matches!(part.sort.field, SortField::Provider | SortField::Type | SortField::Status | SortField::ExpiredAt);
     let little = total.saturating_mul(8) < reader.counts.all(wanted.organization);
     sorted(&reader.conn, wanted, &column, (in_index || little).then_some("alert_by_time"), part)
+}
+
+/// Whether the page is likely to be reached sooner in the order of the sort than by looking at everything that matches.
+fn is_walk_shorter(wanted: &Wanted, part: Part, total: u64, all: u64) -> bool {
+    // Matches are thought of as spread evenly; where they are not, the walk's budget ends it.
+    let walked = u128::from(part.offset + part.limit) * u128::from(all) / u128::from(total.max(1));
+    !wanted.has_own_index() || walked < u128::from(total)
 }
 
 fn excludes_expired(reader: &mut Reader, wanted: &Wanted) -> StoreResult<bool> {

@@ -131,7 +131,11 @@ pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
 /// Says in plain words why a file cannot be a database, before SQLite does in its own.
 fn check_file(database: &Path) -> StoreResult<()> {
     match fs::metadata(database) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        // Made here, because SQLite would let others read it. Another process may be faster: then it is there as well.
+        Err(error) if error.kind() == ErrorKind::NotFound => match make_file(database) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(unusable(database, &format!("cannot be made: {error}"))),
+            _ => Ok(()),
+        },
         Err(error) => Err(unusable(database, &format!("cannot be looked at: {error}"))),
         Ok(metadata) if metadata.is_dir() => Err(unusable(database, "is a directory, and a database file is needed; name another one")),
         Ok(_) => match fs::OpenOptions::new().read(true).write(true).open(database) {
@@ -141,6 +145,17 @@ fn check_file(database: &Path) -> StoreResult<()> {
             }
         },
     }
+}
+
+fn make_file(database: &Path) -> std::io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(database).map(drop)
 }
 
 /// Reads the data key, made for a new database, and proves that it is the one that everything in here was sealed with.

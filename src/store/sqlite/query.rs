@@ -97,6 +97,14 @@ impl Wanted {
             && self.search.is_none()
     }
 
+    /// Whether a condition has an index of its own, through which everything that matches is found without looking at the rest.
+    pub(super) fn has_own_index(&self) -> bool {
+        self.expires.is_some()
+            || self.descriptor.is_some()
+            || self.transaction_time != (None, None)
+            || matches!(self.search, Some(Search::Indexed(_)))
+    }
+
     /// Whether the search is all there is.
     pub(super) fn is_search_only(&self) -> bool {
         let cells = &self.cells;

@@ -99,7 +99,15 @@ async fn plans_are_stable_and_readers_cannot_write() {
 fn hold(store: &Arc<SqliteStore>) -> mpsc::Sender<()> {
     let (go, wait) = mpsc::channel::<()>();
     let holding = Arc::clone(store);
-    let held = async move { holding.writer.write(Kind::Quiet, move |_| Ok(drop(wait.recv()))).await };
+    let held = async move {
+        holding
+            .writer
+            .write(Kind::Quiet, move |_| {
+                let _ = wait.recv();
+                Ok(())
+            })
+            .await
+    };
     tokio::spawn(held);
     go
 }

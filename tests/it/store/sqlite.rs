@@ -63,7 +63,7 @@ async fn a_database_file_can_be_named_itself() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn nobody_else_can_look_into_the_directory_or_at_the_key() {
+async fn nobody_else_can_look_into_the_directory_the_key_or_the_database() {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("data");
@@ -71,7 +71,7 @@ async fn nobody_else_can_look_into_the_directory_or_at_the_key() {
     let _store = open(&path);
 
     let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode(path.clone()), mode(path.join("secret.key"))), (0o700, 0o600));
+    assert_eq!([mode(path.clone()), mode(path.join("secret.key")), mode(path.join("avert.db"))], [0o700, 0o600, 0o600]);
 }
 
 #[tokio::test]
