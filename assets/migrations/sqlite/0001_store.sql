@@ -74,7 +74,6 @@ CREATE TABLE alert (
     currency TEXT NOT NULL,
     provider_id TEXT NOT NULL,
     merchant_descriptor TEXT NOT NULL,
-    descriptor_folded TEXT NOT NULL,
     card_bin TEXT NOT NULL,
     card_last_four TEXT NOT NULL,
     issuer TEXT NOT NULL,
@@ -119,7 +118,6 @@ CREATE INDEX alert_by_time ON alert (organization, alert_time, id, provider, typ
 CREATE INDEX alert_by_transaction_time ON alert (organization, transaction_time, id);
 CREATE INDEX alert_by_updated_at ON alert (organization, updated_at, id);
 CREATE INDEX alert_by_amount ON alert (organization, amount_micros, id);
-CREATE INDEX alert_by_descriptor ON alert (organization, descriptor_folded);
 CREATE INDEX alert_by_waiting_deadline ON alert (organization, waiting_deadline, id, provider, type, status, expired_at)
     WHERE waiting_deadline IS NOT NULL;
 CREATE INDEX alert_by_open_deadline ON alert (organization, open_deadline, id, provider, type, status, expired_at)
@@ -156,7 +154,8 @@ CREATE TABLE alert_count (
 -- What a cache of the counts has to read again.
 CREATE INDEX alert_count_by_change ON alert_count (changed);
 
--- Provider id, descriptor, BIN and last four of each alert, lower-cased, with a separator that no field contains after each.
+-- Provider id, descriptor, BIN and last four of each alert, lower-cased, U+001F between them and U+001D before the descriptor. A search
+-- is a substring of it; so is the beginning of a descriptor, with U+001D in front.
 CREATE TABLE alert_search (
     alert INTEGER PRIMARY KEY,
     organization INTEGER NOT NULL,
@@ -169,6 +168,9 @@ CREATE VIRTUAL TABLE alert_trigram USING fts5 (
     columnsize = 0,
     tokenize = 'trigram case_sensitive 1'
 );
+-- A batch of an import becomes one segment, and segments are merged less often than by default: imports gain more than searches lose.
+INSERT INTO alert_trigram (alert_trigram, rank) VALUES ('hashsize', 8388608);
+INSERT INTO alert_trigram (alert_trigram, rank) VALUES ('automerge', 8);
 
 -- A try to record a decision with a provider. At most one of an alert is running.
 CREATE TABLE resolution_attempt (

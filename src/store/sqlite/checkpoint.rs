@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::connection::{Purpose, open};
 
 /// A log of this size is worth a checkpoint.
-const WORTHWHILE_BYTES: u64 = 4 << 20;
+const WORTHWHILE_BYTES: u64 = 16 << 20;
 /// A log that has grown to this size in spite of checkpoints is emptied while writers wait.
 const TOO_LARGE_BYTES: u64 = 256 << 20;
 

@@ -88,6 +88,12 @@ pub(super) struct CellFilter {
 }
 
 impl CellFilter {
+    /// Whether every cell is wanted.
+    pub(super) fn is_any(&self) -> bool {
+        let lists = [&self.providers, &self.types, &self.statuses, &self.outcomes];
+        lists.iter().all(|list| list.is_none()) && self.expired.is_none()
+    }
+
     fn matches(&self, cell: &Cell) -> bool {
         let within = |wanted: &Option<Vec<i64>>, key: i64| wanted.as_ref().is_none_or(|wanted| wanted.contains(&key));
         within(&self.providers, cell.provider)
@@ -168,6 +174,20 @@ impl CountCache {
     /// How many alerts an organization has, in all.
     pub(super) fn all(&self, organization: i64) -> u64 {
         self.organizations.get(&organization).map_or(0, |counts| counts.totals.iter().sum())
+    }
+
+    /// The days from the first match to the last, the end excluded, where matches without a date are not among them.
+    pub(super) fn span(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> (Option<i64>, Option<i64>) {
+        let undated = self.organizations.get(&organization).and_then(|counts| counts.days.get(&NO_DAY));
+        if from.is_none() && until.is_none() && undated.is_some_and(|cells| sum(cells, &self.wanted(filter)) > 0) {
+            return (None, None);
+        }
+        let mut days = self.days(organization, filter, from, until);
+        match (days.next(), days.next_back()) {
+            (Some((first, _)), Some((last, _))) => (Some(first), Some(last + 1)),
+            (Some((only, _)), None) => (Some(only), Some(only + 1)),
+            (None, _) => (from, until),
+        }
     }
 
     /// How many alerts match, on days from `from` on and before `until`.

@@ -3,29 +3,41 @@
 //! Totals come from the counts where they know them, else from counting through an index. Pages choose row keys first, from an index
 //! where one is in the order of the sort, and read the wide rows last. The ways to a page, cheapest first:
 //!
-//! 1. By days: in the order of the alert time, where the counts say on which days the page lies ([`by_days`]).
+//! 1. By days, in the order of the alert time: the counts say on which days the page lies ([`by_days`]). By words, in the order of
+//!    provider, type or status: the counts say which of them the page belongs to ([`by_words`]).
 //! 2. By walking the index that is in the order of the sort, as far as a budget reaches ([`walk`]).
 //! 3. By putting everything that matches in order ([`sorted`]).
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::counts::day_start;
-use super::query::{Search, SortColumn, Sql, Wanted, push_direction, push_order, sort_column};
+use super::counts::{CellFilter, day_start};
+use super::query::{SortColumn, Sql, Wanted, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::rows::{organization_key, read_by_key};
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertQuery, AlertStatus, OrganizationId, Page, Sort, SortField, SortOrder};
 use crate::store::StoreResult;
 
+/// The index that knows every word of an alert, and when it was raised.
+const BY_TIME: &str = "alert_by_time";
+
+/// Up to so many alerts are looked through one by one for a text, where the trigram index finds more than that.
+const MANY: u64 = 200_000;
+
 /// One page with the exact total.
 pub(super) fn list(reader: &mut Reader, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
     let mut page = Page { data: Vec::new(), total: 0, page: query.page.page, size: query.page.size };
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(page) };
     reader.counts.refresh(&reader.conn)?;
-    let wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, &query.filter, now)?;
+    let mut wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, &query.filter, now)?;
     if wanted.is_impossible() {
         return Ok(page);
+    }
+    if !wanted.cells.is_any() {
+        let (from, until) = wanted.alert_days();
+        let (first, end) = reader.counts.span(organization, &wanted.cells, from, until);
+        wanted.span = (first.map(day_start), end.map(day_start));
     }
     page.total = total(reader, &wanted)?;
     let offset = query.page.page.saturating_mul(query.page.size.into());
@@ -54,84 +66,107 @@ struct Part {
     limit: u64,
 }
 
+/// How many alerts the counts know of that may match.
+fn counted(reader: &Reader, wanted: &Wanted) -> u64 {
+    let (from, until) = wanted.alert_days();
+    reader.counts.total(wanted.organization, &wanted.cells, from, until)
+}
+
 fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
+    let candidates = counted(reader, wanted);
     if wanted.is_counted() {
-        let (from, until) = wanted.alert_days();
-        return Ok(reader.counts.total(wanted.organization, &wanted.cells, from, until));
+        return Ok(candidates);
     }
-    let mut sql = Sql::new("SELECT count(*) ");
-    match &wanted.search {
-        Some(search) if wanted.is_search_only() => {
-            let only = has_one_organization(&reader.conn)?;
-            push_search_only(&mut sql, search, wanted.organization, only);
-        }
-        _ => push_source(&mut sql, wanted, Some("alert_by_time")),
+    let counting = Sql::new("SELECT count(*) ");
+    if wanted.is_texts_only() {
+        return Ok(count(&reader.conn, &from_texts(counting, wanted, has_one_organization(&reader.conn)?))?);
     }
-    let total: i64 = reader.conn.prepare_cached(&sql.text)?.query_row(params_from_iter(&sql.values), |row| row.get(0))?;
-    Ok(total.unsigned_abs())
+    let through_own_index = from_own_index(counting, wanted, Some(BY_TIME));
+    if is_text_in_few(wanted, candidates) {
+        // The text may be rare or everywhere: where it is everywhere, going through the few alerts is the shorter way.
+        return match reader.budget.run(|| count(&reader.conn, &through_own_index))? {
+            Some(total) => Ok(total),
+            None => Ok(count(&reader.conn, &from_alerts(Sql::new("SELECT count(*) "), wanted, Some(BY_TIME)))?),
+        };
+    }
+    Ok(count(&reader.conn, &through_own_index)?)
+}
+
+/// Whether a text is looked for in alerts that are few by their words and dates.
+fn is_text_in_few(wanted: &Wanted, candidates: u64) -> bool {
+    candidates <= MANY && wanted.expires.is_none() && wanted.indexed_texts().is_some()
 }
 
 fn has_one_organization(conn: &Connection) -> StoreResult<bool> {
     Ok(conn.prepare_cached("SELECT count(*) = 1 FROM organization")?.query_row([], |row| row.get(0))?)
 }
 
-/// FROM and WHERE of a search and nothing else, without touching the wide rows.
-fn push_search_only(sql: &mut Sql, search: &Search, organization: i64, only: bool) {
-    match search {
-        Search::Indexed(text) if only => {
+/// FROM and WHERE of texts and nothing else, without touching the wide rows.
+fn from_texts(mut sql: Sql, wanted: &Wanted, one_organization: bool) -> Sql {
+    match wanted.indexed_texts() {
+        Some(phrases) if one_organization && wanted.short_texts().next().is_none() => {
             sql.push("FROM alert_trigram WHERE text MATCH ");
-            sql.value(phrase(text));
+            sql.value(phrases);
+            return sql;
         }
-        Search::Indexed(text) => {
+        Some(phrases) => {
             sql.push("FROM alert_trigram t CROSS JOIN alert_search s ON s.alert = t.rowid WHERE t.text MATCH ");
-            sql.value(phrase(text));
-            sql.push(" AND s.organization = ");
-            sql.value(organization);
+            sql.value(phrases);
         }
-        Search::Short(text) => {
-            sql.push("FROM alert_search WHERE instr(text, ");
-            sql.value(text.clone());
-            sql.push(") > 0 AND organization = ");
-            sql.value(organization);
-        }
+        None => sql.push("FROM alert_search s WHERE 1"),
+    }
+    push_short_tests(&mut sql, wanted);
+    sql.push(" AND s.organization = ");
+    sql.value(wanted.organization);
+    sql
+}
+
+fn push_short_tests(sql: &mut Sql, wanted: &Wanted) {
+    for text in wanted.short_texts() {
+        sql.push(" AND instr(s.text, ");
+        sql.value(text.clone());
+        sql.push(") > 0");
     }
 }
 
-/// The text as one phrase of the trigram index: a substring, exactly.
-fn phrase(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
-}
-
-/// FROM and WHERE through the index that leaves least to look at; through `otherwise` where no condition has one of its own.
-fn push_source(sql: &mut Sql, wanted: &Wanted, otherwise: Option<&str>) {
-    let has_transaction_time = wanted.transaction_time != (None, None);
-    match (&wanted.search, otherwise) {
-        _ if wanted.expires.is_some() => push_alerts(sql, wanted, "INDEXED BY alert_by_open_deadline"),
-        (Some(Search::Indexed(text)), _) => {
-            sql.push("FROM alert_trigram t CROSS JOIN alert a ON a.key = t.rowid");
-            wanted.push_conditions(sql);
-            sql.push(" AND t.text MATCH ");
-            sql.value(phrase(text));
-        }
-        _ if wanted.descriptor.is_some() => push_alerts(sql, wanted, "INDEXED BY alert_by_descriptor"),
-        _ if has_transaction_time => push_alerts(sql, wanted, "INDEXED BY alert_by_transaction_time"),
-        (Some(Search::Short(text)), _) => {
-            sql.push("FROM alert_search s CROSS JOIN alert a ON a.key = s.alert");
-            wanted.push_conditions(sql);
-            sql.push(" AND instr(s.text, ");
-            sql.value(text.clone());
-            sql.push(") > 0");
-        }
-        (None, Some(index)) => push_alerts(sql, wanted, &format!("INDEXED BY {index}")),
-        (None, None) => push_alerts(sql, wanted, "NOT INDEXED"),
+/// FROM and WHERE through the index of the condition that leaves least to look at; through `otherwise` where no condition has one.
+fn from_own_index(mut sql: Sql, wanted: &Wanted, otherwise: Option<&str>) -> Sql {
+    if wanted.expires.is_some() {
+        return from_alerts(sql, wanted, Some("alert_by_open_deadline"));
     }
+    if let Some(phrases) = wanted.indexed_texts() {
+        sql.push("FROM alert_trigram t CROSS JOIN alert a ON a.key = t.rowid");
+        if wanted.short_texts().next().is_some() {
+            sql.push(" CROSS JOIN alert_search s ON s.alert = t.rowid");
+        }
+        wanted.push_conditions(&mut sql, wanted.alert_time);
+        push_short_tests(&mut sql, wanted);
+        sql.push(" AND t.text MATCH ");
+        sql.value(phrases);
+        return sql;
+    }
+    if wanted.transaction_time != (None, None) {
+        return from_alerts(sql, wanted, Some("alert_by_transaction_time"));
+    }
+    if wanted.short_texts().next().is_some() && wanted.cells.is_any() {
+        sql.push("FROM alert_search s CROSS JOIN alert a ON a.key = s.alert");
+        wanted.push_conditions(&mut sql, wanted.alert_time);
+        push_short_tests(&mut sql, wanted);
+        return sql;
+    }
+    from_alerts(sql, wanted, otherwise)
 }
 
-fn push_alerts(sql: &mut Sql, wanted: &Wanted, index: &str) {
+/// FROM and WHERE through this index, or through none.
+fn from_alerts(mut sql: Sql, wanted: &Wanted, index: Option<&str>) -> Sql {
     sql.push("FROM alert a ");
-    sql.push(index);
-    wanted.push_conditions(sql);
-    wanted.push_search_test(sql);
+    match index {
+        Some(index) => sql.push(&format!("INDEXED BY {index}")),
+        None => sql.push("NOT INDEXED"),
+    }
+    wanted.push_conditions(&mut sql, if index == Some(BY_TIME) { wanted.span } else { wanted.alert_time });
+    wanted.push_text_tests(&mut sql);
+    sql
 }
 
 fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> StoreResult<Vec<i64>> {
@@ -140,22 +175,30 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> St
         // The same values, without the expired alerts to walk past.
         column = SortColumn { value: "a.open_deadline".to_owned(), index: Some("alert_by_open_deadline"), ..column };
     }
-    if part.sort.field == SortField::AlertTimeStamp && wanted.is_counted() {
-        return by_days(reader, wanted, &column, part, total);
+    if wanted.is_counted() {
+        if part.sort.field == SortField::AlertTimeStamp {
+            return by_days(reader, wanted, &column, part, total);
+        }
+        if let Some(words) = &column.words {
+            return by_words(reader, wanted, words, part);
+        }
     }
-    if let Some(index) = column.index.filter(|_| is_walk_shorter(wanted, part, total, reader.counts.all(wanted.organization)))
+    if let Some(index) = column.index
+        && is_walk_shorter(reader, wanted, part, total)
         && let Some(keys) = walk(reader, wanted, &column, index, part)?
     {
         return Ok(keys);
     }
-    // Reading the whole table in its order is cheaper than jumping about in it, unless little of it is wanted or the index has it all.
-    let in_index = matches!(part.sort.field, SortField::Provider | SortField::Type | SortField::Status | SortField::ExpiredAt);
-    let little = total.saturating_mul(8) < reader.counts.all(wanted.organization);
-    sorted(&reader.conn, wanted, &column, (in_index || little).then_some("alert_by_time"), part)
+    sorted(reader, wanted, &column, part, total)
 }
 
 /// Whether the page is likely to be reached sooner in the order of the sort than by looking at everything that matches.
-fn is_walk_shorter(wanted: &Wanted, part: Part, total: u64, all: u64) -> bool {
+fn is_walk_shorter(reader: &Reader, wanted: &Wanted, part: Part, total: u64) -> bool {
+    let (from, until) = wanted.alert_days();
+    let all = match part.sort.field {
+        SortField::AlertTimeStamp => reader.counts.total(wanted.organization, &CellFilter::default(), from, until),
+        _ => reader.counts.all(wanted.organization),
+    };
     // Matches are thought of as spread evenly; where they are not, the walk's budget ends it.
     let walked = u128::from(part.offset + part.limit) * u128::from(all) / u128::from(total.max(1));
     !wanted.has_own_index() || walked < u128::from(total)
@@ -186,9 +229,8 @@ fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, to
             continue;
         }
         let take = left.min(alerts - skip);
-        let mut sql = Sql::new("SELECT a.key ");
-        let one_day = Wanted { alert_time: (Some(day_start(day)), Some(day_start(day + 1))), ..wanted.clone() };
-        push_alerts(&mut sql, &one_day, "INDEXED BY alert_by_time");
+        let one_day = Wanted { span: (Some(day_start(day)), Some(day_start(day + 1))), ..wanted.clone() };
+        let mut sql = from_alerts(Sql::new("SELECT a.key "), &one_day, Some(BY_TIME));
         push_direction(&mut sql, Some(&column.value), part.sort.order);
         push_window(&mut sql, skip, take);
         found.extend(keys(&reader.conn, &sql)?);
@@ -196,28 +238,70 @@ fn by_days(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, to
     }
     if left > 0 && total > dated {
         // What has no time comes last in either direction.
-        found.extend(walk_nulls(&reader.conn, wanted, column, "alert_by_time", Part { offset: skip, limit: left, ..part })?);
+        found.extend(walk_nulls(&reader.conn, wanted, column, BY_TIME, Part { offset: skip, limit: left, ..part })?);
     }
     Ok(found)
+}
+
+/// In the order of provider, type or status: the counts tell which words the page belongs to.
+fn by_words(reader: &Reader, wanted: &Wanted, words: &[i64], part: Part) -> StoreResult<Vec<i64>> {
+    let mut words: Box<dyn Iterator<Item = &i64>> = match part.sort.order {
+        SortOrder::Ascending => Box::new(words.iter()),
+        SortOrder::Descending => Box::new(words.iter().rev()),
+    };
+    let mut found = Vec::new();
+    let (mut skip, mut left) = (part.offset, part.limit);
+    while left > 0
+        && let Some(word) = words.next()
+    {
+        let mut of_word = wanted.clone();
+        let list = match part.sort.field {
+            SortField::Provider => &mut of_word.cells.providers,
+            SortField::Type => &mut of_word.cells.types,
+            _ => &mut of_word.cells.statuses,
+        };
+        if list.as_ref().is_some_and(|wanted| !wanted.contains(word)) {
+            continue;
+        }
+        *list = Some(vec![*word]);
+        let alerts = counted(reader, &of_word);
+        if skip >= alerts {
+            skip -= alerts;
+            continue;
+        }
+        let take = left.min(alerts - skip);
+        found.extend(by_id(reader, &of_word, Part { offset: skip, limit: take, ..part })?);
+        (skip, left) = (0, left - take);
+    }
+    Ok(found)
+}
+
+/// In the order of the id: by walking it, else by what the index on time knows of every alert.
+fn by_id(reader: &Reader, wanted: &Wanted, part: Part) -> StoreResult<Vec<i64>> {
+    let in_order = |index| {
+        let mut sql = from_alerts(Sql::new("SELECT a.key "), wanted, Some(index));
+        push_direction(&mut sql, None, part.sort.order);
+        push_window(&mut sql, part.offset, part.limit);
+        sql
+    };
+    match reader.budget.run(|| keys(&reader.conn, &in_order("alert_by_id")))? {
+        Some(keys) => Ok(keys),
+        None => Ok(keys(&reader.conn, &in_order(BY_TIME))?),
+    }
 }
 
 /// Walks the index that is in the order of the sort; `None` when the page was not reached within the budget.
 fn walk(reader: &Reader, wanted: &Wanted, column: &SortColumn, index: &str, part: Part) -> StoreResult<Option<Vec<i64>>> {
     let conn = &reader.conn;
-    let mut sql = Sql::new("SELECT a.key ");
-    push_walk(&mut sql, wanted, column, index);
+    let mut sql = from_valued(Sql::new("SELECT a.key "), wanted, column, index);
     push_direction(&mut sql, Some(&column.value), part.sort.order);
     push_window(&mut sql, part.offset, part.limit);
     let Some(mut found) = reader.budget.run(|| keys(conn, &sql))? else { return Ok(None) };
     let missing = part.limit - found.len() as u64;
     if missing > 0 && column.nullable {
-        let valued = if found.is_empty() {
-            let mut sql = Sql::new("SELECT count(*) ");
-            push_walk(&mut sql, wanted, column, index);
-            let count: i64 = conn.prepare_cached(&sql.text)?.query_row(params_from_iter(&sql.values), |row| row.get(0))?;
-            count.unsigned_abs()
-        } else {
-            part.offset + found.len() as u64
+        let valued = match found.len() as u64 {
+            0 => count(conn, &from_valued(Sql::new("SELECT count(*) "), wanted, column, index))?,
+            some => part.offset + some,
         };
         let rest = Part { offset: part.offset.saturating_sub(valued), limit: missing, ..part };
         found.extend(walk_nulls(conn, wanted, column, index, rest)?);
@@ -225,19 +309,20 @@ fn walk(reader: &Reader, wanted: &Wanted, column: &SortColumn, index: &str, part
     Ok(Some(found))
 }
 
-fn push_walk(sql: &mut Sql, wanted: &Wanted, column: &SortColumn, index: &str) {
-    push_alerts(sql, wanted, &format!("INDEXED BY {index}"));
+/// FROM and WHERE of what has a value to sort by.
+fn from_valued(sql: Sql, wanted: &Wanted, column: &SortColumn, index: &str) -> Sql {
+    let mut sql = from_alerts(sql, wanted, Some(index));
     if column.nullable {
         sql.push(&format!(" AND {} IS NOT NULL", column.value));
     }
+    sql
 }
 
 /// What has no value to sort by, by id.
 fn walk_nulls(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, part: Part) -> StoreResult<Vec<i64>> {
     // The indexes on deadlines hold no nulls.
     let index = if part.sort.field == SortField::HoursLeft { "alert_by_id" } else { index };
-    let mut sql = Sql::new("SELECT a.key ");
-    push_alerts(&mut sql, wanted, &format!("INDEXED BY {index}"));
+    let mut sql = from_alerts(Sql::new("SELECT a.key "), wanted, Some(index));
     sql.push(&format!(" AND {} IS NULL", column.value));
     push_direction(&mut sql, None, part.sort.order);
     push_window(&mut sql, part.offset, part.limit);
@@ -245,12 +330,25 @@ fn walk_nulls(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &s
 }
 
 /// Puts everything that matches in order.
-fn sorted(conn: &Connection, wanted: &Wanted, column: &SortColumn, otherwise: Option<&str>, part: Part) -> StoreResult<Vec<i64>> {
-    let mut sql = Sql::new("SELECT a.key ");
-    push_source(&mut sql, wanted, otherwise);
-    push_order(&mut sql, column, part.sort.order);
-    push_window(&mut sql, part.offset, part.limit);
-    Ok(keys(conn, &sql)?)
+fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, total: u64) -> StoreResult<Vec<i64>> {
+    // Reading the whole table in its order is cheaper than jumping about in it, unless little of it is wanted or the index has it all.
+    let in_index = column.words.is_some() || part.sort.field == SortField::ExpiredAt;
+    let candidates = counted(reader, wanted);
+    let little = candidates.saturating_mul(8) < reader.counts.all(wanted.organization);
+    let in_order = |mut sql: Sql| {
+        push_order(&mut sql, column, part.sort.order);
+        push_window(&mut sql, part.offset, part.limit);
+        sql
+    };
+    let select = || Sql::new("SELECT a.key ");
+    let through_own_index = in_order(from_own_index(select(), wanted, (in_index || little).then_some(BY_TIME)));
+    if is_text_in_few(wanted, candidates) && total > candidates / 8 {
+        return match reader.budget.run(|| keys(&reader.conn, &through_own_index))? {
+            Some(keys) => Ok(keys),
+            None => Ok(keys(&reader.conn, &in_order(from_alerts(select(), wanted, Some(BY_TIME))))?),
+        };
+    }
+    Ok(keys(&reader.conn, &through_own_index)?)
 }
 
 fn push_window(sql: &mut Sql, offset: u64, limit: u64) {
@@ -265,4 +363,9 @@ fn keys(conn: &Connection, sql: &Sql) -> rusqlite::Result<Vec<i64>> {
     let mut statement = conn.prepare_cached(&sql.text)?;
     let keys = statement.query_map(params_from_iter::<&Vec<Value>>(&sql.values), |row| row.get(0))?;
     keys.collect()
+}
+
+fn count(conn: &Connection, sql: &Sql) -> rusqlite::Result<u64> {
+    let count: i64 = conn.prepare_cached(&sql.text)?.query_row(params_from_iter(&sql.values), |row| row.get(0))?;
+    Ok(count.unsigned_abs())
 }

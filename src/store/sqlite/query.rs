@@ -4,9 +4,9 @@ use chrono::{Duration, NaiveDate, NaiveTime};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use super::counts::{CellFilter, CountCache, DAY_MICROS};
+use super::counts::{Cell, CellFilter, CountCache, DAY_MICROS};
 use super::interned::Dictionary;
-use super::rows::{micros, searchable};
+use super::rows::{DESCRIPTOR_MARK, micros, searchable};
 use crate::domain::filter::fold;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, SortField, SortOrder};
@@ -14,15 +14,6 @@ use crate::store::StoreResult;
 
 /// From the first on, before the second.
 pub(super) type Range = (Option<i64>, Option<i64>);
-
-/// What `q` asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Search {
-    /// Three characters or more: the trigram index answers.
-    Indexed(String),
-    /// One or two characters: the searched text of every alert is looked through.
-    Short(String),
-}
 
 /// A filter with words and ids replaced by their keys.
 #[derive(Debug, Clone)]
@@ -32,11 +23,13 @@ pub(super) struct Wanted {
     pub(super) cells: CellFilter,
     pub(super) alert_time: Range,
     pub(super) transaction_time: Range,
-    pub(super) descriptor: Option<(String, Option<String>)>,
     pub(super) companies: Option<Vec<i64>>,
     /// Open deadlines up to this moment, or any.
     pub(super) expires: Option<Option<i64>>,
-    pub(super) search: Option<Search>,
+    /// What the searched text has to contain: `q`, and the beginning of the descriptor.
+    pub(super) texts: Vec<String>,
+    /// Where the counts say that matches are, within [`Wanted::alert_time`]; a help for whoever goes by the alert time.
+    pub(super) span: Range,
 }
 
 impl Wanted {
@@ -62,23 +55,19 @@ impl Wanted {
             Some(keys?.into_iter().flatten().collect())
         };
         let limit = |hours: u32| now.checked_add_signed(Duration::hours(hours.into())).map(micros);
+        let q = filter.q.as_deref().map(searchable).filter(|q| !q.is_empty());
+        let descriptor = filter.descriptor.as_deref().map(searchable).filter(|prefix| !prefix.is_empty());
+        let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
+        let alert_time = days(filter.start_date, filter.end_date);
         Ok(Self {
             organization,
             cells,
-            alert_time: days(filter.start_date, filter.end_date),
+            alert_time,
             transaction_time: days(filter.transaction_start_date, filter.transaction_end_date),
-            descriptor: filter.descriptor.as_deref().map(fold).filter(|prefix| !prefix.is_empty()).map(|prefix| {
-                let end = after_prefix(&prefix);
-                (prefix, end)
-            }),
             companies,
             expires: filter.expires_in.map(limit),
-            search: filter
-                .q
-                .as_deref()
-                .map(searchable)
-                .filter(|q| !q.is_empty())
-                .map(|q| if q.chars().nth(2).is_some() { Search::Indexed(q) } else { Search::Short(q) }),
+            texts: q.into_iter().chain(descriptor).collect(),
+            span: alert_time,
         })
     }
 
@@ -90,27 +79,30 @@ impl Wanted {
 
     /// Whether the counts alone know the total.
     pub(super) fn is_counted(&self) -> bool {
-        self.transaction_time == (None, None)
-            && self.descriptor.is_none()
-            && self.companies.is_none()
-            && self.expires.is_none()
-            && self.search.is_none()
+        self.transaction_time == (None, None) && self.companies.is_none() && self.expires.is_none() && self.texts.is_empty()
     }
 
     /// Whether a condition has an index of its own, through which everything that matches is found without looking at the rest.
     pub(super) fn has_own_index(&self) -> bool {
-        self.expires.is_some()
-            || self.descriptor.is_some()
-            || self.transaction_time != (None, None)
-            || matches!(self.search, Some(Search::Indexed(_)))
+        self.expires.is_some() || self.transaction_time != (None, None) || self.indexed_texts().is_some()
     }
 
-    /// Whether the search is all there is.
-    pub(super) fn is_search_only(&self) -> bool {
-        let cells = &self.cells;
-        let any_cell = cells.providers.is_none() && cells.types.is_none() && cells.statuses.is_none() && cells.outcomes.is_none();
-        let others = Self { search: None, ..self.clone() };
-        any_cell && cells.expired.is_none() && self.alert_time == (None, None) && others.is_counted()
+    /// Whether texts are all that is asked for.
+    pub(super) fn is_texts_only(&self) -> bool {
+        let others = Self { texts: Vec::new(), ..self.clone() };
+        !self.texts.is_empty() && self.cells.is_any() && self.alert_time == (None, None) && others.is_counted()
+    }
+
+    /// What the trigram index is asked for: every text of three characters or more, each as a phrase, which is a substring exactly.
+    pub(super) fn indexed_texts(&self) -> Option<String> {
+        let phrase = |text: &String| format!("\"{}\"", text.replace('"', "\"\""));
+        let phrases: Vec<String> = self.texts.iter().filter(|text| is_indexed(text)).map(phrase).collect();
+        if phrases.is_empty() { None } else { Some(phrases.join(" AND ")) }
+    }
+
+    /// The texts that the trigram index is too coarse for.
+    pub(super) fn short_texts(&self) -> impl Iterator<Item = &String> {
+        self.texts.iter().filter(|text| !is_indexed(text))
     }
 
     /// The days of [`Wanted::alert_time`], whole days both.
@@ -119,11 +111,11 @@ impl Wanted {
         (day(self.alert_time.0), day(self.alert_time.1))
     }
 
-    /// Adds every condition but the search.
-    pub(super) fn push_conditions(&self, sql: &mut Sql) {
+    /// Adds every condition but the texts.
+    pub(super) fn push_conditions(&self, sql: &mut Sql, alert_time: Range) {
         sql.push(" WHERE a.organization = ");
         sql.value(self.organization);
-        sql.range("a.alert_time", self.alert_time);
+        sql.range("a.alert_time", alert_time);
         let cells = &self.cells;
         for (column, keys) in [
             ("a.provider", &cells.providers),
@@ -142,14 +134,6 @@ impl Wanted {
             None => {}
         }
         sql.range("a.transaction_time", self.transaction_time);
-        if let Some((from, until)) = &self.descriptor {
-            sql.push(" AND a.descriptor_folded >= ");
-            sql.value(from.clone());
-            if let Some(until) = until {
-                sql.push(" AND a.descriptor_folded < ");
-                sql.value(until.clone());
-            }
-        }
         match self.expires {
             Some(Some(limit)) => {
                 sql.push(" AND a.expired_at IS NULL AND a.open_deadline <= ");
@@ -160,14 +144,18 @@ impl Wanted {
         }
     }
 
-    /// Adds the search as a test of each row that comes from elsewhere.
-    pub(super) fn push_search_test(&self, sql: &mut Sql) {
-        if let Some(Search::Indexed(text) | Search::Short(text)) = &self.search {
+    /// Adds every text as a test of rows that come from elsewhere.
+    pub(super) fn push_text_tests(&self, sql: &mut Sql) {
+        for text in &self.texts {
             sql.push(" AND instr((SELECT s.text FROM alert_search s WHERE s.alert = a.key), ");
             sql.value(text.clone());
             sql.push(") > 0");
         }
     }
+}
+
+fn is_indexed(text: &str) -> bool {
+    text.chars().nth(2).is_some()
 }
 
 fn words(conn: &Connection, dictionary: &mut Dictionary, wanted: impl Iterator<Item = String>) -> StoreResult<Option<Vec<i64>>> {
@@ -182,18 +170,6 @@ fn days(start: Option<NaiveDate>, end: Option<NaiveDate>) -> Range {
     let midnight = |day: NaiveDate| micros(day.and_time(NaiveTime::MIN).and_utc());
     // A bound that is given is never dropped, not even after the last day there is: alerts without a time do not match it.
     (start.map(midnight), end.map(|day| day.succ_opt().map_or(i64::MAX, midnight)))
-}
-
-/// The first text after every text that begins with this prefix; `None` where there is none.
-fn after_prefix(prefix: &str) -> Option<String> {
-    let mut chars: Vec<char> = prefix.chars().collect();
-    while let Some(last) = chars.pop() {
-        if let Some(next) = (last..=char::MAX).nth(1) {
-            chars.push(next);
-            return Some(chars.into_iter().collect());
-        }
-    }
-    None
 }
 
 /// SQL under construction, with its values.
@@ -262,6 +238,8 @@ pub(super) struct SortColumn {
     pub(super) index: Option<&'static str>,
     /// Whether it can be null.
     pub(super) nullable: bool,
+    /// For a column of words: their keys, in the order of the words.
+    pub(super) words: Option<Vec<i64>>,
 }
 
 /// The column of a sort field. `counts` tells which words there are.
@@ -271,16 +249,17 @@ pub(super) fn sort_column(
     counts: &CountCache,
     field: SortField,
 ) -> StoreResult<SortColumn> {
-    let nullable = |value: &str, index| SortColumn { value: value.to_owned(), index, nullable: true };
-    let text = |value: &str, index| SortColumn { value: value.to_owned(), index, nullable: false };
-    let word = |dictionary: &mut Dictionary, column: &str, keys: Vec<i64>| -> StoreResult<SortColumn> {
-        let words: StoreResult<Vec<_>> = keys.into_iter().map(|key| Ok((dictionary.words.value(conn, key)?, key))).collect();
+    let nullable = |value: &str, index| SortColumn { value: value.to_owned(), index, nullable: true, words: None };
+    let text = |value: &str, index| SortColumn { value: value.to_owned(), index, nullable: false, words: None };
+    let mut word = |column: &str, pick: fn(&Cell) -> i64| -> StoreResult<SortColumn> {
+        let words: StoreResult<Vec<_>> =
+            counts.occurring(pick).into_iter().map(|key| Ok((dictionary.words.value(conn, key)?, key))).collect();
         let mut words = words?;
         words.sort();
         let ranks: String = words.iter().enumerate().map(|(rank, (_, key))| format!(" WHEN {key} THEN {rank}")).collect();
         // A CASE without branches is no SQL; without words there are no alerts.
         let value = if ranks.is_empty() { "0".to_owned() } else { format!("CASE {column}{ranks} END") };
-        Ok(SortColumn { value, index: None, nullable: false })
+        Ok(SortColumn { value, index: None, nullable: false, words: Some(words.into_iter().map(|(_, key)| key).collect()) })
     };
     Ok(match field {
         SortField::AlertTimeStamp => nullable("a.alert_time", Some("alert_by_time")),
@@ -290,10 +269,10 @@ pub(super) fn sort_column(
         SortField::ExpiredAt => nullable("a.expired_at", None),
         SortField::Amount => nullable("a.amount_micros", Some("alert_by_amount")),
         SortField::Currency => text("a.currency", None),
-        SortField::Provider => word(dictionary, "a.provider", counts.occurring(|cell| cell.provider))?,
+        SortField::Provider => word("a.provider", |cell| cell.provider)?,
         SortField::ProviderId => text("a.provider_id", Some("alert_by_identity")),
-        SortField::Type => word(dictionary, "a.type", counts.occurring(|cell| cell.alert_type))?,
-        SortField::Status => word(dictionary, "a.status", counts.occurring(|cell| cell.status))?,
+        SortField::Type => word("a.type", |cell| cell.alert_type)?,
+        SortField::Status => word("a.status", |cell| cell.status)?,
         SortField::Issuer => text("a.issuer", None),
         SortField::MerchantDescriptor => text("a.merchant_descriptor", None),
         SortField::MerchantName => text("a.merchant_name", None),
@@ -327,20 +306,4 @@ fn push_terms(sql: &mut Sql, value: Option<&str>, order: SortOrder) {
         sql.push(&format!("{value} {direction}, "));
     }
     sql.push(&format!("a.id {direction}"));
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("acme", Some("acmf"))]
-    #[case("a\u{10ffff}", Some("b"))]
-    #[case("\u{d7ff}", Some("\u{e000}"))]
-    #[case("\u{10ffff}", None)]
-    fn a_prefix_ends_before_the_next_text(#[case] prefix: &str, #[case] end: Option<&str>) {
-        assert_eq!(after_prefix(prefix).as_deref(), end);
-    }
 }

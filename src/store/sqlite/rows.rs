@@ -17,7 +17,7 @@ use crate::domain::{
 use crate::store::{StoreError, StoreResult};
 
 /// Every column of `alert` but its key, in the order in which [`bind`] binds them.
-const COLUMNS: [&str; 54] = [
+const COLUMNS: [&str; 53] = [
     "organization",
     "id",
     "alert_time",
@@ -37,7 +37,6 @@ const COLUMNS: [&str; 54] = [
     "currency",
     "provider_id",
     "merchant_descriptor",
-    "descriptor_folded",
     "card_bin",
     "card_last_four",
     "issuer",
@@ -384,7 +383,6 @@ fn bind(
         &alert.currency.as_str(),
         &alert.provider_id,
         &alert.merchant_descriptor,
-        &fold(&alert.merchant_descriptor),
         &alert.card_bin,
         &alert.card_last_four,
         &alert.issuer,
@@ -427,20 +425,24 @@ fn bind(
     Ok(values.len() + 1)
 }
 
-/// Ends each field in [`search_text`]. No field has it: see [`searchable`].
+/// Stands between the fields of [`search_text`]. No field has it: see [`searchable`].
 const SEPARATOR: char = '\u{1f}';
 
-/// Text as it is searched: lower case, and without what the index cannot hold (the separator, U+0000 and two noncharacters).
+/// Stands before the descriptor in [`search_text`], so that its beginning can be searched for.
+pub(super) const DESCRIPTOR_MARK: char = '\u{1d}';
+
+/// Text as it is searched: lower case, and without what has a meaning of its own or what the index cannot hold.
 pub(super) fn searchable(text: &str) -> String {
     let replace = |c: char| match c {
-        '\0' | SEPARATOR => '\u{1e}',
+        '\0' | SEPARATOR | DESCRIPTOR_MARK => '\u{1e}',
         '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
         other => other,
     };
     fold(text).chars().map(replace).collect()
 }
 
-/// What `q` looks into: the four fields, each followed by two separators, so that nothing matches across two of them.
+/// What searches look into: the four fields, so that nothing matches across two of them.
 pub(super) fn search_text(alert: &Alert) -> String {
-    search_fields(alert).iter().map(|field| format!("{}{SEPARATOR}{SEPARATOR}", searchable(field))).collect()
+    let [provider_id, descriptor, card_bin, card_last_four] = search_fields(alert).map(searchable);
+    format!("{provider_id}{SEPARATOR}{DESCRIPTOR_MARK}{descriptor}{SEPARATOR}{card_bin}{SEPARATOR}{card_last_four}")
 }

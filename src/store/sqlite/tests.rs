@@ -218,7 +218,7 @@ async fn the_log_is_emptied_beside_the_writer() {
     let size = || std::fs::metadata(directory.path().join("avert.db")).unwrap().len();
     let before = size();
 
-    for _ in 0..4 {
+    for _ in 0..12 {
         store.ingest(organization, rows(2_000), noon()).await.unwrap();
     }
     // Waits for the checkpoint under way: its thread ends when it is done.
