@@ -23,8 +23,6 @@ use crate::store::{AttemptRecord, DueDelivery, NextStep, SharedStore, StoreError
 
 /// Most records in one commit.
 const RECORDS_PER_COMMIT: usize = 128;
-/// Most deliveries leased beyond those that can be sent at once.
-const MOST_AHEAD: usize = 128;
 /// With so many results that could not be recorded nothing more is leased.
 const MOST_UNRECORDED: usize = 1_024;
 /// Time to record a try before its lease ends.
@@ -83,8 +81,6 @@ pub struct Dispatcher {
     claiming: bool,
     /// Whether there may be something to lease.
     look: bool,
-    /// Sends that have ended since the last claim began: how fast receivers are.
-    ended: usize,
     next_due: Option<Timestamp>,
     claims: Backoff,
     commits: Backoff,
@@ -135,7 +131,6 @@ impl Dispatcher {
             recording: Vec::new(),
             claiming: false,
             look: true,
-            ended: 0,
             next_due: None,
             claims: Backoff::default(),
             commits: Backoff::default(),
@@ -193,6 +188,7 @@ impl Dispatcher {
                     if poll <= now || due {
                         self.look = true;
                         self.next_due = None;
+                        self.lanes.forget_speed();
                         poll = now + self.settings.poll;
                     }
                 }
@@ -264,18 +260,17 @@ impl Dispatcher {
             return;
         }
         let (limits, now) = (self.limits(), self.clock.now());
-        // Fast receivers are given as much ahead as they have just taken, so that they need not wait for the next claim.
-        let ahead = if self.ended >= 4 { self.ended.min(MOST_AHEAD) } else { 0 };
-        let limit = self.lanes.room(limits, now, Instant::now()) + ahead;
+        let ahead = self.lanes.ahead();
+        let limit = self.lanes.room(limits, now, Instant::now()) + ahead.in_all;
         if limit == 0 {
             return;
         }
         // In the store, deliveries whose result is not recorded yet are still in flight.
-        let per_endpoint = limits.per_endpoint.saturating_add(small(ahead + unrecorded));
-        let skip = self.lanes.skip(limits, small(ahead), now);
+        let per_endpoint = limits.per_endpoint.saturating_add(small(ahead.of_one + unrecorded));
+        let skip = self.lanes.skip(limits, now);
         let until = now + chrono::Duration::from_std(self.settings.lease).unwrap_or(chrono::Duration::seconds(45));
         let store = self.store.clone();
-        (self.claiming, self.look, self.ended) = (true, false, 0);
+        (self.claiming, self.look) = (true, false);
         self.tasks.spawn(async move {
             let claimed = guarded(async {
                 let due = store.claim_due_deliveries(now, until, small(limit), per_endpoint, &skip).await?;
@@ -350,7 +345,6 @@ impl Dispatcher {
         self.lanes.finished(delivery, endpoint, delivered, now);
         self.report.tried += 1;
         self.report.delivered += u64::from(delivered);
-        self.ended += 1;
         let status = tried.status();
         match &next {
             NextStep::Delivered => tracing::debug!(%delivery, attempt, status, "webhook delivered"),

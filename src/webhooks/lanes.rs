@@ -13,8 +13,22 @@ use crate::store::DueDelivery;
 
 /// From then on a send no longer counts against the total.
 const SLOW_AFTER: Duration = Duration::from_millis(250);
+/// Most deliveries leased beyond those that can be sent at once, in all and for one endpoint.
+const MOST_AHEAD: usize = 128;
+/// So few sends are no sign of a fast receiver.
+const FEW: usize = 4;
 /// As many sockets as deliveries may use at most, slow ones included.
 const MOST_SOCKETS: usize = 256;
+
+/// How much is leased beyond what can be sent at once. Receivers that are fast get as much ahead as they have taken more than they
+/// were given lately, so that they need not wait for the next claim; slow ones get nothing ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ahead {
+    /// For all endpoints together.
+    pub(super) in_all: usize,
+    /// For the fastest one.
+    pub(super) of_one: usize,
+}
 
 /// How much may be under way.
 #[derive(Debug, Clone, Copy)]
@@ -38,9 +52,15 @@ struct Lane {
     queue: VecDeque<Leased>,
     in_flight: u32,
     breaker: Breaker,
+    /// How many more it has taken than it was given lately.
+    taken: usize,
 }
 
 impl Lane {
+    fn ahead(&self) -> usize {
+        if self.taken >= FEW { self.taken.min(MOST_AHEAD) } else { 0 }
+    }
+
     fn can_start(&self, limits: Limits, now: Timestamp) -> bool {
         self.in_flight < self.breaker.window(limits.per_endpoint) && !self.breaker.is_open(now)
     }
@@ -63,6 +83,7 @@ impl Lanes {
             if lane.queue.is_empty() {
                 self.turn.push_back(delivery.endpoint);
             }
+            lane.taken = lane.taken.saturating_sub(1);
             lane.queue.push_back(Leased { delivery, until });
         }
     }
@@ -95,7 +116,12 @@ impl Lanes {
         self.in_flight.remove(&delivery);
         let lane = self.lanes.entry(endpoint).or_default();
         lane.in_flight = lane.in_flight.saturating_sub(1);
-        if delivered { lane.breaker.succeeded() } else { lane.breaker.failed(now) }
+        if delivered {
+            lane.taken += 1;
+            lane.breaker.succeeded();
+        } else {
+            lane.breaker.failed(now);
+        }
     }
 
     /// Forgets what is queued for an endpoint that gets nothing any more.
@@ -111,13 +137,25 @@ impl Lanes {
         self.turn.clear();
     }
 
-    /// Endpoints for which nothing more is to be leased: their breaker is open, or they have what they can take.
-    pub(super) fn skip(&self, limits: Limits, ahead: u32, now: Timestamp) -> Vec<EndpointId> {
-        let full = |lane: &Lane| {
+    /// How much may be leased ahead.
+    pub(super) fn ahead(&self) -> Ahead {
+        let each = || self.lanes.values().map(Lane::ahead);
+        Ahead { in_all: each().sum::<usize>().min(MOST_AHEAD), of_one: each().max().unwrap_or_default() }
+    }
+
+    /// Forgets how fast receivers are: what they took long ago says nothing about now.
+    pub(super) fn forget_speed(&mut self) {
+        self.lanes.values_mut().for_each(|lane| lane.taken = 0);
+    }
+
+    /// Endpoints for which nothing more is to be leased: their breaker is open, or they have enough. Half of what they may have ahead is
+    /// enough, because many small claims cost more than few large ones.
+    pub(super) fn skip(&self, limits: Limits, now: Timestamp) -> Vec<EndpointId> {
+        let has_enough = |lane: &Lane| {
             let held = lane.in_flight as usize + lane.queue.len();
-            held >= (lane.breaker.window(limits.per_endpoint) + ahead) as usize
+            held >= lane.breaker.window(limits.per_endpoint) as usize + lane.ahead().div_ceil(2)
         };
-        self.lanes.iter().filter(|(_, lane)| lane.breaker.is_open(now) || full(lane)).map(|(endpoint, _)| *endpoint).collect()
+        self.lanes.iter().filter(|(_, lane)| lane.breaker.is_open(now) || has_enough(lane)).map(|(endpoint, _)| *endpoint).collect()
     }
 
     /// How many more can be leased now and sent at once.
@@ -228,13 +266,34 @@ mod tests {
             let started = lanes.start_next(LIMITS, noon(), Instant::now()).unwrap();
             lanes.finished(started.delivery, endpoint, false, noon());
         }
-        assert_eq!(lanes.skip(LIMITS, 0, noon()), [endpoint]);
+        assert_eq!(lanes.skip(LIMITS, noon()), [endpoint]);
         let later = noon() + chrono::Duration::seconds(5);
-        assert!(lanes.skip(LIMITS, 0, later).is_empty());
+        assert!(lanes.skip(LIMITS, later).is_empty());
         lanes.accept(vec![due(endpoint), due(endpoint)], later + chrono::Duration::seconds(45));
         assert!(lanes.start_next(LIMITS, noon(), Instant::now()).is_none());
         assert_eq!(start_all(&mut lanes, later, Instant::now()).len(), 1);
-        assert_eq!(lanes.skip(LIMITS, 0, later), [endpoint]);
+        assert_eq!(lanes.skip(LIMITS, later), [endpoint]);
+    }
+
+    #[test]
+    fn a_fast_endpoint_gets_as_much_ahead_as_it_has_taken_and_a_slow_one_nothing() {
+        let (fast, slow) = (EndpointId::generate(), EndpointId::generate());
+        let mut lanes = Lanes::default();
+        lanes.accept((0..10).map(|_| due(fast)).chain((0..2).map(|_| due(slow))).collect(), lease());
+        assert_eq!(lanes.ahead(), Ahead { in_all: 0, of_one: 0 });
+        for _ in 0..8 {
+            let started = start_all(&mut lanes, noon(), Instant::now());
+            for due in started.into_iter().filter(|due| due.endpoint == fast) {
+                lanes.finished(due.delivery, fast, true, noon());
+            }
+        }
+        assert_eq!(lanes.ahead(), Ahead { in_all: 10, of_one: 10 });
+        assert_eq!(lanes.skip(LIMITS, noon()), [slow]);
+        lanes.accept((0..7).map(|_| due(fast)).collect(), lease());
+        assert_eq!(lanes.ahead(), Ahead { in_all: 0, of_one: 0 });
+        assert_eq!(lanes.skip(LIMITS, noon()).len(), 2);
+        lanes.forget_speed();
+        assert_eq!(lanes.ahead(), Ahead { in_all: 0, of_one: 0 });
     }
 
     #[test]
