@@ -66,6 +66,8 @@ pub struct Settings {
     pub serve: Serve,
     /// Time to answer.
     pub windows: Windows,
+    /// How long what arrived is kept.
+    pub retention: Retention,
     /// Who answers decisions.
     pub simulator: Simulator,
     /// The console.
@@ -103,6 +105,22 @@ pub struct Windows {
 impl Default for Windows {
     fn default() -> Self {
         Self { ethoca: Hours(24), verifi: Hours(72), cdrn: Hours(72), types: BTreeMap::new() }
+    }
+}
+
+/// How long deliveries that arrived are kept, in days; 0 for ever.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Retention {
+    /// The log of their tries.
+    pub tries_days: Days,
+    /// They and their events.
+    pub deliveries_days: Days,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self { tries_days: Days(30), deliveries_days: Days(90) }
     }
 }
 
@@ -280,6 +298,10 @@ impl fmt::Display for Listen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Hours(pub u32);
 
+/// Whole days, 0 to 3650.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Days(pub u32);
+
 /// Whole seconds, 0 to 60.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct GraceSeconds(pub u32);
@@ -336,6 +358,7 @@ macro_rules! bounded {
 }
 
 bounded!(Hours, 1, 8760, "whole hours");
+bounded!(Days, 0, 3650, "whole days");
 bounded!(GraceSeconds, 0, 60, "whole seconds");
 bounded!(TokensPerMinute, 1, 10_000, "whole numbers");
 
@@ -376,7 +399,7 @@ fn flag(text: &str) -> Result<bool, String> {
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every environment variable that sets a setting.
-const VARIABLES: [(&str, Set); 15] = [
+const VARIABLES: [(&str, Set); 17] = [
     ("AVERT_ENVIRONMENT", |settings, text| word(text).map(|value| settings.environment = value)),
     ("AVERT_ORGANIZATION", |settings, text| {
         text.clone_into(&mut settings.organization);
@@ -395,6 +418,8 @@ const VARIABLES: [(&str, Set); 15] = [
     ("AVERT_WINDOW_ETHOCA", |settings, text| text.parse().map(|value| settings.windows.ethoca = value)),
     ("AVERT_WINDOW_VERIFI", |settings, text| text.parse().map(|value| settings.windows.verifi = value)),
     ("AVERT_WINDOW_CDRN", |settings, text| text.parse().map(|value| settings.windows.cdrn = value)),
+    ("AVERT_KEEP_TRIES_DAYS", |settings, text| text.parse().map(|value| settings.retention.tries_days = value)),
+    ("AVERT_KEEP_DELIVERIES_DAYS", |settings, text| text.parse().map(|value| settings.retention.deliveries_days = value)),
     ("AVERT_SIMULATOR_FAULT", |settings, text| word(text).map(|value| settings.simulator.fault = value)),
     ("AVERT_THEME", |settings, text| word(text).map(|value| settings.console.theme = value)),
     ("AVERT_MOUSE", |settings, text| flag(text).map(|value| settings.console.mouse = value)),

@@ -1,4 +1,6 @@
-//! Tracing: to a file while the console is open, to stderr when serving; and the report that a panic leaves.
+//! Figures for Prometheus; tracing: to a file while the console is open, to stderr when serving; and the report that a panic leaves.
+
+mod figures;
 
 use std::backtrace::Backtrace;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -10,6 +12,8 @@ use chrono::Utc;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
+pub use figures::{gather_figures, keep_figures};
+
 /// A log file larger than this is set aside when the next console opens; one older file is kept.
 const LARGEST_LOG: u64 = 8 * 1024 * 1024;
 
@@ -20,6 +24,8 @@ pub fn to_stderr(level: LevelFilter, color: bool) {
         .with_writer(io::stderr)
         .with_ansi(color && io::stderr().is_terminal())
         .with_target(false)
+        // A log that cannot be written (to a file on a full disk, say) must not end what was logged: the complaint about it would panic.
+        .log_internal_errors(false)
         .finish();
     // A second call (a test in one process) keeps the first subscriber.
     let _ = tracing::subscriber::set_global_default(subscriber);
@@ -29,7 +35,12 @@ pub fn to_stderr(level: LevelFilter, color: bool) {
 pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
     let path = directory.join("avert.log");
     let file = open_log(&path)?;
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter(level)).with_writer(Mutex::new(file)).with_ansi(false).finish();
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter(level))
+        .with_writer(Mutex::new(file))
+        .with_ansi(false)
+        .log_internal_errors(false)
+        .finish();
     let _ = tracing::subscriber::set_global_default(subscriber);
     Ok(path)
 }

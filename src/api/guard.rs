@@ -3,12 +3,13 @@
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
@@ -69,12 +70,37 @@ pub(super) fn guarded(routes: Router, guard: Arc<Guard>) -> Router {
 }
 
 async fn around(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let (method, route) = (method_name(request.method()), request.extensions().get::<MatchedPath>().cloned());
     let id = request_id(&request);
     let answer = match guard.check_names(&request) {
         Err(problem) => problem.into_response(),
         Ok(()) => admit(&guard, request, next, &id).await,
     };
+    count(method, route.as_ref().map_or("none", MatchedPath::as_str), answer.status(), began.elapsed());
     finish(answer, &id)
+}
+
+/// Counts a request. Routes are told as they are written in the router, so there are only so many.
+fn count(method: &'static str, route: &str, status: StatusCode, took: Duration) {
+    let route = route.to_owned();
+    metrics::counter!("avert_http_requests_total", "method" => method, "route" => route.clone(), "status" => status.as_u16().to_string())
+        .increment(1);
+    metrics::histogram!("avert_http_request_seconds", "method" => method, "route" => route).record(took);
+}
+
+/// The method, where it is one that everybody knows.
+fn method_name(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        _ => "other",
+    }
 }
 
 async fn admit(guard: &Guard, request: Request, next: Next, id: &HeaderValue) -> Response {

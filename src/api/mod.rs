@@ -8,6 +8,7 @@ mod alerts;
 mod guard;
 mod hosts;
 mod limit;
+mod observe;
 mod problem;
 mod serve;
 mod slow;
@@ -19,10 +20,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use governor::clock::DefaultClock;
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::task::AbortHandle;
 
 pub use hosts::HostError;
 pub use problem::Code;
@@ -30,7 +31,7 @@ pub use serve::serve;
 
 use self::guard::Guard;
 use self::limit::TokenLimit;
-use self::problem::Problem;
+use self::observe::Observed;
 use crate::engine::Engine;
 
 /// Largest body of a request, in bytes (decisions, Errors).
@@ -50,6 +51,10 @@ pub struct ApiOptions {
     pub max_connections: usize,
     /// Access tokens that a client may ask for from one address, at once and again in each minute; more are refused with 429.
     pub tokens_per_minute: NonZeroU32,
+    /// The dispatcher, for readiness.
+    pub dispatcher: Option<AbortHandle>,
+    /// The figures that are told at /metrics.
+    pub metrics: Option<PrometheusHandle>,
     /// How long the head of a request may take, and how long a connection may be idle.
     pub head_timeout: Duration,
     /// How long the body of a request may take.
@@ -67,6 +72,8 @@ impl Default for ApiOptions {
             max_in_flight: 512,
             max_connections: 4_096,
             tokens_per_minute: TOKENS_PER_MINUTE,
+            dispatcher: None,
+            metrics: None,
             head_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
@@ -89,6 +96,7 @@ struct Api {
 /// Where an allowed host is not a host name.
 pub fn router(engine: Engine, bound: SocketAddr, options: &ApiOptions) -> Result<Router, HostError> {
     let guard = Guard::new(bound, options)?;
+    let observed = Observed::new(engine.clone(), options.dispatcher.clone(), options.metrics.clone());
     let token_limit = Arc::new(TokenLimit::new(options.tokens_per_minute, DefaultClock::default()));
     let api = Api { engine, body_timeout: options.body_timeout, token_limit };
     let routes = Router::new()
@@ -98,19 +106,12 @@ pub fn router(engine: Engine, bound: SocketAddr, options: &ApiOptions) -> Result
         .route("/api/v1/alerts/{id}/resolution", put(alerts::resolve))
         .route("/auth/token", post(token::issue))
         .route("/.well-known/jwks.json", get(token::keys))
-        .route("/health", get(health))
         .with_state(api);
+    let observing = Router::new()
+        .route("/health", get(observe::health))
+        .route("/ready", get(observe::ready))
+        .route("/metrics", get(observe::metrics))
+        .with_state(observed);
+    let routes = routes.merge(observing);
     Ok(guard::guarded(routes, Arc::new(guard)))
-}
-
-/// Whether the service can answer: it can when its store does.
-async fn health(State(api): State<Api>) -> Response {
-    match tokio::time::timeout(Duration::from_secs(2), api.engine.store().ping()).await {
-        Ok(Ok(())) => problem::json(br#"{"status":"ok"}"#.to_vec()),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "the store does not answer");
-            Problem::new(Code::Overloaded, "the database does not answer").into_response()
-        }
-        Err(_) => Problem::new(Code::Overloaded, "the database takes too long to answer").into_response(),
-    }
 }

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use chrono::TimeDelta;
-use tokio::task::JoinHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{Fault, Settings};
 use crate::domain::Provider;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::engine::{ActingEngine, Engine, EngineSettings, Windows};
+use crate::engine::{ActingEngine, CountingClock, Engine, EngineSettings, Retention, Windows};
 use crate::providers::Providers;
 use crate::providers::simulator::{FaultProfile, Simulator};
 use crate::service::ServiceError;
@@ -87,6 +87,12 @@ impl Local {
     }
 }
 
+/// How long what arrived is kept; 0 days: for ever.
+fn retention(settings: &Settings) -> Retention {
+    let days = |days: u32| Some(days).filter(|days| *days > 0).map(|days| TimeDelta::days(days.into()));
+    Retention { tries: days(settings.retention.tries_days.0), deliveries: days(settings.retention.deliveries_days.0) }
+}
+
 /// What goes on without being asked.
 pub(super) struct Running {
     /// Ends it all.
@@ -96,6 +102,11 @@ pub(super) struct Running {
 }
 
 impl Running {
+    /// The dispatcher, to ask whether it still runs.
+    pub(super) fn dispatcher(&self) -> AbortHandle {
+        self.dispatcher.abort_handle()
+    }
+
     /// Ends it, giving resolutions and deliveries on their way so much time. What is not done by then is taken up by the next process.
     pub(super) async fn stop(self, patience: Duration) {
         self.cancel.cancel();
@@ -120,7 +131,13 @@ fn engine_settings(settings: &Settings) -> EngineSettings {
         .with_provider(Provider::Verifi, hours(windows.verifi.0))
         .with_provider(Provider::Cdrn, hours(windows.cdrn.0));
     let windows = windows.types.iter().fold(by_provider, |all, (name, window)| all.with_type(name.0.clone(), hours(window.0)));
-    EngineSettings { environment: settings.environment.into(), windows, ..EngineSettings::default() }
+    EngineSettings {
+        environment: settings.environment.into(),
+        windows,
+        retention: retention(settings),
+        counting_clock: Some(CountingClock::of_the_machine()),
+        ..EngineSettings::default()
+    }
 }
 
 fn profile(fault: Fault) -> FaultProfile {

@@ -14,6 +14,7 @@ use super::output::print_line;
 use super::signals::Signals;
 use crate::api::{self, ApiOptions};
 use crate::config::Environment;
+use crate::telemetry;
 use crate::webhooks::AddressPolicy;
 
 /// How long requests, resolutions and deliveries on their way may take to end.
@@ -39,13 +40,18 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot answer at {listen}"))?;
     let address = listener.local_addr().context("the listener has no address")?;
     let allowed_hosts = [context.settings.serve.allow_hosts.clone(), args.allow_host].concat();
+    let metrics = telemetry::keep_figures();
     let defaults = ApiOptions::default();
     let tokens_per_minute = NonZeroU32::new(context.settings.serve.tokens_per_minute.0).unwrap_or(defaults.tokens_per_minute);
-    let options = ApiOptions { allowed_hosts, tokens_per_minute, drain: DRAIN, ..defaults };
+    let options = ApiOptions { allowed_hosts, tokens_per_minute, drain: DRAIN, metrics: metrics.clone(), ..defaults };
     // Said before anything is promised: the routes are made once to see whether the names are names.
     let _checked = api::router(local.engine.clone(), address, &options).map_err(|error| Misused(format!("--allow-host: {error}")))?;
     let addresses = if loopback { AddressPolicy::LOOPBACK } else { AddressPolicy::default() };
     let running = local.start(addresses, DRAIN)?;
+    let options = ApiOptions { dispatcher: Some(running.dispatcher()), ..options };
+    if let Some(metrics) = metrics {
+        tokio::spawn(telemetry::gather_figures(metrics, running.cancel.clone()));
+    }
 
     let mut serving = tokio::spawn(api::serve(listener, local.engine.clone(), options, running.cancel.clone()));
     tracing::info!(database = %context.home.database.display(), "decisions are answered by the built-in simulator and reach no network");

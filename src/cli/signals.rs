@@ -8,6 +8,8 @@ pub(super) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     hangup: tokio::signal::unix::Signal,
+    /// A file that may not grow any more is an error of the write, as a full disk is, and not the end of the process.
+    _too_large: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
@@ -19,6 +21,7 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
+            _too_large: signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?,
         })
     }
 

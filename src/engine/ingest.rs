@@ -33,12 +33,13 @@ impl Engine {
         rows: Vec<IncomingAlert>,
         options: IngestOptions,
     ) -> Result<IngestReport, ServiceError> {
-        let now = self.now();
+        let present = Present { date: self.now(), trusted: self.trusted_now() };
+        let now = present.date;
         let mut report = IngestReport::default();
         let mut batch = Vec::with_capacity(rows.len().min(BATCH));
         for row in rows {
             let line = row.line;
-            match prepare(row, &caller.organization, options, now, self.settings()) {
+            match prepare(row, &caller.organization, options, present, self.settings()) {
                 Ok(row) => batch.push(row),
                 Err(error) => report.rejected.push(RejectedRow { line, error }),
             }
@@ -55,6 +56,21 @@ impl Engine {
     }
 }
 
+/// The present moment: what the clock shows, and how far that can be believed. Only by the latter is anything too late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Present {
+    /// What the clock shows.
+    pub date: Timestamp,
+    /// The same, unless the clock has just jumped ahead.
+    pub trusted: Timestamp,
+}
+
+impl From<Timestamp> for Present {
+    fn from(now: Timestamp) -> Self {
+        Self { date: now, trusted: now }
+    }
+}
+
 /// Makes a complete alert of what was read: checks it, cleans it, fills in what is missing, and settles deadline, status and event
 /// (decisions, Bringing alerts in).
 ///
@@ -64,9 +80,10 @@ pub fn prepare(
     incoming: IncomingAlert,
     organization: &OrganizationRecord,
     options: IngestOptions,
-    now: Timestamp,
+    now: impl Into<Present>,
     settings: &EngineSettings,
 ) -> Result<IngestRow, FieldError> {
+    let Present { date: now, trusted } = now.into();
     let IncomingAlert { line, mut alert, id_given, status_given, expires_at } = incoming;
     check_identity(&mut alert, id_given)?;
     check_money(&mut alert)?;
@@ -93,10 +110,10 @@ pub fn prepare(
     alert.updated_at.get_or_insert(now);
     alert.company_id.get_or_insert(organization.default_company);
     alert.enrollment_id.get_or_insert(organization.default_enrollment);
-    settle_deadline(alert, raised, expires_at, now, settings)?;
+    settle_deadline(alert, raised, expires_at, Present { date: now, trusted }, settings)?;
     settle_outcome(alert, now);
     let waits = alert.outcome.is_none() && alert.status != AlertStatus::Expired;
-    row.event = options.events && waits && alert.deadline.moment().is_some_and(|deadline| deadline > now);
+    row.event = options.events && waits && alert.deadline.moment().is_some_and(|deadline| deadline > trusted);
     Ok(row)
 }
 
@@ -291,7 +308,7 @@ fn settle_deadline(
     alert: &mut Alert,
     raised: Timestamp,
     expires_at: Option<Timestamp>,
-    now: Timestamp,
+    Present { date: now, trusted }: Present,
     settings: &EngineSettings,
 ) -> Result<(), FieldError> {
     let by_window = later_by(raised, settings.windows.of(&alert.provider, &alert.alert_type));
@@ -311,7 +328,7 @@ fn settle_deadline(
     };
     alert.deadline = Deadline::At(deadline);
     if waiting {
-        let lapsed = deadline <= now;
+        let lapsed = deadline <= trusted;
         alert.expired_at = lapsed.then_some(deadline);
         if lapsed {
             alert.status = AlertStatus::Expired;

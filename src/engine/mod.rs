@@ -1,19 +1,22 @@
 //! The use cases of the alert service; the only writer of alerts.
 //!
 //! An [`Engine`] stands on a store, the providers, a clock and its settings. It is bound to a caller before anything is asked of it:
-//! [`Engine::acting_for`] gives the handle behind which both services stand. [`Engine::start`] sets its two loops going: alerts lapse
-//! at their deadline, and decisions whose fate is unknown are cleared up with the provider.
+//! [`Engine::acting_for`] gives the handle behind which both services stand. [`Engine::start`] sets its loops going: alerts lapse
+//! at their deadline, decisions whose fate is unknown are cleared up with the provider, and what arrived long ago is forgotten.
 
 mod access;
 mod acting;
 mod clients;
 mod expire;
+mod figures;
+mod forget;
 mod ingest;
 mod organizations;
 mod reconcile;
 mod resolve;
 mod settings;
 mod tokens;
+mod trust;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,12 +29,15 @@ use tokio_util::task::TaskTracker;
 
 pub use acting::ActingEngine;
 pub use clients::KnownClient;
-pub use ingest::prepare;
+pub use forget::Retention;
+pub use ingest::{Present, prepare};
 pub use reconcile::Reconciled;
 pub use settings::{EngineSettings, Windows};
 pub use tokens::{AccessToken, TOKEN_LIFETIME};
+pub use trust::CountingClock;
 
 use self::tokens::SigningKey;
+use self::trust::Trust;
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::domain::{FieldError, text};
 use crate::providers::Providers;
@@ -68,6 +74,8 @@ struct Inner {
     late: Mutex<Vec<CommitRequest>>,
     /// The earliest moment at which an attempt that this process laid down is to be looked at.
     next_check: Mutex<Option<Timestamp>>,
+    /// What was seen of the clock.
+    trust: Mutex<Trust>,
     /// Wakes the reconciler when `next_check` has moved.
     reconcile: Notify,
 }
@@ -85,16 +93,18 @@ impl Engine {
             signing_key: OnceCell::new(),
             late: Mutex::default(),
             next_check: Mutex::default(),
+            trust: Mutex::default(),
             reconcile: Notify::new(),
         };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Starts the loops: expiry and reconciling. They end when `cancel` is cancelled; close the tracker and wait for it, and every
+    /// Starts the loops: expiry, forgetting and reconciling. They end when `cancel` is cancelled; close the tracker and wait for it, and every
     /// resolution on its way has ended too.
     pub fn start(&self, cancel: CancellationToken) -> TaskTracker {
         let tasks = &self.inner.tasks;
         tasks.spawn(expire::run(self.clone(), cancel.clone()));
+        tasks.spawn(forget::run(self.clone(), cancel.clone()));
         tasks.spawn(reconcile::run(self.clone(), cancel));
         tasks.clone()
     }
@@ -127,6 +137,15 @@ impl Engine {
 
     fn now(&self) -> Timestamp {
         self.inner.clock.now()
+    }
+
+    /// The present moment as far as the clock can be believed: what lapses, lapses by it.
+    fn trusted_now(&self) -> Timestamp {
+        let now = self.now();
+        match &self.inner.settings.counting_clock {
+            Some(counting) => locked(&self.inner.trust).look(now, counting),
+            None => now,
+        }
     }
 }
 

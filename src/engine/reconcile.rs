@@ -3,13 +3,13 @@
 //! A look-up that says "not known" counts as a no only after the call's deadline and the provider's settle time. A provider that can
 //! neither look up nor take a repeat leaves the attempt to a person.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 use super::resolve::Landed;
-use super::{Engine, later, locked, text, until};
+use super::{Engine, figures, later, locked, text, until};
 use crate::domain::Timestamp;
 use crate::providers::{Capabilities, Declined, Doubt, LookUp, Submission, SubmitResult};
 use crate::store::{AttemptEnd, CommitRequest, StoreResult, UnsettledAttempt};
@@ -135,12 +135,16 @@ impl Engine {
         let settings = self.settings();
         match provider.capabilities() {
             Capabilities { lookup: true, settle, .. } => {
+                let began = Instant::now();
                 let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&submission)).await;
+                figures::looked_up(&submission.provider, found.as_ref().ok(), began.elapsed());
                 let counts_from = later(unsettled.deadline, settle);
                 after_look_up(found.unwrap_or_else(|_| LookUp::Failed("no answer in time".to_owned())), counts_from, self.now())
             }
             Capabilities { idempotent: true, settle, .. } => {
+                let began = Instant::now();
                 let answer = tokio::time::timeout(settings.provider_timeout, provider.submit(&submission)).await;
+                figures::submitted(&submission.provider, answer.as_ref().ok(), began.elapsed());
                 let counts_from = later(unsettled.deadline, settle);
                 after_repeat(answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut)), counts_from, self.now())
             }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::{Caller, Engine, later, locked, text, unavailable};
+use super::{Caller, Engine, figures, later, locked, text, unavailable};
 use crate::domain::resolution::{CurrentBody, OlderBody, decide};
 use crate::domain::{Alert, AlertId, Amount, AttemptId, FieldError, OrganizationId, OutcomeId, Resolution, Timestamp};
 use crate::providers::{Doubt, LookUp, Submission, SubmitResult};
@@ -37,13 +37,15 @@ impl Engine {
         let (engine, organization) = (self.clone(), caller.organization.organization.id);
         let work = async move { engine.resolve_here(organization, id, request).await };
         let span = tracing::info_span!("resolve", alert = %id, actor = %caller.actor);
-        match self.inner.tasks.spawn(work.instrument(span)).await {
+        let result = match self.inner.tasks.spawn(work.instrument(span)).await {
             Ok(result) => result,
             Err(error) => {
                 tracing::error!(%error, alert = %id, "a resolution broke off; its attempt is left to the reconciler");
                 Err(ServiceError::ProviderOutcomeUnknown("the service broke off while the decision was on its way".to_owned()))
             }
-        }
+        };
+        figures::resolved(&result);
+        result
     }
 
     async fn resolve_here(&self, organization: OrganizationId, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
@@ -167,7 +169,9 @@ impl Sending {
         let settings = self.engine.settings();
         let provider = self.engine.inner.providers.answering_for(&self.submission.provider);
         let call_deadline = later(self.engine.now(), settings.provider_timeout);
+        let began = Instant::now();
         let answer = tokio::time::timeout(settings.provider_timeout, provider.submit(&self.submission)).await;
+        figures::submitted(&self.submission.provider, answer.as_ref().ok(), began.elapsed());
         match answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut)) {
             SubmitResult::Accepted => self.commit().await,
             SubmitResult::Declined(why) => self.release(&why.to_string()).await,
@@ -205,7 +209,9 @@ impl Sending {
         let capabilities = provider.capabilities();
         tracing::warn!(attempt = %self.submission.attempt, %doubt, "the provider's answer is in doubt");
         if capabilities.lookup {
+            let began = Instant::now();
             let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&self.submission)).await;
+            figures::looked_up(&self.submission.provider, found.as_ref().ok(), began.elapsed());
             match found {
                 Ok(LookUp::Applied) => return self.commit().await,
                 Ok(LookUp::AnsweredOtherwise(what)) => {

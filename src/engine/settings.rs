@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
+use super::forget::Retention;
+use super::trust::CountingClock;
 use crate::domain::alert::default_window;
 use crate::domain::{AlertType, Provider};
 use crate::service::Environment;
@@ -26,6 +28,10 @@ pub struct EngineSettings {
     pub checks: Vec<Duration>,
     /// How often it is looked for attempts that another process left behind.
     pub reconcile_poll: Duration,
+    /// How long what arrived is remembered.
+    pub retention: Retention,
+    /// What the engine's clock is compared with, to notice when it jumps; nothing where it is believed whatever it shows.
+    pub counting_clock: Option<CountingClock>,
 }
 
 impl Default for EngineSettings {
@@ -41,6 +47,8 @@ impl Default for EngineSettings {
             wait_for_winner: Duration::from_secs(15),
             checks: checks.map(Duration::from_secs).collect(),
             reconcile_poll: Duration::from_secs(5),
+            retention: Retention::default(),
+            counting_clock: None,
         }
     }
 }

@@ -272,6 +272,54 @@ impl std::fmt::Debug for SigningKeyRecord {
     }
 }
 
+/// Before when things may be forgotten; nothing where they are kept for ever.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Horizon {
+    /// Tries, by their start, of deliveries that arrived.
+    pub tries: Option<Timestamp>,
+    /// Deliveries, by their arrival.
+    pub deliveries: Option<Timestamp>,
+}
+
+/// What was forgotten.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    /// Deliveries that had arrived.
+    pub deliveries: u64,
+    /// Events that have no delivery any more.
+    pub events: u64,
+    /// Entries of the log of tries.
+    pub tries: u64,
+}
+
+impl Forgotten {
+    /// Both together.
+    pub fn add(&mut self, other: Self) {
+        self.deliveries += other.deliveries;
+        self.events += other.events;
+        self.tries += other.tries;
+    }
+}
+
+/// How long the queues are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Depths {
+    /// Deliveries that wait for their (next) try.
+    pub pending: u64,
+    /// When the oldest of them was due.
+    pub oldest_due: Option<Timestamp>,
+    /// Deliveries on their way.
+    pub leased: u64,
+    /// Deliveries that were given up.
+    pub exhausted: u64,
+    /// Decisions that are with a provider.
+    pub inflight: u64,
+    /// Decisions whose fate is unknown.
+    pub unknown: u64,
+    /// Decisions that wait for a person.
+    pub parked: u64,
+}
+
 /// The persistence of the whole service. Object-safe: `Arc<dyn Store>` everywhere.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
@@ -371,6 +419,16 @@ pub trait Store: Send + Sync + 'static {
 
     /// Revokes a key of the organization; `None` when it has no such key.
     async fn revoke_key(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiKey>>;
+
+    /// Forgets deliveries that arrived before the horizon, their events and the log of their tries: at most `limit` of each kind, oldest
+    /// first. What has not arrived is never touched.
+    async fn forget(&self, horizon: Horizon, limit: u32) -> StoreResult<Forgotten>;
+
+    /// A small write that nobody sees, on the disk when this returns: proves that the database can be written.
+    async fn probe(&self, now: Timestamp) -> StoreResult<()>;
+
+    /// How long the queues are, of all organizations.
+    async fn depths(&self) -> StoreResult<Depths>;
 
     /// Remembers that a key was used.
     async fn touch_key(&self, id: &str, now: Timestamp) -> StoreResult<()>;

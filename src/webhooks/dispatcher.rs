@@ -342,6 +342,14 @@ impl Dispatcher {
         let now = self.clock.now();
         let next = next_step(tried.result, attempt, now, &mut rand::rng());
         let delivered = next == NextStep::Delivered;
+        let result = match &next {
+            NextStep::Delivered => "delivered",
+            NextStep::RetryAt(_) => "failed",
+            NextStep::Exhausted => "exhausted",
+            NextStep::DisableEndpoint(_) => "disabled",
+        };
+        metrics::counter!("avert_delivery_tries_total", "result" => result).increment(1);
+        metrics::histogram!("avert_delivery_try_seconds").record(tried.duration);
         self.lanes.finished(delivery, endpoint, delivered, now);
         self.report.tried += 1;
         self.report.delivered += u64::from(delivered);

@@ -1,5 +1,10 @@
 //! Running avert for years: backups and the way back, the doctor, retention, figures, full disks and jumping clocks.
 
 mod backup;
+mod clock;
+mod disk;
 mod doctor;
+mod figures;
 mod pages;
+mod ready;
+mod retention;

@@ -5,4 +5,4 @@ mod house;
 mod receiving;
 mod recovering;
 mod sending;
-mod troubled;
+pub mod troubled;

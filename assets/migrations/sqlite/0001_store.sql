@@ -248,6 +248,10 @@ CREATE TABLE delivery (
 CREATE INDEX delivery_pending ON delivery (endpoint, due) WHERE state = 'pending';
 CREATE INDEX delivery_leased ON delivery (endpoint, lease_until, instance) WHERE state = 'leased';
 CREATE INDEX delivery_by_alert ON delivery (alert, endpoint);
+-- What may be forgotten, and whether its event may be too.
+CREATE INDEX delivery_by_arrival ON delivery (delivered_at) WHERE state = 'delivered';
+CREATE INDEX delivery_by_event ON delivery (event);
+CREATE INDEX delivery_exhausted ON delivery (endpoint) WHERE state = 'exhausted';
 
 -- The log of tries.
 CREATE TABLE delivery_attempt (
@@ -260,6 +264,7 @@ CREATE TABLE delivery_attempt (
     answer TEXT NOT NULL,
     PRIMARY KEY (delivery, attempt)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX delivery_attempt_by_start ON delivery_attempt (started_at);
 
 -- API keys: the public part and the SHA-256 of the whole.
 CREATE TABLE api_key (

@@ -21,9 +21,11 @@ mod organizations;
 mod outbox;
 mod query;
 mod readers;
+mod retention;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 mod watch;
 mod writer;
 
@@ -39,8 +41,8 @@ use self::readers::Readers;
 use self::watch::Watcher;
 use self::writer::{Kind, Shared, Writer};
 use super::{
-    AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, DueDelivery, IngestRow, KeyRecord,
-    OrganizationRecord, SigningKeyRecord, Store, StoreResult, UnsettledAttempt,
+    AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
+    IngestRow, KeyRecord, OrganizationRecord, SigningKeyRecord, Store, StoreResult, UnsettledAttempt,
 };
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page};
@@ -215,6 +217,23 @@ impl Store for SqliteStore {
     async fn revoke_key(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiKey>> {
         let id = id.to_owned();
         self.writer.write(Kind::Visible, move |unit| access::revoke_key(unit, organization, &id, now)).await
+    }
+
+    async fn forget(&self, horizon: Horizon, limit: u32) -> StoreResult<Forgotten> {
+        // Found by a reader, so that a long search holds up nobody's write.
+        let found = self.readers.read(move |reader| retention::find(reader, horizon, limit)).await?;
+        if found.is_empty() {
+            return Ok(Forgotten::default());
+        }
+        self.writer.write(Kind::Quiet, move |unit| retention::forget(unit, &found)).await
+    }
+
+    async fn probe(&self, now: Timestamp) -> StoreResult<()> {
+        self.writer.write(Kind::Quiet, move |unit| upkeep::probe(unit, now)).await
+    }
+
+    async fn depths(&self) -> StoreResult<Depths> {
+        self.readers.read(|reader| upkeep::depths(reader)).await
     }
 
     async fn touch_key(&self, id: &str, now: Timestamp) -> StoreResult<()> {

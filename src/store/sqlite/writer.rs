@@ -172,8 +172,12 @@ impl State {
             }
             next = if replies.len() < GROUP_UNITS && started.elapsed() < GROUP_TIME { queue.try_recv().ok() } else { None };
         }
+        let units = u32::try_from(replies.len()).unwrap_or(u32::MAX);
         match self.commit(visible) {
             Ok(()) => {
+                metrics::counter!("avert_store_commits_total", "result" => "done").increment(1);
+                metrics::histogram!("avert_store_commit_seconds").record(started.elapsed());
+                metrics::histogram!("avert_store_commit_units").record(f64::from(units));
                 if visible {
                     self.changes.send_replace(number.unsigned_abs() + 1);
                 }
@@ -181,7 +185,9 @@ impl State {
                 self.checkpointer.committed();
             }
             Err(error) => {
+                metrics::counter!("avert_store_commits_total", "result" => "failed").increment(1);
                 let error = StoreError::from(error);
+                tracing::warn!(%error, "a commit failed; nothing of it is kept");
                 self.abandon();
                 replies.into_iter().for_each(|reply| reply(Some(error.clone())));
             }

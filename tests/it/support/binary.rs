@@ -43,13 +43,23 @@ pub struct Server {
 impl Server {
     /// Starts `avert serve` on a free port and waits for its first line.
     pub fn start(data_dir: &Path, arguments: &[&str]) -> Self {
+        Self::start_logging(data_dir, arguments, Stdio::inherit())
+    }
+
+    /// The same with its log going elsewhere.
+    pub fn start_logging(data_dir: &Path, arguments: &[&str], log: Stdio) -> Self {
         let mut command = avert(data_dir, &["serve", "--listen", "127.0.0.1:0"]);
-        let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().expect("the binary starts");
+        let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(log).spawn().expect("the binary starts");
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("a first line");
         let url = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("unexpected first line: {line:?}")).to_owned();
         Self { child, stdout, url }
+    }
+
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Ends the process the hard way: no handler of its own runs.

@@ -8,8 +8,8 @@ use avert::domain::time::Timestamp;
 use avert::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page};
 use avert::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, IngestReport, NewEndpoint};
 use avert::store::{
-    AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, DueDelivery, IngestRow, KeyRecord,
-    OrganizationRecord, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult, UnsettledAttempt,
+    AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
+    IngestRow, KeyRecord, OrganizationRecord, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult, UnsettledAttempt,
 };
 use tokio::sync::watch;
 
@@ -91,6 +91,9 @@ with_troubles! {
     keys(organization: OrganizationId) -> Vec<ApiKey>;
     key(id: &str) -> Option<KeyRecord>;
     revoke_key(organization: OrganizationId, id: &str, now: Timestamp) -> Option<ApiKey>;
+    forget(horizon: Horizon, limit: u32) -> Forgotten;
+    probe(now: Timestamp) -> ();
+    depths() -> Depths;
     touch_key(id: &str, now: Timestamp) -> ();
     add_client(record: ClientRecord) -> ();
     clients(organization: OrganizationId) -> Vec<ApiClient>;

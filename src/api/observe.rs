@@ -1,0 +1,154 @@
+//! For who watches over the service: whether it lives, whether it is ready for work, and its figures for Prometheus.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Mutex;
+use tokio::task::AbortHandle;
+use tokio::time::Instant;
+
+use super::problem::{Code, Problem, json};
+use crate::engine::Engine;
+use crate::service::KeyScope;
+
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+/// The text format of Prometheus.
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+
+/// How long the database may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// So long the result of a write is taken for the present one: anybody may ask, and not everybody's question shall cost a write.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// When a write was tried last, and what came of it.
+type Written = (Instant, Result<(), String>);
+
+/// Whether the service is fit for work.
+#[derive(Clone)]
+pub(super) struct Observed {
+    engine: Engine,
+    dispatcher: Option<AbortHandle>,
+    metrics: Option<PrometheusHandle>,
+    written: Arc<Mutex<Option<Written>>>,
+}
+
+impl Observed {
+    pub(super) fn new(engine: Engine, dispatcher: Option<AbortHandle>, metrics: Option<PrometheusHandle>) -> Self {
+        Self { engine, dispatcher, metrics, written: Arc::default() }
+    }
+
+    /// Whether the database can be read.
+    async fn reading(&self) -> Result<(), String> {
+        match tokio::time::timeout(PATIENCE, self.engine.store().ping()).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the store does not answer");
+                Err("the database does not answer".to_owned())
+            }
+            Err(_) => Err("the database takes too long to answer".to_owned()),
+        }
+    }
+
+    /// Whether the database can be written.
+    async fn writing(&self) -> Result<(), String> {
+        // Those who ask at the same time wait for the one who writes.
+        let mut written = self.written.lock().await;
+        if let Some((at, result)) = &*written
+            && at.elapsed() < FRESH
+        {
+            return result.clone();
+        }
+        let probe = tokio::time::timeout(PATIENCE, self.engine.store().probe(self.engine.clock().now())).await;
+        let result = match probe {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the store cannot write");
+                Err("the database cannot be written (see the log): decisions are refused, nothing is lost".to_owned())
+            }
+            Err(_) => Err("the database takes too long to write".to_owned()),
+        };
+        *written = Some((Instant::now(), result.clone()));
+        result
+    }
+
+    fn dispatching(&self) -> Result<(), String> {
+        match &self.dispatcher {
+            Some(dispatcher) if dispatcher.is_finished() => Err("webhooks are not sent any more: start avert anew".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// GET /health: whether the process lives and its database answers.
+pub(super) async fn health(State(observed): State<Observed>) -> Response {
+    match observed.reading().await {
+        Ok(()) => json(br#"{"status":"ok"}"#.to_vec()),
+        Err(why) => Problem::new(Code::Overloaded, why).into_response(),
+    }
+}
+
+/// GET /ready: whether it can do its work: read, write, and send webhooks.
+pub(super) async fn ready(State(observed): State<Observed>) -> Response {
+    let (reading, writing) = tokio::join!(observed.reading(), observed.writing());
+    let failed: Vec<String> = [reading, writing, observed.dispatching()].into_iter().filter_map(Result::err).collect();
+    match failed.is_empty() {
+        true => json(br#"{"status":"ready"}"#.to_vec()),
+        false => Problem::new(Code::Overloaded, failed.join("; ")).into_response(),
+    }
+}
+
+/// GET /metrics: for operator keys, as `X-API-KEY` or as `Authorization: Bearer`, which every Prometheus can send.
+pub(super) async fn metrics(State(observed): State<Observed>, headers: HeaderMap) -> Result<Response, Problem> {
+    observed.engine.authenticate(key(&headers)?, KeyScope::Operator).await?;
+    let Some(metrics) = &observed.metrics else {
+        return Err(Problem::new(Code::RouteNotFound, "this engine keeps no figures; `avert serve` does"));
+    };
+    match observed.engine.store().depths().await {
+        Ok(depths) => {
+            for (state, deliveries) in [("pending", depths.pending), ("leased", depths.leased), ("exhausted", depths.exhausted)] {
+                metrics::gauge!("avert_deliveries_queued", "state" => state).set(as_figure(deliveries));
+            }
+            for (state, attempts) in [("INFLIGHT", depths.inflight), ("UNKNOWN", depths.unknown), ("PARKED", depths.parked)] {
+                metrics::gauge!("avert_decisions_unsettled", "state" => state).set(as_figure(attempts));
+            }
+            let overdue = depths.oldest_due.map_or(0.0, |due| (observed.engine.clock().now() - due).as_seconds_f64().max(0.0));
+            metrics::gauge!("avert_deliveries_overdue_seconds").set(overdue);
+            metrics::gauge!("avert_store_up").set(1.0);
+        }
+        // The other figures are worth having just then.
+        Err(error) => {
+            tracing::warn!(%error, "the queues cannot be counted");
+            metrics::gauge!("avert_store_up").set(0.0);
+        }
+    }
+    Ok(([(CONTENT_TYPE, TEXT)], metrics.render()).into_response())
+}
+
+fn key(headers: &HeaderMap) -> Result<&str, Problem> {
+    let refused = |detail: &str| Problem::new(Code::NotAuthorized, detail);
+    let mut given = headers.get_all(X_API_KEY).iter().chain(headers.get_all(AUTHORIZATION).iter());
+    let (first, second) = (given.next(), given.next());
+    if second.is_some() {
+        return Err(Problem::new(Code::AmbiguousCredentials, "send one credential: X-API-KEY or Authorization, and that once"));
+    }
+    let given = first.and_then(|value| value.to_str().ok());
+    let given = given.ok_or_else(|| refused("send an API key with the scope operator, in X-API-KEY or as Authorization: Bearer"))?;
+    let bare = match headers.contains_key(AUTHORIZATION) {
+        true => given.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer")).map(|(_, key)| key),
+        false => Some(given),
+    };
+    bare.map(str::trim).ok_or_else(|| refused("the header Authorization must hold Bearer and an API key"))
+}
+
+/// Counts beyond 2^53 lose their last digits, which nobody will miss.
+#[allow(clippy::cast_precision_loss)]
+fn as_figure(count: u64) -> f64 {
+    count as f64
+}

@@ -1,0 +1,55 @@
+//! What the engine counts for who watches over it. Labels take few values: words that others choose are not among them.
+
+use std::time::Duration;
+
+use crate::domain::{Alert, Provider};
+use crate::providers::{LookUp, SubmitResult};
+use crate::service::ServiceError;
+
+/// A resolution was answered.
+pub(super) fn resolved(result: &Result<Alert, ServiceError>) {
+    let result = match result {
+        Ok(_) => "resolved",
+        Err(ServiceError::AlreadyResolved(_)) => "already_resolved",
+        Err(ServiceError::ResolutionInProgress) => "in_progress",
+        Err(ServiceError::ProviderFailed(_)) => "provider_failed",
+        Err(ServiceError::ProviderOutcomeUnknown(_)) => "outcome_unknown",
+        Err(ServiceError::Unavailable(_)) => "unavailable",
+        Err(_) => "refused",
+    };
+    metrics::counter!("avert_resolutions_total", "result" => result).increment(1);
+}
+
+/// A decision was sent to a network; `None`: no answer in time.
+pub(super) fn submitted(provider: &Provider, answer: Option<&SubmitResult>, took: Duration) {
+    let result = match answer {
+        Some(SubmitResult::Accepted) => "accepted",
+        Some(SubmitResult::Declined(_)) => "declined",
+        Some(SubmitResult::Unknown(_)) => "unknown",
+        None => "timed_out",
+    };
+    called(provider, "submit", result, took);
+}
+
+/// A decision was looked up at a network; `None`: no answer in time.
+pub(super) fn looked_up(provider: &Provider, answer: Option<&LookUp>, took: Duration) {
+    let result = match answer {
+        Some(LookUp::Applied) => "applied",
+        Some(LookUp::AnsweredOtherwise(_)) => "answered_otherwise",
+        Some(LookUp::NotKnown) => "not_known",
+        Some(LookUp::Failed(_)) => "failed",
+        None => "timed_out",
+    };
+    called(provider, "look_up", result, took);
+}
+
+fn called(provider: &Provider, call: &'static str, result: &'static str, took: Duration) {
+    let provider = match provider {
+        Provider::Ethoca => "ETHOCA",
+        Provider::Verifi => "VERIFI",
+        Provider::Cdrn => "CDRN",
+        Provider::Other(_) => "other",
+    };
+    metrics::counter!("avert_provider_calls_total", "provider" => provider, "call" => call, "result" => result).increment(1);
+    metrics::histogram!("avert_provider_call_seconds", "provider" => provider, "call" => call).record(took);
+}

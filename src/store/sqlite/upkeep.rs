@@ -1,0 +1,49 @@
+//! How the store is: whether it can be written, and how long its queues are.
+
+use rusqlite::{Connection, params};
+
+use super::readers::Reader;
+use super::rows::{micros, moment};
+use super::writer::Unit;
+use crate::domain::time::Timestamp;
+use crate::store::{Depths, StoreResult};
+
+/// Writes the present moment where nobody looks: the commit of it proves that the disk takes what it is given.
+pub(super) fn probe(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
+    unit.conn
+        .prepare_cached("INSERT INTO fact (name, value) VALUES ('probed_at', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value")?
+        .execute([micros(now).to_be_bytes()])?;
+    Ok(())
+}
+
+/// How long the queues are.
+pub(super) fn depths(reader: &Reader) -> StoreResult<Depths> {
+    let conn = &reader.conn;
+    let (pending, oldest): (i64, Option<i64>) = conn
+        .prepare_cached(
+            "SELECT count(*), min(d.due) FROM endpoint e JOIN delivery d INDEXED BY delivery_pending ON d.endpoint = e.key
+             WHERE d.state = 'pending'",
+        )?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(Depths {
+        pending: pending.unsigned_abs(),
+        oldest_due: oldest.map(moment).transpose()?,
+        leased: count(conn, "SELECT count(*) FROM delivery WHERE state = 'leased'", None)?,
+        exhausted: count(conn, "SELECT count(*) FROM delivery WHERE state = 'exhausted'", None)?,
+        inflight: count(conn, RUNNING, Some("INFLIGHT"))?,
+        unknown: count(conn, RUNNING, Some("UNKNOWN"))?,
+        parked: count(conn, RUNNING, Some("PARKED"))?,
+    })
+}
+
+const RUNNING: &str = "SELECT count(*) FROM resolution_attempt INDEXED BY resolution_attempt_running
+    WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED') AND state = ?1";
+
+fn count(conn: &Connection, sql: &str, word: Option<&str>) -> StoreResult<u64> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let count: i64 = match word {
+        Some(word) => statement.query_row(params![word], |row| row.get(0))?,
+        None => statement.query_row([], |row| row.get(0))?,
+    };
+    Ok(count.unsigned_abs())
+}

@@ -1,0 +1,78 @@
+//! Readiness: only who can read, write and send webhooks is ready.
+
+use std::sync::Arc;
+
+use avert::api::{ApiOptions, router};
+use avert::engine::{Engine, EngineSettings};
+use avert::providers::Providers;
+use avert::store::SharedStore;
+use axum::body::Body;
+use axum::http::Request;
+use tempfile::TempDir;
+use tokio::task::AbortHandle;
+use tower::ServiceExt as _;
+
+use crate::support::alerts::NOON;
+use crate::support::clock::ManualClock;
+use crate::support::engine::network;
+use crate::support::store::open;
+use crate::webhooks::troubled::{Trouble, TroubledStore};
+
+async fn asked(store: SharedStore, dispatcher: Option<AbortHandle>, path: &str) -> (u16, String) {
+    let engine = Engine::new(store, Providers::all(network(true, true)), ManualClock::at(NOON), EngineSettings::default());
+    let options = ApiOptions { dispatcher, ..ApiOptions::default() };
+    let app = router(engine, "127.0.0.1:7317".parse().unwrap(), &options).unwrap();
+    let answer = app.oneshot(Request::get(path).header("Host", "localhost").body(Body::empty()).unwrap()).await.unwrap();
+    let status = answer.status().as_u16();
+    let body = axum::body::to_bytes(answer.into_body(), 65_536).await.unwrap();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+fn home() -> (TempDir, SharedStore) {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    (home, store)
+}
+
+#[tokio::test]
+async fn who_can_do_everything_is_ready() {
+    let (_home, store) = home();
+    let dispatcher = tokio::spawn(std::future::pending::<()>());
+
+    let (status, body) = asked(store, Some(dispatcher.abort_handle()), "/ready").await;
+
+    assert_eq!((status, body.as_str()), (200, r#"{"status":"ready"}"#));
+}
+
+#[tokio::test]
+async fn a_dispatcher_that_has_ended_is_told() {
+    let (_home, store) = home();
+    let dispatcher = tokio::spawn(async {});
+    let handle = dispatcher.abort_handle();
+    dispatcher.await.unwrap();
+
+    let (status, body) = asked(store, Some(handle), "/ready").await;
+
+    assert!(status == 503 && body.contains("webhooks are not sent"), "{status} {body}");
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_written_is_alive_and_not_ready() {
+    let (_home, store) = home();
+    let troubled = || Arc::new(TroubledStore::new(store.clone(), "probe", [Trouble::Fails]));
+
+    let (ready, why) = asked(troubled(), None, "/ready").await;
+    let (health, _) = asked(troubled(), None, "/health").await;
+
+    assert!(ready == 503 && why.contains("cannot be written") && why.contains("overloaded"), "{ready} {why}");
+    assert_eq!(health, 200);
+}
+
+#[tokio::test]
+async fn a_database_that_does_not_answer_is_neither() {
+    let (_home, store) = home();
+    let troubled = || Arc::new(TroubledStore::new(store.clone(), "ping", [Trouble::Fails]));
+
+    assert_eq!(asked(troubled(), None, "/ready").await.0, 503);
+    assert_eq!(asked(troubled(), None, "/health").await.0, 503);
+}
