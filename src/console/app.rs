@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::{Duration, Timelike};
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::layout::Rect;
 
 use super::decisions::Decisions;
@@ -125,6 +125,10 @@ impl App {
 
     /// Takes a message in and says what is to be done.
     pub fn update(&mut self, message: Message) -> Vec<Effect> {
+        // Terminals tell of every cell the mouse passes over; none of it means anything here.
+        if matches!(&message, Message::Input(Event::Mouse(mouse)) if mouse.kind == MouseEventKind::Moved) {
+            return Vec::new();
+        }
         self.now = self.clock.now();
         self.dirty = true;
         let mut effects = match message {

@@ -26,6 +26,11 @@ impl App {
         let mut hits = std::mem::take(&mut self.hits);
         hits.clear();
         let area = frame.area();
+        if area != self.area {
+            // The terminal is ahead of its own news: what is drawn must fit what is there now.
+            self.area = area;
+            self.queue.resize(area);
+        }
         frame.buffer_mut().set_style(area, self.theme.page);
         if self.is_too_small() {
             self.draw_too_small(frame.buffer_mut(), area);

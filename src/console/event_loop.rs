@@ -23,6 +23,9 @@ use crate::domain::time::SharedClock;
 /// At most thirty frames a second.
 const FRAME: Duration = Duration::from_millis(33);
 
+/// A frame that is so late is drawn though more is waiting.
+const OVERDUE: Duration = Duration::from_millis(100);
+
 /// How often the terminal is asked whether it is still there.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
@@ -70,7 +73,7 @@ pub async fn drive(
     let mut next_frame = Instant::now();
     let mut heartbeat = tokio::time::interval(HEARTBEAT);
     heartbeat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut dirty = false;
+    let mut dirty_since: Option<Instant> = None;
     loop {
         for effect in effects.drain(..) {
             let result = match runner.run(effect) {
@@ -82,21 +85,25 @@ pub async fn drive(
                 return End::Gone(error);
             }
         }
-        dirty |= app.take_dirty();
+        if app.take_dirty() {
+            dirty_since.get_or_insert_with(Instant::now);
+        }
+        // When messages never stop coming, what they say is seen all the same.
+        let overdue = dirty_since.is_some_and(|since| since.elapsed() >= OVERDUE);
         let wake = (app.next_wake() - clock.now()).to_std().unwrap_or_default();
         let message = tokio::select! {
             biased;
-            key = keys.recv() => match key {
+            key = keys.recv(), if !overdue => match key {
                 Some(Ok(event)) => Message::Input(event),
                 Some(Err(error)) => return End::Gone(error),
                 None => return End::Gone(io::Error::from(io::ErrorKind::UnexpectedEof)),
             },
-            Some(message) = messages.recv() => message,
-            () = tokio::time::sleep_until(next_frame), if dirty => {
+            Some(message) = messages.recv(), if !overdue => message,
+            () = tokio::time::sleep_until(next_frame), if dirty_since.is_some() => {
                 if let Err(error) = stage.draw(app) {
                     return End::Gone(error);
                 }
-                dirty = false;
+                dirty_since = None;
                 next_frame = Instant::now() + FRAME;
                 continue;
             }

@@ -32,8 +32,8 @@ use listing::{Listing, Ticket};
 /// The hours ahead that the line over the list tells of.
 pub const AT_RISK_HOURS: u32 = 4;
 
-/// Typing rests so long before it is searched for.
-const SEARCH_REST: Duration = Duration::milliseconds(90);
+/// Typing rests so long before it is searched for, and so long while an earlier search has not come back.
+const SEARCH_REST: [Duration; 2] = [Duration::milliseconds(25), Duration::milliseconds(90)];
 
 /// The cursor rests so long on an alert before more is asked about it.
 const CURSOR_REST: Duration = Duration::milliseconds(60);
@@ -295,7 +295,7 @@ impl Queue {
     /// Notes that something was typed: it is searched for once typing rests.
     pub fn typed(&mut self, now: Timestamp) {
         if let Some(search) = &mut self.search {
-            search.due = Some(now + SEARCH_REST);
+            search.due = Some(now + SEARCH_REST[usize::from(self.incoming.is_some())]);
         }
     }
 

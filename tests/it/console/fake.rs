@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Currency, Deadline, DeliveryId, EndpointId, EventId,
-    EventKind, Money, Outcome, OutcomeId, Page, Provider, decide,
+    EventKind, Outcome, OutcomeId, Page, Provider, decide,
 };
 use avert::service::{
     AlertService, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedKey, Delivery, DeliveryState, Deployment, Endpoint,
@@ -397,9 +397,4 @@ pub fn delivery(
         last_result: last_result.map(str::to_owned),
         delivered_at: None,
     }
-}
-
-/// A sum of money.
-pub fn money(amount: &str, currency: &str) -> Money {
-    Money { amount: amount.parse().unwrap(), currency: Currency::new(currency) }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use avert::console::app::{App, Kept, Parts};
 use avert::console::effects::{Effect, Runner};
@@ -46,6 +47,9 @@ impl Stage for Shown {
     }
 }
 
+/// How long a word may take to come to the screen before a test gives up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// A loop that goes round in a task of its own.
 struct Going {
     keys: Sender<io::Result<Event>>,
@@ -73,7 +77,7 @@ impl Going {
         };
         let parts = Parts {
             place: Place::default(),
-            settings: ConsoleSettings { grace: std::time::Duration::ZERO, ..ConsoleSettings::default() },
+            settings: ConsoleSettings { grace: Duration::ZERO, ..ConsoleSettings::default() },
             theme: Theme::named(ThemeName::Dark),
             clock: clock.clone(),
             alert_json: Arc::new(|_, _| String::new()),
@@ -98,7 +102,9 @@ impl Going {
     }
 
     async fn wait_for(&mut self, text: &str) {
-        self.screen.wait_for(|screen| screen.contains(text)).await.unwrap();
+        let mut screen = self.screen.clone();
+        let shown = tokio::time::timeout(PATIENCE, screen.wait_for(|screen| screen.contains(text))).await;
+        assert!(shown.is_ok(), "no {text:?} on the screen:\n{}", *self.screen.borrow());
     }
 }
 
@@ -107,7 +113,9 @@ async fn an_alert_is_resolved_by_keys_and_the_list_shows_it() {
     let mut going = Going::start(None, false);
     going.wait_for("ACME*SHOP BER").await;
 
-    going.press("r ctrl-s").await;
+    going.press("r").await;
+    going.wait_for("nothing speaks against it").await;
+    going.press("ctrl-s").await;
 
     going.wait_for("129.90 EUR is RESOLVED").await;
     assert_eq!(going.service.resolutions.lock().unwrap().len(), 1);

@@ -78,10 +78,6 @@ impl Made {
         Self { alerts, ..Self::default() }
     }
 
-    pub fn sized(size: (u16, u16)) -> Self {
-        Self { size, ..Self::default() }
-    }
-
     /// Starts the application and answers what it asks first.
     pub fn start(self) -> Rig {
         let clock = clock();
@@ -272,6 +268,11 @@ impl Rig {
     pub fn resize(&mut self, width: u16, height: u16) {
         self.terminal.backend_mut().resize(width, height);
         self.update(Message::Input(Event::Resize(width, height)));
+    }
+
+    /// The terminal shrinks, and the console has not heard of it yet.
+    pub fn shrink_silently(&mut self, width: u16, height: u16) {
+        self.terminal.backend_mut().resize(width, height);
     }
 
     pub fn click(&mut self, column: u16, row: u16) {

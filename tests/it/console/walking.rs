@@ -387,6 +387,16 @@ fn below_the_smallest_size_nothing_but_leaving_and_resizing_works() {
 }
 
 #[test]
+fn a_terminal_that_shrinks_before_it_says_so_is_drawn_as_it_is() {
+    let mut rig = Made { size: (200, 60), ..Made::default() }.start();
+    rig.press("G r");
+
+    rig.shrink_silently(90, 20);
+
+    assert!(rig.screen().contains("Resolve"));
+}
+
+#[test]
 fn an_idle_console_wants_to_be_woken_once_a_minute() {
     let mut rig = Rig::new(morning(clock().now()));
     rig.advance(Duration::seconds(30));
@@ -396,6 +406,8 @@ fn an_idle_console_wants_to_be_woken_once_a_minute() {
     assert_eq!(wake, avert::domain::time::from_iso("2026-11-20T14:04:00Z").unwrap());
     assert!(rig.app.take_dirty());
     assert!(!rig.app.take_dirty(), "what was drawn is not drawn again");
+    rig.mouse(MouseEventKind::Moved, 10, 10);
+    assert!(!rig.app.take_dirty(), "a mouse that only moves changes nothing");
 }
 
 #[test]

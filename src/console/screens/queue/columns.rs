@@ -120,8 +120,6 @@ impl Column {
 
     /// The plain text of the cell in so many columns; [`Column::Left`] and [`Column::Amount`] are drawn in parts by the list.
     pub fn text(self, alert: &Alert, width: u16, now: Timestamp) -> Cow<'_, str> {
-        let or_dash = |text: &'_ str| if text.is_empty() { Cow::Borrowed("–") } else { Cow::Owned(clean(text).into_owned()) };
-        let option = |text: &'_ Option<String>| or_dash(text.as_deref().unwrap_or_default());
         let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| at.format("%Y-%m-%d %H:%M").to_string().into());
         match self {
             Self::Left => times::left(alert, now).text.into(),
@@ -131,17 +129,21 @@ impl Column {
             Self::Amount => amount(alert).into(),
             Self::Card => card(alert, width).into(),
             Self::Descriptor => or_dash(&alert.merchant_descriptor),
-            Self::Order => option(&alert.merchant_order_id),
+            Self::Order => or_dash(alert.merchant_order_id.as_deref().unwrap_or_default()),
             Self::Outcome => alert.outcome.as_ref().map_or(Cow::Borrowed("–"), |outcome| outcome_words(&outcome.outcome).into()),
             Self::Merchant => or_dash(&alert.merchant_name),
             Self::Issuer => or_dash(&alert.issuer),
-            Self::Reason => option(&alert.reason_code),
+            Self::Reason => or_dash(alert.reason_code.as_deref().unwrap_or_default()),
             Self::Alerted => moment(alert.alert_time),
             Self::Transaction => moment(alert.transaction_time),
             Self::Updated => moment(alert.updated_at),
             Self::ProviderId => or_dash(&alert.provider_id),
         }
     }
+}
+
+fn or_dash(text: &str) -> Cow<'_, str> {
+    if text.is_empty() { Cow::Borrowed("–") } else { clean(text) }
 }
 
 /// The amount as a number, without its currency.
