@@ -280,6 +280,9 @@ pub fn plain(provider_id: &str, provider: Provider, alert_type: AlertType) -> Al
     }
 }
 
+/// Minutes left, network, kind, amount, currency, BIN, last four, descriptor, order.
+type MorningRow = (i64, Provider, AlertType, &'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
+
 /// The alerts of the pictures: what a morning looks like.
 pub fn morning(now: Timestamp) -> Vec<Alert> {
     use AlertType::{
@@ -288,7 +291,7 @@ pub fn morning(now: Timestamp) -> Vec<Alert> {
     };
     use Provider::{Cdrn, Ethoca, Verifi};
     #[rustfmt::skip]
-    let rows: [(i64, Provider, AlertType, &str, &str, &str, &str, &str, &str); 19] = [
+    let rows: [MorningRow; 19] = [
         (42, Ethoca, Fraud, "129.90", "EUR", "411111", "1234", "ACME*SHOP BERLIN", "A-10293"),
         (70, Verifi, Dispute, "1480.00", "AED", "552201", "8831", "ACME*TRAVEL DXB", "A-10311"),
         (118, Ethoca, Customer, "18.50", "EUR", "411111", "0420", "ACME*SHOP BERLIN", ""),
