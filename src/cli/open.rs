@@ -45,7 +45,8 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
     log_to_file(&context)?;
     let caller = local.engine.local_caller(context.organization(&args.organization)).await?;
     let place = Place {
-        name: caller.organization.organization.name.clone(),
+        // Whoever decides here has to know that no network hears of it.
+        name: format!("{}, simulated networks", caller.organization.organization.name),
         environment: Environment::from(context.settings.environment),
         ..Place::default()
     };

@@ -1,10 +1,12 @@
 //! Decisions on their way: staged for a few seconds in which they can be taken back, sent once, and what came of each.
 
+use std::borrow::Cow;
+
 use chrono::Duration;
 use uuid::Uuid;
 
 use super::text::clean;
-use crate::domain::{Alert, AlertId, Resolution, Timestamp, decide};
+use crate::domain::{Alert, AlertId, Outcome, OutcomeId, Resolution, Timestamp, decide};
 use crate::service::{ResolveRequest, ServiceError};
 
 /// One decision of this console.
@@ -101,6 +103,27 @@ impl Decisions {
     /// The decision on an alert.
     pub fn of(&self, alert: AlertId) -> Option<&Decision> {
         self.all.iter().find(|decision| decision.alert.id == alert)
+    }
+
+    /// An alert as it will be once this console's decision on it has landed; as it is where none is on its way. A double of it has to be
+    /// warned of before the decision has left, not only afterwards.
+    pub fn foreseen<'a>(&self, alert: &'a Alert) -> Cow<'a, Alert> {
+        let coming = self.of(alert.id).filter(|decision| !matches!(decision.state, State::Refused(_)));
+        let (Some(decision), None) = (coming, &alert.outcome) else { return Cow::Borrowed(alert) };
+        let verdict = decide(&decision.resolution);
+        let outcome = Outcome {
+            id: OutcomeId::generate(),
+            alert_id: alert.id,
+            provider_alert_id: alert.provider_id.clone(),
+            status: String::new(),
+            outcome: verdict.outcome,
+            refunded: verdict.refunded.to_owned(),
+            comments: decision.resolution.comments().to_owned(),
+            dispute_reason_code: verdict.dispute_reason_code.map(str::to_owned),
+            action_time: None,
+            amount_stopped: verdict.amount_stopped,
+        };
+        Cow::Owned(Alert { status: verdict.status, outcome: Some(outcome), ..alert.clone() })
     }
 
     /// The decision of this key.
@@ -255,7 +278,7 @@ mod tests {
     use super::*;
     use crate::domain::resolution::Decision as Answer;
     use crate::domain::time::from_iso;
-    use crate::domain::{AlertType, Outcome, Provider};
+    use crate::domain::{AlertStatus, AlertType, Outcome, Provider};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -274,6 +297,18 @@ mod tests {
         let alert = alert();
         let key = decisions.stage(alert.clone(), refunded(), Duration::seconds(grace), now());
         (decisions, key, alert)
+    }
+
+    #[test]
+    fn an_alert_is_foreseen_as_its_staged_decision_will_leave_it() {
+        let (mut decisions, _, alert) = staged(5);
+
+        let foreseen = decisions.foreseen(&alert).into_owned();
+
+        assert_eq!(foreseen.status, AlertStatus::Resolved);
+        assert_eq!(foreseen.outcome.map(|outcome| outcome.refunded).as_deref(), Some("refunded"));
+        decisions.take_back();
+        assert_eq!(*decisions.foreseen(&alert), alert);
     }
 
     #[test]

@@ -53,7 +53,9 @@ impl App {
             Loadable::Loaded(_) if facts::sibling_query(alert).is_none() => {
                 vec![Warning::NotCompared("doubles not looked for: no card digits or no amount".to_owned())]
             }
-            Loadable::Loaded(siblings) => siblings.iter().map(|other| Warning::Sibling(sibling(other, alert))).collect(),
+            Loadable::Loaded(siblings) => {
+                siblings.iter().map(|other| Warning::Sibling(sibling(&self.decisions.foreseen(other), alert))).collect()
+            }
         }
     }
 
@@ -129,6 +131,10 @@ impl App {
                 self.last_change = number;
                 self.queue.changed(self.now);
                 let mut effects = vec![Effect::Watch(number, std::time::Duration::ZERO)];
+                // The list stands still under a form; the alert in the form must not.
+                if let Some(Overlay::Resolve(form)) = &self.overlay {
+                    effects.push(Effect::Get(form.alert_id()));
+                }
                 effects.extend(self.decisions.checking().into_iter().map(|(key, id)| Effect::LookUp(key, id)));
                 effects
             }
@@ -174,6 +180,7 @@ impl App {
                 self.tell(Tone::Bad, format!("{subject}: another was first. It is {}, {outcome}; {word} was not recorded.", alert.status));
                 self.queue.take_alert(alert);
                 self.queue.changed(self.now);
+                return self.drop_draft(before.id);
             }
             News::Refused(why) => self.tell(Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again.")),
             News::Unknown(why) => self.tell(Tone::Bad, format!("{subject}: not known whether {word} arrived; it is being checked. {why}")),

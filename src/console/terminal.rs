@@ -13,7 +13,7 @@ use crossterm::event::{
     self, DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste, EnableFocusChange, EnableMouseCapture,
     Event,
 };
-use crossterm::style::ResetColor;
+use crossterm::style::{ResetColor, force_color_output};
 use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen, SetTitle};
 use crossterm::{execute, queue};
 use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
@@ -88,6 +88,9 @@ impl Guard {
 
     fn take(&self, title: &str) -> io::Result<()> {
         self.entered.store(true, Ordering::SeqCst);
+        // The theme knows whether colours are wanted. Where NO_COLOR is set, crossterm would write each colour as an empty sequence,
+        // which resets bold and reverse too.
+        force_color_output(true);
         terminal::enable_raw_mode()?;
         let mut out = io::stdout();
         execute!(out, EnterAlternateScreen, SetTitle(title), Hide, EnableBracketedPaste, EnableFocusChange)?;

@@ -45,6 +45,21 @@ fn open_form(terminal: &mut Terminal, key: &str) {
     terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve") && !screen.contains("looking for doubles"));
 }
 
+fn click_on(terminal: &mut Terminal, text: &str) {
+    let (column, row) = terminal.find(text).unwrap_or_else(|| panic!("{text:?} is on the screen:\n{}", terminal.text()));
+    terminal.click(column + 1, row);
+}
+
+fn refund_by_http(server: &Server, home: &Path, provider_id: &str) {
+    let key: Value = serde_json::from_str(&run_ok(home, &["keys", "create", "--output", "json"])).unwrap();
+    let url = format!("{}/api/v1/alerts/{}/resolution", server.url, alert(home, provider_id)["id"].as_str().unwrap());
+    let status = tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let request = reqwest::Client::new().put(url).header("X-API-KEY", key["key"].as_str().unwrap());
+        request.json(&json!({"refunded": "REFUNDED"})).send().await.unwrap().status()
+    });
+    assert_eq!(status, 200);
+}
+
 #[test]
 fn an_alert_is_resolved_by_keys_and_the_database_holds_it() {
     let home = tempfile::tempdir().unwrap();
@@ -109,26 +124,79 @@ fn a_decision_is_taken_back_within_its_grace() {
 fn a_change_made_by_http_shows_in_the_open_console_without_moving_the_cursor() {
     let home = tempfile::tempdir().unwrap();
     bring_in(home.path(), &["FIRST SHOP", "SECOND SHOP", "THIRD SHOP"]);
-    let key: Value = serde_json::from_str(&run_ok(home.path(), &["keys", "create", "--output", "json"])).unwrap();
     let server = Server::start(home.path(), &[]);
     let mut terminal = console(home.path(), 120, 40);
     terminal.wait_for("THIRD SHOP");
     terminal.press("jj");
     terminal.wait_for("alert       SMOKE-2");
 
-    let url = format!("{}/api/v1/alerts/{}/resolution", server.url, alert(home.path(), "SMOKE-0")["id"].as_str().unwrap());
-    let answer = tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let request = reqwest::Client::new().put(url).header("X-API-KEY", key["key"].as_str().unwrap());
-        request.json(&json!({"refunded": "REFUNDED"})).send().await.unwrap().status()
-    });
+    refund_by_http(&server, home.path(), "SMOKE-0");
 
-    assert_eq!(answer, 200);
     terminal.wait_gone("FIRST SHOP");
     let screen = terminal.text();
     assert!(screen.contains("alert       SMOKE-2"), "the cursor has left its alert:\n{screen}");
     terminal.press("q");
     assert_eq!(terminal.wait_exit().0, 0);
     assert_eq!(server.terminate(), Some(0));
+}
+
+#[test]
+fn a_form_hears_that_its_alert_was_answered_elsewhere_and_sends_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    bring_in(home.path(), &["FIRST SHOP"]);
+    let server = Server::start(home.path(), &[]);
+    let mut terminal = console(home.path(), 120, 40);
+    terminal.wait_for("FIRST SHOP");
+    open_form(&mut terminal, "n");
+
+    refund_by_http(&server, home.path(), "SMOKE-0");
+
+    terminal.wait_for("has an outcome now");
+    terminal.press(CTRL_S);
+    terminal.wait_for("nothing can be sent");
+    assert_eq!(alert(home.path(), "SMOKE-0")["status"], "RESOLVED");
+    terminal.press(ESC);
+    terminal.wait_gone("Decision");
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+}
+
+#[test]
+fn an_alert_is_resolved_with_the_mouse_alone() {
+    let home = tempfile::tempdir().unwrap();
+    bring_in(home.path(), &["FIRST SHOP", "SECOND SHOP"]);
+    let mut terminal = console(home.path(), 120, 40);
+    terminal.wait_for("SECOND SHOP");
+
+    click_on(&mut terminal, "SECOND SHOP");
+    terminal.wait_for("alert       SMOKE-1");
+    click_on(&mut terminal, "n not refunded");
+    terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve") && !screen.contains("looking for doubles"));
+    terminal.wait_for("Send");
+    click_on(&mut terminal, "Send");
+    terminal.wait_for("undo");
+    terminal.wait_gone("undo");
+
+    assert_eq!(alert(home.path(), "SMOKE-1")["status"], "CHARGEBACK");
+    assert_eq!(alert(home.path(), "SMOKE-0")["outcome"], Value::Null);
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+}
+
+#[test]
+fn a_terminal_too_small_says_so_and_comes_back() {
+    let home = tempfile::tempdir().unwrap();
+    bring_in(home.path(), &["FIRST SHOP"]);
+    let mut terminal = console(home.path(), 120, 40);
+    terminal.wait_for("FIRST SHOP");
+
+    terminal.resize(40, 8);
+    terminal.wait_for("too small");
+    terminal.resize(120, 40);
+
+    terminal.wait_for("FIRST SHOP");
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
 }
 
 #[test]

@@ -74,7 +74,8 @@ fn lines(alert: &Alert, queue: &Queue, look: &Look<'_>, width: u16) -> Vec<Part>
         parts.decision(decision);
     }
     let siblings = queue.facts.siblings.loaded().map_or(&[][..], Vec::as_slice);
-    for warning in warnings(alert, siblings) {
+    let siblings: Vec<Alert> = siblings.iter().map(|other| look.decisions.foreseen(other).into_owned()).collect();
+    for warning in warnings(alert, &siblings) {
         parts.warning(warning, alert);
     }
     if let (Loadable::Failed(error), None) = (&queue.facts.siblings, &alert.outcome) {
