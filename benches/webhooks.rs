@@ -132,7 +132,7 @@ impl Desk {
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
         let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), EngineSettings::default());
         let organization = store.organizations().await.expect("organizations").remove(0);
-        let engine = engine.acting_for(Caller { organization, actor: "bench".to_owned() });
+        let engine = engine.acting_for(Caller { organization, actor: "bench".to_owned(), origin: "this machine".to_owned() });
         engine.add_endpoint(NewEndpoint { url: url.to_owned(), auth: auth() }).await.expect("an endpoint");
         let settings = DispatcherSettings { in_flight: IN_FLIGHT, per_endpoint: 32, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(store.clone(), sender(), Arc::new(SystemClock), settings);

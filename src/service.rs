@@ -3,6 +3,8 @@
 //! [`AlertService`] is the interface itself. [`OperatorService`] is what avert's own engine offers beyond it. A handle is bound to one
 //! caller when it is made, so no method takes an organization.
 
+mod operations;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -13,6 +15,10 @@ use crate::domain::time::Timestamp;
 use crate::domain::{
     Alert, AlertId, AlertQuery, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, Money, OrganizationId, Page,
     Resolution,
+};
+
+pub use self::operations::{
+    AuditEntry, AuditState, Count, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryTry, EndpointChange, Operations, UnsettledResolution,
 };
 
 /// Why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -48,6 +54,9 @@ pub enum ServiceError {
     /// The same Idempotency-Key came with another decision or another alert.
     #[error("this Idempotency-Key was used for another decision")]
     IdempotencyKeyReused,
+    /// What was asked does not go with how things are; says how they are.
+    #[error("{0}")]
+    Conflict(String),
     /// The service cannot answer now (disk, database, network); the text says what to do.
     #[error("the service cannot answer: {0}")]
     Unavailable(String),
@@ -82,6 +91,11 @@ pub trait AlertService: Send + Sync {
 /// What avert's engine offers beyond the interface.
 #[async_trait]
 pub trait OperatorService: Send + Sync {
+    /// The operator's work beyond alerts, where the service offers it.
+    fn operations(&self) -> Option<&dyn Operations> {
+        None
+    }
+
     /// Takes alerts in; each is kept or rejected by itself.
     async fn ingest(&self, rows: Vec<IncomingAlert>, options: IngestOptions) -> Result<IngestReport, ServiceError>;
 

@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, HeaderName};
 use futures::StreamExt;
 
 use super::problem::{Code, Problem};
+use super::token::Peer;
 use super::{Api, MAX_BODY};
 use crate::domain::{AlertId, FieldError};
 use crate::engine::ActingEngine;
@@ -40,12 +41,16 @@ impl FromRequestParts<Api> for Acting {
             Credential::ApiKey(key) => (api.engine.authenticate(key, KeyScope::Alerts).await?, Dialect::Current),
             Credential::Bearer(token) => (api.engine.authenticate_token(token).await?, Dialect::Older),
         };
+        let caller = match parts.extensions.get::<Peer>() {
+            Some(Peer(address)) => caller.from_address(*address),
+            None => caller,
+        };
         Ok(Self { alerts: api.engine.acting_for(caller), dialect })
     }
 }
 
 /// The one credential of a request.
-enum Credential<'a> {
+pub(super) enum Credential<'a> {
     /// `X-API-KEY`.
     ApiKey(&'a str),
     /// `Authorization: Bearer`.
@@ -53,7 +58,7 @@ enum Credential<'a> {
 }
 
 impl<'a> Credential<'a> {
-    fn of(headers: &'a HeaderMap) -> Result<Self, Problem> {
+    pub(super) fn of(headers: &'a HeaderMap) -> Result<Self, Problem> {
         let not_authorized = |detail: &str| Problem::new(Code::NotAuthorized, format!("not authorized: {detail}"));
         let mut keys = headers.get_all(X_API_KEY).iter();
         let mut authorizations = headers.get_all(AUTHORIZATION).iter();

@@ -9,6 +9,8 @@ mod guard;
 mod hosts;
 mod limit;
 mod observe;
+pub mod openapi;
+mod operator;
 mod problem;
 mod serve;
 mod slow;
@@ -20,10 +22,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::routing::{get, post, put};
+use axum::extract::FromRef;
 use governor::clock::DefaultClock;
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
 
 pub use hosts::HostError;
 pub use problem::Code;
@@ -36,6 +40,12 @@ use crate::engine::Engine;
 
 /// Largest body of a request, in bytes (decisions, Errors).
 pub const MAX_BODY: usize = 64 * 1024;
+
+/// Largest body that brings alerts in, in bytes (decisions, Errors).
+pub const MAX_IMPORT: u64 = 64 * 1024 * 1024;
+
+/// Bodies that are taken in at once: each holds a few thousand alerts in memory.
+const MAX_IMPORTS: usize = 8;
 
 /// Access tokens for a client from one address, a minute, where nothing else is set.
 const TOKENS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("more than zero");
@@ -88,6 +98,63 @@ struct Api {
     engine: Engine,
     body_timeout: Duration,
     token_limit: Arc<TokenLimit>,
+    imports: Arc<Semaphore>,
+    /// Ends answers that would go on for ever.
+    stop: CancellationToken,
+    observed: Observed,
+}
+
+impl FromRef<Api> for Observed {
+    fn from_ref(api: &Api) -> Self {
+        api.observed.clone()
+    }
+}
+
+macro_rules! routes {
+    ($($method:ident $path:literal => $handler:path;)+) => {
+        /// Every route there is: its method in lower case, and its path.
+        pub const ROUTES: &[(&str, &str)] = &[$((stringify!($method), $path)),+];
+
+        fn all() -> Router<Api> {
+            Router::new()$(.route($path, axum::routing::$method($handler)))+
+        }
+    };
+}
+
+routes! {
+    get "/api/v1/alerts" => alerts::list;
+    get "/api/v1/alerts/{id}" => alerts::get;
+    get "/api/v1/alerts/{id}/outcome" => alerts::outcome;
+    put "/api/v1/alerts/{id}/resolution" => alerts::resolve;
+    post "/auth/token" => token::issue;
+    get "/.well-known/jwks.json" => token::keys;
+    get "/health" => observe::health;
+    get "/ready" => observe::ready;
+    get "/metrics" => observe::metrics;
+    get "/openapi.json" => openapi::serve;
+    get "/operator/v1" => operator::index;
+    post "/operator/v1/alerts" => operator::alerts::take_in;
+    get "/operator/v1/attempts" => operator::attempts::list;
+    post "/operator/v1/attempts/{id}/decision" => operator::attempts::decide;
+    get "/operator/v1/audit" => operator::figures::audit;
+    get "/operator/v1/changes" => operator::changes::stream;
+    get "/operator/v1/clients" => operator::credentials::clients;
+    post "/operator/v1/clients" => operator::credentials::create_client;
+    delete "/operator/v1/clients/{id}" => operator::credentials::revoke_client;
+    get "/operator/v1/companies" => operator::credentials::companies;
+    get "/operator/v1/counts" => operator::figures::counts;
+    get "/operator/v1/deliveries" => operator::deliveries::list;
+    get "/operator/v1/deliveries/{id}" => operator::deliveries::get;
+    post "/operator/v1/deliveries/{id}/redeliver" => operator::deliveries::redeliver;
+    get "/operator/v1/endpoints" => operator::endpoints::list;
+    post "/operator/v1/endpoints" => operator::endpoints::add;
+    get "/operator/v1/endpoints/{id}" => operator::endpoints::get;
+    patch "/operator/v1/endpoints/{id}" => operator::endpoints::change;
+    delete "/operator/v1/endpoints/{id}" => operator::endpoints::remove;
+    post "/operator/v1/endpoints/{id}/redeliver" => operator::endpoints::redeliver;
+    get "/operator/v1/keys" => operator::credentials::keys;
+    post "/operator/v1/keys" => operator::credentials::create_key;
+    delete "/operator/v1/keys/{id}" => operator::credentials::revoke_key;
 }
 
 /// The whole surface of the API, for a listener that is bound to `bound`.
@@ -95,23 +162,16 @@ struct Api {
 /// # Errors
 /// Where an allowed host is not a host name.
 pub fn router(engine: Engine, bound: SocketAddr, options: &ApiOptions) -> Result<Router, HostError> {
+    routes_until(CancellationToken::new(), engine, bound, options)
+}
+
+/// The same, with answers that go on for ever ended by `stop`.
+fn routes_until(stop: CancellationToken, engine: Engine, bound: SocketAddr, options: &ApiOptions) -> Result<Router, HostError> {
     let guard = Guard::new(bound, options)?;
     let observed = Observed::new(engine.clone(), options.dispatcher.clone(), options.metrics.clone());
     let token_limit = Arc::new(TokenLimit::new(options.tokens_per_minute, DefaultClock::default()));
-    let api = Api { engine, body_timeout: options.body_timeout, token_limit };
-    let routes = Router::new()
-        .route("/api/v1/alerts", get(alerts::list))
-        .route("/api/v1/alerts/{id}", get(alerts::get))
-        .route("/api/v1/alerts/{id}/outcome", get(alerts::outcome))
-        .route("/api/v1/alerts/{id}/resolution", put(alerts::resolve))
-        .route("/auth/token", post(token::issue))
-        .route("/.well-known/jwks.json", get(token::keys))
-        .with_state(api);
-    let observing = Router::new()
-        .route("/health", get(observe::health))
-        .route("/ready", get(observe::ready))
-        .route("/metrics", get(observe::metrics))
-        .with_state(observed);
-    let routes = routes.merge(observing);
+    let imports = Arc::new(Semaphore::new(MAX_IMPORTS));
+    let api = Api { engine, body_timeout: options.body_timeout, token_limit, imports, stop, observed };
+    let routes = all().with_state(api);
     Ok(guard::guarded(routes, Arc::new(guard)))
 }

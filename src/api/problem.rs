@@ -73,6 +73,8 @@ codes! {
     AlertAlreadyResolved = CONFLICT, "alert_already_resolved", "The alert already has an outcome";
     /// Another resolution is with the provider.
     ResolutionInProgress = CONFLICT, "resolution_in_progress", "Another resolution is on its way";
+    /// What was asked does not go with how things are.
+    Conflict = CONFLICT, "conflict", "This does not go with how things are";
     /// The body is over the limit.
     BodyTooLarge = PAYLOAD_TOO_LARGE, "body_too_large", "The body is too large";
     /// The body is not said to be JSON.
@@ -178,6 +180,7 @@ impl From<ServiceError> for Problem {
             ServiceError::ProviderFailed(_) => Code::ProviderFailed,
             ServiceError::ProviderOutcomeUnknown(_) => Code::ProviderOutcomeUnknown,
             ServiceError::IdempotencyKeyReused => Code::IdempotencyKeyReused,
+            ServiceError::Conflict(_) => Code::Conflict,
             ServiceError::Unavailable(_) => Code::Overloaded,
         };
         Self::new(code, error.to_string())
@@ -213,6 +216,7 @@ mod tests {
     #[case(ServiceError::ProviderOutcomeUnknown("x".into()), 400, "provider_outcome_unknown")]
     #[case(ServiceError::InvalidResolution(vec![FieldError::new("a", "b")]), 400, "invalid_resolution")]
     #[case(ServiceError::InvalidRequest(vec![FieldError::new("a", "b")]), 400, "invalid_request")]
+    #[case(ServiceError::Conflict("x".into()), 409, "conflict")]
     #[case(ServiceError::IdempotencyKeyReused, 422, "idempotency_key_reused")]
     #[case(ServiceError::Unavailable("x".into()), 503, "overloaded")]
     fn every_error_of_a_service_has_its_row(#[case] error: ServiceError, #[case] status: u16, #[case] code: &str) {

@@ -17,7 +17,7 @@ use tower::Layer;
 
 use super::slow::Impatient;
 use super::token::Peer;
-use super::{ApiOptions, router};
+use super::{ApiOptions, routes_until};
 use crate::engine::Engine;
 
 /// Largest head of a request, in bytes.
@@ -32,7 +32,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// # Errors
 /// Where an allowed host is not a host name, or the listener has no address.
 pub async fn serve(listener: TcpListener, engine: Engine, options: ApiOptions, cancel: CancellationToken) -> io::Result<()> {
-    let app = router(engine, listener.local_addr()?, &options).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    let app = routes_until(cancel.clone(), engine, listener.local_addr()?, &options)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let places = std::sync::Arc::new(Semaphore::new(options.max_connections.clamp(1, Semaphore::MAX_PERMITS)));
     let connections = TaskTracker::new();
     let cut = CancellationToken::new();

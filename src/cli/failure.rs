@@ -63,7 +63,10 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
         return Some(match error {
             ServiceError::NotAuthorized(_) => 5,
             ServiceError::AlertNotFound(_) | ServiceError::NotFound(_) => 3,
-            ServiceError::AlreadyResolved(_) | ServiceError::ResolutionInProgress | ServiceError::IdempotencyKeyReused => 4,
+            ServiceError::AlreadyResolved(_)
+            | ServiceError::ResolutionInProgress
+            | ServiceError::IdempotencyKeyReused
+            | ServiceError::Conflict(_) => 4,
             ServiceError::ProviderOutcomeUnknown(_) => 6,
             ServiceError::InvalidResolution(_) | ServiceError::InvalidRequest(_) => 2,
             ServiceError::ProviderFailed(_) | ServiceError::Unavailable(_) => 1,

@@ -9,7 +9,7 @@ use rand::RngExt;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::{Caller, Engine, locked, unavailable};
+use super::{Caller, Engine, THIS_MACHINE, locked, unavailable};
 use crate::domain::{FieldError, OrganizationId, Timestamp};
 use crate::service::{ApiKey, CreatedKey, Environment, KeyScope, Secret, ServiceError};
 use crate::store::{KeyRecord, OrganizationRecord, StoreResult};
@@ -51,7 +51,7 @@ impl Engine {
         };
         let store = self.store().clone();
         self.touch(&record.key.id, record.key.last_used_at, move |id, now| async move { store.touch_key(&id, now).await });
-        Ok(Caller { organization, actor: format!("key {id}") })
+        Ok(Caller { organization, actor: format!("key {id}"), origin: THIS_MACHINE.to_owned() })
     }
 
     /// The caller at this machine: the named organization (by name or id), or the only one there is.
@@ -70,7 +70,7 @@ impl Engine {
             (None, [only]) => only,
             (None, _) => return Err(wrong(format!("must be named: there are {}", names()))),
         };
-        Ok(Caller { organization: found.clone(), actor: "local".to_owned() })
+        Ok(Caller { organization: found.clone(), actor: "local".to_owned(), origin: THIS_MACHINE.to_owned() })
     }
 
     pub(super) async fn create_key(&self, caller: &Caller, scope: KeyScope) -> Result<CreatedKey, ServiceError> {
@@ -83,7 +83,7 @@ impl Engine {
             last_used_at: None,
             revoked_at: None,
         };
-        self.store().add_key(KeyRecord { key: key.clone(), hash: hash(&text) }).await.map_err(unavailable)?;
+        self.signed(caller).add_key(KeyRecord { key: key.clone(), hash: hash(&text) }).await.map_err(unavailable)?;
         tracing::info!(actor = %caller.actor, key = %key.id, scope = scope.as_str(), "key created");
         Ok(CreatedKey { key, secret: Secret::new(text) })
     }

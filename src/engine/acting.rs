@@ -8,8 +8,9 @@ use super::{Caller, Engine, later_by, text, unavailable};
 use crate::domain::{Alert, AlertId, AlertQuery, FieldError, Page};
 use crate::service::{
     AlertService, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedKey, Delivery, Endpoint, EndpointAuth, IncomingAlert,
-    IngestOptions, IngestReport, KeyScope, NewEndpoint, OperatorService, ResolveRequest, ServiceError,
+    IngestOptions, IngestReport, KeyScope, NewEndpoint, Operations, OperatorService, ResolveRequest, ServiceError,
 };
+use crate::store::SharedStore;
 
 /// Longest address and longest credential of an endpoint.
 const MAX_ENDPOINT_TEXT: usize = 2_048;
@@ -31,7 +32,12 @@ impl ActingEngine {
         &self.caller
     }
 
-    fn organization(&self) -> crate::domain::OrganizationId {
+    /// The store, whose changes the audit log puts down to the caller.
+    pub(super) fn store(&self) -> SharedStore {
+        self.engine.signed(&self.caller)
+    }
+
+    pub(super) fn organization(&self) -> crate::domain::OrganizationId {
         self.caller.organization.organization.id
     }
 }
@@ -53,6 +59,10 @@ impl AlertService for ActingEngine {
 
 #[async_trait]
 impl OperatorService for ActingEngine {
+    fn operations(&self) -> Option<&dyn Operations> {
+        Some(self)
+    }
+
     async fn ingest(&self, rows: Vec<IncomingAlert>, options: IngestOptions) -> Result<IngestReport, ServiceError> {
         self.engine.ingest(&self.caller, rows, options).await
     }
@@ -76,7 +86,7 @@ impl OperatorService for ActingEngine {
         if !errors.is_empty() {
             return Err(ServiceError::InvalidRequest(errors));
         }
-        let added = self.engine.store().add_endpoint(self.organization(), endpoint, self.engine.now()).await.map_err(unavailable)?;
+        let added = self.store().add_endpoint(self.organization(), endpoint, self.engine.now()).await.map_err(unavailable)?;
         tracing::info!(actor = %self.caller.actor, endpoint = %added.id, "endpoint added");
         Ok(added)
     }
@@ -94,7 +104,7 @@ impl OperatorService for ActingEngine {
     }
 
     async fn revoke_key(&self, id: &str) -> Result<ApiKey, ServiceError> {
-        let revoked = self.engine.store().revoke_key(self.organization(), id, self.engine.now()).await.map_err(unavailable)?;
+        let revoked = self.store().revoke_key(self.organization(), id, self.engine.now()).await.map_err(unavailable)?;
         let key = revoked.ok_or_else(|| ServiceError::NotFound(format!("key {}", text::words_of_a_provider(id))))?;
         tracing::info!(actor = %self.caller.actor, key = %key.id, "key revoked");
         Ok(key)
@@ -124,7 +134,7 @@ impl OperatorService for ActingEngine {
 }
 
 /// All that is wrong with an endpoint, field by field. Nothing of a credential is repeated.
-fn endpoint_errors(endpoint: &NewEndpoint) -> Vec<FieldError> {
+pub(super) fn endpoint_errors(endpoint: &NewEndpoint) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut wrong = |field: &str, message: &str| errors.push(FieldError::new(field, message));
     match url::Url::parse(&endpoint.url) {

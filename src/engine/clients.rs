@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 
 use super::access::{CHECKSUM, ID, SECRET, base62, checksum, hash, world};
 use super::tokens::{AccessToken, Claims};
-use super::{Caller, Engine, text, unavailable};
+use super::{Caller, Engine, THIS_MACHINE, text, unavailable};
 use crate::service::{ApiClient, CreatedClient, Environment, Secret, ServiceError};
 use crate::store::ClientRecord;
 
@@ -75,7 +75,7 @@ impl Engine {
             return refused("the access token's organization is gone");
         };
         self.touch_client(&client);
-        Ok(Caller { organization, actor: format!("client {}", client.id) })
+        Ok(Caller { organization, actor: format!("client {}", client.id), origin: THIS_MACHINE.to_owned() })
     }
 
     pub(super) async fn create_client(&self, caller: &Caller) -> Result<CreatedClient, ServiceError> {
@@ -87,14 +87,14 @@ impl Engine {
             last_used_at: None,
             revoked_at: None,
         };
-        self.store().add_client(ClientRecord { client: client.clone(), hash: hash(&secret) }).await.map_err(unavailable)?;
+        self.signed(caller).add_client(ClientRecord { client: client.clone(), hash: hash(&secret) }).await.map_err(unavailable)?;
         tracing::info!(actor = %caller.actor, client = %client.id, "client created");
         Ok(CreatedClient { client, secret: Secret::new(secret) })
     }
 
     pub(super) async fn revoke_client(&self, caller: &Caller, id: &str) -> Result<ApiClient, ServiceError> {
         let organization = caller.organization.organization.id;
-        let revoked = self.store().revoke_client(organization, id, self.now()).await.map_err(unavailable)?;
+        let revoked = self.signed(caller).revoke_client(organization, id, self.now()).await.map_err(unavailable)?;
         let client = revoked.ok_or_else(|| ServiceError::NotFound(format!("client {}", text::words_of_a_provider(id))))?;
         tracing::info!(actor = %caller.actor, client = %client.id, "client revoked");
         Ok(client)

@@ -35,6 +35,7 @@ impl Engine {
     ) -> Result<IngestReport, ServiceError> {
         let present = Present { date: self.now(), trusted: self.trusted_now() };
         let now = present.date;
+        let store = self.signed(caller);
         let mut report = IngestReport::default();
         let mut batch = Vec::with_capacity(rows.len().min(BATCH));
         for row in rows {
@@ -44,12 +45,12 @@ impl Engine {
                 Err(error) => report.rejected.push(RejectedRow { line, error }),
             }
             if batch.len() == BATCH {
-                let stored = self.store().ingest(caller.organization.organization.id, std::mem::take(&mut batch), now).await;
+                let stored = store.ingest(caller.organization.organization.id, std::mem::take(&mut batch), now).await;
                 report.add(stored.map_err(unavailable)?);
             }
         }
         if !batch.is_empty() {
-            report.add(self.store().ingest(caller.organization.organization.id, batch, now).await.map_err(unavailable)?);
+            report.add(store.ingest(caller.organization.organization.id, batch, now).await.map_err(unavailable)?);
         }
         report.rejected.sort_by_key(|rejected| rejected.line);
         Ok(report)

@@ -11,6 +11,7 @@ mod expire;
 mod figures;
 mod forget;
 mod ingest;
+mod operations;
 mod organizations;
 mod reconcile;
 mod resolve;
@@ -42,7 +43,7 @@ use crate::domain::time::{SharedClock, Timestamp};
 use crate::domain::{FieldError, text};
 use crate::providers::Providers;
 use crate::service::{Deployment, ServiceError};
-use crate::store::{CommitRequest, OrganizationRecord, SharedStore, StoreError};
+use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError};
 
 /// Who asks: the organization that everything is bound to, and a name for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +52,25 @@ pub struct Caller {
     pub organization: OrganizationRecord,
     /// Who, in words fit for a log: `local`, `key 7Qd2…`, `client avc_live_7Qd2…`.
     pub actor: String,
+    /// From where: an address, or `this machine`.
+    pub origin: String,
 }
+
+impl Caller {
+    /// The same caller, asking from an address.
+    #[must_use]
+    pub fn from_address(self, address: std::net::IpAddr) -> Self {
+        Self { origin: address.to_canonical().to_string(), ..self }
+    }
+
+    /// As the audit log puts it down.
+    fn signature(&self) -> Actor {
+        Actor { name: self.actor.clone(), origin: self.origin.clone() }
+    }
+}
+
+/// Where a caller is who does not come over a network.
+const THIS_MACHINE: &str = "this machine";
 
 /// The alert service in this process. Cheap to clone: clones are one engine.
 #[derive(Clone)]
@@ -123,6 +142,11 @@ impl Engine {
     /// The store that the engine stands on.
     pub fn store(&self) -> &SharedStore {
         &self.inner.store
+    }
+
+    /// The store, whose changes the audit log puts down to this caller.
+    fn signed(&self, caller: &Caller) -> SharedStore {
+        self.store().signed(caller.signature())
     }
 
     /// The engine's clock.

@@ -13,7 +13,7 @@ use crate::domain::resolution::{CurrentBody, OlderBody, decide};
 use crate::domain::{Alert, AlertId, Amount, AttemptId, FieldError, OrganizationId, OutcomeId, Resolution, Timestamp};
 use crate::providers::{Doubt, LookUp, Submission, SubmitResult};
 use crate::service::{ResolveRequest, ServiceError};
-use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, StoreResult};
+use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreResult};
 
 /// Longest Idempotency-Key.
 const MAX_KEY: usize = 255;
@@ -34,8 +34,8 @@ impl Engine {
     /// Records a resolution (interface, PUT resolution).
     pub(super) async fn resolve(&self, caller: &Caller, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
         check_idempotency_key(request.idempotency_key.as_deref())?;
-        let (engine, organization) = (self.clone(), caller.organization.organization.id);
-        let work = async move { engine.resolve_here(organization, id, request).await };
+        let (engine, store, organization) = (self.clone(), self.signed(caller), caller.organization.organization.id);
+        let work = async move { engine.resolve_here(&store, organization, id, request).await };
         let span = tracing::info_span!("resolve", alert = %id, actor = %caller.actor);
         let result = match self.inner.tasks.spawn(work.instrument(span)).await {
             Ok(result) => result,
@@ -48,14 +48,20 @@ impl Engine {
         result
     }
 
-    async fn resolve_here(&self, organization: OrganizationId, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
-        let read = self.store().get_alert(organization, id).await.map_err(unavailable)?;
+    async fn resolve_here(
+        &self,
+        store: &SharedStore,
+        organization: OrganizationId,
+        id: AlertId,
+        request: ResolveRequest,
+    ) -> Result<Alert, ServiceError> {
+        let read = store.get_alert(organization, id).await.map_err(unavailable)?;
         let alert = read.ok_or(ServiceError::AlertNotFound(id))?;
         let resolution = valid_for(&request.resolution, alert.amount).map_err(ServiceError::InvalidResolution)?;
         if alert.outcome.is_some() && request.idempotency_key.is_none() {
             return Err(ServiceError::AlreadyResolved(Box::new(alert)));
         }
-        match self.claim(organization, id, resolution, request.idempotency_key).await? {
+        match self.claim(store, organization, id, resolution, request.idempotency_key).await? {
             Turn::Ours(sending) => sending.send().await,
             Turn::Replay(alert) => Ok(*alert),
         }
@@ -64,6 +70,7 @@ impl Engine {
     /// Gets the one running resolution of the alert, or waits for whoever has it.
     async fn claim(
         &self,
+        store: &SharedStore,
         organization: OrganizationId,
         id: AlertId,
         resolution: Resolution,
@@ -72,7 +79,7 @@ impl Engine {
         let patience = Instant::now() + self.settings().wait_for_winner;
         let body_hash = Sha256::digest(resolution.canonical()).into();
         let attempt = AttemptId::generate();
-        let mut changes = self.store().changes();
+        let mut changes = store.changes();
         let mut gap = FIRST_GAP;
         loop {
             changes.mark_unchanged();
@@ -87,7 +94,7 @@ impl Engine {
                 deadline: later(now, self.settings().claim_term()),
                 now,
             };
-            match self.store().claim_resolution(request).await.map_err(unavailable)? {
+            match store.claim_resolution(request).await.map_err(unavailable)? {
                 Claim::Claimed { alert, generation } => {
                     let submission = Submission::of(attempt, &alert, resolution);
                     return Ok(Turn::Ours(Box::new(Sending { engine: self.clone(), generation, submission })));

@@ -2,6 +2,7 @@
 //!
 //! Methods take the present moment as an argument. Organizations are told apart here and nowhere else: whoever calls is bound to one.
 
+mod operations;
 pub mod seal;
 pub mod sqlite;
 
@@ -11,6 +12,7 @@ use async_trait::async_trait;
 use chrono::Duration;
 use tokio::sync::watch;
 
+pub use self::operations::{Actor, OperatorStore, Redelivery, Settled};
 pub use self::sqlite::{SqliteOptions, SqliteStore};
 use crate::domain::time::Timestamp;
 use crate::domain::{
@@ -328,6 +330,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// The newest change number: this process's commits at once, other processes' within a quarter of a second.
     fn changes(&self) -> watch::Receiver<u64>;
+
+    /// The same store, whose changes the audit log puts down to this actor. Without it they are put down to avert itself.
+    fn signed(&self, by: Actor) -> SharedStore;
+
+    /// The units of work behind the operator's routes.
+    fn operations(&self) -> &dyn OperatorStore;
 
     /// A cheap read that proves the database answers.
     async fn ping(&self) -> StoreResult<()>;

@@ -5,6 +5,8 @@ mod hostile;
 mod lists;
 mod matrix;
 mod older;
+mod openapi;
+mod operator;
 mod queries;
 mod resolving;
 mod served;

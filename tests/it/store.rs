@@ -15,6 +15,7 @@ macro_rules! contract {
 }
 
 mod access;
+mod audit;
 mod clients;
 mod expiry;
 mod ingest;

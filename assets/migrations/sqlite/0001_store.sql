@@ -194,12 +194,16 @@ CREATE TABLE resolution_attempt (
     lease_until INTEGER,
     checks INTEGER NOT NULL DEFAULT 0,
     detail TEXT NOT NULL DEFAULT '',
-    ended_at INTEGER
+    ended_at INTEGER,
+    -- Who asked, and from where: the audit entry of the outcome names them, whoever finishes the attempt.
+    actor TEXT NOT NULL,
+    origin TEXT NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX resolution_attempt_running ON resolution_attempt (alert) WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED');
 CREATE INDEX resolution_attempt_unsettled ON resolution_attempt (state, next_check) WHERE state IN ('INFLIGHT', 'UNKNOWN');
 CREATE INDEX resolution_attempt_by_key ON resolution_attempt (organization, idempotency_key, started_at)
     WHERE idempotency_key IS NOT NULL;
+CREATE INDEX resolution_attempt_open ON resolution_attempt (organization, key) WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED');
 
 -- Where webhooks go. `credential` is sealed with the data key.
 CREATE TABLE endpoint (
@@ -212,7 +216,9 @@ CREATE TABLE endpoint (
     credential BLOB NOT NULL,
     created_at INTEGER NOT NULL,
     disabled_at INTEGER,
-    disabled_reason TEXT
+    disabled_reason TEXT,
+    -- Removed endpoints stay for the deliveries that went there; they are disabled, and their credential is gone.
+    removed_at INTEGER
 ) STRICT;
 CREATE INDEX endpoint_by_organization ON endpoint (organization);
 
@@ -238,6 +244,8 @@ CREATE TABLE delivery (
     at INTEGER NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('pending', 'leased', 'delivered', 'exhausted', 'cancelled')),
     attempts INTEGER NOT NULL DEFAULT 0,
+    -- Tries before the delivery was last sent again by hand: its gaps begin anew there.
+    earlier_attempts INTEGER NOT NULL DEFAULT 0,
     due INTEGER NOT NULL,
     lease_until INTEGER,
     generation INTEGER NOT NULL DEFAULT 0,
@@ -247,6 +255,7 @@ CREATE TABLE delivery (
 ) STRICT;
 CREATE INDEX delivery_pending ON delivery (endpoint, due) WHERE state = 'pending';
 CREATE INDEX delivery_leased ON delivery (endpoint, lease_until, instance) WHERE state = 'leased';
+CREATE INDEX delivery_exhausted ON delivery (endpoint) WHERE state = 'exhausted';
 CREATE INDEX delivery_by_alert ON delivery (alert, endpoint);
 -- What may be forgotten, and whether its event may be too.
 CREATE INDEX delivery_by_arrival ON delivery (delivered_at) WHERE state = 'delivered';
@@ -298,3 +307,25 @@ CREATE TABLE signing_key (
     private_key BLOB NOT NULL,
     created_at INTEGER NOT NULL
 ) STRICT;
+
+-- Who changed what, when and from where. Each entry carries the hash of the one before; entries are never altered, and only the oldest
+-- ones can be taken away. AUTOINCREMENT remembers the newest number, so that missing newest entries show.
+CREATE TABLE audit (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    organization INTEGER NOT NULL REFERENCES organization (key),
+    actor TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    previous BLOB NOT NULL CHECK (length(previous) = 32),
+    hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT;
+CREATE INDEX audit_by_organization ON audit (organization, number);
+CREATE TRIGGER audit_is_not_altered BEFORE UPDATE ON audit BEGIN
+    SELECT RAISE(ABORT, 'the audit log is append-only');
+END;
+CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit WHEN old.number <> (SELECT min(number) FROM audit) BEGIN
+    SELECT RAISE(ABORT, 'only the oldest entries of the audit log can be taken away');
+END;

@@ -4,6 +4,7 @@ use chrono::Duration;
 use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
+use super::audit::{self, Action};
 use super::counts::CountChanges;
 use super::outbox::{self, Recipients};
 use super::rows::{self, WordKeys, micros, moment};
@@ -11,13 +12,13 @@ use super::writer::Unit;
 use crate::domain::resolution::{CurrentBody, InvalidReason, OlderBody};
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AttemptId, EventKind, InstanceId, OrganizationId, Outcome, Resolution};
-use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, StoreError, StoreResult, UnsettledAttempt};
+use crate::store::{Actor, AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, StoreError, StoreResult, UnsettledAttempt};
 
 /// How long an Idempotency-Key is remembered (decisions, Repeats).
 const KEY_LIFE: Duration = Duration::hours(24);
 
 /// Claims the one running resolution of an alert.
-pub(super) fn claim(unit: &mut Unit<'_>, request: &ClaimRequest) -> StoreResult<Claim> {
+pub(super) fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult<Claim> {
     let conn = unit.conn;
     let Some(organization) = rows::organization_key(conn, request.organization)? else { return Ok(Claim::NotFound) };
     let Some(stored) = rows::read_by_id(conn, unit.dictionary, organization, request.alert)? else { return Ok(Claim::NotFound) };
@@ -42,8 +43,8 @@ pub(super) fn claim(unit: &mut Unit<'_>, request: &ClaimRequest) -> StoreResult<
     let generation = 1;
     conn.prepare_cached(
         "INSERT INTO resolution_attempt (id, organization, alert, dialect, resolution, refunded, amount_stopped, comments, body_hash,
-                                         idempotency_key, state, generation, instance, started_at, deadline)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'INFLIGHT', ?11, ?12, ?13, ?14)",
+                                         idempotency_key, state, generation, instance, started_at, deadline, actor, origin)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'INFLIGHT', ?11, ?12, ?13, ?14, ?15, ?16)",
     )?
     .execute(params![
         request.attempt.0.as_bytes(),
@@ -60,6 +61,8 @@ pub(super) fn claim(unit: &mut Unit<'_>, request: &ClaimRequest) -> StoreResult<
         unit.own().0.as_bytes(),
         micros(request.now),
         micros(request.deadline),
+        by.name,
+        by.origin,
     ])?;
     Ok(Claim::Claimed { alert, generation })
 }
@@ -87,20 +90,21 @@ fn used(conn: &Connection, organization: i64, key: &str, alert: i64, request: &C
 }
 
 /// A running or finished attempt.
-struct Attempt {
-    key: i64,
-    organization: i64,
-    alert: i64,
+pub(super) struct Attempt {
+    pub(super) key: i64,
+    pub(super) organization: i64,
+    pub(super) alert: i64,
     generation: i64,
     running: bool,
     committed: bool,
-    resolution: Resolution,
+    pub(super) resolution: Resolution,
+    by: Actor,
 }
 
-fn read_attempt(conn: &Connection, id: AttemptId) -> StoreResult<Option<Attempt>> {
+pub(super) fn read_attempt(conn: &Connection, id: AttemptId) -> StoreResult<Option<Attempt>> {
     let mut statement = conn.prepare_cached(
         "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, generation,
-                state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'), state = 'COMMITTED'
+                state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'), state = 'COMMITTED', actor, origin
          FROM resolution_attempt WHERE id = ?1",
     )?;
     let mut rows = statement.query([id.0.as_bytes()])?;
@@ -113,6 +117,7 @@ fn read_attempt(conn: &Connection, id: AttemptId) -> StoreResult<Option<Attempt>
         generation: row.get(8)?,
         running: row.get(9)?,
         committed: row.get(10)?,
+        by: Actor { name: row.get(11)?, origin: row.get(12)? },
         resolution: read_resolution(row)?,
     }))
 }
@@ -155,7 +160,7 @@ fn attempt_to_commit(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResul
     Ok((attempt, alert))
 }
 
-fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, request: &CommitRequest) -> StoreResult<Commit> {
+pub(super) fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, request: &CommitRequest) -> StoreResult<Commit> {
     let conn = unit.conn;
     let before = WordKeys::intern(conn, unit.dictionary, &alert)?;
     let CommitRequest { verdict, now, .. } = request;
@@ -187,6 +192,9 @@ fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, 
     .execute(params![attempt.alert, after.status, after.outcome, micros(*now), unit.change])?;
     conn.prepare_cached("UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = ?2, lease_until = NULL WHERE key = ?1")?
         .execute(params![attempt.key, micros(*now)])?;
+    let said = ResolutionColumns::of(&attempt.resolution);
+    let what = format!("{}: {}", alert.status, [Some(said.refunded), said.resolution].into_iter().flatten().collect::<Vec<_>>().join(", "));
+    audit::record_of(unit, &attempt.by, attempt.organization, Action::AlertResolved, &alert.id.to_string(), &what, *now)?;
     let recipients = Recipients::of(conn, attempt.organization)?;
     outbox::record_event(unit, &recipients, &EventKind::AlertResolved, attempt.alert, &alert, *now)?;
     Ok(Commit::Committed(alert))
@@ -314,7 +322,7 @@ impl<'a> ResolutionColumns<'a> {
 }
 
 /// Reads dialect, resolution, refunded, amount and comments, which have to be the first columns.
-fn read_resolution(row: &Row<'_>) -> StoreResult<Resolution> {
+pub(super) fn read_resolution(row: &Row<'_>) -> StoreResult<Resolution> {
     let dialect: String = row.get(0)?;
     let (resolution, refunded): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
     let amount: Option<String> = row.get(3)?;

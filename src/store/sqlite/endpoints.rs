@@ -3,28 +3,34 @@
 use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
+use super::audit::{self, Action};
 use super::readers::Reader;
-use super::rows::{known_organization, micros, moment, organization_key};
+use super::rows::{known_organization, micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{EndpointId, OrganizationId};
-use crate::service::{Endpoint, EndpointAuth, NewEndpoint, Secret};
+use crate::service::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret};
 use crate::store::seal::{Place, Seal};
-use crate::store::{StoreError, StoreResult};
+use crate::store::{Actor, StoreError, StoreResult};
 
 fn place(id: &EndpointId) -> Place<'_> {
     Place { table: "endpoint", row: id.0.as_bytes(), column: "credential" }
+}
+
+/// A credential as columns: its kind, its header's name, and the text to be sealed.
+fn columns(auth: &EndpointAuth) -> (&'static str, Option<&String>, String) {
+    match auth {
+        // A user name has no colon, as in the header that is made of it.
+        EndpointAuth::Basic { username, password } => ("basic", None, format!("{username}:{}", password.reveal())),
+        EndpointAuth::Header { name, value } => ("header", Some(name), value.reveal().to_owned()),
+    }
 }
 
 /// Adds an endpoint.
 pub(super) fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
     let organization = known_organization(unit.conn, organization)?;
     let id = EndpointId::generate();
-    let (auth, header, credential) = match &endpoint.auth {
-        // A user name has no colon, as in the header that is made of it.
-        EndpointAuth::Basic { username, password } => ("basic", None, format!("{username}:{}", password.reveal())),
-        EndpointAuth::Header { name, value } => ("header", Some(name), value.reveal().to_owned()),
-    };
+    let (auth, header, credential) = columns(&endpoint.auth);
     let sealed = unit.shared.seal.seal(place(&id), credential.as_bytes())?;
     unit.conn
         .prepare_cached(
@@ -40,28 +46,92 @@ pub(super) fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewE
     })
 }
 
+const COLUMNS: &str =
+    "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, ''), e.key
+    FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.removed_at IS NULL";
+
+fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
+    let disabled_at: Option<i64> = row.get(4)?;
+    let reason: String = row.get(5)?;
+    Ok(Endpoint {
+        id: EndpointId(Uuid::from_bytes(row.get(0)?)),
+        url: row.get(1)?,
+        auth: row.get(2)?,
+        created_at: moment(row.get(3)?)?,
+        disabled: disabled_at.map(|at| Ok::<_, StoreError>((moment(at)?, reason))).transpose()?,
+    })
+}
+
 /// The endpoints of an organization, oldest first.
 pub(super) fn of(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
-    let conn = &reader.conn;
-    let Some(organization) = organization_key(conn, organization)? else { return Ok(Vec::new()) };
-    let mut statement = conn.prepare_cached(
-        "SELECT id, url, coalesce(header_name, 'Basic'), created_at, disabled_at, coalesce(disabled_reason, '')
-         FROM endpoint WHERE organization = ?1 ORDER BY key",
-    )?;
-    let mut rows = statement.query([organization])?;
+    let mut statement = reader.conn.prepare_cached(&format!("{COLUMNS} ORDER BY e.key"))?;
+    let mut rows = statement.query([organization.0.as_bytes()])?;
     let mut endpoints = Vec::new();
     while let Some(row) = rows.next()? {
-        let disabled_at: Option<i64> = row.get(4)?;
-        let reason: String = row.get(5)?;
-        endpoints.push(Endpoint {
-            id: EndpointId(Uuid::from_bytes(row.get(0)?)),
-            url: row.get(1)?,
-            auth: row.get(2)?,
-            created_at: moment(row.get(3)?)?,
-            disabled: disabled_at.map(|at| Ok::<_, StoreError>((moment(at)?, reason))).transpose()?,
-        });
+        endpoints.push(read(row)?);
     }
     Ok(endpoints)
+}
+
+fn find(conn: &Connection, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<(i64, Endpoint)>> {
+    let mut statement = conn.prepare_cached(&format!("{COLUMNS} AND e.id = ?2"))?;
+    let mut rows = statement.query(params![organization.0.as_bytes(), id.0.as_bytes()])?;
+    rows.next()?.map(|row| Ok((row.get(6)?, read(row)?))).transpose()
+}
+
+/// One endpoint.
+pub(super) fn one(conn: &Connection, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<Endpoint>> {
+    Ok(find(conn, organization, id)?.map(|(_, endpoint)| endpoint))
+}
+
+/// Changes an endpoint; `None` where there is none such.
+pub(super) fn change(
+    unit: &Unit<'_>,
+    by: &Actor,
+    organization: OrganizationId,
+    id: EndpointId,
+    change: &EndpointChange,
+    now: Timestamp,
+) -> StoreResult<Option<Endpoint>> {
+    let conn = unit.conn;
+    let Some((key, before)) = find(conn, organization, id)? else { return Ok(None) };
+    let mut changed = Vec::new();
+    if let Some(url) = change.url.as_ref().filter(|url| **url != before.url) {
+        conn.prepare_cached("UPDATE endpoint SET url = ?2 WHERE key = ?1")?.execute(params![key, url])?;
+        changed.push(format!("url {url}"));
+    }
+    if let Some(auth) = &change.auth {
+        let (auth, header, credential) = columns(auth);
+        let sealed = unit.shared.seal.seal(place(&id), credential.as_bytes())?;
+        conn.prepare_cached("UPDATE endpoint SET auth = ?2, header_name = ?3, credential = ?4 WHERE key = ?1")?
+            .execute(params![key, auth, header, sealed])?;
+        changed.push(format!("credential {}", header.map_or("Basic", String::as_str)));
+    }
+    match (change.enabled, &before.disabled) {
+        (Some(true), Some(_)) => {
+            conn.prepare_cached("UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL WHERE key = ?1")?.execute([key])?;
+            changed.push("enabled".to_owned());
+        }
+        (Some(false), None) => {
+            disable(conn, key, "disabled by an operator", now)?;
+            changed.push("disabled".to_owned());
+        }
+        _ => {}
+    }
+    if !changed.is_empty() {
+        audit::record(unit, by, organization, Action::EndpointChanged, &id.to_string(), &changed.join(", "), now)?;
+    }
+    one(conn, organization, id)
+}
+
+/// Removes an endpoint: nothing is sent there any more, and its credential is gone. Its deliveries can still be read.
+pub(super) fn remove(unit: &Unit<'_>, by: &Actor, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool> {
+    let conn = unit.conn;
+    let Some((key, endpoint)) = find(conn, organization, id)? else { return Ok(false) };
+    disable(conn, key, "removed", now)?;
+    conn.prepare_cached("UPDATE endpoint SET removed_at = ?2, credential = x'' WHERE key = ?1")?.execute(params![key, micros(now)])?;
+    audit::record(unit, by, organization, Action::EndpointRemoved, &id.to_string(), &endpoint.url, now)?;
+    Ok(true)
 }
 
 /// An endpoint as one sends to it.

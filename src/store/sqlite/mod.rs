@@ -2,12 +2,14 @@
 
 mod access;
 mod attempts;
+mod audit;
 pub mod backup;
 mod budget;
 mod checkpoint;
 mod clients;
 mod connection;
 mod counts;
+mod deliveries;
 mod endpoints;
 pub mod examine;
 mod expiry;
@@ -17,6 +19,7 @@ mod interned;
 mod list;
 mod migrate;
 mod opening;
+mod operations;
 mod organizations;
 mod outbox;
 mod query;
@@ -36,26 +39,52 @@ use tokio::sync::watch::{Receiver, Sender};
 
 pub use opening::{Location, SqliteOptions};
 
+use self::audit::Action;
 use self::checkpoint::Checkpointer;
 use self::readers::Readers;
 use self::watch::Watcher;
 use self::writer::{Kind, Shared, Writer};
 use super::{
-    AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
-    IngestRow, KeyRecord, OrganizationRecord, SigningKeyRecord, Store, StoreResult, UnsettledAttempt,
+    Actor, AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
+    IngestRow, KeyRecord, OperatorStore, OrganizationRecord, SharedStore, SigningKeyRecord, Store, StoreResult, UnsettledAttempt,
 };
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page};
 use crate::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, IngestReport, NewEndpoint};
 
 /// A store in one SQLite database. Several processes may have the same one open.
+#[derive(Clone)]
 pub struct SqliteStore {
     shared: Arc<Shared>,
     changes: Sender<u64>,
-    writer: Writer,
-    readers: Readers,
+    writer: Arc<Writer>,
+    readers: Arc<Readers>,
+    /// Who the audit log says it was.
+    by: Arc<Actor>,
+    threads: Arc<Threads>,
+}
+
+/// What has to end with the last handle.
+struct Threads {
+    writer: Arc<Writer>,
+    readers: Arc<Readers>,
     checkpointer: Arc<Checkpointer>,
     watcher: Watcher,
+}
+
+impl Threads {
+    fn close(&self) {
+        self.writer.close();
+        self.watcher.close();
+        self.readers.close();
+        self.checkpointer.close();
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.close();
+    }
 }
 
 impl SqliteStore {
@@ -69,16 +98,7 @@ impl SqliteStore {
 
     /// Finishes all work that was asked for, ends the threads and lets go of the database. What is asked afterwards is refused.
     pub fn close(&self) {
-        self.writer.close();
-        self.watcher.close();
-        self.readers.close();
-        self.checkpointer.close();
-    }
-}
-
-impl Drop for SqliteStore {
-    fn drop(&mut self) {
-        self.close();
+        self.threads.close();
     }
 }
 
@@ -98,6 +118,14 @@ impl Store for SqliteStore {
         self.changes.subscribe()
     }
 
+    fn signed(&self, by: Actor) -> SharedStore {
+        Arc::new(Self { by: Arc::new(by), ..self.clone() })
+    }
+
+    fn operations(&self) -> &dyn OperatorStore {
+        self
+    }
+
     async fn ping(&self) -> StoreResult<()> {
         self.readers.read(|reader| Ok(watch::newest_change(&reader.conn).map(drop)?)).await
     }
@@ -107,7 +135,15 @@ impl Store for SqliteStore {
     }
 
     async fn add_organization(&self, record: OrganizationRecord, now: Timestamp) -> StoreResult<()> {
-        self.writer.write(Kind::Visible, move |unit| organizations::add(unit, &record, now)).await
+        let by = Arc::clone(&self.by);
+        self.writer
+            .write(Kind::Visible, move |unit| {
+                organizations::add(unit, &record, now)?;
+                let organization = &record.organization;
+                let id = organization.id.to_string();
+                audit::record(unit, &by, organization.id, Action::OrganizationCreated, &id, &organization.name, now)
+            })
+            .await
     }
 
     async fn companies(&self, organization: OrganizationId) -> StoreResult<Vec<Company>> {
@@ -137,7 +173,14 @@ impl Store for SqliteStore {
     }
 
     async fn ingest(&self, organization: OrganizationId, rows: Vec<IngestRow>, now: Timestamp) -> StoreResult<IngestReport> {
-        self.writer.write(Kind::Visible, move |unit| ingest::ingest(unit, organization, rows, now)).await
+        let by = Arc::clone(&self.by);
+        self.writer
+            .write(Kind::Visible, move |unit| {
+                let report = ingest::ingest(unit, organization, rows, now)?;
+                audit::taken_in(unit, &by, organization, &report, now)?;
+                Ok(report)
+            })
+            .await
     }
 
     async fn expire_due(&self, now: Timestamp, limit: u32) -> StoreResult<u64> {
@@ -149,7 +192,8 @@ impl Store for SqliteStore {
     }
 
     async fn claim_resolution(&self, request: ClaimRequest) -> StoreResult<Claim> {
-        self.writer.write(Kind::Quiet, move |unit| attempts::claim(unit, &request)).await
+        let by = Arc::clone(&self.by);
+        self.writer.write(Kind::Quiet, move |unit| attempts::claim(unit, &request, &by)).await
     }
 
     async fn commit_resolution(&self, request: CommitRequest) -> StoreResult<Commit> {
@@ -190,11 +234,18 @@ impl Store for SqliteStore {
     }
 
     async fn deliveries_of(&self, organization: OrganizationId, alert: AlertId) -> StoreResult<Vec<Delivery>> {
-        self.readers.read(move |reader| outbox::of_alert(reader, organization, alert)).await
+        self.readers.read(move |reader| deliveries::of_alert(reader, organization, alert)).await
     }
 
     async fn add_endpoint(&self, organization: OrganizationId, endpoint: NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
-        self.writer.write(Kind::Visible, move |unit| endpoints::add(unit, organization, &endpoint, now)).await
+        let by = Arc::clone(&self.by);
+        self.writer
+            .write(Kind::Visible, move |unit| {
+                let added = endpoints::add(unit, organization, &endpoint, now)?;
+                audit::record(unit, &by, organization, Action::EndpointAdded, &added.id.to_string(), &added.url, now)?;
+                Ok(added)
+            })
+            .await
     }
 
     async fn endpoints(&self, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
@@ -202,7 +253,14 @@ impl Store for SqliteStore {
     }
 
     async fn add_key(&self, record: KeyRecord) -> StoreResult<()> {
-        self.writer.write(Kind::Visible, move |unit| access::add_key(unit, &record)).await
+        let by = Arc::clone(&self.by);
+        self.writer
+            .write(Kind::Visible, move |unit| {
+                access::add_key(unit, &record)?;
+                let key = &record.key;
+                audit::record(unit, &by, key.organization, Action::KeyCreated, &key.id, key.scope.as_str(), key.created_at)
+            })
+            .await
     }
 
     async fn keys(&self, organization: OrganizationId) -> StoreResult<Vec<ApiKey>> {
@@ -216,7 +274,17 @@ impl Store for SqliteStore {
 
     async fn revoke_key(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiKey>> {
         let id = id.to_owned();
-        self.writer.write(Kind::Visible, move |unit| access::revoke_key(unit, organization, &id, now)).await
+        let by = Arc::clone(&self.by);
+        self.writer
+            .write(Kind::Visible, move |unit| {
+                let before = unit.conn.total_changes();
+                let revoked = access::revoke_key(unit, organization, &id, now)?;
+                if revoked.is_some() && unit.conn.total_changes() != before {
+                    audit::record(unit, &by, organization, Action::KeyRevoked, &id, "", now)?;
+                }
+                Ok(revoked)
+            })
+            .await
     }
 
     async fn forget(&self, horizon: Horizon, limit: u32) -> StoreResult<Forgotten> {
@@ -242,7 +310,14 @@ impl Store for SqliteStore {
     }
 
     async fn add_client(&self, record: ClientRecord) -> StoreResult<()> {
-        self.writer.write(Kind::Visible, move |unit| clients::add(unit, &record)).await
+        let by = Arc::clone(&self.by);
+        self.writer
+            .write(Kind::Visible, move |unit| {
+                clients::add(unit, &record)?;
+                let client = &record.client;
+                audit::record(unit, &by, client.organization, Action::ClientCreated, &client.id, "", client.created_at)
+            })
+            .await
     }
 
     async fn clients(&self, organization: OrganizationId) -> StoreResult<Vec<ApiClient>> {
@@ -256,7 +331,17 @@ impl Store for SqliteStore {
 
     async fn revoke_client(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiClient>> {
         let id = id.to_owned();
-        self.writer.write(Kind::Visible, move |unit| clients::revoke(unit, organization, &id, now)).await
+        let by = Arc::clone(&self.by);
+        self.writer
+            .write(Kind::Visible, move |unit| {
+                let before = unit.conn.total_changes();
+                let revoked = clients::revoke(unit, organization, &id, now)?;
+                if revoked.is_some() && unit.conn.total_changes() != before {
+                    audit::record(unit, &by, organization, Action::ClientRevoked, &id, "", now)?;
+                }
+                Ok(revoked)
+            })
+            .await
     }
 
     async fn touch_client(&self, id: &str, now: Timestamp) -> StoreResult<()> {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use tokio::sync::watch;
 
-use super::SqliteStore;
 use super::checkpoint::Checkpointer;
 use super::connection::{self, Purpose, check_library};
 use super::instance::{Gate, Instances};
@@ -17,9 +16,10 @@ use super::organizations::ensure_organization;
 use super::readers::Readers;
 use super::watch::{Watcher, newest_change};
 use super::writer::{Shared, Writer};
+use super::{SqliteStore, Threads};
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::seal::{Place, Seal};
-use crate::store::{RenderEvent, StoreError, StoreResult};
+use crate::store::{Actor, RenderEvent, StoreError, StoreResult};
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,11 +94,13 @@ pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, instances, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
     let checkpointer = Arc::new(Checkpointer::start(&database)?);
-    let readers = Readers::start(&database)?;
+    let readers = Arc::new(Readers::start(&database)?);
     let watcher = Watcher::start(&database, changes.clone())?;
     let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer))
         .map_err(|error| StoreError::Unavailable(format!("no thread for writing: {error}")))?;
-    Ok(SqliteStore { shared, changes, writer, readers, checkpointer, watcher })
+    let writer = Arc::new(writer);
+    let threads = Arc::new(Threads { writer: Arc::clone(&writer), readers: Arc::clone(&readers), checkpointer, watcher });
+    Ok(SqliteStore { shared, changes, writer, readers, by: Arc::new(Actor::avert()), threads })
 }
 
 /// Whether a seal is the one that everything in a database was sealed with; `None` where the database does not tell.

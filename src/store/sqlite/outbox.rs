@@ -9,11 +9,11 @@ use uuid::Uuid;
 
 use super::endpoints::{self, Target};
 use super::readers::Reader;
-use super::rows::{micros, moment, organization_key};
+use super::rows::{micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, DeliveryId, EndpointId, EventId, EventKind, InstanceId, OrganizationId};
-use crate::service::{Delivery, DeliveryState};
+use crate::domain::{Alert, DeliveryId, EndpointId, EventId, EventKind, InstanceId};
+use crate::service::DeliveryState;
 use crate::store::{AttemptRecord, DueDelivery, NextStep, StoreError, StoreResult};
 
 /// `alert.resolved` waits so long at most for the `alert.created` of its alert (decisions, Webhooks).
@@ -144,7 +144,7 @@ fn lease(unit: &Unit<'_>, key: i64, target: &Target, lease_until: Timestamp) -> 
     let leased = unit
         .conn
         .prepare_cached(
-            "SELECT d.id, d.generation, d.attempts + 1, e.id, e.body FROM delivery d JOIN event e ON e.key = d.event WHERE d.key = ?1",
+            "SELECT d.id, d.generation, d.attempts - d.earlier_attempts + 1, e.id, e.body FROM delivery d JOIN event e ON e.key = d.event WHERE d.key = ?1",
         )?
         .query_row([key], |row| {
             Ok(DueDelivery {
@@ -239,37 +239,4 @@ pub(super) fn next_due(reader: &Reader) -> StoreResult<Option<Timestamp>> {
     )?;
     let earliest: Option<i64> = statement.query_row([ORDER_WAIT.num_microseconds()], |row| row.get(0))?;
     earliest.map(moment).transpose()
-}
-
-/// The deliveries of one alert's events, oldest first.
-pub(super) fn of_alert(reader: &Reader, organization: OrganizationId, alert: AlertId) -> StoreResult<Vec<Delivery>> {
-    let conn = &reader.conn;
-    let Some(organization) = organization_key(conn, organization)? else { return Ok(Vec::new()) };
-    let mut statement = conn.prepare_cached(
-        "SELECT d.id, v.id, d.kind, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at
-         FROM alert a JOIN delivery d ON d.alert = a.key JOIN event v ON v.key = d.event JOIN endpoint p ON p.key = d.endpoint
-         WHERE a.organization = ?1 AND a.id = ?2 ORDER BY d.key",
-    )?;
-    let mut rows = statement.query(params![organization, alert.0.as_bytes()])?;
-    let mut deliveries = Vec::new();
-    while let Some(row) = rows.next()? {
-        let word: String = row.get(5)?;
-        let state = DeliveryState::ALL.into_iter().find(|state| state.as_str() == word);
-        let state = state.ok_or_else(|| StoreError::Corrupt(format!("the delivery state {word:?}")))?;
-        let due: i64 = row.get(7)?;
-        deliveries.push(Delivery {
-            id: DeliveryId(Uuid::from_bytes(row.get(0)?)),
-            event: EventId(Uuid::from_bytes(row.get(1)?)),
-            kind: EventKind::parse(&row.get::<_, String>(2)?),
-            alert,
-            endpoint: EndpointId(Uuid::from_bytes(row.get(3)?)),
-            url: row.get(4)?,
-            state,
-            attempts: row.get(6)?,
-            due: if state == DeliveryState::Pending { Some(moment(due)?) } else { None },
-            last_result: row.get(8)?,
-            delivered_at: row.get::<_, Option<i64>>(9)?.map(moment).transpose()?,
-        });
-    }
-    Ok(deliveries)
 }

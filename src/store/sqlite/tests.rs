@@ -222,7 +222,7 @@ async fn the_log_is_emptied_beside_the_writer() {
         store.ingest(organization, rows(2_000), noon()).await.unwrap();
     }
     // Waits for the checkpoint under way: its thread ends when it is done.
-    store.checkpointer.close();
+    store.threads.checkpointer.close();
 
     assert!(size() > before + (4 << 20), "{} bytes moved", size() - before);
 }

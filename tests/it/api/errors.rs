@@ -245,7 +245,7 @@ async fn json_is_json_in_any_letter_case_and_with_parameters(#[case] content_typ
 async fn route_not_found() {
     let served = Served::start().await;
 
-    for path in ["/", "/api/v1/alerts/", "/api/v1/alert", "/api/v2/alerts", "/api/v1/alerts/x/y/z", "/operator/v1"] {
+    for path in ["/", "/api/v1/alerts/", "/api/v1/alert", "/api/v2/alerts", "/api/v1/alerts/x/y/z", "/operator/v2"] {
         refused(served.get(path).await, 404, "route_not_found").await;
     }
 }

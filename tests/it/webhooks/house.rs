@@ -45,7 +45,7 @@ impl House {
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
         let engine = Engine::new(store.clone(), providers, clock.clone(), EngineSettings::default());
         let organization = store.organizations().await.unwrap().remove(0);
-        let engine = engine.acting_for(Caller { organization, actor: "test".to_owned() });
+        let engine = engine.acting_for(Caller { organization, actor: "test".to_owned(), origin: "this machine".to_owned() });
         Self { clock, store, engine, directory: None }
     }
 

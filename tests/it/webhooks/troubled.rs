@@ -8,8 +8,8 @@ use avert::domain::time::Timestamp;
 use avert::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page};
 use avert::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, IngestReport, NewEndpoint};
 use avert::store::{
-    AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
-    IngestRow, KeyRecord, OrganizationRecord, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult, UnsettledAttempt,
+    Actor, AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
+    IngestRow, KeyRecord, OperatorStore, OrganizationRecord, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult, UnsettledAttempt,
 };
 use tokio::sync::watch;
 
@@ -54,6 +54,14 @@ macro_rules! with_troubles {
 
             fn changes(&self) -> watch::Receiver<u64> {
                 self.inner.changes()
+            }
+
+            fn signed(&self, by: Actor) -> SharedStore {
+                self.inner.signed(by)
+            }
+
+            fn operations(&self) -> &dyn OperatorStore {
+                self.inner.operations()
             }
 
             $(async fn $method(&self, $($argument: $kind),*) -> StoreResult<$result> {

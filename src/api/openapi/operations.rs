@@ -1,0 +1,354 @@
+//! Every operation: its parameters, its body, its answers.
+
+use serde_json::{Map, Value, json};
+
+use super::schemas::{named, uuid};
+use crate::domain::{AlertStatus, AlertType, Provider, SortField};
+use crate::service::DeliveryState;
+
+/// One operation of one path.
+pub(super) struct Operation {
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+    pub(super) value: Value,
+}
+
+impl Operation {
+    fn new(method: &'static str, path: &'static str, tag: &str, id: &str, summary: &str) -> Self {
+        let value = json!({
+            "operationId": id,
+            "tags": [tag],
+            "summary": summary,
+            "responses": {"default": problem("Any other refusal: see the table of errors")},
+        });
+        let operation = Self { method, path, value };
+        if path.contains("{id}") { operation.refused(400, "The id is not valid, or the request is not") } else { operation }
+    }
+
+    /// On the interface's routes either kind of credential is taken.
+    fn alerts(method: &'static str, path: &'static str, id: &str, summary: &str) -> Self {
+        let mut operation = Self::new(method, path, "alerts", id, summary).refused(403, "Not authorized");
+        operation.value["security"] = json!([{"apiKey": []}, {"bearer": []}]);
+        operation
+    }
+
+    fn operator(method: &'static str, path: &'static str, id: &str, summary: &str) -> Self {
+        let mut operation = Self::new(method, path, "operator", id, summary).refused(403, "Not authorized");
+        operation.value["security"] = json!([{"operatorKey": []}]);
+        operation
+    }
+
+    /// For anybody.
+    fn open(method: &'static str, path: &'static str, id: &str, summary: &str) -> Self {
+        let mut operation = Self::new(method, path, "service", id, summary);
+        operation.value["security"] = json!([]);
+        operation
+    }
+
+    fn parameter(mut self, place: &str, name: &str, schema: Value, description: &str) -> Self {
+        let is_list = schema["type"] == "array";
+        let mut parameter = json!({"name": name, "in": place, "description": description});
+        parameter["schema"] = schema;
+        if place == "path" {
+            parameter["required"] = true.into();
+        }
+        if is_list {
+            parameter["style"] = "form".into();
+            parameter["explode"] = false.into();
+        }
+        match self.value["parameters"].as_array_mut() {
+            Some(parameters) => parameters.push(parameter),
+            None => self.value["parameters"] = json!([parameter]),
+        }
+        self
+    }
+
+    fn query(self, name: &str, schema: Value, description: &str) -> Self {
+        self.parameter("query", name, schema, description)
+    }
+
+    fn id(self, of: &str) -> Self {
+        self.parameter("path", "id", uuid(), of).refused(404, "There is none such, or it is another organization's")
+    }
+
+    /// An id that is no UUID.
+    fn text_id(self, of: &str) -> Self {
+        let schema = json!({"type": "string", "minLength": 1});
+        self.parameter("path", "id", schema, of).refused(404, "There is none such, or it is another organization's")
+    }
+
+    fn body(mut self, content: &[(&str, Value)], description: &str) -> Self {
+        self.value["requestBody"] = json!({"required": true, "description": description, "content": media(content)});
+        self.refused(400, "The request is not valid").refused(413, "The body is too large").refused(415, "The body is of another type")
+    }
+
+    fn json_body(self, name: &str, description: &str) -> Self {
+        self.body(&[("application/json", named(name))], description)
+    }
+
+    fn answers(mut self, status: u16, description: &str, content: &[(&str, Value)]) -> Self {
+        let mut response = json!({"description": description, "headers": request_id()});
+        if !content.is_empty() {
+            response["content"] = media(content);
+        }
+        self.value["responses"][status.to_string()] = response;
+        self
+    }
+
+    fn json(self, status: u16, name: &str, description: &str) -> Self {
+        self.answers(status, description, &[("application/json", named(name))])
+    }
+
+    /// In the credential's dialect.
+    fn dialects(self, name: &str, description: &str) -> Self {
+        let schema = json!({"anyOf": [named(name), named(&format!("{name}Older"))]});
+        self.answers(200, description, &[("application/json", schema)])
+    }
+
+    fn refused(mut self, status: u16, description: &str) -> Self {
+        self.value["responses"][status.to_string()] = problem(description);
+        self
+    }
+}
+
+fn request_id() -> Value {
+    json!({"X-Request-Id": {"description": "The request's id, as the log has it", "schema": {"type": "string"}}})
+}
+
+fn media(content: &[(&str, Value)]) -> Value {
+    Value::Object(content.iter().map(|(kind, schema)| ((*kind).to_owned(), json!({"schema": schema}))).collect::<Map<_, _>>())
+}
+
+fn problem(description: &str) -> Value {
+    json!({"description": description, "headers": request_id(), "content": media(&[("application/problem+json", named("Problem"))])})
+}
+
+fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
+    json!({"type": "array", "items": {"type": "string", "enum": words.into_iter().collect::<Vec<_>>()}, "minItems": 1, "maxItems": 100})
+}
+
+fn day() -> Value {
+    json!({"type": "string", "format": "date"})
+}
+
+fn whole(minimum: u64, maximum: u64) -> Value {
+    json!({"type": "integer", "minimum": minimum, "maximum": maximum})
+}
+
+fn search() -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": 60, "pattern": r"^[^\u0000-\u001f\u007f-\u009f\ufffd]*$"})
+}
+
+/// Every operation there is.
+pub(super) fn all() -> Vec<Operation> {
+    let mut all = vec![list()];
+    all.extend(interface());
+    all.extend(operators());
+    all
+}
+
+fn list() -> Operation {
+    Operation::alerts("get", "/api/v1/alerts", "listAlerts", "A page of the organization's alerts")
+        .query("page", whole(0, 1_000_000_000), "Which page, from 0")
+        .query("size", whole(1, 100), "Alerts a page; 10 where it is not given")
+        .query("startDate", day(), "Alert date on or after this UTC day")
+        .query("endDate", day(), "Alert date on or before this UTC day")
+        .query("transactionStartDate", day(), "Transaction date on or after this UTC day")
+        .query("transactionEndDate", day(), "Transaction date on or before this UTC day")
+        .query("provider", words(Provider::KNOWN.iter().map(Provider::as_str)), "In any letter case; the older dialect does not know CDRN")
+        .query("type", words(AlertType::KNOWN.iter().map(AlertType::as_str)), "In any letter case")
+        .query(
+            "status",
+            words(AlertStatus::KNOWN.iter().map(AlertStatus::as_str)),
+            "In any letter case; NEW, PROCESSING, NOT_FOUND and OTHER in the older dialect only",
+        )
+        .query("descriptor", search(), "The merchant descriptor begins with this, letter case ignored")
+        .query(
+            "outcome",
+            json!({"type": "array", "items": {"type": "string", "pattern": "^[a-z_]+$"}, "minItems": 1, "maxItems": 100}),
+            "Stored outcomes, in any letter case; the older dialect knows its own words only",
+        )
+        .query("expired", json!({"type": "boolean"}), "Whether expiredAt is set")
+        .query("expiresIn", whole(1, 1_000_000), "Waits for an answer and lapses within so many hours; 1 to 24 in the older dialect")
+        .query("companyIds", json!({"type": "array", "items": uuid(), "minItems": 1, "maxItems": 100}), "Companies")
+        .query(
+            "sortField",
+            json!({"type": "string", "enum": SortField::ALL.map(|(_, name)| name)}),
+            "Property to sort by; alertTimeStamp where it is not given",
+        )
+        .query("sortOrder", json!({"type": "string", "enum": ["ASC", "DESC"]}), "ASC where it is not given")
+        .query("q", search(), "Part of a provider id, descriptor, BIN or last four, letter case ignored")
+        .dialects("Alerts", "The page, with the exact total")
+        .refused(400, "A parameter is not understood")
+}
+
+fn interface() -> Vec<Operation> {
+    let resolution = json!({"anyOf": [named("Resolution"), named("ResolutionOlder")]});
+    let key = json!({"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"});
+    vec![
+        Operation::alerts("get", "/api/v1/alerts/{id}", "getAlert", "One alert").id("The alert's id").dialects("Alert", "The alert"),
+        Operation::alerts("get", "/api/v1/alerts/{id}/outcome", "getOutcome", "The outcome of an alert")
+            .id("The alert's id")
+            .dialects("Outcome", "The outcome"),
+        Operation::alerts("put", "/api/v1/alerts/{id}/resolution", "resolveAlert", "Records a resolution, which is final")
+            .id("The alert's id")
+            .parameter("header", "Idempotency-Key", key, "Makes a repeat of this request safe for 24 hours")
+            .body(&[("application/json", resolution)], "The decision, in the credential's dialect")
+            .dialects("Alert", "The alert with its outcome")
+            .refused(400, "The decision breaks a rule, or the provider did not take it")
+            .refused(409, "The alert has an outcome, or another resolution is on its way")
+            .refused(422, "The Idempotency-Key was used for another decision"),
+        {
+            let mut token = Operation::new(
+                "post",
+                "/auth/token",
+                "authentication",
+                "issueToken",
+                "An access token for client credentials (RFC 6749, 4.4)",
+            )
+            .body(&[("application/x-www-form-urlencoded", named("TokenRequest"))], "The grant; the client here or by Basic authentication")
+            .json(200, "Token", "The token")
+            .json(400, "TokenError", "The request is not valid")
+            .json(401, "TokenError", "The client is not known, or its secret is another one")
+            .refused(429, "The client asks too often");
+            token.value["security"] = json!([{}, {"client": []}]);
+            if let Some(responses) = token.value["responses"].as_object_mut() {
+                responses.remove("415");
+            }
+            token
+        },
+        Operation::open("get", "/.well-known/jwks.json", "getKeySet", "The keys that access tokens can be checked with").json(
+            200,
+            "KeySet",
+            "The keys (RFC 7517)",
+        ),
+        Operation::open("get", "/health", "getHealth", "Whether the service can answer").json(200, "Health", "It can"),
+        Operation::open("get", "/ready", "getReadiness", "Whether the service is fit for work: reading, writing, sending")
+            .json(200, "Readiness", "It is")
+            .refused(503, "It is not, and why"),
+        {
+            let mut metrics = Operation::operator("get", "/metrics", "getMetrics", "Figures for Prometheus")
+                .answers(200, "In the text format", &[("text/plain", json!({"type": "string"}))])
+                .refused(404, "No figures are kept here");
+            metrics.value["tags"] = json!(["service"]);
+            metrics
+        },
+        Operation::open("get", "/openapi.json", "getDescription", "This description").answers(
+            200,
+            "OpenAPI 3.1",
+            &[("application/json", json!({"type": "object"}))],
+        ),
+    ]
+}
+
+fn operators() -> Vec<Operation> {
+    let operator = Operation::operator;
+    let states = words(DeliveryState::ALL.map(DeliveryState::as_str));
+    vec![
+        operator("get", "/operator/v1", "getIndex", "Which routes there are").json(200, "Index", "The service and its routes"),
+        operator("post", "/operator/v1/alerts", "takeAlertsIn", "Takes alerts in: one, an array, a page, or one a line")
+            .query("events", json!({"type": "boolean"}), "Whether alert.created is sent for what is new and waits for an answer")
+            .body(
+                &[("application/json", json!({"type": ["object", "array"]})), ("application/x-ndjson", json!({"type": "string"}))],
+                "The alerts, up to 64 MiB",
+            )
+            .json(200, "IngestReport", "What became of them"),
+        operator("get", "/operator/v1/endpoints", "listEndpoints", "The webhook endpoints").json(200, "Endpoints", "Oldest first"),
+        operator("post", "/operator/v1/endpoints", "addEndpoint", "Adds a webhook endpoint")
+            .json_body("NewEndpoint", "Address and credential")
+            .json(201, "Endpoint", "The endpoint, without its credential"),
+        operator("get", "/operator/v1/endpoints/{id}", "getEndpoint", "One endpoint").id("The endpoint's id").json(
+            200,
+            "Endpoint",
+            "The endpoint",
+        ),
+        operator("patch", "/operator/v1/endpoints/{id}", "changeEndpoint", "Changes an endpoint, disables or enables it")
+            .id("The endpoint's id")
+            .json_body("EndpointChange", "What is to change")
+            .json(200, "Endpoint", "The endpoint as it is now"),
+        operator("delete", "/operator/v1/endpoints/{id}", "removeEndpoint", "Removes an endpoint with its credential")
+            .id("The endpoint's id")
+            .answers(204, "It is gone", &[]),
+        operator(
+            "post",
+            "/operator/v1/endpoints/{id}/redeliver",
+            "redeliverExhausted",
+            "Sends every exhausted delivery of an endpoint again",
+        )
+        .id("The endpoint's id")
+        .json(200, "Redelivered", "How many")
+        .refused(409, "The endpoint is disabled"),
+        operator("get", "/operator/v1/deliveries", "listDeliveries", "Deliveries, newest first")
+            .query("state", states, "In one of these states")
+            .query("endpoint", uuid(), "To this endpoint")
+            .query("alert", uuid(), "Of this alert")
+            .query(
+                "event",
+                json!({"anyOf": [{"type": "string", "enum": ["alert.created", "alert.resolved"]}, uuid()]}),
+                "Of this event or kind of event",
+            )
+            .query("after", uuid(), "The next of the page before")
+            .query("size", whole(1, 100), "Deliveries a page; 10 where it is not given")
+            .json(200, "Deliveries", "The page")
+            .refused(400, "A parameter is not understood"),
+        operator("get", "/operator/v1/deliveries/{id}", "getDelivery", "One delivery with its tries").id("The delivery's id").json(
+            200,
+            "DeliveryLog",
+            "The delivery",
+        ),
+        operator("post", "/operator/v1/deliveries/{id}/redeliver", "redeliver", "Sends a delivery again")
+            .id("The delivery's id")
+            .json(200, "Delivery", "The delivery, due now")
+            .refused(409, "The endpoint is disabled"),
+        operator("get", "/operator/v1/keys", "listKeys", "The API keys").json(200, "Keys", "Oldest first, revoked ones too"),
+        operator("post", "/operator/v1/keys", "createKey", "Creates an API key").json_body("NewKey", "What the key may do").json(
+            201,
+            "CreatedKey",
+            "The key, told this once",
+        ),
+        operator("delete", "/operator/v1/keys/{id}", "revokeKey", "Revokes an API key at once")
+            .text_id("The key's id")
+            .json(200, "Key", "The key"),
+        operator("get", "/operator/v1/clients", "listClients", "The client credentials").json(
+            200,
+            "Clients",
+            "Oldest first, revoked ones too",
+        ),
+        operator("post", "/operator/v1/clients", "createClient", "Creates client credentials").json(
+            201,
+            "CreatedClient",
+            "The credentials, the secret told this once",
+        ),
+        operator("delete", "/operator/v1/clients/{id}", "revokeClient", "Revokes client credentials and their tokens at once")
+            .text_id("The client id")
+            .json(200, "Client", "The client"),
+        operator("get", "/operator/v1/companies", "listCompanies", "The companies with their enrollments").json(
+            200,
+            "Companies",
+            "The companies",
+        ),
+        operator("get", "/operator/v1/counts", "getCounts", "Alerts by status, provider and day, and money at risk")
+            .query("withinHours", whole(1, 87_600), "How far ahead money counts as at risk; 24 where it is not given")
+            .json(200, "Counts", "The counts")
+            .refused(400, "A parameter is not understood"),
+        operator("get", "/operator/v1/attempts", "listAttempts", "Decisions whose fate is not settled").json(
+            200,
+            "Attempts",
+            "Oldest first",
+        ),
+        operator("post", "/operator/v1/attempts/{id}/decision", "settleAttempt", "A person's word on a parked decision")
+            .id("The attempt's id")
+            .json_body("AttemptDecision", "Whether the network applied it")
+            .json(200, "Alert", "The alert as it is then")
+            .refused(409, "The attempt does not wait for a person"),
+        operator("get", "/operator/v1/changes", "streamChanges", "Server-sent events, whose id is the change's number")
+            .parameter("header", "Last-Event-ID", whole(0, u64::MAX), "Where to go on")
+            .answers(200, "Events without an end", &[("text/event-stream", json!({"type": "string"}))])
+            .refused(400, "Last-Event-ID is no number"),
+        operator("get", "/operator/v1/audit", "listAudit", "Who changed what, when and from where")
+            .query("before", whole(0, u64::MAX), "Entries before this number: the next of the page before")
+            .query("size", whole(1, 100), "Entries a page; 10 where it is not given")
+            .json(200, "Audit", "Newest first")
+            .refused(400, "A parameter is not understood"),
+    ]
+}

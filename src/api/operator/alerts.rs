@@ -1,0 +1,170 @@
+//! Bringing alerts in: one, an array, a page or NDJSON, streamed, in batches, each row kept or rejected by itself.
+
+use std::io::{self, BufRead, BufReader};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::response::Response;
+use futures::{StreamExt, TryStreamExt, stream};
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_util::io::{StreamReader, SyncIoBridge};
+
+use super::{Operator, Parameters, answer, shapes};
+use crate::api::problem::{Code, Problem};
+use crate::api::{Api, MAX_IMPORT};
+use crate::service::{IncomingAlert, IngestOptions, IngestReport, OperatorService, RejectedRow};
+use crate::wire::import::{Format, Importer, Row};
+
+/// Rows taken in with one commit; one batch may wait while another is stored.
+const BATCH: usize = 2_000;
+
+/// So many rejected rows are told one by one; the others are counted.
+const MOST_TOLD: usize = 1_000;
+
+/// Why a body stopped before its end.
+const WHOLE: u8 = 0;
+const TOO_LARGE: u8 = 1;
+const TOO_SLOW: u8 = 2;
+const BROKEN: u8 = 3;
+
+/// POST /operator/v1/alerts
+pub(in crate::api) async fn take_in(
+    State(api): State<Api>,
+    operator: Operator,
+    parameters: Parameters,
+    request: Request,
+) -> Result<Response, Problem> {
+    let mut options = IngestOptions { events: true };
+    parameters.read(&["events"], |_, text| {
+        options.events = text.parse().map_err(|_| "true or false".to_owned())?;
+        Ok(())
+    })?;
+    let format = format(request.headers())?;
+    let said = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|text| text.parse::<u64>().ok());
+    if said.is_some_and(|length| length > MAX_IMPORT) {
+        return Err(too_large("nothing was taken in"));
+    }
+    let Ok(_place) = api.imports.try_acquire() else {
+        return Err(Problem::new(Code::Overloaded, "too many imports are worked on at once, try again"));
+    };
+
+    let fate = Arc::new(AtomicU8::new(WHOLE));
+    let body = metered(request.into_body(), api.body_timeout, Arc::clone(&fate));
+    let reader = SyncIoBridge::new(StreamReader::new(body));
+    let (sender, mut batches) = mpsc::channel(1);
+    let reading = tokio::task::spawn_blocking(move || read(Importer::new(BufReader::with_capacity(64 * 1024, reader), format), &sender));
+    let (mut total, mut rejected) = (IngestReport::default(), 0_u64);
+    while let Some(batch) = batches.recv().await {
+        let Batch { rows, unreadable } = batch;
+        let mut report = operator.acting.ingest(rows, options).await?;
+        report.rejected.extend(unreadable);
+        report.rejected.sort_by_key(|row| row.line);
+        rejected += report.rejected.len() as u64;
+        // A body full of bad rows must not fill the memory.
+        report.rejected.truncate(MOST_TOLD.saturating_sub(total.rejected.len()));
+        total.add(report);
+    }
+    let unknown = reading.await.map_err(|error| {
+        tracing::error!(%error, "reading an import broke off");
+        Problem::new(Code::Internal, "reading the alerts broke off by a mistake of the service; what came before is kept")
+    })?;
+    match fate.load(Ordering::Acquire) {
+        TOO_LARGE => return Err(too_large("what came before is kept")),
+        TOO_SLOW => {
+            let detail = format!("nothing came for {} s; what came before is kept", api.body_timeout.as_secs_f32());
+            return Err(Problem::new(Code::RequestTimeout, detail));
+        }
+        BROKEN => return Err(Problem::new(Code::InvalidRequest, "the body broke off before its end; what came before is kept")),
+        _ => {}
+    }
+    Ok(answer(&json!({
+        "created": total.created,
+        "updated": total.updated,
+        "unchanged": total.unchanged,
+        "rejectedCount": rejected,
+        "rejected": total.rejected.iter().map(shapes::rejected).collect::<Vec<_>>(),
+        "unknownFields": unknown,
+    })))
+}
+
+fn too_large(what: &str) -> Problem {
+    Problem::new(Code::BodyTooLarge, format!("at most {MAX_IMPORT} bytes are allowed; {what}"))
+}
+
+/// What the content type says the body is.
+fn format(headers: &HeaderMap) -> Result<Option<Format>, Problem> {
+    let refused = |detail: &str| Err(Problem::new(Code::UnsupportedMediaType, detail));
+    let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
+    if encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return refused("the body must come without a Content-Encoding");
+    }
+    let mut given = headers.get_all(CONTENT_TYPE).iter();
+    let essence = match (given.next().map(|value| value.to_str()), given.next()) {
+        (Some(Ok(text)), None) => text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase(),
+        _ => String::new(),
+    };
+    match essence.as_str() {
+        "application/json" => Ok(Some(Format::Json)),
+        "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Ok(Some(Format::Ndjson)),
+        _ => refused("the header Content-Type must be application/json or application/x-ndjson"),
+    }
+}
+
+/// The body's bytes, ended with an error where there are too many of them, they stop coming, or the connection breaks.
+fn metered(
+    body: Body,
+    patience: Duration,
+    fate: Arc<AtomicU8>,
+) -> impl futures::Stream<Item = io::Result<axum::body::Bytes>> + Send + Unpin + 'static {
+    let ended = move |why: u8, words: &str| {
+        fate.store(why, Ordering::Release);
+        io::Error::other(words.to_owned())
+    };
+    let chunks = body.into_data_stream().map_err(io::Error::other);
+    let metered = stream::try_unfold((chunks, 0_u64, ended), move |(mut chunks, mut total, ended)| async move {
+        match tokio::time::timeout(patience, chunks.next()).await {
+            Err(_) => Err(ended(TOO_SLOW, "the body does not come")),
+            Ok(None) => Ok(None),
+            Ok(Some(Err(_))) => Err(ended(BROKEN, "the body broke off")),
+            Ok(Some(Ok(chunk))) => {
+                total += chunk.len() as u64;
+                if total > MAX_IMPORT {
+                    return Err(ended(TOO_LARGE, "the body is too large"));
+                }
+                Ok(Some((chunk, (chunks, total, ended))))
+            }
+        }
+    });
+    metered.boxed()
+}
+
+/// Some rows of the body.
+#[derive(Default)]
+struct Batch {
+    rows: Vec<IncomingAlert>,
+    unreadable: Vec<RejectedRow>,
+}
+
+/// Reads everything in batches, and returns the names of fields that nobody knows; ends early when nobody takes the batches any more.
+fn read<R: BufRead>(mut importer: Importer<R>, batches: &mpsc::Sender<Batch>) -> Vec<String> {
+    loop {
+        let rows: Vec<Row> = importer.by_ref().take(BATCH).collect();
+        let ended = rows.len() < BATCH;
+        let mut batch = Batch::default();
+        for row in rows {
+            match row {
+                Ok(row) => batch.rows.push(row),
+                Err(row) => batch.unreadable.push(row),
+            }
+        }
+        if batches.blocking_send(batch).is_err() || ended {
+            return importer.unknown_fields().to_vec();
+        }
+    }
+}

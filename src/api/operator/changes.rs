@@ -1,0 +1,49 @@
+//! The change stream: server-sent events, one for each newest change, whose id is its number.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::{Stream, StreamExt, stream};
+
+use super::Operator;
+use crate::api::Api;
+use crate::api::problem::{Code, Problem};
+use crate::domain::FieldError;
+use crate::service::{KeyScope, OperatorService};
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// How often something is sent while nothing changes, so that both sides know that the other one is there.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// GET /operator/v1/changes
+///
+/// Several changes at once are one event with the newest number. Who comes back with `Last-Event-ID` hears at once where something has
+/// changed since; who comes without it hears the newest number. The stream ends when the service does, or the key no longer works.
+pub(in crate::api) async fn stream(State(api): State<Api>, operator: Operator, headers: HeaderMap) -> Result<Response, Problem> {
+    let wrong = || Problem::of_fields(Code::InvalidRequest, vec![FieldError::new("Last-Event-ID", "must be the id of an event: a number")]);
+    let seen = match headers.get(LAST_EVENT_ID) {
+        None => 0,
+        Some(given) => given.to_str().ok().and_then(|text| text.trim().parse().ok()).ok_or_else(wrong)?,
+    };
+    // A number that is not reached yet is from before the data were restored.
+    let newest = *api.engine.store().changes().borrow();
+    let seen = if seen > newest { 0 } else { seen };
+    let stop = api.stop.clone();
+    let events = changes(api, operator, seen).take_until(async move { stop.cancelled().await });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+}
+
+fn changes(api: Api, operator: Operator, seen: u64) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold((api, operator, seen), |(api, operator, seen)| async move {
+        let number = operator.acting.next_change(seen).await.ok()?;
+        // Revoking a key is a change too, so a revoked one ends here at once.
+        api.engine.authenticate(&operator.key, KeyScope::Operator).await.ok()?;
+        let event = Event::default().id(number.to_string()).event("change").data(format!("{{\"number\":{number}}}"));
+        Some((Ok(event), (api, operator, number)))
+    })
+}

@@ -1,0 +1,57 @@
+//! Deliveries: lists, one with its tries, sending again.
+
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use super::{Operator, Parameters, PathId, answer, page_size, shapes, uuid};
+use crate::api::problem::Problem;
+use crate::domain::{DeliveryId, EventKind};
+use crate::service::{DeliveryFilter, DeliveryState, Operations};
+
+/// GET /operator/v1/deliveries
+pub(in crate::api) async fn list(operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
+    let mut filter = DeliveryFilter::default();
+    parameters.read(&["state", "endpoint", "alert", "event", "after", "size"], |name, text| {
+        match name {
+            "state" => filter.states = text.split(',').map(state).collect::<Result<_, _>>()?,
+            "endpoint" => filter.endpoint = uuid(text)?,
+            "alert" => filter.alert = uuid(text)?,
+            "event" => match kind(text) {
+                Some(kind) => filter.kind = Some(kind),
+                None => filter.event = uuid(text).map_err(|_| "alert.created, alert.resolved, or the UUID of an event".to_owned())?,
+            },
+            "after" => filter.after = uuid(text)?,
+            _ => filter.size = page_size(text)?,
+        }
+        Ok(())
+    })?;
+    let page = operator.acting.deliveries(filter).await?;
+    Ok(answer(&json!({
+        "data": page.data.iter().map(shapes::delivery).collect::<Vec<_>>(),
+        "next": page.next.map(|id| id.to_string()),
+    })))
+}
+
+/// GET /operator/v1/deliveries/:id
+pub(in crate::api) async fn get(operator: Operator, PathId(id): PathId<DeliveryId>) -> Result<Response, Problem> {
+    let log = operator.acting.delivery(id).await?;
+    let mut shown = shapes::delivery(&log.delivery);
+    if let Some(members) = shown.as_object_mut() {
+        members.insert("tries".to_owned(), log.tries.iter().map(shapes::delivery_try).collect::<Vec<Value>>().into());
+    }
+    Ok(answer(&shown))
+}
+
+/// POST /operator/v1/deliveries/:id/redeliver
+pub(in crate::api) async fn redeliver(operator: Operator, PathId(id): PathId<DeliveryId>) -> Result<Response, Problem> {
+    Ok(answer(&shapes::delivery(&operator.acting.redeliver(id).await?)))
+}
+
+fn state(text: &str) -> Result<DeliveryState, String> {
+    let known = DeliveryState::ALL.into_iter().find(|state| state.as_str().eq_ignore_ascii_case(text.trim()));
+    known.ok_or_else(|| DeliveryState::ALL.map(DeliveryState::as_str).join(", "))
+}
+
+fn kind(text: &str) -> Option<EventKind> {
+    [EventKind::AlertCreated, EventKind::AlertResolved].into_iter().find(|kind| kind.as_str() == text)
+}

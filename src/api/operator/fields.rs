@@ -1,0 +1,122 @@
+//! The members of a JSON body, taken one by one; what is wrong with them is gathered.
+
+use serde_json::{Map, Value};
+
+use crate::domain::FieldError;
+
+/// A JSON object on its way to becoming a request.
+pub(super) struct Fields {
+    /// What stands before the names of fields in errors, such as `auth.`.
+    prefix: String,
+    members: Map<String, Value>,
+    errors: Vec<FieldError>,
+}
+
+impl Fields {
+    /// Reads a body.
+    pub(super) fn of(body: &[u8]) -> Result<Self, Vec<FieldError>> {
+        let wrong = |message: String| Err(vec![FieldError::new("body", message)]);
+        match serde_json::from_slice(body) {
+            Ok(Value::Object(members)) => Ok(Self { prefix: String::new(), members, errors: Vec::new() }),
+            Ok(other) => wrong(format!("is {}: an object is needed", kind(&other))),
+            Err(error) => wrong(format!("is not JSON: {error}")),
+        }
+    }
+
+    /// A text, where it is there.
+    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+        match self.members.remove(name)? {
+            Value::Null => None,
+            Value::String(text) => Some(text),
+            other => self.refuse(name, &other, "a text"),
+        }
+    }
+
+    /// A flag, where it is there.
+    pub(super) fn flag(&mut self, name: &str) -> Option<bool> {
+        match self.members.remove(name)? {
+            Value::Null => None,
+            Value::Bool(flag) => Some(flag),
+            other => self.refuse(name, &other, "true or false"),
+        }
+    }
+
+    /// An object, where it is there.
+    pub(super) fn object(&mut self, name: &str) -> Option<Self> {
+        match self.members.remove(name)? {
+            Value::Null => None,
+            Value::Object(members) => Some(Self { prefix: format!("{}{name}.", self.prefix), members, errors: Vec::new() }),
+            other => self.refuse(name, &other, "an object"),
+        }
+    }
+
+    /// Something is wrong with a field.
+    pub(super) fn wrong(&mut self, name: &str, message: impl Into<String>) {
+        self.errors.push(FieldError::new(format!("{}{name}", self.prefix), message));
+    }
+
+    /// Takes over what is wrong with an object in this one, once it is read; fields that nobody asked for are wrong too.
+    pub(super) fn close(&mut self, inner: Self) {
+        self.errors.extend(inner.into_errors());
+    }
+
+    /// The end: all that is wrong, where anything is.
+    pub(super) fn finish(self) -> Result<(), Vec<FieldError>> {
+        let errors = self.into_errors();
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    fn into_errors(mut self) -> Vec<FieldError> {
+        let unknown: Vec<String> = self.members.keys().map(|name| name.chars().take(60).collect()).collect();
+        for name in unknown {
+            self.wrong(&name, "is not known here");
+        }
+        self.errors
+    }
+
+    fn refuse<T>(&mut self, name: &str, given: &Value, allowed: &str) -> Option<T> {
+        self.wrong(name, format!("is {}: {allowed} is allowed", kind(given)));
+        None
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(errors: &[FieldError]) -> Vec<&str> {
+        errors.iter().map(|error| error.field.as_str()).collect()
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once_with_the_path_of_its_field() {
+        let mut fields = Fields::of(br#"{"url": 7, "enabled": "yes", "auth": {"kind": true, "more": 1}, "other": 2}"#).unwrap();
+
+        let url = fields.text("url");
+        let enabled = fields.flag("enabled");
+        let mut auth = fields.object("auth").unwrap();
+        let kind = auth.text("kind");
+        fields.close(auth);
+
+        assert_eq!((url, enabled, kind), (None, None, None));
+        assert_eq!(named(&fields.finish().unwrap_err()), ["url", "enabled", "auth.kind", "auth.more", "other"]);
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_as_a_whole() {
+        for body in ["", "[]", "7", "{", "\u{fffd}"] {
+            assert_eq!(named(&Fields::of(body.as_bytes()).err().unwrap()), ["body"], "{body}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What an operator sees and does, bound to a caller. What changes is signed with the caller's name.
+
+use async_trait::async_trait;
+
+use super::acting::ActingEngine;
+use super::unavailable;
+use crate::domain::{Alert, AttemptId, DeliveryId, EndpointId};
+use crate::service::{
+    AuditEntry, AuditState, Count, Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, Operations, ServiceError,
+    UnsettledResolution,
+};
+use crate::store::{Redelivery, Settled};
+
+fn no_endpoint(id: EndpointId) -> ServiceError {
+    ServiceError::NotFound(format!("endpoint {id}"))
+}
+
+fn disabled() -> ServiceError {
+    ServiceError::Conflict("the endpoint is disabled or removed: enable it first".to_owned())
+}
+
+#[async_trait]
+impl Operations for ActingEngine {
+    async fn endpoint(&self, id: EndpointId) -> Result<Endpoint, ServiceError> {
+        self.store().operations().endpoint(self.organization(), id).await.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))
+    }
+
+    async fn change_endpoint(&self, id: EndpointId, change: EndpointChange) -> Result<Endpoint, ServiceError> {
+        let change = change.validate().map_err(ServiceError::InvalidRequest)?;
+        let changed = self.store().operations().change_endpoint(self.organization(), id, change, self.engine.now()).await;
+        let endpoint = changed.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))?;
+        tracing::info!(actor = %self.caller.actor, endpoint = %id, "endpoint changed");
+        Ok(endpoint)
+    }
+
+    async fn remove_endpoint(&self, id: EndpointId) -> Result<(), ServiceError> {
+        let removed = self.store().operations().remove_endpoint(self.organization(), id, self.engine.now()).await;
+        if !removed.map_err(unavailable)? {
+            return Err(no_endpoint(id));
+        }
+        tracing::info!(actor = %self.caller.actor, endpoint = %id, "endpoint removed");
+        Ok(())
+    }
+
+    async fn deliveries(&self, filter: DeliveryFilter) -> Result<DeliveryPage, ServiceError> {
+        self.store().operations().deliveries(self.organization(), filter).await.map_err(unavailable)
+    }
+
+    async fn delivery(&self, id: DeliveryId) -> Result<DeliveryLog, ServiceError> {
+        let found = self.store().operations().delivery(self.organization(), id).await.map_err(unavailable)?;
+        found.ok_or_else(|| ServiceError::NotFound(format!("delivery {id}")))
+    }
+
+    async fn redeliver(&self, id: DeliveryId) -> Result<Delivery, ServiceError> {
+        let again = self.store().operations().redeliver(self.organization(), id, self.engine.now()).await;
+        match again.map_err(unavailable)? {
+            Redelivery::Due(delivery) => Ok(delivery),
+            Redelivery::NotFound => Err(ServiceError::NotFound(format!("delivery {id}"))),
+            Redelivery::EndpointDisabled => Err(disabled()),
+        }
+    }
+
+    async fn redeliver_exhausted(&self, endpoint: EndpointId) -> Result<u64, ServiceError> {
+        self.endpoint(endpoint).await?;
+        let again = self.store().operations().redeliver_exhausted(self.organization(), endpoint, self.engine.now()).await;
+        again.map_err(unavailable)?.ok_or_else(disabled)
+    }
+
+    async fn counts(&self) -> Result<Vec<Count>, ServiceError> {
+        self.store().operations().counts(self.organization()).await.map_err(unavailable)
+    }
+
+    async fn unsettled(&self) -> Result<Vec<UnsettledResolution>, ServiceError> {
+        self.store().operations().unsettled(self.organization()).await.map_err(unavailable)
+    }
+
+    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
+        let settled = self.store().operations().settle_parked(self.organization(), id, applied, self.engine.now()).await;
+        match settled.map_err(unavailable)? {
+            Settled::Done(alert) => {
+                tracing::info!(actor = %self.caller.actor, attempt = %id, applied, "a parked decision was settled by a person");
+                Ok(*alert)
+            }
+            Settled::NotFound => Err(ServiceError::NotFound(format!("attempt {id}"))),
+            Settled::NotParked(state) => Err(ServiceError::Conflict(format!("the attempt is {state}: it does not wait for a person"))),
+        }
+    }
+
+    async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
+        self.store().operations().audit(self.organization(), before, size).await.map_err(unavailable)
+    }
+
+    async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
+        self.store().operations().verify_audit().await.map_err(unavailable)
+    }
+}

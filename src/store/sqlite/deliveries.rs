@@ -1,0 +1,173 @@
+//! Deliveries as an operator sees them: lists, one with its tries, and sending again.
+
+use rusqlite::{Row, ToSql, params};
+use uuid::Uuid;
+
+use super::audit::{self, Action};
+use super::readers::Reader;
+use super::rows::{micros, moment, organization_key};
+use super::writer::Unit;
+use crate::domain::time::Timestamp;
+use crate::domain::{AlertId, DeliveryId, EndpointId, EventId, EventKind, OrganizationId};
+use crate::service::{Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry};
+use crate::store::{Actor, Redelivery, StoreError, StoreResult};
+
+const COLUMNS: &str = "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key
+    FROM delivery d JOIN event v ON v.key = d.event JOIN endpoint p ON p.key = d.endpoint JOIN alert a ON a.key = d.alert";
+
+fn read(row: &Row<'_>) -> StoreResult<Delivery> {
+    let word: String = row.get(6)?;
+    let state = DeliveryState::ALL.into_iter().find(|state| state.as_str() == word);
+    let state = state.ok_or_else(|| StoreError::Corrupt(format!("the delivery state {word:?}")))?;
+    let due: i64 = row.get(8)?;
+    Ok(Delivery {
+        id: DeliveryId(Uuid::from_bytes(row.get(0)?)),
+        event: EventId(Uuid::from_bytes(row.get(1)?)),
+        kind: EventKind::parse(&row.get::<_, String>(2)?),
+        alert: AlertId(Uuid::from_bytes(row.get(3)?)),
+        endpoint: EndpointId(Uuid::from_bytes(row.get(4)?)),
+        url: row.get(5)?,
+        state,
+        attempts: row.get(7)?,
+        due: if state == DeliveryState::Pending { Some(moment(due)?) } else { None },
+        last_result: row.get(9)?,
+        delivered_at: row.get::<_, Option<i64>>(10)?.map(moment).transpose()?,
+    })
+}
+
+/// The deliveries of one alert's events, oldest first.
+pub(super) fn of_alert(reader: &Reader, organization: OrganizationId, alert: AlertId) -> StoreResult<Vec<Delivery>> {
+    let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
+    let mut statement = reader.conn.prepare_cached(&format!("{COLUMNS} WHERE a.organization = ?1 AND a.id = ?2 ORDER BY d.key"))?;
+    let mut rows = statement.query(params![organization, alert.0.as_bytes()])?;
+    let mut deliveries = Vec::new();
+    while let Some(row) = rows.next()? {
+        deliveries.push(read(row)?);
+    }
+    Ok(deliveries)
+}
+
+/// A page of deliveries, newest first.
+pub(super) fn page(reader: &Reader, organization: OrganizationId, filter: &DeliveryFilter) -> StoreResult<DeliveryPage> {
+    let Some(organization) = organization_key(&reader.conn, organization)? else {
+        return Ok(DeliveryPage { data: Vec::new(), next: None });
+    };
+    let mut conditions = vec!["p.organization = ?".to_owned()];
+    let mut values: Vec<Box<dyn ToSql>> = vec![Box::new(organization)];
+    if !filter.states.is_empty() {
+        let words: Vec<String> = filter.states.iter().map(|state| format!("'{}'", state.as_str())).collect();
+        conditions.push(format!("d.state IN ({})", words.join(", ")));
+    }
+    let mut with = |condition: &str, value: Box<dyn ToSql>| {
+        conditions.push(condition.to_owned());
+        values.push(value);
+    };
+    if let Some(endpoint) = filter.endpoint {
+        with("p.id = ?", Box::new(*endpoint.0.as_bytes()));
+    }
+    if let Some(alert) = filter.alert {
+        with("d.alert = (SELECT key FROM alert WHERE organization = p.organization AND id = ?)", Box::new(*alert.0.as_bytes()));
+    }
+    if let Some(event) = filter.event {
+        // An event's deliveries are among its alert's, which an index finds.
+        with("d.alert = (SELECT e.alert FROM event e WHERE e.id = ?)", Box::new(*event.0.as_bytes()));
+        with("v.id = ?", Box::new(*event.0.as_bytes()));
+    }
+    if let Some(kind) = &filter.kind {
+        with("d.kind = ?", Box::new(kind.as_str().to_owned()));
+    }
+    if let Some(after) = filter.after {
+        with("d.key < coalesce((SELECT key FROM delivery WHERE id = ?), 0)", Box::new(*after.0.as_bytes()));
+    }
+    let size = filter.size.max(1);
+    values.push(Box::new(i64::from(size) + 1));
+    let sql = format!("{COLUMNS} WHERE {} ORDER BY d.key DESC LIMIT ?", conditions.join(" AND "));
+    let mut statement = reader.conn.prepare_cached(&sql)?;
+    let mut rows = statement.query(rusqlite::params_from_iter(values))?;
+    let mut data = Vec::new();
+    while let Some(row) = rows.next()? {
+        data.push(read(row)?);
+    }
+    let more = data.len() > size as usize;
+    data.truncate(size as usize);
+    let next = data.last().filter(|_| more).map(|delivery| delivery.id);
+    Ok(DeliveryPage { data, next })
+}
+
+/// One delivery with its tries.
+pub(super) fn log(reader: &Reader, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>> {
+    let conn = &reader.conn;
+    let Some((key, delivery)) = find(conn, organization, id)? else { return Ok(None) };
+    let mut statement = conn.prepare_cached(
+        "SELECT attempt, started_at, duration, status, error, answer FROM delivery_attempt WHERE delivery = ?1 ORDER BY attempt",
+    )?;
+    let mut rows = statement.query([key])?;
+    let mut tries = Vec::new();
+    while let Some(row) = rows.next()? {
+        let duration: i64 = row.get(2)?;
+        tries.push(DeliveryTry {
+            number: row.get(0)?,
+            started_at: moment(row.get(1)?)?,
+            duration_ms: duration.unsigned_abs() / 1_000,
+            status: row.get(3)?,
+            error: row.get(4)?,
+            answer: row.get(5)?,
+        });
+    }
+    Ok(Some(DeliveryLog { delivery, tries }))
+}
+
+fn find(conn: &rusqlite::Connection, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<(i64, Delivery)>> {
+    let Some(organization) = organization_key(conn, organization)? else { return Ok(None) };
+    let mut statement = conn.prepare_cached(&format!("{COLUMNS} WHERE p.organization = ?1 AND d.id = ?2"))?;
+    let mut rows = statement.query(params![organization, id.0.as_bytes()])?;
+    rows.next()?.map(|row| Ok((row.get(11)?, read(row)?))).transpose()
+}
+
+/// What a delivery becomes that is sent again. ?1 is now.
+const DUE_AGAIN: &str = "UPDATE delivery SET state = 'pending', due = ?1, earlier_attempts = attempts, delivered_at = NULL";
+
+/// Makes a delivery due now.
+pub(super) fn send_again(
+    unit: &Unit<'_>,
+    by: &Actor,
+    organization: OrganizationId,
+    id: DeliveryId,
+    now: Timestamp,
+) -> StoreResult<Redelivery> {
+    let conn = unit.conn;
+    let Some((key, delivery)) = find(conn, organization, id)? else { return Ok(Redelivery::NotFound) };
+    let disabled: bool = conn
+        .prepare_cached("SELECT p.disabled_at IS NOT NULL FROM delivery d JOIN endpoint p ON p.key = d.endpoint WHERE d.key = ?1")?
+        .query_row([key], |row| row.get(0))?;
+    if disabled {
+        return Ok(Redelivery::EndpointDisabled);
+    }
+    if delivery.state == DeliveryState::Leased {
+        return Ok(Redelivery::Due(delivery));
+    }
+    conn.prepare_cached(&format!("{DUE_AGAIN} WHERE key = ?2"))?.execute(params![micros(now), key])?;
+    audit::record(unit, by, organization, Action::DeliverySentAgain, &id.to_string(), delivery.state.as_str(), now)?;
+    Ok(Redelivery::Due(Delivery { state: DeliveryState::Pending, due: Some(now), delivered_at: None, ..delivery }))
+}
+
+/// Makes every exhausted delivery to an endpoint due now; `None` where there is no such endpoint, or it is disabled.
+pub(super) fn send_exhausted_again(
+    unit: &Unit<'_>,
+    by: &Actor,
+    organization: OrganizationId,
+    endpoint: EndpointId,
+    now: Timestamp,
+) -> StoreResult<Option<u64>> {
+    let conn = unit.conn;
+    let Some(owner) = organization_key(conn, organization)? else { return Ok(None) };
+    let mut statement = conn.prepare_cached("SELECT key FROM endpoint WHERE id = ?1 AND organization = ?2 AND disabled_at IS NULL")?;
+    let mut rows = statement.query(params![endpoint.0.as_bytes(), owner])?;
+    let Some(key) = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()? else { return Ok(None) };
+    let sql = format!("{DUE_AGAIN} WHERE endpoint = ?2 AND state = 'exhausted'");
+    let again = conn.prepare_cached(&sql)?.execute(params![micros(now), key])?;
+    if again > 0 {
+        audit::record(unit, by, organization, Action::DeliveriesSentAgain, &endpoint.to_string(), &format!("{again} exhausted"), now)?;
+    }
+    Ok(Some(again as u64))
+}
