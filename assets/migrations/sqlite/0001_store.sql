@@ -255,7 +255,6 @@ CREATE TABLE delivery (
 ) STRICT;
 CREATE INDEX delivery_pending ON delivery (endpoint, due) WHERE state = 'pending';
 CREATE INDEX delivery_leased ON delivery (endpoint, lease_until, instance) WHERE state = 'leased';
-CREATE INDEX delivery_exhausted ON delivery (endpoint) WHERE state = 'exhausted';
 CREATE INDEX delivery_by_alert ON delivery (alert, endpoint);
 -- What may be forgotten, and whether its event may be too.
 CREATE INDEX delivery_by_arrival ON delivery (delivered_at) WHERE state = 'delivered';

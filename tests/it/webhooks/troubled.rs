@@ -9,7 +9,8 @@ use avert::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceI
 use avert::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, IngestReport, NewEndpoint};
 use avert::store::{
     Actor, AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
-    IngestRow, KeyRecord, OperatorStore, OrganizationRecord, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult, UnsettledAttempt,
+    IngestRow, KeyRecord, OperatorStore, OrganizationRecord, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult,
+    UnsettledAttempt,
 };
 use tokio::sync::watch;
 
