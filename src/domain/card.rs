@@ -45,10 +45,11 @@ fn chains(chars: &[char]) -> Vec<Vec<Range<usize>>> {
             at += 1;
             continue;
         }
+        let block = start..at;
         let joined = start > 0 && matches!(chars[start - 1], ' ' | '-');
         match chains.last_mut() {
-            Some(chain) if joined && chain.last().is_some_and(|block| block.end + 1 == start) => chain.push(start..at),
-            _ => chains.push(Vec::from([start..at])),
+            Some(chain) if joined && chain.last().is_some_and(|before| before.end + 1 == start) => chain.push(block),
+            _ => chains.push(vec![block]),
         }
     }
     chains
