@@ -23,13 +23,13 @@ fn file_in(place: &TempDir, name: &str) -> String {
 #[test]
 fn what_a_backup_of_a_running_engine_holds_comes_back_elsewhere_with_its_key() {
     let (home, place, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    import(home.path(), alerts(1..=5));
+    import(home.path(), &alerts(1..=5));
     run_ok(home.path(), &["webhooks", "add", "http://127.0.0.1:9/", "--header", "X-Api-Key: secret"]);
     let server = Server::start(home.path(), &[]);
     let file = file_in(&place, "avert.backup");
 
     let told: Value = serde_json::from_str(&run_ok(home.path(), &["backup", &file, "--output", "json"])).unwrap();
-    import(home.path(), alerts(6..=7));
+    import(home.path(), &alerts(6..=7));
     let restored: Value = serde_json::from_str(&run_ok(elsewhere.path(), &["restore", &file, "--output", "json"])).unwrap();
 
     assert_eq!((&told["alerts"], &told["keyFile"]), (&json!(5), &json!(format!("{file}.key"))));
@@ -47,11 +47,11 @@ fn what_a_backup_of_a_running_engine_holds_comes_back_elsewhere_with_its_key() {
 #[test]
 fn a_backup_leaves_nothing_but_itself_and_never_replaces_a_file_unasked() {
     let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    import(home.path(), alerts(1..=1));
+    import(home.path(), &alerts(1..=1));
     let file = file_in(&place, "avert.backup");
     run_ok(home.path(), &["backup", &file]);
     let first = fs::read(&file).unwrap();
-    import(home.path(), alerts(2..=2));
+    import(home.path(), &alerts(2..=2));
 
     let again = run(home.path(), &["backup", &file]);
     assert!(refused(&again, 1).contains("--force"));
@@ -67,7 +67,7 @@ fn a_backup_leaves_nothing_but_itself_and_never_replaces_a_file_unasked() {
 #[test]
 fn without_its_key_a_backup_says_which_file_has_to_be_kept() {
     let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    import(home.path(), alerts(1..=1));
+    import(home.path(), &alerts(1..=1));
     let file = file_in(&place, "avert.backup");
 
     let told = run_ok(home.path(), &["backup", &file, "--no-key"]);
@@ -79,10 +79,10 @@ fn without_its_key_a_backup_says_which_file_has_to_be_kept() {
 #[test]
 fn what_is_replaced_is_kept_and_can_be_restored_itself() {
     let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    import(home.path(), alerts(1..=2));
+    import(home.path(), &alerts(1..=2));
     let file = file_in(&place, "avert.backup");
     run_ok(home.path(), &["backup", &file]);
-    import(home.path(), alerts(3..=9));
+    import(home.path(), &alerts(3..=9));
 
     let told: Value = serde_json::from_str(&run_ok(home.path(), &["restore", &file, "--output", "json"])).unwrap();
     assert_eq!(total(home.path()), 2);
@@ -95,8 +95,8 @@ fn what_is_replaced_is_kept_and_can_be_restored_itself() {
 #[test]
 fn a_backup_of_another_data_directory_brings_its_key_and_the_old_one_is_kept() {
     let (home, other, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    import(home.path(), alerts(1..=1));
-    import(other.path(), alerts(1..=3));
+    import(home.path(), &alerts(1..=1));
+    import(other.path(), &alerts(1..=3));
     let old_key = fs::read(home.path().join("secret.key")).unwrap();
     let file = file_in(&place, "avert.backup");
     run_ok(other.path(), &["backup", &file]);
@@ -110,10 +110,10 @@ fn a_backup_of_another_data_directory_brings_its_key_and_the_old_one_is_kept() {
 #[test]
 fn restoring_is_refused_while_somebody_works_there() {
     let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    import(home.path(), alerts(1..=2));
+    import(home.path(), &alerts(1..=2));
     let file = file_in(&place, "avert.backup");
     run_ok(home.path(), &["backup", &file]);
-    import(home.path(), alerts(3..=3));
+    import(home.path(), &alerts(3..=3));
     let server = Server::start(home.path(), &[]);
 
     let busy = run(home.path(), &["restore", &file]);
@@ -128,7 +128,7 @@ fn restoring_is_refused_while_somebody_works_there() {
 #[test]
 fn what_is_no_backup_replaces_nothing_and_is_told() {
     let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    import(home.path(), alerts(1..=40));
+    import(home.path(), &alerts(1..=40));
     let good = file_in(&place, "good");
     run_ok(home.path(), &["backup", &good]);
     let named = |name: &str| file_in(&place, name);
@@ -166,8 +166,8 @@ fn what_is_no_backup_replaces_nothing_and_is_told() {
 #[test]
 fn a_backup_with_the_wrong_key_replaces_nothing() {
     let (home, other, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    import(home.path(), alerts(1..=1));
-    import(other.path(), alerts(1..=3));
+    import(home.path(), &alerts(1..=1));
+    import(other.path(), &alerts(1..=3));
     let file = file_in(&place, "avert.backup");
     run_ok(other.path(), &["backup", &file, "--no-key"]);
 

@@ -40,7 +40,7 @@ impl Desk {
 #[tokio::test]
 async fn a_disk_that_takes_nothing_more_gives_no_false_yes_and_all_goes_on_once_there_is_room() {
     let home = tempfile::tempdir().unwrap();
-    import(home.path(), alerts(1..=3));
+    import(home.path(), &alerts(1..=3));
     let created: Value = serde_json::from_str(&run_ok(home.path(), &["keys", "create", "--output", "json"])).unwrap();
     // The log is on the same disk.
     let log = std::fs::File::options().append(true).create(true).open(home.path().join("log")).unwrap();

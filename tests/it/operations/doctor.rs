@@ -28,7 +28,7 @@ fn assert_finds(home: &Path, check: &str, state: &str) -> Value {
 
 fn healthy() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
-    import(home.path(), alerts(1..=20));
+    import(home.path(), &alerts(1..=20));
     home
 }
 

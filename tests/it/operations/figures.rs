@@ -14,7 +14,7 @@ fn key(home: &std::path::Path, scope: &str) -> String {
 #[tokio::test]
 async fn an_operator_reads_what_was_asked_and_decided_and_how_long_the_queues_are() {
     let home = tempfile::tempdir().unwrap();
-    import(home.path(), alerts(1..=2));
+    import(home.path(), &alerts(1..=2));
     let (alerts_key, operator_key) = (key(home.path(), "alerts"), key(home.path(), "operator"));
     let server = Server::start(home.path(), &[]);
     let http = Client::new();
