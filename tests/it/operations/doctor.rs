@@ -113,7 +113,8 @@ fn a_decision_that_waits_for_a_person_is_wrong_and_a_doubtful_one_a_notice() {
     let attempt = |state: &str, alert: u8| {
         format!(
             "INSERT INTO resolution_attempt (id, organization, alert, dialect, refunded, comments, body_hash, state, generation, instance,
-                started_at, deadline) VALUES (randomblob(16), 1, {alert}, 'current', 'REFUNDED', '', randomblob(32), '{state}', 1, randomblob(16), 0, 0)"
+                started_at, deadline, actor, origin) VALUES (randomblob(16), 1, {alert}, 'current', 'REFUNDED', '', randomblob(32), '{state}', 1,
+                randomblob(16), 0, 0, 'somebody', 'somewhere')"
         )
     };
     spoil(home.path(), &attempt("UNKNOWN", 1));
