@@ -16,7 +16,7 @@ use avert::domain::{
 };
 use avert::engine::{ActingEngine, EngineSettings};
 use avert::providers::{AlertProvider, Declined, Doubt, SubmitResult};
-use avert::service::{AlertService, KeyScope, OperatorService, ResolveRequest, ServiceError};
+use avert::service::{AlertService, CreatedClient, KeyScope, OperatorService, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -33,6 +33,8 @@ enum Way {
     InProcess,
     /// A client across HTTP with an API key, in the current dialect.
     ApiKey,
+    /// A client across HTTP with client credentials and tokens, in the older dialect.
+    Token,
 }
 
 /// An engine and the handle that the sentences are about.
@@ -64,18 +66,24 @@ impl World {
         let clock = ManualClock::at(NOON);
         let engine = engine_with(directory.path(), &clock, provider, settings);
         let acting = acting(&engine).await;
-        let (alerts, dialect, server): (Arc<dyn AlertService>, _, _) = match way {
-            Way::InProcess => (Arc::new(acting.clone()), Dialect::Current, None),
-            Way::ApiKey => {
-                let key = acting.create_key(KeyScope::Alerts).await.unwrap().secret;
-                let cancel = CancellationToken::new();
-                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-                let url = format!("http://{}", listener.local_addr().unwrap());
-                tokio::spawn(api::serve(listener, engine.clone(), ApiOptions::default(), cancel.clone()));
-                let options = ClientOptions::new(url, Dialect::Current, Credential::ApiKey(key), clock.clone());
-                (Arc::new(Client::new(options).unwrap()), Dialect::Current, Some(cancel.drop_guard()))
+        let over_http = match way {
+            Way::InProcess => None,
+            Way::ApiKey => Some((Dialect::Current, Credential::ApiKey(acting.create_key(KeyScope::Alerts).await.unwrap().secret))),
+            Way::Token => {
+                let CreatedClient { client, secret } = acting.create_client().await.unwrap();
+                Some((Dialect::Older, Credential::ClientCredentials { id: client.id, secret }))
             }
         };
+        let Some((dialect, credential)) = over_http else {
+            let alerts = Arc::new(acting.clone());
+            return Self { alerts, dialect: Dialect::Current, engine: acting, clock, _server: None, _directory: directory };
+        };
+        let cancel = CancellationToken::new();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(api::serve(listener, engine.clone(), ApiOptions::default(), cancel.clone()));
+        let client = Client::new(ClientOptions::new(url, dialect, credential, clock.clone())).unwrap();
+        let (alerts, server) = (Arc::new(client), Some(cancel.drop_guard()));
         Self { alerts, dialect, engine: acting, clock, _server: server, _directory: directory }
     }
 
@@ -142,6 +150,11 @@ macro_rules! sentences {
             #[tokio::test]
             async fn over_http_with_an_api_key() {
                 super::$name(Way::ApiKey).await;
+            }
+
+            #[tokio::test]
+            async fn over_http_with_a_token() {
+                super::$name(Way::Token).await;
             }
         }
     )+};
@@ -406,4 +419,39 @@ async fn an_expired_alert_can_still_be_answered(way: Way) {
 
     assert_eq!(resolved.status, AlertStatus::Resolved);
     assert_eq!(resolved.expired_at, expired.expired_at);
+}
+
+#[tokio::test]
+async fn a_stopped_amount_comes_back_in_the_dialect_that_has_it_and_not_in_the_other() {
+    let alert = open_alert("P-1");
+    let stopped = |amount: &str| {
+        let resolution = Resolution::Older {
+            word: OlderWord::PartiallyStopped,
+            refunded: OlderRefunded::NotSettled,
+            amount_stopped: Some(amount.parse().unwrap()),
+            comments: String::new(),
+        };
+        ResolveRequest { resolution, idempotency_key: None }
+    };
+    let world = World::open(Way::Token).await.holding([alert.clone()]).await;
+
+    let too_much = world.alerts.resolve(alert.id, stopped("129.91")).await;
+    let resolved = world.alerts.resolve(alert.id, stopped("29.90")).await.unwrap();
+
+    assert!(matches!(&too_much, Err(ServiceError::InvalidResolution(errors)) if errors[0].field == "amountStopped"), "{too_much:?}");
+    assert_eq!(resolved.outcome.unwrap().amount_stopped.map(|amount| amount.to_string()).as_deref(), Some("29.90"));
+    let by_key = World::open(Way::ApiKey).await;
+    assert!(matches!(by_key.alerts.resolve(alert.id, stopped("1")).await, Err(ServiceError::InvalidRequest(_))));
+}
+
+#[tokio::test]
+async fn a_token_that_ends_is_renewed_without_anybody_noticing() {
+    let alert = open_alert("P-1");
+    let world = World::open(Way::Token).await.holding([alert.clone()]).await;
+    world.alerts.get(alert.id).await.unwrap();
+
+    world.clock.advance(chrono::Duration::hours(1));
+
+    world.alerts.get(alert.id).await.unwrap();
+    world.resolve(alert.id, Decision::Refunded).await.unwrap();
 }

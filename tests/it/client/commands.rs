@@ -227,6 +227,28 @@ async fn client_credentials_speak_the_older_dialect() {
     assert_eq!(super::foreign::header(&requests(&server, "GET").await[0], "authorization"), "Bearer a.b.c");
 }
 
+#[test]
+fn client_credentials_read_and_answer_an_alert_of_an_engine() {
+    let world = World::with_alerts(1);
+    let id = world.id("REMOTE-0000");
+    let created: Value = serde_json::from_str(&run_ok(world.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
+    let secret = world.desk.path().join("secret");
+    std::fs::write(&secret, created["client_secret"].as_str().unwrap()).unwrap();
+    let by_token = |arguments: &[&str]| {
+        let client = ["--url", &world.server.url, "--client-id", created["client_id"].as_str().unwrap()];
+        run(world.desk.path(), &[arguments, &client, &["--client-secret-file", secret.to_str().unwrap(), "--output", "json"]].concat())
+    };
+
+    let in_other_words = by_token(&["alerts", "resolve", &id, "--refunded", "refunded", "--yes"]);
+    let resolved = by_token(&["alerts", "resolve", &id, "--refunded", "refunded", "--resolution", "stopped", "--yes"]);
+    let listed = by_token(&["alerts", "list", "--outcome", "stopped"]);
+
+    assert_eq!(in_other_words.status.code(), Some(2), "{}", errors(&in_other_words));
+    assert!(resolved.status.success(), "{}", errors(&resolved));
+    assert_eq!(serde_json::from_slice::<Value>(&resolved.stdout).unwrap()["outcome"]["outcome"], "stopped");
+    assert_eq!(serde_json::from_slice::<Value>(&listed.stdout).unwrap()["data"][0]["id"], id);
+}
+
 #[rstest]
 #[case(&["alerts", "list", "--url", "http://127.0.0.1:1"], "needs a credential")]
 #[case(&["alerts", "list", "--url", "http://alerts.example.com", "--api-key-file", "KEY"], "plain http")]
