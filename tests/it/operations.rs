@@ -5,6 +5,7 @@ mod clock;
 mod disk;
 mod doctor;
 mod figures;
+mod modes;
 mod pages;
 mod ready;
 mod retention;

@@ -4,6 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use super::opening::{make_file, make_private};
 use crate::domain::InstanceId;
 
 /// This process's own lock, and the directory with everybody's.
@@ -18,11 +19,11 @@ pub(super) struct Instances {
 impl Instances {
     /// Announces this process as alive, and removes what dead ones left.
     pub(super) fn announce(directory: &Path) -> io::Result<Self> {
-        fs::create_dir_all(directory)?;
+        make_private(directory)?;
         let own = InstanceId::generate();
         // Others look at `.lock` files only: the name appears when the lock is already held.
         let preparing = directory.join(format!(".{own}.new"));
-        let lock = File::create_new(&preparing)?;
+        let lock = make_file(&preparing)?;
         lock.try_lock().map_err(|error| match error {
             TryLockError::Error(error) => error,
             TryLockError::WouldBlock => io::Error::new(ErrorKind::WouldBlock, "the new lock file is locked already"),
@@ -82,8 +83,12 @@ impl Gate {
     }
 
     fn take(instances: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Self>> {
-        fs::create_dir_all(instances)?;
-        let file = File::options().create(true).truncate(false).write(true).open(instances.join("gate"))?;
+        make_private(instances)?;
+        let gate = instances.join("gate");
+        let file = match make_file(&gate) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => File::options().write(true).open(&gate)?,
+            made => made?,
+        };
         match lock(&file) {
             Ok(()) => Ok(Some(Self { _lock: file })),
             Err(TryLockError::WouldBlock) => Ok(None),

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
 use super::connection::APPLICATION_ID;
+use super::opening::make_file;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::{StoreError, StoreResult};
 
@@ -107,9 +108,12 @@ fn back_up(conn: &Connection, path: &Path, schema: usize) -> StoreResult<PathBuf
     let target = backup.to_str().ok_or_else(|| {
         StoreError::Unusable(format!("{}: the backup before the migration needs a path in Unicode; rename the directory", path.display()))
     })?;
-    conn.execute("VACUUM INTO ?1", [target]).map_err(|error| {
+    let unwritable = |error: &dyn std::error::Error| {
         StoreError::Unusable(format!("{}: the backup before the migration cannot be written ({error}); make room there", backup.display()))
-    })?;
+    };
+    // SQLite would let others read it; it takes an empty file as well as none.
+    make_file(&backup).map_err(|error| unwritable(&error))?;
+    conn.execute("VACUUM INTO ?1", [target]).map_err(|error| unwritable(&error))?;
     Ok(backup)
 }
 
@@ -136,10 +140,12 @@ mod tests {
 
         let backup = migrate(&mut conn, &path, &[FIRST, SECOND]).unwrap().expect("a backup");
 
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&backup).unwrap().permissions());
         let old = Connection::open(backup).unwrap();
         assert_eq!(fresh, None);
         assert_eq!(old.query_row("SELECT name FROM thing", [], |row| row.get::<_, String>(0)).unwrap(), "kept");
         assert!(old.prepare("SELECT size FROM thing").is_err());
+        assert_eq!(mode & 0o777, 0o600, "nobody else can read it");
         assert!(conn.prepare("SELECT size FROM thing").is_ok());
         assert_eq!(migrate(&mut conn, &path, &[FIRST, SECOND]).unwrap(), None);
     }

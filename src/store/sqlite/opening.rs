@@ -113,7 +113,8 @@ pub(super) fn unusable(path: &Path, what: &str) -> StoreError {
     StoreError::Unusable(format!("{}: {what}", path.display()))
 }
 
-pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
+/// Makes a directory that nobody else can look into, with those above it; one that is there stays as it is.
+pub(super) fn make_private(directory: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -121,7 +122,11 @@ pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
         use std::os::unix::fs::DirBuilderExt as _;
         builder.mode(0o700);
     }
-    match builder.create(directory) {
+    builder.create(directory)
+}
+
+pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
+    match make_private(directory) {
         Ok(()) => Ok(()),
         Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) => {
             Err(unusable(directory, "is a file, and a directory is needed; name another data directory"))
@@ -149,7 +154,8 @@ fn check_file(database: &Path) -> StoreResult<()> {
     }
 }
 
-fn make_file(database: &Path) -> std::io::Result<()> {
+/// Makes an empty file that nobody else can read.
+pub(super) fn make_file(path: &Path) -> std::io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -157,7 +163,7 @@ fn make_file(database: &Path) -> std::io::Result<()> {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.mode(0o600);
     }
-    options.open(database).map(drop)
+    options.open(path)
 }
 
 /// Reads the data key, made for a new database, and proves that it is the one that everything in here was sealed with.

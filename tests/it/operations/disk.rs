@@ -42,13 +42,16 @@ async fn a_disk_that_takes_nothing_more_gives_no_false_yes_and_all_goes_on_once_
     let home = tempfile::tempdir().unwrap();
     import(home.path(), &alerts(1..=3));
     let created: Value = serde_json::from_str(&run_ok(home.path(), &["keys", "create", "--output", "json"])).unwrap();
-    // The log is on the same disk.
-    let log = std::fs::File::options().append(true).create(true).open(home.path().join("log")).unwrap();
+    // The log is on the same disk, and as long already as a file may become: not one line more can be written.
+    let path = home.path().join("log");
+    std::fs::write(&path, "an old line\n".repeat(1_000)).unwrap();
+    let log = std::fs::File::options().append(true).open(&path).unwrap();
     let server = Server::start_logging(home.path(), &["-v"], log.into());
     let desk = Desk { http: Client::new(), url: server.url.clone(), key: created["key"].as_str().unwrap().to_owned() };
     let (_, page) = desk.get("/api/v1/alerts").await;
     let ids: Vec<String> = page["data"].as_array().unwrap().iter().map(|alert| alert["id"].as_str().unwrap().to_owned()).collect();
 
+    let logged = std::fs::metadata(&path).unwrap().len();
     limit_files(&server, Some(4_096));
     for id in &ids {
         let (status, problem) = desk.refund(id).await;
@@ -60,6 +63,8 @@ async fn a_disk_that_takes_nothing_more_gives_no_false_yes_and_all_goes_on_once_
     assert_eq!(ready.as_u16(), 503);
     assert!(why["detail"].as_str().unwrap().contains("cannot be written"), "{why}");
     assert_eq!(desk.get("/health").await.0.as_u16(), 200);
+
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), logged, "what could not be logged is not in the log");
 
     limit_files(&server, None);
     let began = Instant::now();
