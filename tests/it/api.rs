@@ -7,6 +7,7 @@ mod matrix;
 mod older;
 mod openapi;
 mod operator;
+mod operator_matrix;
 mod queries;
 mod resolving;
 mod served;

@@ -15,13 +15,13 @@ use crate::support::alerts::open_alert;
 use crate::support::engine::{incoming, says};
 
 /// A kind of credential: its name, its headers, and the answer to it.
-struct Kind {
-    name: &'static str,
-    headers: Vec<(&'static str, String)>,
-    status: u16,
-    code: &'static str,
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    pub(super) headers: Vec<(&'static str, String)>,
+    pub(super) status: u16,
+    pub(super) code: &'static str,
     /// What the answer says of the reason.
-    words: &'static str,
+    pub(super) words: &'static str,
 }
 
 fn kind(name: &'static str, headers: &[(&'static str, &str)], words: &'static str) -> Kind {
@@ -33,16 +33,25 @@ fn ambiguous(name: &'static str, headers: &[(&'static str, &str)]) -> Kind {
     Kind { status: 400, code: "ambiguous_credentials", ..kind(name, headers, "one credential") }
 }
 
-fn bearer(token: &str) -> String {
+pub(super) fn bearer(token: &str) -> String {
     format!("Bearer {token}")
 }
 
 /// Every way through which an alert is reached: the path with an alert's id, and whether a body goes with it.
-const ROUTES: [(&str, &str); 4] = [
+pub(super) const ROUTES: [(&str, &str); 4] = [
     ("GET", "/api/v1/alerts"),
     ("GET", "/api/v1/alerts/{id}"),
     ("GET", "/api/v1/alerts/{id}/outcome"),
     ("PUT", "/api/v1/alerts/{id}/resolution"),
+];
+
+/// What is for anybody.
+pub(super) const OPEN: [(&str, &str); 5] = [
+    ("POST", "/auth/token"),
+    ("GET", "/.well-known/jwks.json"),
+    ("GET", "/health"),
+    ("GET", "/ready"),
+    ("GET", "/openapi.json"),
 ];
 
 /// A sound request of a route, in words that both dialects understand where there is a body.
@@ -63,11 +72,15 @@ fn with_head(token: &str, head: &Value, signature: &str) -> String {
     format!("{}.{claims}.{signature}", URL_SAFE_NO_PAD.encode(head.to_string()))
 }
 
-/// Every kind that opens nothing, on this engine.
-async fn unacceptable(served: &Served) -> Vec<Kind> {
+/// Every kind that opens no route of a scope, on this engine.
+pub(super) async fn unacceptable(served: &Served, scope: KeyScope) -> Vec<Kind> {
     let elsewhere = Served::start().await;
     let foreign_token = elsewhere.token().await;
-    let revoked_key = served.acting.create_key(KeyScope::Alerts).await.unwrap();
+    let (good, wrong_scope, foreign_key) = match scope {
+        KeyScope::Alerts => (&served.key, &served.operator_key, &elsewhere.key),
+        KeyScope::Operator => (&served.operator_key, &served.key, &elsewhere.operator_key),
+    };
+    let revoked_key = served.acting.create_key(scope).await.unwrap();
     served.acting.revoke_key(&revoked_key.key.id).await.unwrap();
     let expired = served.token().await;
     served.clock.advance(Duration::seconds(600));
@@ -89,8 +102,8 @@ async fn unacceptable(served: &Served) -> Vec<Kind> {
     let other_kid = with_head(&token, &object!({"alg": "EdDSA", "typ": "JWT", "kid": "another"}), parts[2]);
     let unsigned = format!("{}.{}.", parts[0], parts[1]);
     let mistyped = {
-        let last = if served.key.ends_with('0') { "1" } else { "0" };
-        format!("{}{last}", &served.key[..served.key.len() - 1])
+        let last = if good.ends_with('0') { "1" } else { "0" };
+        format!("{}{last}", &good[..good.len() - 1])
     };
     let basic = format!("Basic {}", STANDARD.encode(format!("{}:{}", client.client.id, client.secret.reveal())));
 
@@ -99,16 +112,16 @@ async fn unacceptable(served: &Served) -> Vec<Kind> {
         kind("an empty key", &[("X-API-KEY", "")], "mistyped"),
         kind("a malformed key", &[("X-API-KEY", "hunter2")], "mistyped"),
         kind("a key with a wrong checksum", &[("X-API-KEY", &mistyped)], "mistyped"),
-        kind("a key of another service", &[("X-API-KEY", &elsewhere.key)], "not known here"),
+        kind("a key of another service", &[("X-API-KEY", foreign_key)], "not known here"),
         kind("a revoked key", &[("X-API-KEY", revoked_key.secret.reveal())], "revoked"),
-        kind("a key of the wrong scope", &[("X-API-KEY", &served.operator_key)], "scope"),
+        kind("a key of the wrong scope", &[("X-API-KEY", wrong_scope)], "scope"),
         kind("a token as a key", &[("X-API-KEY", &token)], "mistyped"),
         kind("a client secret as a key", &[("X-API-KEY", client.secret.reveal())], "mistyped"),
         kind("an empty authorization", &[("Authorization", "")], "Bearer"),
         kind("a bearer without a token", &[("Authorization", "Bearer ")], "Bearer"),
         kind("basic credentials", &[("Authorization", &basic)], "Bearer"),
         kind("a malformed token", &[("Authorization", "Bearer hunter2")], "malformed"),
-        kind("a key as a token", &[("Authorization", &bearer(&served.key))], "malformed"),
+        kind("a key as a token", &[("Authorization", &bearer(good))], "malformed"),
         kind("a client secret as a token", &[("Authorization", &bearer(client.secret.reveal()))], "malformed"),
         kind("an expired token", &[("Authorization", &bearer(&expired))], "expired"),
         kind("a token of another service", &[("Authorization", &bearer(&foreign_token))], "not signed by this service"),
@@ -117,9 +130,9 @@ async fn unacceptable(served: &Served) -> Vec<Kind> {
         kind("a token with the algorithm none", &[("Authorization", &bearer(&none))], "malformed"),
         kind("a token signed with HS256", &[("Authorization", &bearer(&hmac))], "not signed by this service"),
         kind("a token of a revoked client", &[("Authorization", &bearer(&revoked_token))], "revoked"),
-        ambiguous("a key and a token", &[("X-API-KEY", &served.key), ("Authorization", &bearer(&token))]),
-        ambiguous("a key and basic credentials", &[("X-API-KEY", &served.key), ("Authorization", &basic)]),
-        ambiguous("two keys", &[("X-API-KEY", &served.key), ("X-API-KEY", &served.key)]),
+        ambiguous("a key and a token", &[("X-API-KEY", good), ("Authorization", &bearer(&token))]),
+        ambiguous("a key and basic credentials", &[("X-API-KEY", good), ("Authorization", &basic)]),
+        ambiguous("two keys", &[("X-API-KEY", good), ("X-API-KEY", good)]),
         ambiguous("two tokens", &[("Authorization", &bearer(&token)), ("Authorization", &bearer(&token))]),
     ]
 }
@@ -128,7 +141,7 @@ async fn unacceptable(served: &Served) -> Vec<Kind> {
 async fn no_unacceptable_credential_opens_any_route_or_changes_anything() {
     let served = Served::start().await;
     let id = served.alert().await;
-    let kinds = unacceptable(&served).await;
+    let kinds = unacceptable(&served, KeyScope::Alerts).await;
     let before = served.read(id).await;
 
     for route in ROUTES {
@@ -166,7 +179,7 @@ async fn credentials_are_looked_at_before_anything_else_that_is_wrong() {
 async fn routes_that_need_no_credential_heed_none() {
     let served = Served::start().await;
 
-    for path in ["/health", "/.well-known/jwks.json"] {
+    for (_, path) in OPEN.into_iter().filter(|(method, _)| *method == "GET") {
         for headers in [vec![], vec![("X-API-KEY", "hunter2")], vec![("Authorization", "Bearer x")]] {
             let request = served.bare(Method::GET, path);
             let request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
