@@ -1,6 +1,7 @@
 //! The HTTP API of the engine: routes, credentials, errors, protection.
 
 mod errors;
+mod fields;
 mod hostile;
 mod lists;
 mod matrix;

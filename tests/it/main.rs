@@ -18,6 +18,7 @@ mod operations;
 mod organizations;
 mod peers;
 mod readme;
+mod sentences;
 mod smoke;
 mod store;
 mod support;

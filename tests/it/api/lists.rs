@@ -186,6 +186,17 @@ async fn nothing_at_all_is_an_empty_page() {
 }
 
 #[tokio::test]
+async fn a_content_type_on_a_read_changes_nothing() {
+    let (served, _) = desk().await;
+    let plain = json(served.get("/api/v1/alerts").await, 200).await;
+
+    for content_type in ["application/json", "text/plain", "nonsense"] {
+        let read = served.request(reqwest::Method::GET, "/api/v1/alerts").header("Content-Type", content_type);
+        assert_eq!(json(read.send().await.unwrap(), 200).await, plain);
+    }
+}
+
+#[tokio::test]
 async fn a_single_alert_has_the_fields_of_the_list() {
     let (served, alerts) = desk().await;
     let list = json(served.get("/api/v1/alerts?size=100").await, 200).await;
