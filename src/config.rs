@@ -66,7 +66,7 @@ pub struct Settings {
     pub serve: Serve,
     /// Time to answer.
     pub windows: Windows,
-    /// How long what arrived is kept.
+    /// How long things are kept.
     pub retention: Retention,
     /// Who answers decisions.
     pub simulator: Simulator,
@@ -108,7 +108,7 @@ impl Default for Windows {
     }
 }
 
-/// How long deliveries that arrived are kept, in days; 0 for ever.
+/// How long things are kept, in days; 0 for ever.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {
@@ -116,11 +116,15 @@ pub struct Retention {
     pub tries_days: Days,
     /// They and their events.
     pub deliveries_days: Days,
+    /// Decisions that have ended, and their Idempotency-Keys.
+    pub attempts_days: Days,
+    /// The audit log.
+    pub audit_days: Days,
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { tries_days: Days(30), deliveries_days: Days(90) }
+        Self { tries_days: Days(30), deliveries_days: Days(90), attempts_days: Days(365), audit_days: Days(2557) }
     }
 }
 
@@ -399,7 +403,7 @@ fn flag(text: &str) -> Result<bool, String> {
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every environment variable that sets a setting.
-const VARIABLES: [(&str, Set); 17] = [
+const VARIABLES: [(&str, Set); 19] = [
     ("AVERT_ENVIRONMENT", |settings, text| word(text).map(|value| settings.environment = value)),
     ("AVERT_ORGANIZATION", |settings, text| {
         text.clone_into(&mut settings.organization);
@@ -420,6 +424,8 @@ const VARIABLES: [(&str, Set); 17] = [
     ("AVERT_WINDOW_CDRN", |settings, text| text.parse().map(|value| settings.windows.cdrn = value)),
     ("AVERT_KEEP_TRIES_DAYS", |settings, text| text.parse().map(|value| settings.retention.tries_days = value)),
     ("AVERT_KEEP_DELIVERIES_DAYS", |settings, text| text.parse().map(|value| settings.retention.deliveries_days = value)),
+    ("AVERT_KEEP_ATTEMPTS_DAYS", |settings, text| text.parse().map(|value| settings.retention.attempts_days = value)),
+    ("AVERT_KEEP_AUDIT_DAYS", |settings, text| text.parse().map(|value| settings.retention.audit_days = value)),
     ("AVERT_SIMULATOR_FAULT", |settings, text| word(text).map(|value| settings.simulator.fault = value)),
     ("AVERT_THEME", |settings, text| word(text).map(|value| settings.console.theme = value)),
     ("AVERT_MOUSE", |settings, text| flag(text).map(|value| settings.console.mouse = value)),

@@ -7,7 +7,10 @@ use serde_json::json;
 
 use super::Context;
 use super::args::{BackupArgs, RestoreArgs};
+use super::failure::say;
 use super::output::{Answer, Rows, columns_of};
+use crate::service::AuditState;
+use crate::store::Actor;
 use crate::store::sqlite::backup::{BackupOptions, Contents, RestoreOptions, back_up, restore};
 
 /// The data key's file, and whether it is the one beside the database (else its place is the operator's business).
@@ -34,6 +37,7 @@ pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<
         }
         None => format!("Its secrets are encrypted with {}, which is not in it: keep that file too.", options.key_file.display()),
     };
+    warn_of_the_audit_log(&backup.contents);
     let note = format!("{} holds {}, verified.\n{key}", options.target.display(), told(&backup.contents));
     print(
         context,
@@ -46,6 +50,8 @@ pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<
             "outcomes": backup.contents.rows_of("outcome"),
             "events": backup.contents.rows_of("event"),
             "deliveries": backup.contents.rows_of("delivery"),
+            "auditEntries": backup.contents.rows_of("audit"),
+            "auditFault": fault(&backup.contents),
             "bytes": backup.contents.bytes,
         }),
     )
@@ -53,8 +59,16 @@ pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<
 
 pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Result<()> {
     let (key_file, beside) = key_file(context);
-    let options = RestoreOptions { database: context.home.database.clone(), key_file, replace_key: beside, from: args.file, key: args.key };
+    let options = RestoreOptions {
+        database: context.home.database.clone(),
+        key_file,
+        replace_key: beside,
+        from: args.file,
+        key: args.key,
+        by: Actor::at_this_machine(),
+    };
     let restored = restore(&options)?;
+    warn_of_the_audit_log(&restored.contents);
     let mut note = format!("{} is in place, with {}, verified.", options.from.display(), told(&restored.contents));
     for (what, kept) in [("database", &restored.kept), ("key", &restored.kept_key)] {
         if let Some(kept) = kept {
@@ -75,9 +89,26 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
             "outcomes": restored.contents.rows_of("outcome"),
             "events": restored.contents.rows_of("event"),
             "deliveries": restored.contents.rows_of("delivery"),
+            "auditEntries": restored.contents.rows_of("audit"),
+            "auditFault": fault(&restored.contents),
             "bytes": restored.contents.bytes,
         }),
     )
+}
+
+/// What is wrong with the audit log, in words.
+fn fault(contents: &Contents) -> Option<String> {
+    match &contents.audit {
+        AuditState::Whole { .. } => None,
+        AuditState::Broken { number, what } => Some(format!("entry {number} {what}")),
+    }
+}
+
+/// It is copied as it is: the alerts are needed, and it is evidence. But nobody must take it for whole.
+fn warn_of_the_audit_log(contents: &Contents) {
+    if let Some(fault) = fault(contents) {
+        say(&format!("warning: the audit log in it is broken: {fault}; somebody changed the database by other means than avert"));
+    }
 }
 
 fn told(contents: &Contents) -> String {

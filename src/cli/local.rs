@@ -10,7 +10,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{Fault, Settings};
+use crate::config::{Days, Fault, Settings};
 use crate::domain::Provider;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::engine::{ActingEngine, CountingClock, Engine, EngineSettings, Retention, Windows};
@@ -87,10 +87,16 @@ impl Local {
     }
 }
 
-/// How long what arrived is kept; 0 days: for ever.
+/// How long things are kept; 0 days: for ever.
 fn retention(settings: &Settings) -> Retention {
-    let days = |days: u32| Some(days).filter(|days| *days > 0).map(|days| TimeDelta::days(days.into()));
-    Retention { tries: days(settings.retention.tries_days.0), deliveries: days(settings.retention.deliveries_days.0) }
+    let days = |days: Days| Some(days.0).filter(|days| *days > 0).map(|days| TimeDelta::days(days.into()));
+    let kept = &settings.retention;
+    Retention {
+        tries: days(kept.tries_days),
+        deliveries: days(kept.deliveries_days),
+        attempts: days(kept.attempts_days),
+        audit: days(kept.audit_days),
+    }
 }
 
 /// What goes on without being asked.

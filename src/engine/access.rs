@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq;
 use super::{Caller, Engine, THIS_MACHINE, locked, unavailable};
 use crate::domain::{FieldError, OrganizationId, Timestamp};
 use crate::service::{ApiKey, CreatedKey, Environment, KeyScope, Secret, ServiceError};
-use crate::store::{KeyRecord, OrganizationRecord, StoreResult};
+use crate::store::{Actor, KeyRecord, OrganizationRecord, StoreResult};
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -70,7 +70,8 @@ impl Engine {
             (None, [only]) => only,
             (None, _) => return Err(wrong(format!("must be named: there are {}", names()))),
         };
-        Ok(Caller { organization: found.clone(), actor: "local".to_owned(), origin: THIS_MACHINE.to_owned() })
+        let Actor { name, origin } = Actor::at_this_machine();
+        Ok(Caller { organization: found.clone(), actor: name, origin })
     }
 
     pub(super) async fn create_key(&self, caller: &Caller, scope: KeyScope) -> Result<CreatedKey, ServiceError> {

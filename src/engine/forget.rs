@@ -1,7 +1,9 @@
-//! Forgetting what has served its time: deliveries that arrived long ago, their events, and the log of tries.
+//! Forgetting what has served its time: deliveries that arrived long ago, their events and the log of tries, attempts to resolve that have
+//! ended, and the oldest entries of the audit log.
 
 use std::time::Duration;
 
+use chrono::{TimeDelta, TimeZone as _, Utc};
 use tokio_util::sync::CancellationToken;
 
 use super::Engine;
@@ -18,41 +20,64 @@ const BREATH: Duration = Duration::from_millis(50);
 const FIRST: Duration = Duration::from_secs(60);
 const EVERY: Duration = Duration::from_secs(3_600);
 
+/// So long an attempt answers repeats with its Idempotency-Key (decisions, Repeats).
+const IDEMPOTENCY_KEY_LIFE: TimeDelta = TimeDelta::hours(24);
+
 /// How long things are kept; nothing where they are kept for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// The log of tries of a delivery that arrived, from each try on.
-    pub tries: Option<chrono::TimeDelta>,
+    pub tries: Option<TimeDelta>,
     /// A delivery that arrived, and its event once every delivery of it is forgotten; from its arrival on.
-    pub deliveries: Option<chrono::TimeDelta>,
+    pub deliveries: Option<TimeDelta>,
+    /// An attempt to resolve, from its end on; a day at least.
+    pub attempts: Option<TimeDelta>,
+    /// An entry of the audit log, to the end of the UTC day.
+    pub audit: Option<TimeDelta>,
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { tries: Some(chrono::TimeDelta::days(30)), deliveries: Some(chrono::TimeDelta::days(90)) }
+        let days = |days| Some(TimeDelta::days(days));
+        Self { tries: days(30), deliveries: days(90), attempts: days(365), audit: days(2_557) }
     }
 }
 
 impl Retention {
     fn horizon(self, now: Timestamp) -> Horizon {
-        let before = |kept: Option<chrono::TimeDelta>| kept.and_then(|kept| now.checked_sub_signed(kept));
-        Horizon { tries: before(self.tries), deliveries: before(self.deliveries) }
+        let before = |kept: Option<TimeDelta>| kept.and_then(|kept| now.checked_sub_signed(kept));
+        Horizon {
+            tries: before(self.tries),
+            deliveries: before(self.deliveries),
+            attempts: before(self.attempts.map(|kept| kept.max(IDEMPOTENCY_KEY_LIFE))),
+            // Whole days: each pruning leaves an entry, and one a day is enough.
+            audit: before(self.audit).and_then(|moment| moment.date_naive().and_hms_opt(0, 0, 0)).map(|day| Utc.from_utc_datetime(&day)),
+        }
     }
 }
 
 impl Engine {
-    /// Forgets everything whose time is over. Alerts, outcomes, decisions, and deliveries that have not arrived are never touched.
+    /// Forgets everything whose time is over. Alerts, outcomes, attempts that have not ended, and deliveries that have not arrived are never
+    /// touched.
     ///
     /// # Errors
     /// When the store cannot do it now; what was done stays done.
     pub async fn forget_once(&self) -> StoreResult<Forgotten> {
         // A clock that has jumped ahead must not make us forget what is young.
-        let horizon = self.settings().retention.horizon(self.trusted_now());
+        let now = self.trusted_now();
+        let horizon = self.settings().retention.horizon(now);
         let mut all = Forgotten::default();
         loop {
-            let batch = self.store().forget(horizon, BATCH).await?;
+            let batch = self.store().forget(horizon, BATCH, now).await?;
             all.add(batch);
-            for (kind, rows) in [("delivery", batch.deliveries), ("event", batch.events), ("try", batch.tries)] {
+            let kinds = [
+                ("delivery", batch.deliveries),
+                ("event", batch.events),
+                ("try", batch.tries),
+                ("attempt", batch.attempts),
+                ("audit", batch.audit),
+            ];
+            for (kind, rows) in kinds {
                 metrics::counter!("avert_forgotten_total", "kind" => kind).increment(rows);
             }
             if batch == Forgotten::default() {
@@ -75,9 +100,11 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
         tokio::select! {
             () = cancel.cancelled() => return,
             done = engine.forget_once() => match done {
-                Ok(Forgotten { deliveries: 0, tries: 0, .. }) => {}
-                Ok(done) => tracing::info!(deliveries = done.deliveries, events = done.events, tries = done.tries, "old deliveries were forgotten"),
-                Err(error) => tracing::warn!(%error, "old deliveries could not be forgotten, trying again in an hour"),
+                Ok(done) if done == Forgotten::default() => {}
+                Ok(Forgotten { deliveries, events, tries, attempts, audit }) => {
+                    tracing::info!(deliveries, events, tries, attempts, audit, "what has served its time was forgotten");
+                }
+                Err(error) => tracing::warn!(%error, "what has served its time could not be forgotten, trying again in an hour"),
             },
         }
     }

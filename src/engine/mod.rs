@@ -70,7 +70,7 @@ impl Caller {
 }
 
 /// Where a caller is who does not come over a network.
-const THIS_MACHINE: &str = "this machine";
+const THIS_MACHINE: &str = Actor::THIS_MACHINE;
 
 /// The alert service in this process. Cheap to clone: clones are one engine.
 #[derive(Clone)]

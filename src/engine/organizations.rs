@@ -3,7 +3,7 @@
 use super::{Engine, unavailable};
 use crate::domain::{CompanyId, EnrollmentId, FieldError, OrganizationId};
 use crate::service::{Organization, ServiceError};
-use crate::store::OrganizationRecord;
+use crate::store::{Actor, OrganizationRecord};
 
 /// Longest name, in characters.
 const MAX_NAME: usize = 64;
@@ -17,7 +17,7 @@ impl Engine {
         self.store().organizations().await.map_err(unavailable)
     }
 
-    /// Makes an organization with a default company and enrollment of its own.
+    /// Makes an organization with a default company and enrollment of its own. Only who works at this machine can; so the audit log says.
     ///
     /// # Errors
     /// Where the name is no name, or taken.
@@ -28,7 +28,8 @@ impl Engine {
             default_company: CompanyId::generate(),
             default_enrollment: EnrollmentId::generate(),
         };
-        self.store().add_organization(record.clone(), self.now()).await.map_err(unavailable)?;
+        let signed = self.store().signed(Actor::at_this_machine());
+        signed.add_organization(record.clone(), self.now()).await.map_err(unavailable)?;
         tracing::info!(organization = %record.organization.name, id = %record.organization.id, "organization created");
         Ok(record)
     }

@@ -201,6 +201,10 @@ pub enum AuditState {
     Whole {
         /// How many there are.
         entries: u64,
+        /// The number of the newest one; 0 in a log that is still empty.
+        newest: u64,
+        /// Its SHA-256. Noted elsewhere, it proves later that nothing up to it was forged.
+        hash: [u8; 32],
     },
     /// Something was altered, or is missing.
     Broken {

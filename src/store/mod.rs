@@ -281,6 +281,10 @@ pub struct Horizon {
     pub tries: Option<Timestamp>,
     /// Deliveries, by their arrival.
     pub deliveries: Option<Timestamp>,
+    /// Attempts to resolve that have ended, by their end. At least 24 h back: Idempotency-Keys are remembered by them.
+    pub attempts: Option<Timestamp>,
+    /// Entries of the audit log.
+    pub audit: Option<Timestamp>,
 }
 
 /// What was forgotten.
@@ -292,14 +296,20 @@ pub struct Forgotten {
     pub events: u64,
     /// Entries of the log of tries.
     pub tries: u64,
+    /// Attempts to resolve that have ended.
+    pub attempts: u64,
+    /// Entries of the audit log.
+    pub audit: u64,
 }
 
 impl Forgotten {
-    /// Both together.
+    /// Adds what else was forgotten.
     pub fn add(&mut self, other: Self) {
         self.deliveries += other.deliveries;
         self.events += other.events;
         self.tries += other.tries;
+        self.attempts += other.attempts;
+        self.audit += other.audit;
     }
 }
 
@@ -428,9 +438,10 @@ pub trait Store: Send + Sync + 'static {
     /// Revokes a key of the organization; `None` when it has no such key.
     async fn revoke_key(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiKey>>;
 
-    /// Forgets deliveries that arrived before the horizon, their events and the log of their tries: at most `limit` of each kind, oldest
-    /// first. What has not arrived is never touched.
-    async fn forget(&self, horizon: Horizon, limit: u32) -> StoreResult<Forgotten>;
+    /// Forgets what is before the horizon: deliveries that arrived, their events and the log of their tries, attempts that have ended, at
+    /// most `limit` of each kind, oldest first; and of the audit log ten times as many, which an entry in it then tells of. What has not
+    /// arrived or ended is never touched.
+    async fn forget(&self, horizon: Horizon, limit: u32, now: Timestamp) -> StoreResult<Forgotten>;
 
     /// A small write that nobody sees, on the disk when this returns: proves that the database can be written.
     async fn probe(&self, now: Timestamp) -> StoreResult<()>;

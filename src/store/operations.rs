@@ -19,9 +19,17 @@ pub struct Actor {
 }
 
 impl Actor {
+    /// The origin of what comes from this machine's own command line and console.
+    pub const THIS_MACHINE: &str = "this machine";
+
     /// What avert does by itself.
     pub fn avert() -> Self {
         Self { name: "avert".to_owned(), origin: String::new() }
+    }
+
+    /// Who works at this machine, by the command line or in the console.
+    pub fn at_this_machine() -> Self {
+        Self { name: "local".to_owned(), origin: Self::THIS_MACHINE.to_owned() }
     }
 }
 

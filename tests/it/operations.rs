@@ -8,4 +8,5 @@ mod figures;
 mod modes;
 mod pages;
 mod ready;
+mod records;
 mod retention;

@@ -203,6 +203,8 @@ CREATE UNIQUE INDEX resolution_attempt_running ON resolution_attempt (alert) WHE
 CREATE INDEX resolution_attempt_unsettled ON resolution_attempt (state, next_check) WHERE state IN ('INFLIGHT', 'UNKNOWN');
 CREATE INDEX resolution_attempt_by_key ON resolution_attempt (organization, idempotency_key, started_at)
     WHERE idempotency_key IS NOT NULL;
+-- What may be forgotten.
+CREATE INDEX resolution_attempt_by_end ON resolution_attempt (ended_at) WHERE state IN ('COMMITTED', 'RELEASED');
 CREATE INDEX resolution_attempt_open ON resolution_attempt (organization, key) WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED');
 
 -- Where webhooks go. `credential` is sealed with the data key.
@@ -307,8 +309,8 @@ CREATE TABLE signing_key (
     created_at INTEGER NOT NULL
 ) STRICT;
 
--- Who changed what, when and from where. Each entry carries the hash of the one before; entries are never altered, and only the oldest
--- ones can be taken away. AUTOINCREMENT remembers the newest number, so that missing newest entries show.
+-- Who changed what, when and from where. Each entry carries the hash of the one before; entries are never altered, and only those up to
+-- `audit_start` can be taken away. AUTOINCREMENT remembers the newest number, so that missing newest entries show.
 CREATE TABLE audit (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     at INTEGER NOT NULL,
@@ -322,9 +324,30 @@ CREATE TABLE audit (
     hash BLOB NOT NULL CHECK (length(hash) = 32)
 ) STRICT;
 CREATE INDEX audit_by_organization ON audit (organization, number);
+
+-- Number and hash of the newest entry that was taken away by age: the log goes on from there. An entry of the log tells of it too.
+CREATE TABLE audit_start (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    number INTEGER NOT NULL,
+    hash BLOB NOT NULL CHECK (length(hash) = 32)
+) STRICT;
+INSERT INTO audit_start (only, number, hash) VALUES (1, 0, zeroblob(32));
+
 CREATE TRIGGER audit_is_not_altered BEFORE UPDATE ON audit BEGIN
     SELECT RAISE(ABORT, 'the audit log is append-only');
 END;
-CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit WHEN old.number <> (SELECT min(number) FROM audit) BEGIN
-    SELECT RAISE(ABORT, 'only the oldest entries of the audit log can be taken away');
+CREATE TRIGGER audit_is_kept BEFORE DELETE ON audit WHEN old.number > (SELECT number FROM audit_start) BEGIN
+    SELECT RAISE(ABORT, 'entries of the audit log are taken away by age alone');
+END;
+-- Nothing takes the place of an entry, not even with INSERT OR REPLACE, which fires no trigger for what it replaces.
+CREATE TRIGGER audit_goes_on BEFORE INSERT ON audit
+    WHEN new.number <= max(coalesce((SELECT max(number) FROM audit), 0), (SELECT number FROM audit_start)) BEGIN
+    SELECT RAISE(ABORT, 'the audit log is only added to');
+END;
+CREATE TRIGGER audit_start_goes_on BEFORE UPDATE ON audit_start
+    WHEN new.number < old.number OR NOT EXISTS (SELECT 1 FROM audit WHERE number = new.number AND hash = new.hash) BEGIN
+    SELECT RAISE(ABORT, 'the audit log begins later and later');
+END;
+CREATE TRIGGER audit_start_is_kept BEFORE DELETE ON audit_start BEGIN
+    SELECT RAISE(ABORT, 'the audit log has a beginning');
 END;

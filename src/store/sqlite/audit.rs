@@ -1,5 +1,8 @@
 //! The audit log: each entry in the commit of the change it tells of, each with the hash of the one before.
 
+mod prune;
+mod verify;
+
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use sha2::{Digest, Sha256};
 
@@ -8,8 +11,11 @@ use super::rows::{known_organization, micros, moment, organization_key};
 use super::writer::Unit;
 use crate::domain::OrganizationId;
 use crate::domain::time::Timestamp;
-use crate::service::{AuditEntry, AuditState, IngestReport};
+use crate::service::{AuditEntry, IngestReport};
 use crate::store::{Actor, StoreResult};
+
+pub(super) use self::prune::{prunable, prune};
+pub(super) use self::verify::{hex, verify};
 
 /// What is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +23,8 @@ pub(super) enum Action {
     AlertsTakenIn,
     AlertResolved,
     AttemptSettled,
+    AuditPruned,
+    BackupRestored,
     ClientCreated,
     ClientRevoked,
     DeliveriesSentAgain,
@@ -35,6 +43,8 @@ impl Action {
             Self::AlertsTakenIn => "alerts.taken_in",
             Self::AlertResolved => "alert.resolved",
             Self::AttemptSettled => "attempt.settled",
+            Self::AuditPruned => "audit.pruned",
+            Self::BackupRestored => "backup.restored",
             Self::ClientCreated => "client.created",
             Self::ClientRevoked => "client.revoked",
             Self::DeliveriesSentAgain => "deliveries.sent_again",
@@ -78,6 +88,13 @@ pub(super) fn taken_in(
     record(unit, by, organization, Action::AlertsTakenIn, "", &detail, now)
 }
 
+/// Writes down for every organization that all of it was brought back from a backup.
+pub(super) fn restored(conn: &Connection, by: &Actor, what: &str, now: Timestamp) -> StoreResult<()> {
+    let organizations: Vec<i64> =
+        conn.prepare("SELECT key FROM organization ORDER BY key")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    organizations.into_iter().try_for_each(|organization| append(conn, by, organization, Action::BackupRestored, "", what, now))
+}
+
 /// Writes an entry of an organization down, which is known by its key.
 pub(super) fn record_of(
     unit: &Unit<'_>,
@@ -88,18 +105,28 @@ pub(super) fn record_of(
     detail: &str,
     now: Timestamp,
 ) -> StoreResult<()> {
-    let conn = unit.conn;
-    let newest: Option<(i64, [u8; 32])> = conn
-        .prepare_cached("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1")?
-        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let number = last_number(conn)?.max(newest.map_or(0, |(number, _)| number)) + 1;
+    append(unit.conn, by, organization, action, subject, detail, now)
+}
+
+fn append(
+    conn: &Connection,
+    by: &Actor,
+    organization: i64,
+    action: Action,
+    subject: &str,
+    detail: &str,
+    now: Timestamp,
+) -> StoreResult<()> {
+    let newest: Option<Link> =
+        conn.prepare_cached("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1")?.query_row([], Link::read).optional()?;
+    let newest = newest.map_or_else(|| start(conn), Ok)?;
+    let number = last_number(conn)?.max(newest.number) + 1;
     let entry = Entry {
         number,
         at: micros(now),
         organization,
         texts: [&by.name, &by.origin, action.as_str(), subject, detail].map(str::to_owned),
-        previous: newest.map_or([0; 32], |(_, hash)| hash),
+        previous: newest.hash,
     };
     let [actor, origin, action, subject, detail] = &entry.texts;
     conn.prepare_cached("INSERT INTO audit VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?.execute(params![
@@ -124,6 +151,24 @@ fn last_number(conn: &Connection) -> rusqlite::Result<i64> {
         .query_row([], |row| row.get::<_, i64>(0))
         .optional()?;
     Ok(last.unwrap_or(0))
+}
+
+/// An entry, as the one after it refers to it. Number 0 is where a log begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Link {
+    number: i64,
+    hash: [u8; 32],
+}
+
+impl Link {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self { number: row.get(0)?, hash: row.get(1)? })
+    }
+}
+
+/// What the oldest entry there is follows from: the newest one that was taken away by age, if one was.
+fn start(conn: &Connection) -> rusqlite::Result<Link> {
+    conn.prepare_cached("SELECT number, hash FROM audit_start")?.query_row([], Link::read)
 }
 
 /// What the hash of an entry is made of.
@@ -180,34 +225,4 @@ pub(super) fn entries(reader: &Reader, organization: OrganizationId, before: Opt
         Ok(AuditEntry { number, at: moment(at)?, actor, origin, action, subject, detail, previous, hash })
     })
     .collect()
-}
-
-/// Checks every entry there is. The oldest one may follow one that was taken away by age.
-pub(super) fn verify(reader: &Reader) -> StoreResult<AuditState> {
-    // Read first: what is added meanwhile is larger, and not missing.
-    let last = last_number(&reader.conn)?;
-    let mut statement = reader.conn.prepare(&format!("SELECT {} FROM audit ORDER BY number", Entry::COLUMNS))?;
-    let mut rows = statement.query([])?;
-    let mut before: Option<(i64, [u8; 32])> = None;
-    let mut entries = 0;
-    let broken = |number: i64, what: &str| Ok(AuditState::Broken { number: number.unsigned_abs(), what: what.to_owned() });
-    while let Some(row) = rows.next()? {
-        let (entry, hash) = Entry::read(row)?;
-        if entry.hash() != hash {
-            return broken(entry.number, "was altered: its hash does not fit");
-        }
-        match before {
-            Some((number, _)) if entry.number != number + 1 => return broken(number + 1, "is missing"),
-            Some((_, previous)) if entry.previous != previous => return broken(entry.number, "does not follow from the one before"),
-            None if entry.number == 1 && entry.previous != [0; 32] => return broken(1, "does not begin the log"),
-            _ => {}
-        }
-        before = Some((entry.number, hash));
-        entries += 1;
-    }
-    let newest = before.map_or(0, |(number, _)| number);
-    if last > newest {
-        return broken(newest + 1, "is missing at the end");
-    }
-    Ok(AuditState::Whole { entries })
 }

@@ -10,13 +10,15 @@ use rusqlite::backup::Backup as Copying;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tempfile::NamedTempFile;
 
+use super::audit;
 use super::connection::{self, APPLICATION_ID, Purpose, check_library};
 use super::instance::Gate;
 use super::migrate::{MIGRATIONS, applied, inspect};
 use super::opening::{fits, make_directory, unusable};
 use crate::domain::time::{Clock as _, SystemClock};
+use crate::service::AuditState;
 use crate::store::seal::Seal;
-use crate::store::{StoreError, StoreResult};
+use crate::store::{Actor, StoreError, StoreResult};
 
 /// Pages copied in one go.
 const PAGES: std::ffi::c_int = 16_384;
@@ -56,6 +58,8 @@ pub struct Contents {
     pub rows: BTreeMap<String, u64>,
     /// Size of the file.
     pub bytes: u64,
+    /// Whether its audit log is whole. A broken one is told and copied: it is evidence, and the alerts beside it are needed.
+    pub audit: AuditState,
 }
 
 impl Contents {
@@ -78,6 +82,8 @@ pub struct RestoreOptions {
     pub from: PathBuf,
     /// The backup's key; else `FROM.key` where there is one, else the key that is in place.
     pub key: Option<PathBuf>,
+    /// Who restores, as the audit log puts it down.
+    pub by: Actor,
 }
 
 /// A backup that is in place now.
@@ -150,6 +156,7 @@ pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
     let file = NamedTempFile::new_in(&directory).map_err(unwritable)?;
     let contents = copy(&source, from, file.path(), from)?;
     drop(source);
+    note_restore(file.path(), &options.by, from, &contents)?;
     let own_key = with_suffix(from, ".key");
     let key_from = options.key.clone().unwrap_or_else(|| if own_key.exists() { own_key } else { key_file.clone() });
     prove_key(file.path(), &Seal::from_file(&key_from, false)?, &key_from, from)?;
@@ -220,10 +227,22 @@ fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Path) -> Stor
     check_integrity(&target, source_path)?;
     inspect(&target, name)?;
     let found = contents(&target, to)?;
-    if (found.schema, &found.rows) != (told.schema, &told.rows) {
+    if found != told {
         return Err(unusable(name, "the copy does not hold what the original holds; try again, and look after the disk"));
     }
-    Ok(found)
+    let (schema, rows) = found;
+    Ok(Contents { schema, rows, bytes: fs::metadata(to).map_or(0, |file| file.len()), audit: audit::verify(&target)? })
+}
+
+/// Writes into the audit log of a copy that it was brought back, by whom and when.
+fn note_restore(copy: &Path, by: &Actor, from: &Path, contents: &Contents) -> StoreResult<()> {
+    let name = from.file_name().unwrap_or_default().to_string_lossy();
+    let what = format!("{name}: {} alerts, {} outcomes", contents.rows_of("alert"), contents.rows_of("outcome"));
+    let mut conn = connection::open(copy, Purpose::Write)?;
+    let tx = conn.transaction()?;
+    audit::restored(&tx, by, &what, SystemClock.now())?;
+    tx.commit()?;
+    Ok(())
 }
 
 fn damaged(path: &Path, what: &str) -> StoreError {
@@ -238,7 +257,8 @@ fn check_integrity(conn: &Connection, path: &Path) -> StoreResult<()> {
     if lines != ["ok"] { Err(damaged(&lines.join("; "))) } else { Ok(()) }
 }
 
-fn contents(conn: &Connection, path: &Path) -> StoreResult<Contents> {
+/// The number of the newest schema step, and the rows of each table.
+fn contents(conn: &Connection, path: &Path) -> StoreResult<(usize, BTreeMap<String, u64>)> {
     let schema = applied(conn, path, MIGRATIONS)?;
     let mut statement = conn.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")?;
     let names: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -247,7 +267,7 @@ fn contents(conn: &Connection, path: &Path) -> StoreResult<Contents> {
         let count: i64 = conn.query_row(&format!("SELECT count(*) FROM \"{}\"", name.replace('"', "\"\"")), [], |row| row.get(0))?;
         rows.insert(name, count.unsigned_abs());
     }
-    Ok(Contents { schema, rows, bytes: fs::metadata(path).map_or(0, |file| file.len()) })
+    Ok((schema, rows))
 }
 
 fn prove_key(copy: &Path, seal: &Seal, key_file: &Path, database: &Path) -> StoreResult<()> {

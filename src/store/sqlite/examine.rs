@@ -6,6 +6,7 @@ use std::path::Path;
 use chrono::Duration;
 use rusqlite::{Connection, params};
 
+use super::audit;
 use super::connection::{self, Purpose};
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::instance::census;
@@ -13,6 +14,7 @@ use super::migrate::{MIGRATIONS, applied, inspect};
 use super::opening::fits;
 use super::rows::{micros, moment};
 use crate::domain::time::{Timestamp, to_iso};
+use crate::service::AuditState;
 use crate::store::StoreResult;
 use crate::store::seal::Seal;
 
@@ -114,10 +116,11 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
             return findings;
         }
     }
-    let checks: [(&'static str, Check); 7] = [
+    let checks: [(&'static str, Check); 8] = [
         ("integrity", |conn, _| integrity(conn)),
         ("outcomes", |conn, _| outcomes(conn)),
         ("counts", |conn, _| counts(conn)),
+        ("audit log", |conn, _| audit_log(conn)),
         ("decisions", decisions),
         ("deliveries", deliveries),
         ("endpoints", |conn, _| endpoints(conn)),
@@ -201,6 +204,21 @@ fn counts(conn: &Connection) -> StoreResult<Finding> {
     Ok(match differing {
         0 => Finding::fine("counts", format!("{} alerts, as counted", count(conn, "SELECT count(*) FROM alert")?)),
         _ => Finding::wrong("counts", format!("{differing} kept counts differ from what is there: lists tell wrong totals"), RESTORE),
+    })
+}
+
+/// Every entry follows from the one before, and none is missing.
+fn audit_log(conn: &Connection) -> StoreResult<Finding> {
+    const CHECK: &str = "audit log";
+    Ok(match audit::verify(conn)? {
+        AuditState::Whole { newest: 0, .. } => Finding::fine(CHECK, "no entry yet"),
+        AuditState::Whole { entries, newest, hash } => {
+            Finding::fine(CHECK, format!("whole, {entries} entries; the newest is number {newest}, SHA-256 {}", audit::hex(&hash)))
+        }
+        AuditState::Broken { number, what } => {
+            let advice = "somebody changed the database by other means than avert: keep a copy of it as it is, and compare with a backup";
+            Finding::wrong(CHECK, format!("broken at entry {number}, which {what}"), advice)
+        }
     })
 }
 

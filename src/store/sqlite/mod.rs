@@ -287,13 +287,13 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn forget(&self, horizon: Horizon, limit: u32) -> StoreResult<Forgotten> {
+    async fn forget(&self, horizon: Horizon, limit: u32, now: Timestamp) -> StoreResult<Forgotten> {
         // Found by a reader, so that a long search holds up nobody's write.
         let found = self.readers.read(move |reader| retention::find(reader, horizon, limit)).await?;
         if found.is_empty() {
             return Ok(Forgotten::default());
         }
-        self.writer.write(Kind::Quiet, move |unit| retention::forget(unit, &found)).await
+        self.writer.write(Kind::Quiet, move |unit| retention::forget(unit, &found, now)).await
     }
 
     async fn probe(&self, now: Timestamp) -> StoreResult<()> {

@@ -79,7 +79,7 @@ impl OperatorStore for SqliteStore {
     }
 
     async fn verify_audit(&self) -> StoreResult<AuditState> {
-        self.readers.read(|reader| audit::verify(reader)).await
+        self.readers.read(|reader| audit::verify(&reader.conn)).await
     }
 }
 

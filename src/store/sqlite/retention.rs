@@ -1,23 +1,32 @@
-//! Forgetting: deliveries that arrived long ago, with their events and the log of their tries. What has not arrived is never touched.
+//! Forgetting: deliveries that arrived long ago, with their events and the log of their tries; decisions that ended long ago; the oldest
+//! entries of the audit log. What has not arrived or ended is never touched.
 
 use rusqlite::{OptionalExtension as _, params};
 
+use super::audit;
 use super::readers::Reader;
 use super::rows::micros;
 use super::writer::Unit;
+use crate::domain::time::Timestamp;
 use crate::store::{Forgotten, Horizon, StoreResult};
+
+/// Each pruning of the audit log leaves an entry in it, so that few large ones are better.
+const AUDIT_AT_ONCE: u32 = 10;
 
 /// Rows that may go, found without holding up who writes.
 #[derive(Debug, Default)]
 pub(super) struct Forgettable {
     tries: Vec<(i64, i64)>,
     deliveries: Vec<i64>,
+    attempts: Vec<i64>,
+    /// The newest entry of the audit log to go.
+    audit: Option<i64>,
 }
 
 impl Forgettable {
     /// Whether there is nothing to forget.
     pub(super) fn is_empty(&self) -> bool {
-        self.tries.is_empty() && self.deliveries.is_empty()
+        self.tries.is_empty() && self.deliveries.is_empty() && self.attempts.is_empty() && self.audit.is_none()
     }
 }
 
@@ -40,11 +49,21 @@ pub(super) fn find(reader: &Reader, horizon: Horizon, limit: u32) -> StoreResult
         found.tries =
             statement.query_map(params![micros(before), limit], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
     }
+    if let Some(before) = horizon.attempts {
+        let mut statement = reader.conn.prepare_cached(
+            "SELECT key FROM resolution_attempt INDEXED BY resolution_attempt_by_end
+             WHERE state IN ('COMMITTED', 'RELEASED') AND ended_at < ?1 AND started_at < ?1 ORDER BY ended_at LIMIT ?2",
+        )?;
+        found.attempts = statement.query_map(params![micros(before), limit], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    }
+    if let Some(before) = horizon.audit {
+        found.audit = audit::prunable(&reader.conn, before, limit.saturating_mul(AUDIT_AT_ONCE))?;
+    }
     Ok(found)
 }
 
 /// Forgets them, save those that have been asked for again meanwhile.
-pub(super) fn forget(unit: &Unit<'_>, found: &Forgettable) -> StoreResult<Forgotten> {
+pub(super) fn forget(unit: &Unit<'_>, found: &Forgettable, now: Timestamp) -> StoreResult<Forgotten> {
     let mut forgotten = Forgotten::default();
     let mut one_try = unit.conn.prepare_cached(
         "DELETE FROM delivery_attempt WHERE delivery = ?1 AND attempt = ?2
@@ -63,6 +82,13 @@ pub(super) fn forget(unit: &Unit<'_>, found: &Forgettable) -> StoreResult<Forgot
         forgotten.tries += tries_of.execute([key])? as u64;
         forgotten.deliveries += delivery.execute([key])? as u64;
         forgotten.events += event.execute([of])? as u64;
+    }
+    let mut attempt = unit.conn.prepare_cached("DELETE FROM resolution_attempt WHERE key = ?1 AND state IN ('COMMITTED', 'RELEASED')")?;
+    for key in &found.attempts {
+        forgotten.attempts += attempt.execute([key])? as u64;
+    }
+    if let Some(through) = found.audit {
+        forgotten.audit = audit::prune(unit.conn, through, now)?;
     }
     Ok(forgotten)
 }

@@ -176,3 +176,41 @@ fn a_backup_with_the_wrong_key_replaces_nothing() {
     assert!(said.contains("is not the key") && said.contains("--key"), "{said}");
     assert_eq!(total(home.path()), 1);
 }
+
+#[test]
+fn a_restore_is_written_into_the_audit_log_that_it_brings_back() {
+    let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), &alerts(1..=2));
+    let file = file_in(&place, "monday.backup");
+    run_ok(home.path(), &["backup", &file]);
+
+    run_ok(home.path(), &["restore", &file]);
+
+    let conn = Connection::open(home.path().join("avert.db")).unwrap();
+    let entry = conn.query_row("SELECT actor, origin, action, detail FROM audit ORDER BY number DESC LIMIT 1", [], |row| {
+        Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
+    });
+    let told: [String; 4] = entry.unwrap();
+    assert_eq!(told, ["local", "this machine", "backup.restored", "monday.backup: 2 alerts, 0 outcomes"]);
+    let doctor = run_ok(home.path(), &["doctor"]);
+    assert!(doctor.contains("whole, 2 entries"), "{doctor}");
+}
+
+#[test]
+fn a_backup_of_a_broken_audit_log_is_made_and_brought_back_and_both_times_the_break_is_told() {
+    let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), &alerts(1..=2));
+    let conn = Connection::open(home.path().join("avert.db")).unwrap();
+    conn.execute_batch("DROP TRIGGER audit_is_not_altered; UPDATE audit SET detail = 'nothing' WHERE number = 1").unwrap();
+    drop(conn);
+    let file = file_in(&place, "avert.backup");
+
+    for command in ["backup", "restore"] {
+        let output = run(home.path(), &[command, &file, "--output", "json"]);
+
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let said = refused(&output, 0);
+        assert!(said.contains("warning: the audit log in it is broken: entry 1 was altered"), "{command}: {said}");
+        assert_eq!(told["auditFault"], "entry 1 was altered: its hash does not fit", "{command}");
+    }
+}

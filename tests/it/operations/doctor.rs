@@ -7,7 +7,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::support::binary::{avert, run};
+use crate::support::binary::{avert, run, run_ok};
 use crate::support::operations::{alerts, import};
 
 /// What the doctor says of a data directory, and its exit code.
@@ -105,6 +105,20 @@ fn damaged_pages_are_wrong() {
     let (code, report) = doctor(home.path());
 
     assert_eq!(code, Some(1), "{report:#}");
+}
+
+#[test]
+fn an_audit_log_that_somebody_worked_on_is_wrong_and_the_doctor_says_where() {
+    let home = healthy();
+    run_ok(home.path(), &["keys", "create"]);
+    let (_, report) = doctor(home.path());
+    let whole = report["checks"].as_array().unwrap().iter().find(|finding| finding["check"] == "audit log").unwrap().clone();
+    spoil(home.path(), "DROP TRIGGER audit_is_not_altered; UPDATE audit SET actor = 'nobody' WHERE number = 2");
+
+    let finding = assert_finds(home.path(), "audit log", "wrong");
+
+    assert!(whole["state"] == "ok" && whole["found"].as_str().unwrap().starts_with("whole, 2 entries; the newest is number 2, SHA-256 "));
+    assert_eq!(finding["found"], "broken at entry 2, which was altered: its hash does not fit");
 }
 
 #[test]

@@ -100,7 +100,7 @@ with_troubles! {
     keys(organization: OrganizationId) -> Vec<ApiKey>;
     key(id: &str) -> Option<KeyRecord>;
     revoke_key(organization: OrganizationId, id: &str, now: Timestamp) -> Option<ApiKey>;
-    forget(horizon: Horizon, limit: u32) -> Forgotten;
+    forget(horizon: Horizon, limit: u32, now: Timestamp) -> Forgotten;
     probe(now: Timestamp) -> ();
     depths() -> Depths;
     touch_key(id: &str, now: Timestamp) -> ();
