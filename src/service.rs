@@ -9,16 +9,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::domain::endpoint;
 use crate::domain::resolution::FieldError;
 use crate::domain::time::Timestamp;
 use crate::domain::{
     Alert, AlertId, AlertQuery, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, Money, OrganizationId, Page,
     Resolution,
 };
+use crate::domain::{endpoint, signing};
 
 pub use self::operations::{
-    AuditEntry, AuditState, Count, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryTry, EndpointChange, Operations, UnsettledResolution,
+    AuditEntry, AuditState, Count, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryTry, EndpointChange, Operations, SigningChange,
+    UnsettledResolution,
 };
 
 /// Why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -311,6 +312,11 @@ impl Secret {
         Self(text.into())
     }
 
+    /// A new secret to sign deliveries with.
+    pub fn for_signing() -> Self {
+        Self(signing::make())
+    }
+
     /// The text itself, for the one place that needs it.
     pub fn reveal(&self) -> &str {
         &self.0
@@ -349,6 +355,8 @@ pub struct NewEndpoint {
     pub url: String,
     /// How it knows us.
     pub auth: EndpointAuth,
+    /// What deliveries are signed with (`whsec_…`); nothing where they are not signed.
+    pub signing: Option<Secret>,
 }
 
 impl NewEndpoint {
@@ -359,9 +367,10 @@ impl NewEndpoint {
             EndpointAuth::Basic { username, password } => endpoint::valid_basic(username, password.reveal()),
             EndpointAuth::Header { name, value } => endpoint::valid_header(name, value.reveal()),
         };
-        match (url, auth) {
-            (Ok(url), Ok(())) => Ok(Self { url, auth: self.auth }),
-            (url, auth) => Err(url.err().into_iter().chain(auth.err()).collect()),
+        let secret = self.signing.as_ref().map_or(Ok(()), |secret| signing::key_of(secret.reveal()).map(drop));
+        match (url, auth, secret) {
+            (Ok(url), Ok(()), Ok(())) => Ok(Self { url, ..self }),
+            (url, auth, secret) => Err(url.err().into_iter().chain(auth.err()).chain(secret.err()).collect()),
         }
     }
 }
@@ -379,6 +388,10 @@ pub struct Endpoint {
     pub created_at: Timestamp,
     /// Since when it gets nothing any more, and why.
     pub disabled: Option<(Timestamp, String)>,
+    /// Whether what it gets is signed.
+    pub signed: bool,
+    /// Until when an old secret signs along with the one that took its place.
+    pub old_secret_until: Option<Timestamp>,
 }
 
 /// Where a delivery is (reliability, The outbox).

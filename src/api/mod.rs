@@ -152,6 +152,8 @@ routes! {
     patch "/operator/v1/endpoints/{id}" => operator::endpoints::change;
     delete "/operator/v1/endpoints/{id}" => operator::endpoints::remove;
     post "/operator/v1/endpoints/{id}/redeliver" => operator::endpoints::redeliver;
+    post "/operator/v1/endpoints/{id}/secret" => operator::endpoints::rotate_secret;
+    delete "/operator/v1/endpoints/{id}/secret" => operator::endpoints::remove_secret;
     get "/operator/v1/keys" => operator::credentials::keys;
     post "/operator/v1/keys" => operator::credentials::create_key;
     delete "/operator/v1/keys/{id}" => operator::credentials::revoke_key;

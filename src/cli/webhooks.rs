@@ -27,7 +27,7 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
             let auth = credential(&args.credential, |name| std::env::var(name).ok())?;
             let local = Local::open(&context.home, &context.settings).await?;
             let acting = local.acting(context.organization(&args.organization)).await?;
-            let endpoint = acting.add_endpoint(NewEndpoint { url: args.url, auth }).await?;
+            let endpoint = acting.add_endpoint(NewEndpoint { url: args.url, auth, signing: None }).await?;
             let record = record(&endpoint);
             Answer {
                 table: Rows { note: Some(format!("endpoint {} added: {}", endpoint.id, endpoint.url)), ..Rows::default() },

@@ -13,6 +13,7 @@ pub mod money;
 mod open_enum;
 pub mod outcome;
 pub mod resolution;
+pub mod signing;
 pub mod text;
 pub mod time;
 

@@ -1,9 +1,11 @@
 //! What an operator sees and does beyond alerts: endpoints, deliveries and their tries, attempts without an end, counts, the audit log.
 
 use async_trait::async_trait;
+use chrono::TimeDelta;
 
-use super::{Delivery, DeliveryState, Endpoint, EndpointAuth, NewEndpoint, ServiceError};
+use super::{Delivery, DeliveryState, Endpoint, EndpointAuth, NewEndpoint, Secret, ServiceError};
 use crate::domain::resolution::FieldError;
+use crate::domain::signing;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertId, AlertStatus, AlertType, AttemptId, DeliveryId, EndpointId, EventId, EventKind, Provider, Resolution};
 
@@ -56,6 +58,22 @@ pub struct EndpointChange {
     pub auth: Option<EndpointAuth>,
     /// Whether anything is sent there.
     pub enabled: Option<bool>,
+    /// What deliveries are signed with from now on.
+    pub signing: Option<SigningChange>,
+}
+
+/// What is to change about the signatures of an endpoint's deliveries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SigningChange {
+    /// Sign with this secret; those before it sign along for so long.
+    Rotate {
+        /// The new secret, `whsec_…`.
+        secret: Secret,
+        /// Between none and 30 days.
+        overlap: TimeDelta,
+    },
+    /// Sign nothing any more.
+    Stop,
 }
 
 impl EndpointChange {
@@ -63,9 +81,15 @@ impl EndpointChange {
     pub fn validate(self) -> Result<Self, Vec<FieldError>> {
         // A part that stays is checked as one that is known to be right.
         let url = self.url.clone().unwrap_or_else(|| "https://example.com/".to_owned());
-        let auth = self.auth.clone().unwrap_or(EndpointAuth::Basic { username: "a".to_owned(), password: super::Secret::new("a") });
-        let checked = NewEndpoint { url, auth }.validate()?;
-        Ok(Self { url: self.url.map(|_| checked.url), ..self })
+        let auth = self.auth.clone().unwrap_or(EndpointAuth::Basic { username: "a".to_owned(), password: Secret::new("a") });
+        let (signing, overlap) = match &self.signing {
+            Some(SigningChange::Rotate { secret, overlap }) => (Some(secret.clone()), *overlap),
+            Some(SigningChange::Stop) | None => (None, TimeDelta::zero()),
+        };
+        match (NewEndpoint { url, auth, signing }.validate(), signing::valid_overlap(overlap)) {
+            (Ok(checked), Ok(())) => Ok(Self { url: self.url.map(|_| checked.url), ..self }),
+            (checked, overlap) => Err(checked.err().into_iter().flatten().chain(overlap.err()).collect()),
+        }
     }
 }
 

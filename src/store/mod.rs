@@ -19,7 +19,9 @@ use crate::domain::{
     Alert, AlertId, AlertQuery, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, InstanceId, OrganizationId,
     OutcomeId, Page, Resolution, Verdict,
 };
-use crate::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, EndpointAuth, IngestReport, NewEndpoint, Organization};
+use crate::service::{
+    ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, EndpointAuth, IngestReport, NewEndpoint, Organization, Secret,
+};
 
 /// A store that many parts share.
 pub type SharedStore = Arc<dyn Store>;
@@ -203,6 +205,8 @@ pub struct DueDelivery {
     pub url: String,
     /// The credential.
     pub auth: EndpointAuth,
+    /// The secrets to sign with, newest first; none where the endpoint gets no signatures.
+    pub signing: Arc<[Secret]>,
 }
 
 /// What a try came to, and what follows.

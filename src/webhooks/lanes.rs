@@ -208,6 +208,7 @@ mod tests {
             attempt: 1,
             endpoint,
             url: "http://127.0.0.1/".to_owned(),
+            signing: Arc::from([]),
             auth: EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("secret") },
         }
     }

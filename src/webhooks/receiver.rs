@@ -21,12 +21,15 @@ use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::sender::basic;
+use super::signature;
 use crate::domain::AlertId;
 use crate::domain::time::{SharedClock, Timestamp};
-use crate::service::EndpointAuth;
+use crate::service::{EndpointAuth, Secret};
 
 /// Longest body that is taken.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
+/// So far the time of a signed request may be from ours, in seconds (Standard Webhooks).
+const TOLERANCE_SECONDS: i64 = 5 * 60;
 /// How much is kept of a body that came without the credential.
 const MAX_UNAUTHORIZED_BYTES: usize = 4 * 1024;
 
@@ -35,6 +38,8 @@ const MAX_UNAUTHORIZED_BYTES: usize = 4 * 1024;
 pub struct ReceiverSettings {
     /// The credential it asks for.
     pub auth: EndpointAuth,
+    /// The secret that requests have to be signed with; nothing where signatures are not looked at.
+    pub signing: Option<Secret>,
     /// How many events it keeps.
     pub keep: usize,
     /// Where the times of the events come from.
@@ -56,8 +61,10 @@ pub struct ReceivedEvent {
     pub webhook_id: Option<String>,
     /// The body as it came.
     pub body: String,
-    /// Whether the credential was right.
+    /// Whether the credential was right, and the signature where one was asked for.
     pub authorized: bool,
+    /// Whether the signature was right; nothing where none was looked at.
+    pub signed: Option<bool>,
 }
 
 /// A receiver that runs until it is dropped.
@@ -133,6 +140,16 @@ impl Shared {
             EndpointAuth::Header { name, value } => same(name, value.reveal()),
         }
     }
+
+    /// Whether the signature is right and fresh; nothing where none is asked for.
+    fn signature(&self, headers: &HeaderMap, body: &[u8]) -> Option<bool> {
+        let secret = self.settings.signing.as_ref()?;
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let (id, timestamp) = (text("webhook-id"), text("webhook-timestamp"));
+        let now = self.settings.clock.now().timestamp();
+        let fresh = timestamp.parse::<i64>().is_ok_and(|sent| now.abs_diff(sent) <= TOLERANCE_SECONDS.unsigned_abs());
+        Some(fresh && signature::verify(secret, id, timestamp, body, text("webhook-signature")))
+    }
 }
 
 /// As much of the body as the receiver wants to know.
@@ -148,7 +165,9 @@ struct Payload {
 }
 
 async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
-    let authorized = shared.authorizes(&headers);
+    let known = shared.authorizes(&headers);
+    let signed = shared.signature(&headers, &body);
+    let authorized = known && signed != Some(false);
     let kept = if authorized { &body[..] } else { &body[..body.len().min(MAX_UNAUTHORIZED_BYTES)] };
     let notification = serde_json::from_slice::<Notification>(&body).ok();
     let understood = notification.is_some();
@@ -161,8 +180,10 @@ async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: By
         webhook_id: headers.get("webhook-id").and_then(|value| value.to_str().ok()).map(str::to_owned),
         body: String::from_utf8_lossy(kept).into_owned(),
         authorized,
+        signed,
     });
     match (authorized, understood, &shared.settings.auth) {
+        (false, ..) if known => (StatusCode::UNAUTHORIZED, "wrong signature, or too old\n").into_response(),
         (true, true, _) => (StatusCode::OK, "received\n").into_response(),
         (true, false, _) => (StatusCode::BAD_REQUEST, "not a notification: event and payload.id are missing\n").into_response(),
         (false, _, EndpointAuth::Basic { .. }) => {

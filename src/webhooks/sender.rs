@@ -11,8 +11,9 @@ use url::Url;
 
 use super::endpoint::{AddressPolicy, GuardedResolver, Refused};
 use super::retry::{TryResult, parse_retry_after};
+use super::signature;
 use crate::domain::time::Timestamp;
-use crate::service::EndpointAuth;
+use crate::service::{EndpointAuth, Secret};
 use crate::store::DueDelivery;
 
 /// How much of an answer is read and kept; the rest never leaves the receiver.
@@ -103,7 +104,13 @@ impl Sender {
         let result = TryResult::Answered { status: response.status().as_u16(), retry_after };
         // The status is the answer. A body that breaks off or never ends changes nothing about it.
         let answer = read_answer(&mut response).await;
-        Tried { started_at: now, duration: began.elapsed(), result, error: None, answer: presentable(&answer, &delivery.auth) }
+        Tried {
+            started_at: now,
+            duration: began.elapsed(),
+            result,
+            error: None,
+            answer: presentable(&answer, &delivery.auth, &delivery.signing),
+        }
     }
 
     fn request(&self, delivery: &DueDelivery, now: Timestamp) -> Result<reqwest::Request, String> {
@@ -116,6 +123,12 @@ impl Sender {
         headers.insert("webhook-id", header_value(&delivery.event.to_string())?);
         headers.insert("webhook-timestamp", header_value(&now.timestamp().to_string())?);
         let body = delivery.body.as_bytes().to_vec();
+        if !delivery.signing.is_empty() {
+            let (id, timestamp) = (delivery.event.to_string(), now.timestamp().to_string());
+            let signature = signature::sign(&delivery.signing, &id, &timestamp, &body)
+                .map_err(|error| format!("the delivery cannot be signed: the secret {}", error.message))?;
+            headers.insert("webhook-signature", header_value(&signature)?);
+        }
         self.client
             .post(url)
             .headers(headers)
@@ -189,8 +202,8 @@ async fn read_answer(response: &mut Response) -> Vec<u8> {
 }
 
 /// The answer as it may be kept and shown: text, without control characters other than line breaks and tabs, and without our own
-/// credential, should the receiver have echoed it.
-fn presentable(answer: &[u8], auth: &EndpointAuth) -> String {
+/// secrets, should the receiver have echoed one.
+fn presentable(answer: &[u8], auth: &EndpointAuth, signing: &[Secret]) -> String {
     let mut text: String =
         String::from_utf8_lossy(answer).chars().filter(|char| !char.is_control() || matches!(char, '\n' | '\t')).collect();
     let encoded;
@@ -204,7 +217,8 @@ fn presentable(answer: &[u8], auth: &EndpointAuth) -> String {
             [value, value.rsplit(' ').next().unwrap_or(value)]
         }
     };
-    for secret in secrets {
+    let of_signatures = signing.iter().map(|secret| secret.reveal().trim_start_matches("whsec_"));
+    for secret in secrets.into_iter().chain(of_signatures) {
         // Shorter ones would blot out half of every answer, and guard nothing.
         if secret.len() >= 4 {
             text = text.replace(secret, "****");
@@ -236,17 +250,19 @@ fn innermost(error: &reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::Secret;
 
     #[test]
     fn an_answer_is_kept_without_control_characters_and_without_the_credential() {
         let basic = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
-        let text = presentable(b"\x1b[31mno: hunter22, ZGVzazpodW50ZXIyMg==\r\nnext\x07 \xff", &basic);
+        let text = presentable(b"\x1b[31mno: hunter22, ZGVzazpodW50ZXIyMg==\r\nnext\x07 \xff", &basic, &[]);
         assert_eq!(text, "[31mno: ****, ****\nnext \u{fffd}");
         let header = EndpointAuth::Header { name: "Authorization".to_owned(), value: Secret::new("Bearer abcdef") };
-        assert_eq!(presentable(b"wrong token abcdef", &header), "wrong token ****");
+        assert_eq!(presentable(b"wrong token abcdef", &header, &[]), "wrong token ****");
         let short = EndpointAuth::Header { name: "X-Key".to_owned(), value: Secret::new("a") };
-        assert_eq!(presentable(b"banana", &short), "banana");
+        assert_eq!(presentable(b"banana", &short, &[]), "banana");
+        let signing = [Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")];
+        let told = b"signed with MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw?";
+        assert_eq!(presentable(told, &short, &signing), "signed with ****?");
     }
 
     #[test]

@@ -5,4 +5,5 @@ mod house;
 mod receiving;
 mod recovering;
 mod sending;
+mod signing;
 pub mod troubled;

@@ -224,6 +224,17 @@ CREATE TABLE endpoint (
 ) STRICT;
 CREATE INDEX endpoint_by_organization ON endpoint (organization);
 
+-- What deliveries to an endpoint are signed with, sealed with the data key. The newest has no end; those before it sign along until theirs.
+CREATE TABLE signing_secret (
+    key INTEGER PRIMARY KEY,
+    id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+    endpoint INTEGER NOT NULL REFERENCES endpoint (key),
+    secret BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    ends_at INTEGER
+) STRICT;
+CREATE INDEX signing_secret_by_endpoint ON signing_secret (endpoint, ends_at);
+
 -- What happened, with the request body that tells of it, rendered once.
 CREATE TABLE event (
     key INTEGER PRIMARY KEY,

@@ -255,8 +255,8 @@ fn operators() -> Vec<Operation> {
             .json(200, "IngestReport", "What became of them"),
         operator("get", "/operator/v1/endpoints", "listEndpoints", "The webhook endpoints").json(200, "Endpoints", "Oldest first"),
         operator("post", "/operator/v1/endpoints", "addEndpoint", "Adds a webhook endpoint")
-            .json_body("NewEndpoint", "Address and credential")
-            .json(201, "Endpoint", "The endpoint, without its credential"),
+            .json_body("NewEndpoint", "Address and credential, and whether deliveries are signed")
+            .json(201, "CreatedEndpoint", "The endpoint, without its credential; a signing secret that was made is told this once"),
         operator("get", "/operator/v1/endpoints/{id}", "getEndpoint", "One endpoint").id("The endpoint's id").json(
             200,
             "Endpoint",
@@ -278,6 +278,15 @@ fn operators() -> Vec<Operation> {
         .id("The endpoint's id")
         .json(200, "Redelivered", "How many")
         .refused(409, "The endpoint is disabled"),
+        operator("post", "/operator/v1/endpoints/{id}/secret", "rotateSecret", "Signs deliveries with another secret")
+            .id("The endpoint's id")
+            .json_body("NewSecret", "The secret, or nothing where one is to be made")
+            .json(200, "CreatedEndpoint", "The endpoint; a secret that was made is told this once"),
+        operator("delete", "/operator/v1/endpoints/{id}/secret", "removeSecret", "Signs deliveries no more").id("The endpoint's id").json(
+            200,
+            "Endpoint",
+            "The endpoint",
+        ),
         operator("get", "/operator/v1/deliveries", "listDeliveries", "Deliveries, newest first")
             .query("state", states, "In one of these states")
             .query("endpoint", uuid(), "To this endpoint")

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::problem::Code;
 use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord};
+use crate::domain::signing::{LONGEST_OVERLAP, OVERLAP};
 use crate::service::DeliveryState;
 
 /// A schema that is kept under a name.
@@ -275,9 +276,8 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
             ("unknownFields", list_of(text())),
         ]),
     );
-    add(
-        "Endpoint",
-        object(vec![
+    let endpoint = || {
+        vec![
             ("id", uuid()),
             ("url", text()),
             ("auth", text()),
@@ -285,14 +285,29 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
             ("createdAt", moment()),
             ("disabledAt", nullable(moment())),
             ("disabledReason", nullable(text())),
-        ]),
-    );
+            ("signed", flag()),
+            ("oldSecretUntil", nullable(moment())),
+        ]
+    };
+    let secret = || json!({"type": "string", "pattern": "^whsec_[A-Za-z0-9+/]{32,88}={0,2}$"});
+    add("Endpoint", object(endpoint()));
+    let mut created = object(endpoint().into_iter().chain([("secret", secret())]).collect());
+    if let Some(required) = created["required"].as_array_mut() {
+        required.retain(|name| name != "secret");
+    }
+    add("CreatedEndpoint", created);
     add("Endpoints", data_of("Endpoint", None));
     let basic = object(vec![("username", text()), ("password", text())]);
     let header = object(vec![("name", text()), ("value", text())]);
     add("EndpointAuth", json!({"oneOf": [object(vec![("basic", basic)]), object(vec![("header", header)])]}));
     let url = json!({"type": "string", "format": "uri", "maxLength": 2048});
-    add("NewEndpoint", object(vec![("url", url.clone()), ("auth", named("EndpointAuth"))]));
+    let mut new = object(vec![("url", url.clone()), ("auth", named("EndpointAuth")), ("sign", flag()), ("secret", secret())]);
+    new["required"] = json!(["url", "auth"]);
+    add("NewEndpoint", new);
+    let hours = json!({"type": "integer", "minimum": 0, "maximum": LONGEST_OVERLAP.num_hours(), "default": OVERLAP.num_hours()});
+    let mut new = object(vec![("secret", secret()), ("overlapHours", hours)]);
+    new["required"] = json!([]);
+    add("NewSecret", new);
     let mut change = object(vec![("url", url), ("auth", named("EndpointAuth")), ("enabled", flag())]);
     change["required"] = json!([]);
     add("EndpointChange", change);

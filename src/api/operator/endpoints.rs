@@ -2,13 +2,15 @@
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use chrono::TimeDelta;
+use serde_json::{Value, json};
 
 use super::fields::Fields;
 use super::{JsonBody, Operator, PathId, answer, invalid, shapes};
 use crate::api::problem::Problem;
 use crate::domain::EndpointId;
-use crate::service::{EndpointAuth, EndpointChange, NewEndpoint, Operations, OperatorService, Secret};
+use crate::domain::signing::OVERLAP;
+use crate::service::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Operations, OperatorService, Secret, SigningChange};
 
 /// GET /operator/v1/endpoints
 pub(in crate::api) async fn list(operator: Operator) -> Result<Response, Problem> {
@@ -20,6 +22,10 @@ pub(in crate::api) async fn list(operator: Operator) -> Result<Response, Problem
 pub(in crate::api) async fn add(operator: Operator, JsonBody(mut fields): JsonBody) -> Result<Response, Problem> {
     let url = fields.text("url");
     let auth = auth(&mut fields);
+    let (sign, given) = (fields.flag("sign"), fields.text("secret").map(Secret::new));
+    if sign == Some(false) && given.is_some() {
+        fields.wrong("sign", "is false, and a secret is given: leave one of them out");
+    }
     if url.is_none() {
         fields.wrong("url", "is required: an http or https address");
     }
@@ -28,8 +34,10 @@ pub(in crate::api) async fn add(operator: Operator, JsonBody(mut fields): JsonBo
     }
     fields.finish().map_err(invalid)?;
     let (Some(url), Some(auth)) = (url, auth) else { return Err(invalid(Vec::new())) };
-    let endpoint = operator.acting.add_endpoint(NewEndpoint { url, auth }).await?;
-    Ok((StatusCode::CREATED, answer(&shapes::endpoint(&endpoint))).into_response())
+    let made = (sign == Some(true) && given.is_none()).then(Secret::for_signing);
+    let signing = given.or_else(|| made.clone());
+    let endpoint = operator.acting.add_endpoint(NewEndpoint { url, auth, signing }).await?;
+    Ok((StatusCode::CREATED, answer(&shown(&endpoint, made.as_ref()))).into_response())
 }
 
 /// GET /operator/v1/endpoints/:id
@@ -43,8 +51,31 @@ pub(in crate::api) async fn change(
     PathId(id): PathId<EndpointId>,
     JsonBody(mut fields): JsonBody,
 ) -> Result<Response, Problem> {
-    let change = EndpointChange { url: fields.text("url"), auth: auth(&mut fields), enabled: fields.flag("enabled") };
+    let change = EndpointChange { url: fields.text("url"), auth: auth(&mut fields), enabled: fields.flag("enabled"), signing: None };
     fields.finish().map_err(invalid)?;
+    Ok(answer(&shapes::endpoint(&operator.acting.change_endpoint(id, change).await?)))
+}
+
+/// POST /operator/v1/endpoints/:id/secret
+pub(in crate::api) async fn rotate_secret(
+    operator: Operator,
+    PathId(id): PathId<EndpointId>,
+    JsonBody(mut fields): JsonBody,
+) -> Result<Response, Problem> {
+    let given = fields.text("secret").map(Secret::new);
+    // An overlap that is no length of time at all is refused as one that is too long.
+    let overlap = fields.whole("overlapHours").map_or(OVERLAP, |hours| TimeDelta::try_hours(hours).unwrap_or(TimeDelta::MAX));
+    fields.finish().map_err(invalid)?;
+    let made = given.is_none().then(Secret::for_signing);
+    let Some(secret) = given.or_else(|| made.clone()) else { return Err(invalid(Vec::new())) };
+    let change = EndpointChange { signing: Some(SigningChange::Rotate { secret, overlap }), ..EndpointChange::default() };
+    let endpoint = operator.acting.change_endpoint(id, change).await?;
+    Ok(answer(&shown(&endpoint, made.as_ref())))
+}
+
+/// DELETE /operator/v1/endpoints/:id/secret
+pub(in crate::api) async fn remove_secret(operator: Operator, PathId(id): PathId<EndpointId>) -> Result<Response, Problem> {
+    let change = EndpointChange { signing: Some(SigningChange::Stop), ..EndpointChange::default() };
     Ok(answer(&shapes::endpoint(&operator.acting.change_endpoint(id, change).await?)))
 }
 
@@ -58,6 +89,15 @@ pub(in crate::api) async fn remove(operator: Operator, PathId(id): PathId<Endpoi
 pub(in crate::api) async fn redeliver(operator: Operator, PathId(id): PathId<EndpointId>) -> Result<Response, Problem> {
     let again = operator.acting.redeliver_exhausted(id).await?;
     Ok(answer(&json!({"redelivered": again})))
+}
+
+/// An endpoint, with its signing secret where that was made just now.
+fn shown(endpoint: &Endpoint, made: Option<&Secret>) -> Value {
+    let shown = shapes::endpoint(endpoint);
+    match made {
+        Some(secret) => shapes::with_secret(shown, "secret", secret.reveal()),
+        None => shown,
+    }
 }
 
 /// `auth`: one of `basic` and `header`.

@@ -41,6 +41,15 @@ impl Fields {
         }
     }
 
+    /// A whole number, where it is there.
+    pub(super) fn whole(&mut self, name: &str) -> Option<i64> {
+        match self.members.remove(name)? {
+            Value::Null => None,
+            Value::Number(number) if number.as_i64().is_some() => number.as_i64(),
+            other => self.refuse(name, &other, "a whole number"),
+        }
+    }
+
     /// An object, where it is there.
     pub(super) fn object(&mut self, name: &str) -> Option<Self> {
         match self.members.remove(name)? {

@@ -19,6 +19,8 @@ pub(super) fn endpoint(endpoint: &Endpoint) -> Value {
         "createdAt": to_iso(endpoint.created_at),
         "disabledAt": endpoint.disabled.as_ref().map(|(at, _)| to_iso(*at)),
         "disabledReason": endpoint.disabled.as_ref().map(|(_, reason)| reason),
+        "signed": endpoint.signed,
+        "oldSecretUntil": endpoint.old_secret_until.map(to_iso),
     })
 }
 

@@ -123,8 +123,10 @@ async fn receivers(acting: &ActingEngine, clock: &SharedClock) -> anyhow::Result
     let mut receivers = Vec::new();
     for auth in credentials {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let receiver = Receiver::start(listener, ReceiverSettings { auth: auth.clone(), keep: REMEMBERED, clock: Arc::clone(clock) })?;
-        acting.add_endpoint(NewEndpoint { url: receiver.url(), auth }).await?;
+        let signing = Some(Secret::for_signing());
+        let settings = ReceiverSettings { auth: auth.clone(), signing: signing.clone(), keep: REMEMBERED, clock: Arc::clone(clock) };
+        let receiver = Receiver::start(listener, settings)?;
+        acting.add_endpoint(NewEndpoint { url: receiver.url(), auth, signing }).await?;
         receivers.push(receiver);
     }
     Ok(receivers)

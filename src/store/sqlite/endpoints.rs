@@ -1,15 +1,19 @@
 //! Webhook endpoints; their credentials are sealed.
 
+use std::sync::Arc;
+
+use chrono::TimeDelta;
 use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
 use super::audit::{self, Action};
 use super::readers::Reader;
 use super::rows::{known_organization, micros, moment};
+use super::signing;
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{EndpointId, OrganizationId};
-use crate::service::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret};
+use crate::service::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret, SigningChange};
 use crate::store::seal::{Place, Seal};
 use crate::store::{Actor, StoreError, StoreResult};
 
@@ -37,17 +41,24 @@ pub(super) fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewE
             "INSERT INTO endpoint (id, organization, url, auth, header_name, credential, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .execute(params![id.0.as_bytes(), organization, endpoint.url, auth, header, sealed, micros(now)])?;
+    if let Some(secret) = &endpoint.signing {
+        signing::rotate(unit, unit.conn.last_insert_rowid(), secret, TimeDelta::zero(), now)?;
+    }
     Ok(Endpoint {
         id,
         url: endpoint.url.clone(),
         auth: header.map_or_else(|| "Basic".to_owned(), Clone::clone),
         created_at: now,
         disabled: None,
+        signed: endpoint.signing.is_some(),
+        old_secret_until: None,
     })
 }
 
 const COLUMNS: &str =
-    "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, ''), e.key
+    "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, ''), e.key,
+        EXISTS (SELECT 1 FROM signing_secret s WHERE s.endpoint = e.key),
+        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key)
     FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.removed_at IS NULL";
 
 fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
@@ -59,6 +70,8 @@ fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
         auth: row.get(2)?,
         created_at: moment(row.get(3)?)?,
         disabled: disabled_at.map(|at| Ok::<_, StoreError>((moment(at)?, reason))).transpose()?,
+        signed: row.get(7)?,
+        old_secret_until: row.get::<_, Option<i64>>(8)?.map(moment).transpose()?,
     })
 }
 
@@ -107,6 +120,17 @@ pub(super) fn change(
             .execute(params![key, auth, header, sealed])?;
         changed.push(format!("credential {}", header.map_or("Basic", String::as_str)));
     }
+    match &change.signing {
+        Some(SigningChange::Rotate { secret, overlap }) => {
+            if signing::rotate(unit, key, secret, *overlap, now)? {
+                let words =
+                    if before.signed { format!("another signing secret, overlap {} h", overlap.num_hours()) } else { "signed".to_owned() };
+                changed.push(words);
+            }
+        }
+        Some(SigningChange::Stop) if signing::stop(conn, key)? => changed.push("no longer signed".to_owned()),
+        Some(SigningChange::Stop) | None => {}
+    }
     match (change.enabled, &before.disabled) {
         (Some(true), Some(_)) => {
             conn.prepare_cached("UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL WHERE key = ?1")?.execute([key])?;
@@ -129,6 +153,7 @@ pub(super) fn remove(unit: &Unit<'_>, by: &Actor, organization: OrganizationId, 
     let conn = unit.conn;
     let Some((key, endpoint)) = find(conn, organization, id)? else { return Ok(false) };
     disable(conn, key, "removed", now)?;
+    signing::stop(conn, key)?;
     conn.prepare_cached("UPDATE endpoint SET removed_at = ?2, credential = x'' WHERE key = ?1")?.execute(params![key, micros(now)])?;
     audit::record(unit, by, organization, Action::EndpointRemoved, &id.to_string(), &endpoint.url, now)?;
     Ok(true)
@@ -140,10 +165,11 @@ pub(super) struct Target {
     pub(super) id: EndpointId,
     pub(super) url: String,
     pub(super) auth: EndpointAuth,
+    pub(super) signing: Arc<[Secret]>,
 }
 
-/// Every endpoint that is not disabled and has something waiting.
-pub(super) fn enabled(unit: &Unit<'_>) -> StoreResult<Vec<Target>> {
+/// Every endpoint that is not disabled and has something waiting, with the secrets that sign at this moment.
+pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<Target>> {
     let mut statement = unit.conn.prepare_cached(
         "SELECT key, id, url, header_name, credential FROM endpoint e
          WHERE disabled_at IS NULL AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')",
@@ -152,7 +178,9 @@ pub(super) fn enabled(unit: &Unit<'_>) -> StoreResult<Vec<Target>> {
     let mut targets = Vec::new();
     while let Some(row) = rows.next()? {
         let id = EndpointId(Uuid::from_bytes(row.get(1)?));
-        targets.push(Target { key: row.get(0)?, id, url: row.get(2)?, auth: auth(row, id, &unit.shared.seal)? });
+        let key = row.get(0)?;
+        let signing = signing::in_force(unit.conn, &unit.shared.seal, key, now)?;
+        targets.push(Target { key, id, url: row.get(2)?, auth: auth(row, id, &unit.shared.seal)?, signing });
     }
     Ok(targets)
 }

@@ -26,6 +26,7 @@ mod query;
 mod readers;
 mod retention;
 mod rows;
+mod signing;
 #[cfg(test)]
 mod tests;
 mod upkeep;

@@ -84,7 +84,7 @@ pub(super) fn claim_due(
 ) -> StoreResult<Vec<DueDelivery>> {
     let conn = unit.conn;
     take_back(unit, now)?;
-    let targets: Vec<Target> = endpoints::enabled(unit)?.into_iter().filter(|target| !skip.contains(&target.id)).collect();
+    let targets: Vec<Target> = endpoints::enabled(unit, now)?.into_iter().filter(|target| !skip.contains(&target.id)).collect();
     let mut in_flight = conn.prepare_cached("SELECT count(*) FROM delivery WHERE endpoint = ?1 AND state = 'leased'")?;
     let mut due = conn.prepare_cached(&format!(
         "SELECT d.due, d.key FROM delivery d INDEXED BY delivery_pending
@@ -156,6 +156,7 @@ fn lease(unit: &Unit<'_>, key: i64, target: &Target, lease_until: Timestamp) -> 
                 endpoint: target.id,
                 url: target.url.clone(),
                 auth: target.auth.clone(),
+                signing: Arc::clone(&target.signing),
             })
         })?;
     Ok(leased)

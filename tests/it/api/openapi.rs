@@ -192,6 +192,10 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     );
     call("get", "/operator/v1/endpoints/{id}", endpoint.clone(), "", &operator, None, 200);
     call("post", "/operator/v1/deliveries/{id}/redeliver", delivery, "", &operator, None, 409);
+    let secret = "/operator/v1/endpoints/{id}/secret";
+    call("post", secret, endpoint.clone(), "", &operator, Some((json_type, "{}".to_owned())), 200);
+    call("post", secret, endpoint.clone(), "", &operator, Some((json_type, r#"{"secret":"x"}"#.to_owned())), 400);
+    call("delete", secret, endpoint.clone(), "", &operator, None, 200);
     call("delete", "/operator/v1/endpoints/{id}", endpoint, "", &operator, None, 204);
     call("post", "/operator/v1/keys", none(), "", &operator, Some((json_type, "{}".to_owned())), 201);
     call("delete", "/operator/v1/keys/{id}", served.key.split('_').nth(2).unwrap().to_owned(), "", &operator, None, 200);

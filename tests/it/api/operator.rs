@@ -165,6 +165,37 @@ async fn an_endpoint_lives_and_its_credential_is_never_told() {
 }
 
 #[tokio::test]
+async fn a_signing_secret_is_told_once_where_it_is_made_and_never_where_it_is_given() {
+    let served = Served::start().await;
+    let auth = || value!({"header": {"name": "X-API-Key", "value": SECRET}});
+    let new = |more: &str, given: Value| value!({"url": "https://example.com/hooks", "auth": auth(), (more): given});
+    let given = avert::service::Secret::for_signing().reveal().to_owned();
+
+    let unsigned = json(served.tell(Method::POST, "/endpoints", new("sign", value!(false))).await, 201).await;
+    let made = json(served.tell(Method::POST, "/endpoints", new("sign", value!(true))).await, 201).await;
+    let brought = json(served.tell(Method::POST, "/endpoints", new("secret", value!(given))).await, 201).await;
+    let path = format!("/endpoints/{}/secret", made["id"].as_str().unwrap());
+    let rotated = json(served.tell(Method::POST, &path, value!({"overlapHours": 2})).await, 200).await;
+    let replaced = json(served.tell(Method::POST, &path, value!({"secret": given, "overlapHours": 0})).await, 200).await;
+    let all = served.see("/endpoints").await;
+    let stopped = json(served.operator(Method::DELETE, &path).send().await.unwrap(), 200).await;
+    let audit = served.see("/audit?size=100").await;
+
+    assert_eq!((&unsigned["signed"], unsigned.get("secret")), (&value!(false), None));
+    assert_eq!((&brought["signed"], brought.get("secret")), (&value!(true), None));
+    let secrets = [&made, &rotated].map(|shown| shown["secret"].as_str().unwrap().to_owned());
+    assert_ne!(secrets[0], secrets[1]);
+    assert_eq!(rotated["oldSecretUntil"], "2026-03-10T14:00:00.000Z");
+    assert_eq!((&replaced["oldSecretUntil"], replaced.get("secret")), (&Value::Null, None));
+    assert_eq!(stopped["signed"], false);
+    for secret in secrets.iter().chain([&given]) {
+        assert!(![&all, &stopped, &audit].iter().any(|shown| shown.to_string().contains(secret)));
+    }
+    let details: Vec<_> = audit["data"].as_array().unwrap().iter().map(|entry| entry["detail"].as_str().unwrap()).collect();
+    assert_eq!(details[..3], ["no longer signed", "another signing secret, overlap 0 h", "another signing secret, overlap 2 h"]);
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_an_endpoint_is_told_field_by_field_and_without_its_secret() {
     let served = Served::start().await;
     let id = served.endpoint().await;
@@ -185,6 +216,15 @@ async fn what_is_wrong_with_an_endpoint_is_told_field_by_field_and_without_its_s
         (Method::PATCH, format!("/endpoints/{id}"), value!({"url": "nonsense", "enabled": "yes"}), vec!["enabled"]),
         (Method::PATCH, format!("/endpoints/{id}"), value!({"url": "nonsense"}), vec!["url"]),
         (Method::PATCH, format!("/endpoints/{id}"), value!({"auth": {}}), vec!["auth.basic"]),
+        (Method::POST, format!("/endpoints/{id}/secret"), value!({"secret": SECRET, "overlapHours": 721}), vec!["secret", "overlapHours"]),
+        (Method::POST, format!("/endpoints/{id}/secret"), value!({"overlapHours": i64::MAX}), vec!["overlapHours"]),
+        (Method::POST, format!("/endpoints/{id}/secret"), value!({"overlapHours": 1.5}), vec!["overlapHours"]),
+        (
+            Method::POST,
+            "/endpoints".to_owned(),
+            value!({"url": "https://x", "auth": {"header": {"name": "X", "value": "v"}}, "sign": false, "secret": SECRET}),
+            vec!["sign"],
+        ),
     ];
 
     for (method, path, body, expected) in cases {
@@ -358,6 +398,8 @@ async fn nothing_of_another_organization_is_seen_or_changed() {
         (Method::PATCH, format!("/endpoints/{endpoint}"), value!({"enabled": false})),
         (Method::DELETE, format!("/endpoints/{endpoint}"), value!({})),
         (Method::POST, format!("/endpoints/{endpoint}/redeliver"), value!({})),
+        (Method::POST, format!("/endpoints/{endpoint}/secret"), value!({})),
+        (Method::DELETE, format!("/endpoints/{endpoint}/secret"), value!({})),
         (Method::GET, format!("/deliveries/{delivery}"), value!({})),
         (Method::POST, format!("/deliveries/{delivery}/redeliver"), value!({})),
         (Method::POST, format!("/attempts/{attempt}/decision"), value!({"applied": true})),

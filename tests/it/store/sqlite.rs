@@ -169,7 +169,8 @@ fn a_wrong_or_missing_key_is_told_at_once_and_never_replaced() {
 async fn no_file_holds_a_credential_in_plain_text() {
     let directory = tempfile::tempdir().unwrap();
     let fixture = over(open(directory.path())).await;
-    let endpoint = |auth| NewEndpoint { url: "https://a.example".to_owned(), auth };
+    let signing = Secret::for_signing();
+    let endpoint = |auth| NewEndpoint { url: "https://a.example".to_owned(), auth, signing: Some(signing.clone()) };
     let basic = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("correct horse battery") };
     let header = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("staple stapler staple") };
 
@@ -183,6 +184,7 @@ async fn no_file_holds_a_credential_in_plain_text() {
     };
     assert!(contains("https://a.example"), "the search itself works");
     assert!(!contains("horse battery") && !contains("staple stapler"));
+    assert!(!contains(signing.reveal().trim_start_matches("whsec_")));
 }
 
 #[tokio::test]
@@ -193,7 +195,11 @@ async fn the_work_of_a_dead_process_goes_on_at_once_and_that_of_a_living_one_is_
     let second = open(directory.path());
     let living = over(Arc::clone(&second)).await;
     let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
-    dying.store.add_endpoint(dying.organization, NewEndpoint { url: "https://a.example".to_owned(), auth }, noon()).await.unwrap();
+    dying
+        .store
+        .add_endpoint(dying.organization, NewEndpoint { url: "https://a.example".to_owned(), auth, signing: None }, noon())
+        .await
+        .unwrap();
     let alert = open_alert("P1");
     dying.announce(&alert).await;
     let request = claim(&dying, &alert);

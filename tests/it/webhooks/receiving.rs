@@ -3,18 +3,24 @@
 use std::time::Duration;
 
 use avert::service::{EndpointAuth, Secret};
+use avert::webhooks::signature::sign;
 use avert::webhooks::{Receiver, ReceiverSettings};
 use reqwest::Client;
 use tokio::net::TcpListener;
 
+use crate::support::alerts::noon;
 use crate::support::clock::ManualClock;
 
 const BODY: &str =
     r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z","payload":{"id":"0198c5a0-0000-7000-8000-000000000001"}}"#;
 
 async fn receiver(auth: EndpointAuth, keep: usize) -> Receiver {
+    receiver_of_signed(auth, None, keep).await
+}
+
+async fn receiver_of_signed(auth: EndpointAuth, signing: Option<Secret>, keep: usize) -> Receiver {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    Receiver::start(listener, ReceiverSettings { auth, keep, clock: ManualClock::at("2026-03-10T12:00:00Z") }).unwrap()
+    Receiver::start(listener, ReceiverSettings { auth, signing, keep, clock: ManualClock::at("2026-03-10T12:00:00Z") }).unwrap()
 }
 
 fn basic() -> EndpointAuth {
@@ -56,6 +62,39 @@ async fn a_wrong_or_missing_credential_is_answered_401_and_shown_as_such() {
     assert_eq!([missing.status(), wrong.status(), right.status()].map(|status| status.as_u16()), [401, 401, 200]);
     let authorized: Vec<bool> = receiver.events_after(0).iter().map(|event| event.authorized).collect();
     assert_eq!(authorized, [false, false, true]);
+}
+
+#[tokio::test]
+async fn a_receiver_that_knows_the_secret_takes_only_what_is_signed_with_it_and_fresh() {
+    let secret = Secret::for_signing();
+    let receiver = receiver_of_signed(basic(), Some(secret.clone()), 10).await;
+    let noon = noon().timestamp();
+    let post = async |sent: i64, signature: Option<String>| {
+        let request = Client::new().post(receiver.url()).basic_auth("desk", Some("hunter22")).body(BODY);
+        let request = request.header("webhook-id", "e-1").header("webhook-timestamp", sent.to_string());
+        let request = match signature {
+            Some(signature) => request.header("webhook-signature", signature),
+            None => request,
+        };
+        request.send().await.unwrap().status().as_u16()
+    };
+    let signed = |secret: &Secret, sent: i64| Some(sign(std::slice::from_ref(secret), "e-1", &sent.to_string(), BODY.as_bytes()).unwrap());
+
+    let answers = [
+        post(noon, signed(&secret, noon)).await,
+        post(noon - 300, signed(&secret, noon - 300)).await,
+        post(noon - 301, signed(&secret, noon - 301)).await,
+        post(noon + 301, signed(&secret, noon + 301)).await,
+        post(noon, signed(&Secret::for_signing(), noon)).await,
+        post(noon, signed(&secret, noon - 1)).await,
+        post(noon, None).await,
+    ];
+
+    assert_eq!(answers, [200, 200, 401, 401, 401, 401, 401]);
+    let events = receiver.events_after(0);
+    let seen: Vec<_> = events.iter().map(|event| (event.signed, event.authorized)).collect();
+    assert_eq!(seen[..3], [(Some(true), true), (Some(true), true), (Some(false), false)]);
+    assert!(seen[3..].iter().all(|seen| *seen == (Some(false), false)));
 }
 
 #[tokio::test]

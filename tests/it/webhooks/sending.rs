@@ -32,6 +32,7 @@ fn due(url: String, auth: EndpointAuth) -> DueDelivery {
         endpoint: EndpointId::generate(),
         url,
         auth,
+        signing: Arc::from([]),
     }
 }
 

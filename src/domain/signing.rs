@@ -1,0 +1,87 @@
+//! Secrets that deliveries are signed with, as Standard Webhooks writes them: `whsec_` and the base64 of 24 to 64 bytes.
+
+use std::ops::RangeInclusive;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use chrono::TimeDelta;
+
+use super::resolution::FieldError;
+
+/// What a secret begins with.
+const PREFIX: &str = "whsec_";
+/// How many bytes a secret has.
+const BYTES: RangeInclusive<usize> = 24..=64;
+/// How many bytes a secret has that avert makes.
+const MADE_BYTES: usize = 32;
+
+/// How long the old secret signs along with a new one where nothing else is said.
+pub const OVERLAP: TimeDelta = TimeDelta::hours(24);
+/// The longest that the old secret can sign along.
+pub const LONGEST_OVERLAP: TimeDelta = TimeDelta::hours(720);
+/// How many secrets sign at once at most: the newest and those before it.
+pub const MOST_SECRETS: usize = 3;
+
+/// The bytes of a secret, or what is wrong with it. No error repeats it.
+pub fn key_of(secret: &str) -> Result<Vec<u8>, FieldError> {
+    let wrong = |message: &str| FieldError::new("secret", message);
+    let encoded = secret.strip_prefix(PREFIX).ok_or_else(|| wrong("must begin with whsec_: whsec_ and the base64 of 24 to 64 bytes"))?;
+    let key = BASE64_STANDARD.decode(encoded).map_err(|_| wrong("is not base64 (with its padding) behind whsec_"))?;
+    if BYTES.contains(&key.len()) { Ok(key) } else { Err(wrong("has too few or too many bytes: 24 to 64 are allowed")) }
+}
+
+/// A new secret of random bytes.
+pub fn make() -> String {
+    let key: [u8; MADE_BYTES] = rand::random();
+    format!("{PREFIX}{}", BASE64_STANDARD.encode(key))
+}
+
+/// Checks how long an old secret is to sign along.
+pub fn valid_overlap(overlap: TimeDelta) -> Result<(), FieldError> {
+    if (TimeDelta::zero()..=LONGEST_OVERLAP).contains(&overlap) {
+        return Ok(());
+    }
+    Err(FieldError::new("overlapHours", format!("is not allowed: 0 to {}", LONGEST_OVERLAP.num_hours())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(bytes: usize) -> String {
+        format!("{PREFIX}{}", BASE64_STANDARD.encode(vec![7; bytes]))
+    }
+
+    #[test]
+    fn a_secret_of_24_to_64_bytes_is_taken() {
+        for bytes in [24, 32, 64] {
+            assert_eq!(key_of(&of(bytes)).unwrap(), vec![7; bytes]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_is_refused_without_being_repeated() {
+        let bare = of(32).trim_start_matches(PREFIX).to_owned();
+        for text in [String::new(), bare, of(23), of(65), format!("{PREFIX}not base64!"), of(32).trim_end_matches('=').to_owned()] {
+            let error = key_of(&text).unwrap_err();
+
+            assert_eq!(error.field, "secret");
+            assert!(text.len() < 10 || !error.message.contains(&text[PREFIX.len()..]), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn each_secret_that_is_made_is_another_one_and_fit() {
+        let (one, another) = (make(), make());
+
+        assert_ne!(one, another);
+        assert_eq!(key_of(&one).unwrap().len(), MADE_BYTES);
+    }
+
+    #[test]
+    fn an_overlap_is_none_to_thirty_days() {
+        for (hours, fit) in [(-1, false), (0, true), (24, true), (720, true), (721, false)] {
+            assert_eq!(valid_overlap(TimeDelta::hours(hours)).is_ok(), fit, "{hours}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The secrets that deliveries are signed with, sealed. An endpoint's newest one has no end; those before it sign along until theirs.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use rusqlite::{Connection, params};
+use uuid::Uuid;
+
+use super::rows::micros;
+use super::writer::Unit;
+use crate::domain::signing::MOST_SECRETS;
+use crate::domain::time::Timestamp;
+use crate::service::Secret;
+use crate::store::seal::{Place, Seal};
+use crate::store::{StoreError, StoreResult};
+
+fn place(id: &[u8; 16]) -> Place<'_> {
+    Place { table: "signing_secret", row: id, column: "secret" }
+}
+
+/// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest one already.
+pub(super) fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, overlap: TimeDelta, now: Timestamp) -> StoreResult<bool> {
+    let conn = unit.conn;
+    let end = now.checked_add_signed(overlap).unwrap_or(Timestamp::MAX_UTC);
+    let known = all(conn, &unit.shared.seal, endpoint)?;
+    if known.first().is_some_and(|newest| newest.secret == *secret) {
+        return Ok(false);
+    }
+    let mut erase = conn.prepare_cached("DELETE FROM signing_secret WHERE key = ?1")?;
+    let mut limit = conn.prepare_cached("UPDATE signing_secret SET ends_at = ?2 WHERE key = ?1")?;
+    let mut kept = 1;
+    for old in known {
+        let ends_at = old.ends_at.unwrap_or(i64::MAX).min(micros(end));
+        if ends_at <= micros(now) || old.secret == *secret || kept == MOST_SECRETS {
+            erase.execute([old.key])?;
+        } else {
+            limit.execute([old.key, ends_at])?;
+            kept += 1;
+        }
+    }
+    let id = Uuid::new_v4();
+    let sealed = unit.shared.seal.seal(place(id.as_bytes()), secret.reveal().as_bytes())?;
+    conn.prepare_cached("INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+        id.as_bytes(),
+        endpoint,
+        sealed,
+        micros(now)
+    ])?;
+    Ok(true)
+}
+
+/// Signs nothing any more. `false` where nothing was signed.
+pub(super) fn stop(conn: &Connection, endpoint: i64) -> StoreResult<bool> {
+    Ok(conn.prepare_cached("DELETE FROM signing_secret WHERE endpoint = ?1")?.execute([endpoint])? > 0)
+}
+
+/// The secrets that sign at this moment, newest first.
+pub(super) fn in_force(conn: &Connection, seal: &Seal, endpoint: i64, now: Timestamp) -> StoreResult<Arc<[Secret]>> {
+    let signs = |known: &Known| known.ends_at.is_none_or(|end| end > micros(now));
+    Ok(all(conn, seal, endpoint)?.into_iter().filter(signs).map(|known| known.secret).collect())
+}
+
+struct Known {
+    key: i64,
+    secret: Secret,
+    ends_at: Option<i64>,
+}
+
+/// Every secret of an endpoint, newest first.
+fn all(conn: &Connection, seal: &Seal, endpoint: i64) -> StoreResult<Vec<Known>> {
+    let mut statement = conn.prepare_cached("SELECT key, id, secret, ends_at FROM signing_secret WHERE endpoint = ?1 ORDER BY key DESC")?;
+    let mut rows = statement.query([endpoint])?;
+    let mut secrets = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (id, sealed): ([u8; 16], Vec<u8>) = (row.get(1)?, row.get(2)?);
+        let secret = seal.open(place(&id), &sealed).and_then(|bytes| String::from_utf8(bytes).ok());
+        let secret =
+            secret.ok_or_else(|| StoreError::Corrupt("a signing secret that cannot be opened; give the endpoint another".to_owned()))?;
+        secrets.push(Known { key: row.get(0)?, secret: Secret::new(secret), ends_at: row.get(3)? });
+    }
+    Ok(secrets)
+}

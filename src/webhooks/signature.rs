@@ -1,0 +1,105 @@
+//! Signatures of deliveries as Standard Webhooks has them: HMAC-SHA256 of id, time and body, one for each secret.
+
+use aws_lc_rs::hmac;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
+use crate::domain::resolution::FieldError;
+use crate::domain::signing::key_of;
+use crate::service::Secret;
+
+/// The version that stands before a signature.
+const VERSION: &str = "v1";
+
+/// The header `webhook-signature`: a signature for each secret, newest first. `timestamp` is that of the header `webhook-timestamp`.
+pub fn sign(secrets: &[Secret], id: &str, timestamp: &str, body: &[u8]) -> Result<String, FieldError> {
+    let mut signatures = Vec::with_capacity(secrets.len());
+    for secret in secrets {
+        let tag = hmac::sign(&key(secret)?, &content(id, timestamp, body));
+        signatures.push(format!("{VERSION},{}", BASE64_STANDARD.encode(tag)));
+    }
+    Ok(signatures.join(" "))
+}
+
+/// Whether one of the signatures in a header was made with this secret. Compares in constant time; other versions are passed over.
+pub fn verify(secret: &Secret, id: &str, timestamp: &str, body: &[u8], header: &str) -> bool {
+    let Ok(key) = key(secret) else { return false };
+    let content = content(id, timestamp, body);
+    header.split(' ').filter_map(|signature| signature.split_once(',')).any(|(version, encoded)| {
+        version == VERSION && BASE64_STANDARD.decode(encoded).is_ok_and(|tag| hmac::verify(&key, &content, &tag).is_ok())
+    })
+}
+
+fn key(secret: &Secret) -> Result<hmac::Key, FieldError> {
+    key_of(secret.reveal()).map(|key| hmac::Key::new(hmac::HMAC_SHA256, &key))
+}
+
+fn content(id: &str, timestamp: &str, body: &[u8]) -> Vec<u8> {
+    [id.as_bytes(), b".", timestamp.as_bytes(), b".", body].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The example of the Standard Webhooks libraries' own tests.
+    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const ID: &str = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+    const TIME: &str = "1614265330";
+    const BODY: &[u8] = br#"{"test": 2432232314}"#;
+    const SIGNATURE: &str = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=";
+
+    fn secret(text: &str) -> Secret {
+        Secret::new(text)
+    }
+
+    #[test]
+    fn it_signs_as_the_standards_example_does() {
+        assert_eq!(sign(&[secret(SECRET)], ID, TIME, BODY).unwrap(), SIGNATURE);
+        assert!(verify(&secret(SECRET), ID, TIME, BODY, SIGNATURE));
+    }
+
+    #[test]
+    fn each_secret_signs_and_each_receiver_finds_its_own() {
+        let (new, old) = (secret(&crate::domain::signing::make()), secret(SECRET));
+
+        let header = sign(&[new.clone(), old.clone()], ID, TIME, BODY).unwrap();
+
+        assert_eq!(header.split(' ').count(), 2);
+        assert!(header.ends_with(SIGNATURE));
+        assert!(verify(&new, ID, TIME, BODY, &header) && verify(&old, ID, TIME, BODY, &header));
+        assert!(!verify(&secret(&crate::domain::signing::make()), ID, TIME, BODY, &header));
+    }
+
+    #[test]
+    fn anything_changed_is_seen() {
+        let right = secret(SECRET);
+        for (id, time, body, header) in [
+            ("msg_another", TIME, BODY, SIGNATURE),
+            (ID, "1614265331", BODY, SIGNATURE),
+            (ID, TIME, b"{}".as_slice(), SIGNATURE),
+            (ID, TIME, BODY, "v1,h0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="),
+            (ID, TIME, BODY, "v1a,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="),
+            (ID, TIME, BODY, "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="),
+            (ID, TIME, BODY, "v1,"),
+            (ID, TIME, BODY, ""),
+        ] {
+            assert!(!verify(&right, id, time, body, header), "{id} {time} {header}");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_is_none_signs_and_verifies_nothing() {
+        assert!(sign(&[secret("whsec_")], ID, TIME, BODY).is_err());
+        assert!(!verify(&secret("nonsense"), ID, TIME, BODY, SIGNATURE));
+    }
+
+    proptest! {
+        #[test]
+        fn no_header_breaks_the_check(header in any::<String>(), body in any::<Vec<u8>>()) {
+            prop_assert!(!verify(&secret(SECRET), ID, TIME, &body, &header));
+        }
+    }
+}
