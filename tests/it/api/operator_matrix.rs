@@ -52,6 +52,8 @@ fn rows() -> Vec<Row> {
         row("GET", "/operator/v1/endpoints/{id}", Of::Endpoint, None, 200),
         row("PATCH", "/operator/v1/endpoints/{id}", Of::Endpoint, Some(value!({"url": "https://moved.example/"})), 200),
         row("POST", "/operator/v1/endpoints/{id}/redeliver", Of::Endpoint, None, 200),
+        row("POST", "/operator/v1/endpoints/{id}/secret", Of::Endpoint, Some(value!({"overlapHours": 1})), 200),
+        row("DELETE", "/operator/v1/endpoints/{id}/secret", Of::Endpoint, None, 200),
         row("POST", "/operator/v1/endpoints", Of::Nothing, Some(endpoint), 201),
         row("POST", "/operator/v1/keys", Of::Nothing, Some(value!({"scope": "operator"})), 201),
         row("POST", "/operator/v1/clients", Of::Nothing, None, 201),
