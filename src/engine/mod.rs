@@ -97,6 +97,8 @@ struct Inner {
     trust: Mutex<Trust>,
     /// Wakes the reconciler when `next_check` has moved.
     reconcile: Notify,
+    /// Held by the one round of reconciling that a waiting resolution has asked for.
+    round: tokio::sync::Mutex<()>,
 }
 
 impl Engine {
@@ -114,6 +116,7 @@ impl Engine {
             next_check: Mutex::default(),
             trust: Mutex::default(),
             reconcile: Notify::new(),
+            round: tokio::sync::Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
     }

@@ -71,6 +71,17 @@ impl Engine {
         }
     }
 
+    /// Clears up in the background what can be cleared up now, unless that is under way: somebody waits for it.
+    pub(super) fn reconcile_now(&self) {
+        let engine = self.clone();
+        self.inner.tasks.spawn(async move {
+            let Ok(_alone) = engine.inner.round.try_lock() else { return };
+            if let Err(error) = engine.reconcile_once().await {
+                tracing::warn!(%error, "decisions that a dead process left behind could not be cleared up; the reconciler tries again");
+            }
+        });
+    }
+
     /// Has the reconciler look not later than at this moment.
     pub(super) fn check_at(&self, moment: Timestamp) {
         let mut next = locked(&self.inner.next_check);
@@ -113,12 +124,16 @@ impl Engine {
                     let usual = gap.map(|gap| later(self.now(), gap));
                     // At the moment from which the answer counts, it is asked again; until then at the usual gaps.
                     let next_check = [usual, known_from].into_iter().flatten().min().unwrap_or_else(|| self.now());
-                    (AttemptEnd::Unknown { next_check }, why)
+                    // A repeat whose answer got lost is a call that has to settle too, before a refusal counts.
+                    let repeated =
+                        known_from.is_none() && !self.inner.providers.answering_for(&unsettled.alert.provider).capabilities().lookup;
+                    let calls_over = if repeated { self.now() } else { unsettled.deadline };
+                    (AttemptEnd::Unknown { next_check, calls_over }, why)
                 }
             },
         };
         let ended = self.store().end_attempt(attempt, unsettled.generation, end.clone(), &detail, self.now()).await?;
-        if let (true, AttemptEnd::Unknown { next_check }) = (ended, &end) {
+        if let (true, AttemptEnd::Unknown { next_check, .. }) = (ended, &end) {
             self.check_at(*next_check);
         }
         Ok(Some(end))

@@ -10,10 +10,10 @@ use tracing::Instrument;
 
 use super::{Caller, Engine, figures, later, locked, text, unavailable};
 use crate::domain::resolution::{CurrentBody, OlderBody, decide};
-use crate::domain::{Alert, AlertId, Amount, AttemptId, FieldError, OrganizationId, OutcomeId, Resolution, Timestamp};
+use crate::domain::{Alert, AlertId, Amount, AttemptId, FieldError, OrganizationId, OutcomeId, Resolution};
 use crate::providers::{Doubt, LookUp, Submission, SubmitResult};
 use crate::service::{ResolveRequest, ServiceError};
-use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreResult};
+use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, Holder, SharedStore, StoreResult};
 
 /// Longest Idempotency-Key.
 const MAX_KEY: usize = 255;
@@ -21,6 +21,9 @@ const MAX_KEY: usize = 255;
 /// How soon, and how late, a loser tries again after something has changed.
 const FIRST_GAP: Duration = Duration::from_millis(5);
 const LONGEST_GAP: Duration = Duration::from_millis(250);
+
+/// How often a loser looks whether the winner still lives: its death changes nothing in the store.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Where a provider's yes has led.
 pub(super) enum Landed {
@@ -103,17 +106,21 @@ impl Engine {
                 Claim::AlreadyResolved(alert) => return Err(ServiceError::AlreadyResolved(alert)),
                 Claim::Replay(alert) => return Ok(Turn::Replay(alert)),
                 Claim::KeyReused => return Err(ServiceError::IdempotencyKeyReused),
-                Claim::InProgress => {}
+                // Nobody but a person ends it, and that takes longer than any caller waits.
+                Claim::InProgress(Holder::Person) => return Err(ServiceError::ResolutionInProgress),
+                // Whoever had it is gone: what became of it is found out now, not when the reconciler comes by.
+                Claim::InProgress(Holder::Nobody) => self.reconcile_now(),
+                Claim::InProgress(Holder::Somebody) => {}
             }
             // The winner's end is a change of the store. Others' changes wake us too, so the tries are spread out.
             let woken = tokio::time::timeout_at(patience, async {
-                let open = changes.changed().await.is_ok();
+                let closed = matches!(tokio::time::timeout(LOOK_AGAIN, changes.changed()).await, Ok(Err(_)));
                 tokio::time::sleep(gap).await;
-                open
+                closed
             });
             match woken.await {
-                Ok(true) => {}
-                Ok(false) => return Err(ServiceError::Unavailable("the database was closed".to_owned())),
+                Ok(false) => {}
+                Ok(true) => return Err(ServiceError::Unavailable("the database was closed".to_owned())),
                 Err(_) => return Err(ServiceError::ResolutionInProgress),
             }
             gap = (gap * 2).min(LONGEST_GAP);
@@ -175,14 +182,13 @@ impl Sending {
     async fn send(self) -> Result<Alert, ServiceError> {
         let settings = self.engine.settings();
         let provider = self.engine.inner.providers.answering_for(&self.submission.provider);
-        let call_deadline = later(self.engine.now(), settings.provider_timeout);
         let began = Instant::now();
         let answer = tokio::time::timeout(settings.provider_timeout, provider.submit(&self.submission)).await;
         figures::submitted(&self.submission.provider, answer.as_ref().ok(), began.elapsed());
         match answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut)) {
             SubmitResult::Accepted => self.commit().await,
             SubmitResult::Declined(why) => self.release(&why.to_string()).await,
-            SubmitResult::Unknown(doubt) => self.clear_up(&doubt, call_deadline).await,
+            SubmitResult::Unknown(doubt) => self.clear_up(&doubt).await,
         }
     }
 
@@ -210,10 +216,12 @@ impl Sending {
     }
 
     /// Steps 4c and 4d: nobody knows; one look-up, where the provider can, and else the reconciler.
-    async fn clear_up(self, doubt: &Doubt, call_deadline: Timestamp) -> Result<Alert, ServiceError> {
+    async fn clear_up(self, doubt: &Doubt) -> Result<Alert, ServiceError> {
         let (engine, settings) = (&self.engine, self.engine.settings());
         let provider = engine.inner.providers.answering_for(&self.submission.provider);
         let capabilities = provider.capabilities();
+        // The call has been answered or cut off; what it left behind at the provider settles from here.
+        let calls_over = engine.now();
         tracing::warn!(attempt = %self.submission.attempt, %doubt, "the provider's answer is in doubt");
         if capabilities.lookup {
             let began = Instant::now();
@@ -224,7 +232,7 @@ impl Sending {
                 Ok(LookUp::AnsweredOtherwise(what)) => {
                     return self.release(&format!("the network holds another answer to this alert: {what}")).await;
                 }
-                Ok(LookUp::NotKnown) if engine.now() >= later(call_deadline, capabilities.settle) => {
+                Ok(LookUp::NotKnown) if engine.now() >= later(calls_over, capabilities.settle) => {
                     return self.release(&format!("{doubt}; the network does not know of the decision")).await;
                 }
                 Ok(LookUp::NotKnown | LookUp::Failed(_)) | Err(_) => {}
@@ -232,7 +240,7 @@ impl Sending {
         }
         let why = text::words_of_a_provider(&doubt.to_string());
         let next_check = later(engine.now(), settings.checks.first().copied().unwrap_or_default());
-        if self.end(AttemptEnd::Unknown { next_check }, &why).await == Ok(true) {
+        if self.end(AttemptEnd::Unknown { next_check, calls_over }, &why).await == Ok(true) {
             engine.check_at(next_check);
         }
         Err(ServiceError::ProviderOutcomeUnknown(why))

@@ -119,12 +119,23 @@ pub enum Claim {
     NotFound,
     /// It has an outcome.
     AlreadyResolved(Box<Alert>),
-    /// Another attempt is INFLIGHT, UNKNOWN or PARKED.
-    InProgress,
+    /// Another attempt is INFLIGHT, UNKNOWN or PARKED, and this is who has it.
+    InProgress(Holder),
     /// The same Idempotency-Key, alert and body committed within 24 h: the alert as it is.
     Replay(Box<Alert>),
     /// The Idempotency-Key was used within 24 h for another alert or body.
     KeyReused,
+}
+
+/// Who has the one attempt of an alert that has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// A living process works on it, or its next look is not due yet.
+    Somebody,
+    /// Whoever takes it: [`Store::claim_unsettled`] would give it out now.
+    Nobody,
+    /// It is PARKED: nothing but a person's word ends it.
+    Person,
 }
 
 /// A definite yes of the provider (reliability, step 4a).
@@ -160,6 +171,8 @@ pub enum AttemptEnd {
     Unknown {
         /// When the reconciler looks next.
         next_check: Timestamp,
+        /// From when on no call of the attempt is running any more; becomes its deadline.
+        calls_over: Timestamp,
     },
     /// PARKED: a person has to decide (step 5).
     Parked,
@@ -180,7 +193,7 @@ pub struct UnsettledAttempt {
     pub resolution: Resolution,
     /// When the first call was made.
     pub started_at: Timestamp,
-    /// Until when the first call might still have been running.
+    /// Until when a call made for it before might still have been running. A call of a dead process was over when it was found dead.
     pub deadline: Timestamp,
     /// How often it was looked at already.
     pub checks: u32,

@@ -17,6 +17,7 @@ mod import;
 mod operations;
 mod organizations;
 mod peers;
+mod protocol;
 mod readme;
 mod sentences;
 mod smoke;

@@ -1,7 +1,7 @@
 //! Deliveries to real receivers: bodies, credentials, retries, order.
 
 mod dispatching;
-mod house;
+pub mod house;
 mod receiving;
 mod recovering;
 mod sending;

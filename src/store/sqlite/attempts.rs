@@ -1,7 +1,7 @@
 //! The resolution table: claims, their fences, and how they end (reliability, A resolution is final).
 
 use chrono::Duration;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use uuid::Uuid;
 
 use super::audit::{self, Action};
@@ -12,7 +12,7 @@ use super::writer::Unit;
 use crate::domain::resolution::{CurrentBody, InvalidReason, OlderBody};
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AttemptId, EventKind, InstanceId, OrganizationId, Outcome, Resolution};
-use crate::store::{Actor, AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, StoreError, StoreResult, UnsettledAttempt};
+use crate::store::{Actor, AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, Holder, StoreError, StoreResult, UnsettledAttempt};
 
 /// How long an Idempotency-Key is remembered (decisions, Repeats).
 const KEY_LIFE: Duration = Duration::hours(24);
@@ -33,11 +33,8 @@ pub(super) fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> 
     if alert.outcome.is_some() {
         return Ok(Claim::AlreadyResolved(alert));
     }
-    let running: bool = conn
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM resolution_attempt WHERE alert = ?1 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))")?
-        .query_row([stored.key], |row| row.get(0))?;
-    if running {
-        return Ok(Claim::InProgress);
+    if let Some(holder) = holder(unit, stored.key, request.now)? {
+        return Ok(Claim::InProgress(holder));
     }
     let columns = ResolutionColumns::of(&request.resolution);
     let generation = 1;
@@ -65,6 +62,17 @@ pub(super) fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> 
         by.origin,
     ])?;
     Ok(Claim::Claimed { alert, generation })
+}
+
+/// Who has the running attempt of an alert, where there is one.
+fn holder(unit: &Unit<'_>, alert: i64, now: Timestamp) -> StoreResult<Option<Holder>> {
+    let sql = format!("SELECT {UNENDED} FROM resolution_attempt WHERE alert = ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')");
+    let running = unit.conn.prepare_cached(&sql)?.query_row(params![micros(now), alert], Unended::read).optional()?;
+    Ok(running.map(|running| match running.is_due(unit.shared.instances.is_dead(running.instance)) {
+        _ if running.parked => Holder::Person,
+        true => Holder::Nobody,
+        false => Holder::Somebody,
+    }))
 }
 
 /// How an Idempotency-Key was used before.
@@ -209,18 +217,19 @@ pub(super) fn end(
     detail: &str,
     now: Timestamp,
 ) -> StoreResult<bool> {
-    let (state, next_check, ended_at) = match end {
-        AttemptEnd::Released => ("RELEASED", None, Some(micros(now))),
-        AttemptEnd::Unknown { next_check } => ("UNKNOWN", Some(micros(*next_check)), None),
-        AttemptEnd::Parked => ("PARKED", None, None),
+    let (state, next_check, calls_over, ended_at) = match end {
+        AttemptEnd::Released => ("RELEASED", None, None, Some(micros(now))),
+        AttemptEnd::Unknown { next_check, calls_over } => ("UNKNOWN", Some(micros(*next_check)), Some(micros(*calls_over)), None),
+        AttemptEnd::Parked => ("PARKED", None, None, None),
     };
     let changed = unit
         .conn
         .prepare_cached(
-            "UPDATE resolution_attempt SET state = ?3, next_check = ?4, ended_at = ?5, detail = ?6, lease_until = NULL
+            "UPDATE resolution_attempt SET state = ?3, next_check = ?4, ended_at = ?5, detail = ?6, deadline = coalesce(?7, deadline),
+                lease_until = NULL
              WHERE id = ?1 AND generation = ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')",
         )?
-        .execute(params![attempt.0.as_bytes(), generation, state, next_check, ended_at, detail])?;
+        .execute(params![attempt.0.as_bytes(), generation, state, next_check, ended_at, detail, calls_over])?;
     Ok(changed == 1)
 }
 
@@ -233,14 +242,19 @@ pub(super) fn claim_unsettled(
 ) -> StoreResult<Vec<UnsettledAttempt>> {
     let conn = unit.conn;
     let due = unattended(unit, now, limit)?;
+    // A call of a dead process is over by now, its first one and any that it made when it had taken the attempt over; one of a process
+    // that let its lease run out is over since then.
     let mut take = conn.prepare_cached(
-        "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, lease_until = ?3 WHERE key = ?1
+        "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, lease_until = ?3,
+            deadline = CASE WHEN ?4 AND (deadline > ?5 OR lease_until IS NOT NULL) THEN ?5
+                            WHEN lease_until IS NOT NULL THEN max(deadline, lease_until) ELSE deadline END
+         WHERE key = ?1
          RETURNING dialect, resolution, refunded, amount_stopped, comments, id, generation, alert, started_at, deadline, checks - 1,
                    (SELECT id FROM organization o WHERE o.key = organization)",
     )?;
     let mut taken = Vec::with_capacity(due.len());
-    for key in due {
-        let mut rows = take.query(params![key, unit.shared.instances.own().0.as_bytes(), micros(lease_until)])?;
+    for (key, dead) in due {
+        let mut rows = take.query(params![key, unit.own().0.as_bytes(), micros(lease_until), dead, micros(now)])?;
         let Some(row) = rows.next()? else { continue };
         taken.push(UnsettledAttempt {
             attempt: AttemptId(Uuid::from_bytes(row.get(5)?)),
@@ -258,26 +272,59 @@ pub(super) fn claim_unsettled(
     Ok(taken)
 }
 
-/// The attempts to take: INFLIGHT of a dead process, or past their deadline and not leased; UNKNOWN that are due and not leased.
-fn unattended(unit: &Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<Vec<i64>> {
-    let mut statement = unit.conn.prepare_cached(
-        "SELECT key, instance, state = 'INFLIGHT', deadline <= ?1, coalesce(next_check, 0) <= ?1, lease_until > ?1
-         FROM resolution_attempt INDEXED BY resolution_attempt_unsettled WHERE state IN ('INFLIGHT', 'UNKNOWN') ORDER BY key",
-    )?;
+/// The attempts to take, and whether the process is dead that had them.
+fn unattended(unit: &Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<Vec<(i64, bool)>> {
+    let mut statement = unit.conn.prepare_cached(&format!(
+        "SELECT {UNENDED} FROM resolution_attempt INDEXED BY resolution_attempt_unsettled
+         WHERE state IN ('INFLIGHT', 'UNKNOWN') ORDER BY key"
+    ))?;
     let mut rows = statement.query([micros(now)])?;
     let mut known = Vec::new();
     let mut keys = Vec::new();
     while let Some(row) = rows.next()?.filter(|_| keys.len() < limit as usize) {
-        let instance = InstanceId(Uuid::from_bytes(row.get(1)?));
-        let (inflight, overdue, check_due): (bool, bool, bool) = (row.get(2)?, row.get(3)?, row.get(4)?);
-        let leased: Option<bool> = row.get(5)?;
-        let dead = is_dead(unit, instance, &mut known);
-        let due = if inflight { overdue || dead } else { check_due };
-        if due && (dead || leased != Some(true)) {
-            keys.push(row.get(0)?);
+        let unended = Unended::read(row)?;
+        let dead = is_dead(unit, unended.instance, &mut known);
+        if unended.is_due(dead) {
+            keys.push((unended.key, dead));
         }
     }
     Ok(keys)
+}
+
+/// The columns of [`Unended`]; ?1 is the present.
+const UNENDED: &str =
+    "key, instance, state = 'INFLIGHT', state = 'PARKED', deadline <= ?1, coalesce(next_check, 0) <= ?1, coalesce(lease_until > ?1, 0)";
+
+/// An attempt that has not ended, as far as it matters for who may take it over.
+#[allow(clippy::struct_excessive_bools, reason = "each is a comparison made by the database")]
+struct Unended {
+    key: i64,
+    instance: InstanceId,
+    inflight: bool,
+    parked: bool,
+    overdue: bool,
+    check_due: bool,
+    leased: bool,
+}
+
+impl Unended {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            key: row.get(0)?,
+            instance: InstanceId(Uuid::from_bytes(row.get(1)?)),
+            inflight: row.get(2)?,
+            parked: row.get(3)?,
+            overdue: row.get(4)?,
+            check_due: row.get(5)?,
+            leased: row.get(6)?,
+        })
+    }
+
+    /// INFLIGHT of a dead process, or past their deadline and not leased; UNKNOWN that are due and not leased by a living one.
+    fn is_due(&self, dead: bool) -> bool {
+        let due = if self.inflight { self.overdue || dead } else { !self.parked && self.check_due };
+        due && (dead || !self.leased)
+    }
 }
 
 /// Asks once for each instance.

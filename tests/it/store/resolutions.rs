@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
 use avert::domain::{Alert, AlertStatus, AttemptId, Outcome, OutcomeId, Resolution, Timestamp, decide};
-use avert::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest};
+use avert::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, Holder};
 use chrono::Duration;
 use sha2::{Digest as _, Sha256};
 
@@ -165,7 +165,7 @@ async fn of_many_claims_at_once_exactly_one_wins(fixture: Fixture) {
     for claim in claims {
         match claim.await.unwrap() {
             Claim::Claimed { .. } => won += 1,
-            Claim::InProgress => lost += 1,
+            Claim::InProgress(Holder::Somebody) => lost += 1,
             other => panic!("{other:?}"),
         }
     }
@@ -194,8 +194,10 @@ async fn an_unknown_or_parked_attempt_keeps_others_out(fixture: Fixture) {
         fixture.store.claim_resolution(claim(&fixture, &alert)).await.unwrap()
     };
 
-    assert_eq!(end(AttemptEnd::Unknown { next_check: noon() }).await, Claim::InProgress);
-    assert_eq!(end(AttemptEnd::Parked).await, Claim::InProgress);
+    let later = noon() + Duration::seconds(1);
+    assert_eq!(end(AttemptEnd::Unknown { next_check: later, calls_over: noon() }).await, Claim::InProgress(Holder::Somebody));
+    assert_eq!(end(AttemptEnd::Unknown { next_check: noon(), calls_over: noon() }).await, Claim::InProgress(Holder::Nobody));
+    assert_eq!(end(AttemptEnd::Parked).await, Claim::InProgress(Holder::Person));
     assert!(matches!(end(AttemptEnd::Released).await, Claim::Claimed { .. }));
 }
 
@@ -251,7 +253,7 @@ async fn a_key_may_try_anew_after_a_failure_and_waits_while_it_runs(fixture: Fix
     fixture.store.end_attempt(first.attempt, generation, AttemptEnd::Released, "refused", noon()).await.unwrap();
     let after_failure = fixture.store.claim_resolution(keyed()).await.unwrap();
 
-    assert_eq!(while_running, Claim::InProgress);
+    assert_eq!(while_running, Claim::InProgress(Holder::Somebody));
     assert!(matches!(after_failure, Claim::Claimed { .. }));
 }
 
@@ -296,7 +298,11 @@ async fn an_unknown_attempt_is_taken_over_when_its_check_is_due(fixture: Fixture
     let request = claim(&fixture, &alert);
     let generation = claimed(&fixture, request.clone()).await;
     let next_check = noon() + Duration::minutes(5);
-    fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Unknown { next_check }, "", noon()).await.unwrap();
+    fixture
+        .store
+        .end_attempt(request.attempt, generation, AttemptEnd::Unknown { next_check, calls_over: noon() + Duration::seconds(3) }, "", noon())
+        .await
+        .unwrap();
 
     let early = fixture.store.claim_unsettled(next_check - Duration::seconds(1), next_check, 10).await.unwrap();
     let due = fixture.store.claim_unsettled(next_check, next_check + Duration::seconds(30), 10).await.unwrap();
@@ -304,6 +310,7 @@ async fn an_unknown_attempt_is_taken_over_when_its_check_is_due(fixture: Fixture
     let parked = fixture.store.claim_unsettled(next_check + Duration::days(9), next_check + Duration::days(9), 10).await.unwrap();
 
     assert_eq!((early.len(), due.len(), parked.len()), (0, 1, 0));
+    assert_eq!(due[0].deadline, noon() + Duration::seconds(3), "no call was running any more from then on");
 }
 
 async fn a_late_yes_is_committed_where_there_is_no_outcome(fixture: Fixture) {

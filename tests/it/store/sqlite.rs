@@ -247,6 +247,8 @@ async fn a_lease_that_was_taken_from_a_dead_process_is_respected() {
     let past_lease = third.store.claim_unsettled(lease, lease + Duration::minutes(1), 10).await.unwrap();
 
     assert_eq!((taken.len(), past_deadline.len(), past_lease.len()), (1, 0, 1));
+    assert_eq!(taken[0].deadline, noon(), "the call of a dead process is over");
+    assert_eq!(past_lease[0].deadline, lease, "a process that lives and let its lease run out may have called until then");
 }
 
 #[tokio::test]

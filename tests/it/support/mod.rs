@@ -6,5 +6,6 @@ pub mod clock;
 pub mod engine;
 pub mod operations;
 pub mod receiver;
+pub mod stop;
 pub mod store;
 pub mod terminal;

@@ -1,7 +1,7 @@
-//! A store that fails when a test says so, and is a real one otherwise.
+//! A store that fails or stops when a test says so, and is a real one otherwise.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use avert::domain::time::Timestamp;
@@ -13,6 +13,8 @@ use avert::store::{
     UnsettledAttempt,
 };
 use tokio::sync::watch;
+
+use crate::support::stop::Stop;
 
 /// What goes wrong instead of a unit of work.
 #[derive(Debug, Clone, Copy)]
@@ -26,13 +28,20 @@ pub enum Trouble {
 /// A real store behind scripted troubles.
 pub struct TroubledStore {
     inner: SharedStore,
-    script: Mutex<HashMap<&'static str, VecDeque<Trouble>>>,
+    script: Arc<Mutex<HashMap<&'static str, VecDeque<Trouble>>>>,
+    stop: Arc<Stop>,
 }
 
 impl TroubledStore {
     /// A store whose next calls of a method fail like this, one each.
     pub fn new(inner: SharedStore, method: &'static str, troubles: impl IntoIterator<Item = Trouble>) -> Self {
-        Self { inner, script: Mutex::new(HashMap::from([(method, troubles.into_iter().collect())])) }
+        let script = Arc::new(Mutex::new(HashMap::from([(method, troubles.into_iter().collect())])));
+        Self { inner, script, stop: Stop::nowhere() }
+    }
+
+    /// A store at one of whose methods the world stops: `before METHOD`, or `after METHOD` when its work is done and nobody knows yet.
+    pub fn stopping(inner: SharedStore, stop: Arc<Stop>) -> Self {
+        Self { inner, script: Arc::default(), stop }
     }
 
     fn before(&self, method: &str) -> StoreResult<()> {
@@ -58,7 +67,8 @@ macro_rules! with_troubles {
             }
 
             fn signed(&self, by: Actor) -> SharedStore {
-                self.inner.signed(by)
+                let inner = self.inner.signed(by);
+                Arc::new(Self { inner, script: Arc::clone(&self.script), stop: Arc::clone(&self.stop) })
             }
 
             fn operations(&self) -> &dyn OperatorStore {
@@ -67,7 +77,10 @@ macro_rules! with_troubles {
 
             $(async fn $method(&self, $($argument: $kind),*) -> StoreResult<$result> {
                 self.before(stringify!($method))?;
-                self.inner.$method($($argument),*).await
+                self.stop.pass("before", stringify!($method)).await;
+                let done = self.inner.$method($($argument),*).await;
+                self.stop.pass("after", stringify!($method)).await;
+                done
             })+
         }
     };

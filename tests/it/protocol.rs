@@ -1,0 +1,4 @@
+//! The resolution protocol as a whole: deaths at every point, a person's word, several processes, thousands of races.
+
+mod deaths;
+mod taking_over;
