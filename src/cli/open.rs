@@ -18,7 +18,7 @@ use crate::console::keymap::Keymap;
 use crate::console::theme::ThemeName;
 use crate::console::{self, AlertJson, ConsoleError, ConsoleSettings, Place, Session};
 use crate::domain::time::{SharedClock, SystemClock};
-use crate::service::Environment;
+use crate::service::{Deployment, Environment};
 use crate::telemetry;
 use crate::webhooks::AddressPolicy;
 use crate::wire::{self, Dialect};
@@ -51,16 +51,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
         ..Place::default()
     };
     let running = local.start(AddressPolicy::LOOPBACK, DRAIN)?;
-    let session = Session {
-        deployment: local.engine.deployment(caller),
-        clock: local.clock.clone(),
-        place,
-        settings,
-        desk_dir: Some(context.home.data_dir.join("desk")),
-        alert_json: alert_json(),
-    };
-    let mut signals = Signals::listen().context("signals cannot be listened to")?;
-    let result = attend(session, &mut signals).await;
+    let result = stay(&context, local.engine.deployment(caller), local.clock.clone(), place, settings).await;
     running.stop(PATIENCE).await;
     local.close();
     result
@@ -75,25 +66,24 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: Target, settings:
     let (environment, dialect) = (target.environment, target.dialect);
     let client = target.connect(Arc::clone(&clock))?;
     log_to_file(context)?;
-    let place = Place {
-        name: client.host(),
-        environment,
-        // The resolve form says what the current dialect says; words of the older one are not guessed from it.
-        read_only: dialect == Dialect::Older,
-        ..Place::default()
-    };
-    let session = Session {
-        deployment: client.deployment(),
-        clock,
-        place,
-        settings,
-        desk_dir: Some(context.home.data_dir.join("desk")),
-        alert_json: alert_json(),
-    };
-    let mut signals = Signals::listen().context("signals cannot be listened to")?;
-    let result = attend(session, &mut signals).await;
+    let place = Place { name: client.host(), environment, dialect, ..Place::default() };
+    let result = stay(context, client.deployment(), clock, place, settings).await;
     client.finish(PATIENCE).await;
     result
+}
+
+/// Opens the console on a deployment and stays in it until it ends.
+async fn stay(
+    context: &Context,
+    deployment: Deployment,
+    clock: SharedClock,
+    place: Place,
+    settings: ConsoleSettings,
+) -> anyhow::Result<()> {
+    let desk_dir = Some(context.home.data_dir.join("desk"));
+    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let alert_json = alert_json(place.dialect);
+    attend(Session { deployment, clock, place, settings, desk_dir, alert_json }, &mut signals).await
 }
 
 fn log_to_file(context: &Context) -> anyhow::Result<()> {
@@ -153,9 +143,9 @@ fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> 
     }
 }
 
-/// Writes an alert as the interface does, for copying it.
-pub(super) fn alert_json() -> AlertJson {
-    Arc::new(|alert, now| String::from_utf8_lossy(&wire::write::alert(alert, Dialect::Current, now)).into_owned())
+/// Writes an alert as the dialect does, for copying it.
+pub(super) fn alert_json(dialect: Dialect) -> AlertJson {
+    Arc::new(move |alert, now| String::from_utf8_lossy(&wire::write::alert(alert, dialect, now)).into_owned())
 }
 
 /// Refuses to open a console where there is no terminal.

@@ -118,10 +118,10 @@ impl Inner {
     }
 
     fn check_dialect(&self, resolution: &Resolution) -> Result<(), ServiceError> {
-        let (spoken, other) = match (self.dialect, resolution) {
-            (Dialect::Current, Resolution::Current { .. }) | (Dialect::Older, Resolution::Older { .. }) => return Ok(()),
-            (Dialect::Current, Resolution::Older { .. }) => ("current", "older"),
-            (Dialect::Older, Resolution::Current { .. }) => ("older", "current"),
+        let (spoken, other) = match (self.dialect, resolution.dialect()) {
+            (Dialect::Current, Dialect::Current) | (Dialect::Older, Dialect::Older) => return Ok(()),
+            (Dialect::Current, Dialect::Older) => ("current", "older"),
+            (Dialect::Older, Dialect::Current) => ("older", "current"),
         };
         let message = format!("is a decision of the {other} dialect: this deployment speaks the {spoken} one");
         Err(ServiceError::InvalidRequest(vec![FieldError::new("resolution", message)]))

@@ -233,7 +233,14 @@ impl App {
     }
 
     pub(super) fn look(&self) -> Look<'_> {
-        Look { theme: &self.theme, now: self.now, zone: self.settings.zone, keymap: &self.settings.keymap, decisions: &self.decisions }
+        Look {
+            theme: &self.theme,
+            now: self.now,
+            zone: self.settings.zone,
+            keymap: &self.settings.keymap,
+            decisions: &self.decisions,
+            dialect: self.place.dialect,
+        }
     }
 
     pub(super) fn is_too_small(&self) -> bool {

@@ -6,7 +6,7 @@ use super::decisions::Decisions;
 use super::keymap::{Action, Keymap};
 use super::theme::Theme;
 use super::times::{Urgency, Zone};
-use crate::domain::Timestamp;
+use crate::domain::{Dialect, Timestamp};
 
 /// Theme, time and words.
 #[derive(Clone, Copy)]
@@ -21,6 +21,8 @@ pub struct Look<'a> {
     pub keymap: &'a Keymap,
     /// The decisions on their way.
     pub decisions: &'a Decisions,
+    /// In whose words decisions are given.
+    pub dialect: Dialect,
 }
 
 impl Look<'_> {

@@ -35,7 +35,7 @@ use std::time::Duration;
 
 use crate::desk::{Desk, Draft};
 use crate::domain::time::SharedClock;
-use crate::domain::{Alert, AlertId, Timestamp};
+use crate::domain::{Alert, AlertId, Dialect, Timestamp};
 use crate::service::{Deployment, Environment};
 
 use app::Kept;
@@ -74,6 +74,8 @@ pub struct Place {
     pub demo: bool,
     /// Nothing may be sent from here.
     pub read_only: bool,
+    /// In whose words decisions are given.
+    pub dialect: Dialect,
 }
 
 /// How one likes the console.

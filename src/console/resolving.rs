@@ -38,9 +38,10 @@ impl App {
             production: self.place.environment == Environment::Production && !self.place.demo,
             read_only: self.place.read_only,
             grace_seconds: self.settings.grace.as_secs(),
+            dialect: self.place.dialect,
         };
         let draft = self.drafts.get(&alert.id).cloned();
-        let form = ResolveForm::new(&alert, choice, place, draft, self.form_warnings(&alert));
+        let form = ResolveForm::new(&alert, choice, place, draft, self.form_warnings(&alert), self.now);
         self.overlay = Some(Overlay::Resolve(Box::new(form)));
         effects
     }
@@ -84,6 +85,7 @@ impl App {
     }
 
     pub(super) fn input_to_resolve(&mut self, mut form: Box<ResolveForm>, event: &Event) -> Vec<Effect> {
+        form.set_now(self.now);
         match form.handle(event) {
             FormStep::Cancel(draft) => self.keep_draft(form.alert_id(), draft),
             FormStep::Submit(submission) => self.stage(*submission),

@@ -17,10 +17,14 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// A decision on its way to be made. Confirmations are not part of it: they are given anew each time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Draft {
-    /// REFUNDED, NOT REFUNDED or INVALID, as far as it was chosen.
+    /// The `refunded` word of either dialect, as far as it was chosen.
     pub refunded: Option<String>,
     /// The reason of an INVALID answer, as far as it was chosen.
     pub reason: Option<InvalidReason>,
+    /// The `resolution` word of the older dialect, as far as it was chosen.
+    pub resolution: Option<String>,
+    /// The stopped amount of the older dialect, as it was typed: it may still be wrong.
+    pub amount_stopped: String,
     /// The comments, as they were typed: they may still be too long.
     pub comments: String,
 }
@@ -28,7 +32,7 @@ pub struct Draft {
 impl Draft {
     /// Whether there is nothing in it that would be missed.
     pub fn is_empty(&self) -> bool {
-        self.reason.is_none() && self.comments.is_empty()
+        self.reason.is_none() && self.resolution.is_none() && self.amount_stopped.is_empty() && self.comments.is_empty()
     }
 }
 
@@ -38,6 +42,10 @@ struct DraftFile {
     refunded: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    resolution: Option<String>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    amount_stopped: String,
     #[serde(default)]
     comments: String,
 }
@@ -64,6 +72,8 @@ impl Drafts {
             refunded: file.refunded,
             // A word that this version does not know is asked for again.
             reason: file.reason.and_then(|word| InvalidReason::ALL.into_iter().find(|reason| reason.as_str() == word)),
+            resolution: file.resolution,
+            amount_stopped: file.amount_stopped,
             comments: file.comments,
         }))
     }
@@ -78,6 +88,8 @@ impl Drafts {
         let content = DraftFile {
             refunded: draft.refunded.clone(),
             reason: draft.reason.map(|reason| reason.as_str().to_owned()),
+            resolution: draft.resolution.clone(),
+            amount_stopped: draft.amount_stopped.clone(),
             comments: draft.comments.clone(),
         };
         file.write("A decision that was begun and not sent.", &content)
@@ -134,7 +146,13 @@ mod tests {
     }
 
     fn draft(comments: &str) -> Draft {
-        Draft { refunded: Some("INVALID".to_owned()), reason: Some(InvalidReason::Duplicate), comments: comments.to_owned() }
+        Draft {
+            refunded: Some("INVALID".to_owned()),
+            reason: Some(InvalidReason::Duplicate),
+            resolution: Some("PARTIALLY_STOPPED".to_owned()),
+            amount_stopped: "7.50".to_owned(),
+            comments: comments.to_owned(),
+        }
     }
 
     #[test]

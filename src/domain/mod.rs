@@ -23,5 +23,5 @@ pub use filter::{AlertFilter, AlertQuery, Page, PageRequest, Sort, SortField, So
 pub use ids::*;
 pub use money::{Amount, Currency, Money};
 pub use outcome::Outcome;
-pub use resolution::{FieldError, Resolution, Verdict, decide};
+pub use resolution::{Dialect, FieldError, Resolution, Verdict, decide};
 pub use time::Timestamp;

@@ -10,6 +10,16 @@ use super::open_enum::open_enum;
 /// Longest comment, in Unicode scalar values (interface, Limits).
 pub const MAX_COMMENT_CHARS: usize = 250;
 
+/// Which of the interface's two variants is spoken (decisions, Two dialects): each has its own body of a resolution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Dialect {
+    /// API keys, decimal strings, `ethocaMerchantId`.
+    #[default]
+    Current,
+    /// Bearer tokens, decimals as numbers, `ethocaMergantId`.
+    Older,
+}
+
 /// What is wrong with one field of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
@@ -123,6 +133,28 @@ open_enum! {
     }
 }
 
+impl OlderWord {
+    /// The meaning in words; the interface itself gives none (field notes, Outcome vocabulary).
+    pub const fn words(&self) -> &'static str {
+        match self {
+            Self::Stopped => "stopped before it was fulfilled",
+            Self::PartiallyStopped => "part of it stopped: say how much",
+            Self::PreviouslyCancelled => "cancelled before the alert came",
+            Self::Missed => "too late: shipped or used already",
+            Self::Notfound => "transaction not found, older spelling",
+            Self::AccountSuspended => "the customer's account is suspended",
+            Self::InProgress => "being worked on; final all the same",
+            Self::ShipperContacted => "the carrier was asked to turn it back",
+            Self::OtherWord => "something else: see the comments",
+            Self::Resolved => "settled with the customer",
+            Self::PreviouslyRefunded => "refunded before the alert came",
+            Self::UnresolvedDispute => "not settled: may become a chargeback",
+            Self::NotFound => "transaction not found",
+            Self::Other(_) => "",
+        }
+    }
+}
+
 open_enum! {
     /// The `refunded` word of the older dialect's body.
     pub enum OlderRefunded {
@@ -157,6 +189,14 @@ pub enum Resolution {
 }
 
 impl Resolution {
+    /// In whose words it is said.
+    pub const fn dialect(&self) -> Dialect {
+        match self {
+            Self::Current { .. } => Dialect::Current,
+            Self::Older { .. } => Dialect::Older,
+        }
+    }
+
     /// The comments; empty where none were given.
     pub fn comments(&self) -> &str {
         match self {

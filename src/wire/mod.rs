@@ -14,14 +14,5 @@ pub mod refusal;
 pub mod token;
 pub mod write;
 
+pub use crate::domain::Dialect;
 pub use write::EventBody;
-
-/// Which of the interface's two variants is spoken (decisions, Two dialects).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Dialect {
-    /// API keys, decimal strings, `ethocaMerchantId`.
-    #[default]
-    Current,
-    /// Bearer tokens, decimals as numbers, `ethocaMergantId`.
-    Older,
-}

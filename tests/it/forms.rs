@@ -1,6 +1,7 @@
 //! Resolve form and filter form: rules as sentences, and a picture of every state at three sizes.
 
 mod filter;
+mod older;
 mod pictures;
 mod resolve;
 
@@ -8,7 +9,7 @@ use avert::console::screens::resolve_form::{Choice, FormStep, Place, ResolveForm
 use avert::console::theme::{Theme, ThemeName};
 use avert::desk::Draft;
 use avert::domain::resolution::InvalidReason;
-use avert::domain::{Alert, AlertType, Currency, Deadline, Provider};
+use avert::domain::{Alert, AlertType, Currency, Deadline, Dialect, Provider};
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::backend::TestBackend;
@@ -18,7 +19,9 @@ use ratatui::{Frame, Terminal};
 
 use crate::support::alerts::{noon, open_alert};
 
-const PRODUCTION: Place = Place { production: true, read_only: false, grace_seconds: 5 };
+const PRODUCTION: Place = Place { production: true, read_only: false, grace_seconds: 5, dialect: Dialect::Current };
+
+const OLDER: Place = Place { dialect: Dialect::Older, ..PRODUCTION };
 
 /// The alert of the design's pictures: VERIFI, 70 minutes before its deadline.
 fn travel_alert() -> Alert {
@@ -49,11 +52,11 @@ fn refunded_double() -> Warning {
 }
 
 fn form(choice: Choice) -> ResolveForm {
-    ResolveForm::new(&travel_alert(), choice, PRODUCTION, None, Vec::new())
+    ResolveForm::new(&travel_alert(), choice, PRODUCTION, None, Vec::new(), noon())
 }
 
 fn draft(reason: Option<InvalidReason>, comments: &str) -> Option<Draft> {
-    Some(Draft { refunded: None, reason, comments: comments.to_owned() })
+    Some(Draft { reason, comments: comments.to_owned(), ..Draft::default() })
 }
 
 fn key(code: KeyCode) -> Event {

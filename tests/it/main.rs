@@ -24,5 +24,6 @@ mod smoke;
 mod store;
 mod support;
 mod tidy;
+mod triage;
 mod webhooks;
 mod wire;

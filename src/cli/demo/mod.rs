@@ -24,6 +24,7 @@ use super::signals::Signals;
 use crate::api::{self, ApiOptions};
 use crate::config::{Settings, Simulator};
 use crate::console::{Place, Session};
+use crate::domain::Dialect;
 use crate::domain::time::{SharedClock, to_iso};
 use crate::engine::ActingEngine;
 use crate::service::{EndpointAuth, IngestOptions, KeyScope, NewEndpoint, OperatorService, Secret};
@@ -108,7 +109,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
         // A report outlives the demo that it tells of.
         settings: console_settings(context, &args.console, std::env::temp_dir())?,
         desk_dir: Some(home.data_dir.join("desk")),
-        alert_json: alert_json(),
+        alert_json: alert_json(Dialect::Current),
     };
     Ok(Stage { session, running, local, _receivers: receivers })
 }

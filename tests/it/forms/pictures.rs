@@ -22,8 +22,9 @@ fn picture(screen: &Screen) -> String {
 }
 
 fn state(name: &str) -> ResolveForm {
-    let new =
-        |choice, reason, comments: &str, warnings| ResolveForm::new(&travel_alert(), choice, PRODUCTION, draft(reason, comments), warnings);
+    let new = |choice, reason, comments: &str, warnings| {
+        ResolveForm::new(&travel_alert(), choice, PRODUCTION, draft(reason, comments), warnings, noon())
+    };
     let rule = || Alert { rule_name: Some("Above 10 AED".to_owned()), ..travel_alert() };
     let with = |mut form: ResolveForm, events: &[Event]| {
         play(&mut form, events.iter().cloned());
@@ -41,10 +42,10 @@ fn state(name: &str) -> ResolveForm {
         "looking_for_doubles" => new(Choice::Refunded, None, "", vec![Warning::Looking]),
         "second_refund" => {
             let warnings = vec![refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
-            ResolveForm::new(&rule(), Choice::Refunded, PRODUCTION, None, warnings)
+            ResolveForm::new(&rule(), Choice::Refunded, PRODUCTION, None, warnings, noon())
         }
         "second_refund_refused" => {
-            with(ResolveForm::new(&rule(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]), &[ctrl('s')])
+            with(ResolveForm::new(&rule(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon()), &[ctrl('s')])
         }
         "second_refund_confirmed" => with(new(Choice::Refunded, None, "", vec![refunded_double()]), &[ctrl('s'), key(KeyCode::Char(' '))]),
         "too_long" => with(new(Choice::Refunded, None, &"Refunded with 4111 1111 1111 1111. ".repeat(8), Vec::new()), &[ctrl('s')]),
@@ -56,20 +57,38 @@ fn state(name: &str) -> ResolveForm {
                 ..rule()
             };
             let warnings = vec![double(SiblingState::Waiting), refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
-            with(ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, draft(None, &"x".repeat(260)), warnings), &[ctrl('s')])
+            with(ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, draft(None, &"x".repeat(260)), warnings, noon()), &[ctrl('s')])
         }
         "enter_on_send" => with(form(Choice::Refunded), &[key(KeyCode::BackTab), key(KeyCode::Enter)]),
         "paste_outside" => with(form(Choice::Invalid), &[Event::Paste("x".to_owned())]),
         "read_only" => ResolveForm::new(
             &travel_alert(),
             Choice::Refunded,
-            Place { production: false, read_only: true, grace_seconds: 0 },
+            Place { production: false, read_only: true, grace_seconds: 0, dialect: Dialect::Current },
             None,
             Vec::new(),
+            noon(),
         ),
         "closed" => {
             let alert = Alert { deadline: Deadline::At(noon() - Duration::hours(2)), ..travel_alert() };
-            ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, draft(Some(InvalidReason::Duplicate), "too late"), Vec::new())
+            ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, draft(Some(InvalidReason::Duplicate), "too late"), Vec::new(), noon())
+        }
+        "notice" => {
+            let alert = Alert { alert_type: AlertType::VerifiFraudNotice, ..travel_alert() };
+            with(ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, None, Vec::new(), noon()), &[ctrl('s')])
+        }
+        "older_refunded" => ResolveForm::new(&travel_alert(), Choice::Refunded, OLDER, None, Vec::new(), noon()),
+        "older_invalid" => with(ResolveForm::new(&travel_alert(), Choice::Invalid, OLDER, None, Vec::new(), noon()), &[ctrl('s')]),
+        "older_partial" => {
+            let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, OLDER, None, vec![refunded_double()], noon());
+            play(&mut form, typed("2").into_iter().chain([key(KeyCode::Tab), key(KeyCode::Tab)]).chain(typed("2000")));
+            with(form, &[ctrl('s')])
+        }
+        "older_everything_at_once" => {
+            let alert =
+                Alert { alert_type: AlertType::VerifiDisputeNotice, deadline: Deadline::At(noon() + Duration::minutes(4)), ..rule() };
+            let warnings = vec![double(SiblingState::Waiting), refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
+            with(ResolveForm::new(&alert, Choice::Refunded, OLDER, draft(None, &"x".repeat(260)), warnings, noon()), &typed("2"))
         }
         other => panic!("no state {other}"),
     }
@@ -92,7 +111,12 @@ fn the_resolve_form_looks_as_it_did(
         "enter_on_send",
         "paste_outside",
         "read_only",
-        "closed"
+        "closed",
+        "notice",
+        "older_refunded",
+        "older_invalid",
+        "older_partial",
+        "older_everything_at_once"
     )]
     name: &str,
     #[values((80, 24), (120, 40), (200, 60))] size: (u16, u16),

@@ -4,7 +4,7 @@ use avert::console::screens::resolve_form::{Choice, FormStep, Place, ResolveForm
 use avert::console::theme::{Theme, ThemeName};
 use avert::domain::outcome::Outcome;
 use avert::domain::resolution::{Decision, InvalidReason};
-use avert::domain::{Alert, Deadline, OutcomeId, Resolution};
+use avert::domain::{Alert, AlertStatus, AlertType, Deadline, OutcomeId, Resolution};
 use chrono::Duration;
 use crossterm::event::{Event, KeyCode};
 use proptest::prelude::*;
@@ -107,7 +107,14 @@ fn no_reason_is_chosen_beforehand() {
 
 #[test]
 fn a_double_that_was_refunded_offers_the_reason_that_says_so() {
-    let form = ResolveForm::new(&travel_alert(), Choice::Invalid, PRODUCTION, None, vec![double(SiblingState::Waiting), refunded_double()]);
+    let form = ResolveForm::new(
+        &travel_alert(),
+        Choice::Invalid,
+        PRODUCTION,
+        None,
+        vec![double(SiblingState::Waiting), refunded_double()],
+        noon(),
+    );
 
     assert_eq!(form.draft().reason, Some(InvalidReason::PreviouslyRefunded));
     assert!(Screen::resolve(&form, 120, 40).has("✓ ETHOCA 5F2RE396 was refunded 3 h ago; this reason fits"));
@@ -148,7 +155,7 @@ fn comments_may_have_250_unicode_scalar_values(#[case] comments: &str, #[case] f
 #[test]
 fn over_the_limit_the_count_turns_to_the_error_style_before_anything_is_sent() {
     let style_of_the_count = |comments: &str| {
-        let form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, comments), Vec::new());
+        let form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, comments), Vec::new(), noon());
         let screen = Screen::resolve(&form, 80, 24);
         let at = screen.find("/250");
         screen.buffer[(at.x - 1, at.y)].fg
@@ -186,7 +193,7 @@ fn a_paste_with_control_characters_is_refused_with_a_word(#[case] pasted: &str, 
 
 #[test]
 fn a_draft_that_holds_a_control_character_is_not_sent() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, "bell\u{7}"), Vec::new());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, "bell\u{7}"), Vec::new(), noon());
 
     assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
     assert!(Screen::resolve(&form, 120, 40).has("control character U+0007"));
@@ -221,7 +228,7 @@ fn a_card_number_is_announced_as_it_is_typed_and_sent_masked() {
 
 #[test]
 fn everything_that_is_wrong_is_said_at_once_and_nothing_is_sent() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Invalid, PRODUCTION, draft(None, &"x".repeat(300)), Vec::new());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Invalid, PRODUCTION, draft(None, &"x".repeat(300)), Vec::new(), noon());
 
     let step = form.handle(&ctrl('s'));
 
@@ -244,7 +251,7 @@ fn an_error_goes_away_when_it_is_mended() {
 #[case::of_a_refunded_double(travel_alert(), vec![refunded_double()])]
 #[case::where_the_network_has_a_rule(Alert { rule_name: Some("Above 10 AED".to_owned()), ..travel_alert() }, Vec::new())]
 fn a_second_refund_needs_an_explicit_confirmation(#[case] alert: Alert, #[case] warnings: Vec<Warning>) {
-    let mut form = ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, None, warnings);
+    let mut form = ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, None, warnings, noon());
 
     let refused = form.handle(&ctrl('s'));
     let screen = Screen::resolve(&form, 80, 24);
@@ -256,9 +263,65 @@ fn a_second_refund_needs_an_explicit_confirmation(#[case] alert: Alert, #[case] 
     assert_eq!(decision(&submission.resolution), Decision::Refunded);
 }
 
+fn notice() -> Alert {
+    Alert { alert_type: AlertType::VerifiFraudNotice, ..travel_alert() }
+}
+
+fn lapsed() -> Alert {
+    Alert { deadline: Deadline::At(noon() - Duration::minutes(1)), ..travel_alert() }
+}
+
+fn expired() -> Alert {
+    Alert { status: AlertStatus::Expired, deadline: Deadline::Unknown, ..travel_alert() }
+}
+
+fn ruled() -> Alert {
+    Alert { rule_type: Some("RDR".to_owned()), ..travel_alert() }
+}
+
+#[rstest]
+fn a_notice_a_closed_window_and_the_networks_own_rule_need_a_second_word(
+    #[values(
+        (notice(), "no answer is asked for"),
+        (lapsed(), "the window has closed"),
+        (expired(), "the window has closed"),
+        (ruled(), "the network has probably refunded already")
+    )]
+    doubtful: (Alert, &str),
+    #[values(Choice::NotRefunded, Choice::Invalid)] choice: Choice,
+) {
+    let mut form = ResolveForm::new(&doubtful.0, choice, PRODUCTION, None, Vec::new(), noon());
+
+    let refused = play(&mut form, [key(KeyCode::Char('3')), ctrl('s')]);
+    let screen = Screen::resolve(&form, 80, 24);
+    let submitted = play(&mut form, [key(KeyCode::Char(' ')), ctrl('s')]);
+
+    assert_eq!(refused, FormStep::Stay);
+    assert!(screen.has("[ ] answer all the same") && screen.has(doubtful.1), "{}", screen.text());
+    assert!(matches!(submitted, FormStep::Submit(_)), "{submitted:?}");
+}
+
+#[test]
+fn an_answer_that_says_refunded_before_needs_no_second_word_where_the_network_refunded() {
+    let mut form = ResolveForm::new(&ruled(), Choice::Invalid, PRODUCTION, None, Vec::new(), noon());
+
+    assert!(matches!(play(&mut form, [key(KeyCode::Char('1')), ctrl('s')]), FormStep::Submit(_)));
+}
+
+#[test]
+fn a_window_that_closes_while_the_form_is_open_has_to_be_confirmed_though_another_doubt_was() {
+    let mut form = ResolveForm::new(&notice(), Choice::NotRefunded, PRODUCTION, None, Vec::new(), noon());
+    play(&mut form, [ctrl('s'), key(KeyCode::Char(' '))]);
+
+    form.set_now(noon() + Duration::minutes(71));
+
+    assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
+    assert!(Screen::resolve(&form, 120, 40).has("[ ] answer all the same"));
+}
+
 #[test]
 fn enter_does_not_confirm_a_second_refund() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]);
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
     form.handle(&ctrl('s'));
 
     play(&mut form, [key(KeyCode::Enter), key(KeyCode::BackTab)]);
@@ -269,7 +332,7 @@ fn enter_does_not_confirm_a_second_refund() {
 
 #[test]
 fn a_confirmation_is_for_one_refund_and_asked_for_again_after_another_decision() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]);
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
     play(&mut form, [ctrl('s'), key(KeyCode::Char(' '))]);
     assert!(Screen::resolve(&form, 80, 24).has("[x] refund all the same"));
 
@@ -281,7 +344,7 @@ fn a_confirmation_is_for_one_refund_and_asked_for_again_after_another_decision()
 
 #[test]
 fn a_double_found_while_the_form_is_open_has_to_be_confirmed() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking]);
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking], noon());
     assert!(Screen::resolve(&form, 80, 24).has("looking for doubles"));
 
     form.set_warnings(vec![refunded_double()]);
@@ -293,7 +356,7 @@ fn a_double_found_while_the_form_is_open_has_to_be_confirmed() {
 #[case::while_it_is_looked_for_again(vec![Warning::Looking])]
 #[case::though_the_next_search_failed(vec![Warning::NotCompared("doubles were not looked for".to_owned())])]
 fn a_refund_once_seen_is_not_forgotten(#[case] news: Vec<Warning>) {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]);
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
 
     form.set_warnings(news);
 
@@ -303,7 +366,7 @@ fn a_refund_once_seen_is_not_forgotten(#[case] news: Vec<Warning>) {
 
 #[test]
 fn a_confirmation_stands_while_nothing_new_is_found() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]);
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
     play(&mut form, [ctrl('s'), key(KeyCode::Char(' '))]);
 
     form.set_warnings(vec![Warning::Looking]);
@@ -314,7 +377,7 @@ fn a_confirmation_stands_while_nothing_new_is_found() {
 
 #[test]
 fn a_double_that_turns_out_to_be_gone_is_gone() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![double(SiblingState::Waiting)]);
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![double(SiblingState::Waiting)], noon());
 
     form.set_warnings(vec![Warning::Looking]);
     let meanwhile = Screen::resolve(&form, 80, 24).has("still unanswered");
@@ -326,7 +389,7 @@ fn a_double_that_turns_out_to_be_gone_is_gone() {
 
 #[test]
 fn a_refund_waits_for_the_search_for_doubles_unless_it_is_sent_twice() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking]);
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking], noon());
 
     let first = form.handle(&ctrl('s'));
     let word = Screen::resolve(&form, 80, 24).has("Still looking for doubles. Once more sends without waiting.");
@@ -338,7 +401,7 @@ fn a_refund_waits_for_the_search_for_doubles_unless_it_is_sent_twice() {
 
 #[test]
 fn a_refund_is_sent_at_once_when_the_search_has_come_back() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking]);
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking], noon());
 
     form.set_warnings(Vec::new());
 
@@ -348,8 +411,8 @@ fn a_refund_is_sent_at_once_when_the_search_has_come_back() {
 #[rstest]
 #[case(Choice::NotRefunded)]
 #[case(Choice::Invalid)]
-fn only_a_refund_has_to_be_confirmed(#[case] choice: Choice) {
-    let mut form = ResolveForm::new(&travel_alert(), choice, PRODUCTION, None, vec![refunded_double()]);
+fn of_a_refunded_double_only_a_refund_has_to_be_confirmed(#[case] choice: Choice) {
+    let mut form = ResolveForm::new(&travel_alert(), choice, PRODUCTION, None, vec![refunded_double()], noon());
 
     assert!(matches!(form.handle(&ctrl('s')), FormStep::Submit(_)));
 }
@@ -406,7 +469,7 @@ fn escape_keeps_what_was_typed_and_the_next_form_has_it_back_under_the_new_decis
     play(&mut first, typed("see ticket 7"));
 
     let FormStep::Cancel(kept) = first.handle(&key(KeyCode::Esc)) else { panic!("escape closes the form") };
-    let again = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, Some(kept), Vec::new());
+    let again = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, Some(kept), Vec::new(), noon());
 
     let draft = again.draft();
     assert_eq!((draft.comments.as_str(), draft.reason), ("see ticket 7", Some(InvalidReason::Duplicate)));
@@ -428,7 +491,7 @@ fn a_line_is_begun_with_alt_enter() {
 #[test]
 fn nothing_is_sent_from_a_read_only_profile() {
     let place = Place { read_only: true, ..PRODUCTION };
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, place, None, Vec::new());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, place, None, Vec::new(), noon());
 
     assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
     assert!(Screen::resolve(&form, 80, 24).has("This profile is read-only: nothing can be sent from it."));
@@ -459,7 +522,7 @@ fn nothing_is_sent_once_somebody_else_has_answered() {
 #[case(Deadline::Unknown, None)]
 fn a_closing_or_closed_window_is_said(#[case] deadline: Deadline, #[case] says: Option<&str>) {
     let alert = Alert { deadline, ..travel_alert() };
-    let form = ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, None, Vec::new());
+    let form = ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, None, Vec::new(), noon());
 
     let screen = Screen::resolve(&form, 120, 40);
 
@@ -469,7 +532,7 @@ fn a_closing_or_closed_window_is_said(#[case] deadline: Deadline, #[case] says: 
 
 #[test]
 fn the_badge_says_production_and_only_there() {
-    let trial = ResolveForm::new(&travel_alert(), Choice::Refunded, Place::default(), None, Vec::new());
+    let trial = ResolveForm::new(&travel_alert(), Choice::Refunded, Place::default(), None, Vec::new(), noon());
 
     assert!(Screen::resolve(&form(Choice::Refunded), 80, 24).has(" PRODUCTION"));
     assert!(!Screen::resolve(&trial, 80, 24).has("PRODUCTION"));
@@ -483,7 +546,7 @@ fn what_a_network_writes_cannot_steer_the_terminal() {
         provider_id: "a\rb".to_owned(),
         ..travel_alert()
     };
-    let form = ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, None, Vec::new());
+    let form = ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, None, Vec::new(), noon());
 
     let text = Screen::resolve(&form, 120, 40).text();
 
@@ -514,7 +577,7 @@ fn everything_can_be_done_with_the_mouse() {
 
 #[test]
 fn the_confirmation_and_cancel_can_be_clicked() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()]);
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
 
     click(&mut form, "[ ] refund all the same");
 
@@ -535,7 +598,7 @@ fn a_press_on_send_that_is_let_go_elsewhere_sends_nothing() {
 
 #[test]
 fn a_click_into_the_comments_puts_the_cursor_there() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, "one three"), Vec::new());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, draft(None, "one three"), Vec::new(), noon());
 
     click(&mut form, "three");
     play(&mut form, typed("two "));
@@ -551,7 +614,7 @@ fn any_form() -> impl Strategy<Value = ResolveForm> {
     let rest = (any::<bool>(), any::<bool>(), prop::option::of(prop::sample::select(&InvalidReason::ALL[..])));
     (choice, texts, warnings, rest).prop_map(|(choice, comments, warnings, (rule, read_only, reason))| {
         let alert = Alert { rule_name: rule.then(|| "Above 10 AED".to_owned()), ..travel_alert() };
-        ResolveForm::new(&alert, choice, Place { read_only, ..PRODUCTION }, draft(reason, &comments), warnings)
+        ResolveForm::new(&alert, choice, Place { read_only, ..PRODUCTION }, draft(reason, &comments), warnings, noon())
     })
 }
 
@@ -597,8 +660,8 @@ proptest! {
                 let chars = submission.resolution.comments().chars().count();
                 prop_assert!(chars <= 250);
                 let screen = Screen::resolve(&form, 120, 60);
-                let (asked, confirmed) = (screen.has("refund all the same"), screen.has("[x] refund all the same"));
-                prop_assert!(confirmed || !asked, "a doubtful refund was sent without a confirmation");
+                let (asked, confirmed) = (screen.has(" all the same"), screen.has("[x] "));
+                prop_assert!(confirmed || !asked, "a doubtful answer was sent without a confirmation");
                 prop_assert_eq!(submission.draft.refunded.as_deref(), Some(decision(&submission.resolution).refunded()));
             }
         }

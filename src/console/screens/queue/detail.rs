@@ -13,11 +13,12 @@ use crate::console::hits::{Hit, Hits};
 use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
 use crate::console::look::Look;
+use crate::console::screens::resolve_form::older_word;
 use crate::console::text::{clean, columns, counted, cut, wrap};
 use crate::console::times::{self, Urgency};
 use crate::console::widgets::scrollbar;
-use crate::domain::resolution::InvalidReason;
-use crate::domain::{Alert, AlertStatus, Deadline};
+use crate::domain::resolution::{InvalidReason, OlderWord};
+use crate::domain::{Alert, AlertStatus, Deadline, Dialect};
 use crate::service::{Delivery, DeliveryState};
 
 /// Columns of the labels.
@@ -259,8 +260,7 @@ impl Parts<'_> {
             Warning::Notice => self.styled_lines("i A notice: the network asks for no answer", theme.plain),
         };
         if let Some(reason) = warning.reason(alert) {
-            let digit = InvalidReason::ALL.iter().position(|known| *known == reason).map_or(0, |position| position + 1);
-            let text = format!("{} then {digit}  invalid: {}", self.look.key(Action::Invalid), reason.words());
+            let text = format!("{} then {}", self.look.key(Action::Invalid), answer_in_form(reason, self.look.dialect));
             lines.extend(
                 wrap(&text, self.width).into_iter().map(|line| (Line::from(Span::styled(line, theme.accent)), Some(Action::Invalid))),
             );
@@ -436,6 +436,22 @@ impl Parts<'_> {
         }
         let url = cut(&clean(&delivery.url), room).into_owned();
         self.push(vec![Span::raw(indent), Span::styled(url, theme.quiet)]);
+    }
+}
+
+/// What is pressed in the form for a reason, and what it says: `3  invalid: duplicate alert`, or the word of the older dialect.
+fn answer_in_form(reason: InvalidReason, dialect: Dialect) -> String {
+    let number = |at: Option<usize>| at.map_or(0, |at| at + 1);
+    match dialect {
+        Dialect::Current => {
+            let at = InvalidReason::ALL.iter().position(|known| *known == reason);
+            format!("{}  invalid: {}", number(at), reason.words())
+        }
+        Dialect::Older => {
+            let word = older_word(reason);
+            let at = OlderWord::KNOWN.iter().position(|known| *known == word);
+            format!("{}  {word}: {}", number(at), reason.words())
+        }
     }
 }
 

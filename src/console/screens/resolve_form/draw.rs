@@ -5,9 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::seen::{Seen, Tone};
+use super::plan::Sheet;
+use super::seen::Tone;
 use super::{Choice, Errors, Focus, ResolveForm, Spot};
-use crate::console::text::{clean, columns, cut, wrap};
+use crate::console::text::{clean, columns, cut};
 use crate::console::theme::Theme;
 use crate::console::times;
 use crate::domain::card::mask_card_numbers;
@@ -20,49 +21,21 @@ const ROOM_FOR_WIDE: u16 = 100;
 /// Width that is enough for the longest reason with its wire word.
 const NARROW: u16 = 80;
 
-/// What gives way where there is less room, in this order.
-#[derive(Debug, Clone, Copy)]
-struct Plan {
-    /// Empty rows after title, decision, reason, comments, then; between seen and confirm; before the buttons.
-    gaps: [u16; 7],
-    /// Whether the line of facts is shown.
-    facts: bool,
-    /// Rows of the comments.
-    comments: u16,
-    /// Whether what will happen takes one line instead of two.
-    short_then: bool,
-}
-
-const PLANS: [Plan; 8] = [
-    Plan { gaps: [1; 7], facts: true, comments: 4, short_then: false },
-    Plan { gaps: [1; 7], facts: true, comments: 3, short_then: false },
-    Plan { gaps: [1, 1, 1, 0, 0, 0, 1], facts: true, comments: 3, short_then: false },
-    Plan { gaps: [1, 1, 1, 0, 0, 0, 1], facts: true, comments: 3, short_then: true },
-    Plan { gaps: [1, 0, 0, 0, 0, 0, 1], facts: true, comments: 3, short_then: true },
-    Plan { gaps: [1, 0, 0, 0, 0, 0, 0], facts: true, comments: 2, short_then: true },
-    Plan { gaps: [0; 7], facts: false, comments: 2, short_then: true },
-    Plan { gaps: [0; 7], facts: false, comments: 1, short_then: true },
-];
-
-/// What a frame needs to know of the form, worked out once.
-struct Sheet {
-    errors: Errors,
-    seen: Vec<(Tone, String, bool)>,
-    plan: Plan,
-    height: u16,
-}
-
 impl ResolveForm {
     /// Draws the form into the middle of an area, over what is there.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, now: Timestamp) {
         self.spots.borrow_mut().clear();
         let width = if area.width >= ROOM_FOR_WIDE { WIDE } else { area.width.min(NARROW) };
         let wide = width == WIDE;
-        let (margin, label) = if wide { (3, 12) } else { (1, 10) };
+        let (margin, label) = match (wide, &self.older) {
+            (true, _) => (3, 12),
+            (false, None) => (1, 10),
+            (false, Some(_)) => (1, 11),
+        };
         let Some(content) = width.checked_sub(2 * margin + label).filter(|content| *content >= 20) else { return };
-        let sheet = self.sheet(content, area.height, now, Choice::Invalid == self.choice);
+        let sheet = self.sheet(content, area.height, now, false);
         // The top stays where it is when the choice changes: only what is below the decision moves.
-        let tallest = if self.choice == Choice::Invalid { sheet.height } else { self.sheet(content, area.height, now, true).height };
+        let tallest = self.sheet(content, area.height, now, true).height;
         let panel = Rect {
             x: area.x + (area.width - width) / 2,
             y: area.y + area.height.saturating_sub(tallest.max(sheet.height)) / 2,
@@ -71,64 +44,20 @@ impl ResolveForm {
         };
         theme.open_panel(frame.buffer_mut(), panel);
         let inner = Rect { x: panel.x + margin, y: panel.y + 1, width: width - 2 * margin, height: panel.height.saturating_sub(2) };
-        let mut pen = Pen { frame, theme, form: self, inner, label, y: inner.y };
+        let mut pen = Pen { frame, theme, form: self, inner, label, wide, y: inner.y };
         pen.form(&sheet, now);
     }
-
-    /// Chooses the first plan that fits into a height and knows how high it comes out.
-    fn sheet(&self, content: u16, height: u16, now: Timestamp, with_reason: bool) -> Sheet {
-        let errors = self.shown_errors();
-        let mut seen = wrapped(&self.seen(now), content.saturating_sub(2));
-        let total = |plan: &Plan, seen: usize| {
-            let error = |error: &Option<String>| u16::from(error.is_some());
-            let reason = if with_reason { 4 + error(&errors.reason) + plan.gaps[2] } else { 0 };
-            let confirmation = if self.needs_confirmation() { plan.gaps[5] + 1 + error(&errors.confirmation) } else { 0 };
-            let then = if plan.short_then { 1 } else { 2 };
-            // Margins, title, decision, counter, buttons and the line of words are always there.
-            7 + plan.gaps[0]
-                + u16::from(plan.facts)
-                + plan.gaps[1]
-                + reason
-                + plan.comments
-                + plan.gaps[3]
-                + then
-                + plan.gaps[4]
-                + u16::try_from(seen).unwrap_or(u16::MAX / 2)
-                + confirmation
-                + plan.gaps[6]
-        };
-        let plan = *PLANS.iter().find(|plan| total(plan, seen.len()) <= height).unwrap_or(&PLANS[PLANS.len() - 1]);
-        // As a last resort the least important lines are counted instead of shown.
-        let over = usize::from(total(&plan, seen.len()).saturating_sub(height));
-        if over > 0 && seen.len() > 1 {
-            let kept = seen.len().saturating_sub(over + 1).max(1);
-            let hidden = seen.len() - kept;
-            seen.truncate(kept);
-            if kept > 1 || over < hidden {
-                seen.push((Tone::Note, format!("and {hidden} more lines in a taller window"), true));
-            }
-        }
-        Sheet { height: total(&plan, seen.len()), errors, seen, plan }
-    }
-}
-
-/// Lines of at most so many columns, each with whether it begins a new thing.
-fn wrapped(seen: &[Seen], columns: u16) -> Vec<(Tone, String, bool)> {
-    let lines = |seen: &Seen| {
-        let tone = seen.tone;
-        wrap(&seen.text, columns).into_iter().enumerate().map(move |(index, line)| (tone, line, index == 0))
-    };
-    seen.iter().flat_map(lines).collect()
 }
 
 /// Draws from the top down.
-struct Pen<'p, 'f> {
-    frame: &'p mut Frame<'f>,
-    theme: &'p Theme,
-    form: &'p ResolveForm,
-    inner: Rect,
+pub(super) struct Pen<'p, 'f> {
+    pub(super) frame: &'p mut Frame<'f>,
+    pub(super) theme: &'p Theme,
+    pub(super) form: &'p ResolveForm,
+    pub(super) inner: Rect,
     label: u16,
-    y: u16,
+    wide: bool,
+    pub(super) y: u16,
 }
 
 impl Pen<'_, '_> {
@@ -139,12 +68,17 @@ impl Pen<'_, '_> {
             self.facts(now);
         }
         self.y += plan.gaps[0];
-        self.decision();
-        self.y += plan.gaps[1];
-        if self.form.choice == Choice::Invalid {
-            self.reasons();
-            self.error(errors.reason.as_deref());
-            self.y += plan.gaps[2];
+        match &self.form.older {
+            Some(older) => self.older(older, plan, errors),
+            None => {
+                self.decision();
+                self.y += plan.gaps[1];
+                if self.form.choice == Choice::Invalid {
+                    self.reasons();
+                    self.error(errors.reason.as_deref());
+                    self.y += plan.gaps[2];
+                }
+            }
         }
         self.comments(plan.comments, errors);
         self.y += plan.gaps[3];
@@ -161,16 +95,16 @@ impl Pen<'_, '_> {
         self.word();
     }
 
-    fn content_x(&self) -> u16 {
+    pub(super) fn content_x(&self) -> u16 {
         self.inner.x + self.label
     }
 
-    fn content_width(&self) -> u16 {
+    pub(super) fn content_width(&self) -> u16 {
         self.inner.width - self.label
     }
 
     /// Draws spans at a column of the present row; nothing leaves the form.
-    fn put(&mut self, x: u16, spans: Vec<Span<'_>>) -> Rect {
+    pub(super) fn put(&mut self, x: u16, spans: Vec<Span<'_>>) -> Rect {
         let line = Line::from(spans);
         let right = self.inner.right();
         let width = u16::try_from(line.width()).unwrap_or(u16::MAX).min(right.saturating_sub(x));
@@ -180,20 +114,20 @@ impl Pen<'_, '_> {
         Rect { x, y: self.y, width, height: 1 }
     }
 
-    fn spot(&mut self, area: Rect, spot: Spot) {
+    pub(super) fn spot(&mut self, area: Rect, spot: Spot) {
         let visible = area.intersection(self.inner);
         if !visible.is_empty() {
             self.form.spots.borrow_mut().push((visible, spot));
         }
     }
 
-    fn label(&mut self, text: &'static str, focused: bool) {
+    pub(super) fn label(&mut self, text: &'static str, focused: bool) {
         let style = if focused { self.theme.key } else { self.theme.quiet };
         let x = self.inner.x;
         self.put(x, vec![Span::styled(text, style)]);
     }
 
-    fn error(&mut self, error: Option<&str>) {
+    pub(super) fn error(&mut self, error: Option<&str>) {
         let Some(error) = error else { return };
         let text = format!("✗ {}", cut(error, self.content_width().saturating_sub(2)));
         let (x, style) = (self.content_x(), self.theme.danger);
@@ -205,8 +139,8 @@ impl Pen<'_, '_> {
         let theme = self.theme;
         let alert = &self.form.alert;
         let badge = if self.form.place.production { " PRODUCTION " } else { "" };
-        let card = card(alert, self.label > 10);
-        let gap = if self.label > 10 { "   " } else { "  " };
+        let card = card(alert, self.wide);
+        let gap = if self.wide { "   " } else { "  " };
         let mut spans = vec![
             Span::styled("Resolve", theme.strong),
             Span::styled(format!("  {} {}", clean(alert.provider.as_str()), clean(alert.alert_type.words())), theme.plain),
@@ -266,7 +200,7 @@ impl Pen<'_, '_> {
         let mut x = self.content_x();
         for choice in Choice::ALL {
             let chosen = choice == self.form.choice;
-            let area = self.option(x, choice.key(), focused, chosen, choice.words(), theme.key);
+            let area = self.option(x, &choice.key().to_string(), focused, chosen, choice.words(), theme.key);
             if focused && chosen {
                 self.highlight(area);
             }
@@ -277,20 +211,20 @@ impl Pen<'_, '_> {
     }
 
     /// `i (•) invalid`: the key stands out while it works.
-    fn option(&mut self, x: u16, key: char, works: bool, chosen: bool, words: &'static str, chosen_style: Style) -> Rect {
+    pub(super) fn option(&mut self, x: u16, key: &str, works: bool, chosen: bool, words: &'static str, chosen_style: Style) -> Rect {
         let theme = self.theme;
         let mark = if chosen { "(•)" } else { "( )" };
         self.put(
             x,
             vec![
-                Span::styled(key.to_string(), if works { theme.key } else { theme.quiet }),
+                Span::styled(key.to_owned(), if works { theme.key } else { theme.quiet }),
                 Span::styled(format!(" {mark} "), if chosen { theme.key } else { theme.quiet }),
                 Span::styled(words, if chosen { chosen_style } else { theme.plain }),
             ],
         )
     }
 
-    fn highlight(&mut self, area: Rect) {
+    pub(super) fn highlight(&mut self, area: Rect) {
         let area = area.intersection(self.inner);
         self.frame.buffer_mut().set_style(area, self.theme.selection);
     }
@@ -303,8 +237,7 @@ impl Pen<'_, '_> {
         let longest = InvalidReason::ALL.map(|reason| columns(reason.as_str())).into_iter().max().unwrap_or(0);
         for (index, reason) in InvalidReason::ALL.into_iter().enumerate() {
             let chosen = self.form.reason == Some(reason);
-            let key = u32::try_from(index).ok().and_then(|index| char::from_digit(index + 1, 10)).unwrap_or(' ');
-            self.option(x, key, self.form.digits_choose(), chosen, reason.words(), theme.strong);
+            self.option(x, &(index + 1).to_string(), self.form.digits_choose(), chosen, reason.words(), theme.strong);
             let word_x = self.inner.right().saturating_sub(longest);
             self.put(word_x, vec![Span::styled(reason.as_str(), theme.quiet)]);
             let area = Rect { x, y: self.y, width: self.content_width(), height: 1 };
@@ -370,11 +303,16 @@ impl Pen<'_, '_> {
         let theme = self.theme;
         self.label("Then", false);
         let x = self.content_x();
-        let next = self.form.choice.next_status();
-        let mut spans = vec![
-            Span::styled("status ", theme.quiet),
-            Span::styled(format!("{} → {next}", clean(self.form.alert.status.as_str())), theme.strong),
-        ];
+        let next = match &self.form.older {
+            Some(older) => older.next_status(),
+            None => Some(self.form.choice.next_status()),
+        };
+        let before = clean(self.form.alert.status.as_str());
+        let mut spans = vec![Span::styled("status ", theme.quiet)];
+        match next {
+            Some(next) => spans.push(Span::styled(format!("{before} → {next}"), theme.strong)),
+            None => spans.push(Span::styled("follows from the resolution", theme.plain)),
+        }
         let rest = if short { "  stored, webhook sent; " } else { "   outcome stored, webhook sent" };
         spans.push(Span::styled(rest, theme.plain));
         if short {
@@ -409,18 +347,19 @@ impl Pen<'_, '_> {
         let theme = self.theme;
         let focused = self.form.focus == Focus::Confirmation;
         self.label("Confirm", focused);
-        let mark = if self.form.confirmed { "[x]" } else { "[ ]" };
+        let confirmed = self.form.is_confirmed();
+        let words = self.form.confirmation_words();
         let mut spans = vec![
-            Span::styled(format!("{mark} "), theme.key),
-            Span::styled("refund all the same", if self.form.confirmed { theme.strong } else { theme.plain }),
+            Span::styled(if confirmed { "[x] " } else { "[ ] " }, theme.key),
+            Span::styled(words, if confirmed { theme.strong } else { theme.plain }),
         ];
         if focused {
             spans.push(Span::styled("   space", theme.key));
-            spans.push(Span::styled(if self.form.confirmed { " takes it off" } else { " ticks it" }, theme.quiet));
+            spans.push(Span::styled(if confirmed { " takes it off" } else { " ticks it" }, theme.quiet));
         }
         let area = self.put(self.content_x(), spans);
         if focused {
-            self.highlight(Rect { width: area.width.min(23), ..area });
+            self.highlight(Rect { width: area.width.min(4 + columns(words)), ..area });
         }
         self.spot(area, Spot::Confirmation);
         self.y += 1;

@@ -3,9 +3,10 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
+use super::older::REFUNDS;
 use super::{Choice, Focus, FormStep, ResolveForm, Spot};
-use crate::console::widgets::text_input::Typed;
-use crate::domain::resolution::InvalidReason;
+use crate::console::widgets::text_input::{TextInput, Typed};
+use crate::domain::resolution::{InvalidReason, OlderWord};
 
 impl ResolveForm {
     /// Applies one event of the terminal.
@@ -23,12 +24,15 @@ impl ResolveForm {
 
     fn key(&mut self, key: KeyEvent) -> FormStep {
         let command = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        if let Some(older) = self.older.as_mut().filter(|_| !matches!(key.code, KeyCode::Char('0'..='9'))) {
+            older.digit = 0;
+        }
         match key.code {
             KeyCode::Char('s') if key.modifiers.contains(KeyModifiers::CONTROL) => return self.submit(),
             KeyCode::Esc => return FormStep::Cancel(self.draft()),
             KeyCode::Tab => self.move_focus(true),
             KeyCode::BackTab => self.move_focus(false),
-            _ if self.focus == Focus::Comments => return self.key_in_comments(key),
+            _ if self.typed_into().is_some() => return self.key_in_text(key),
             KeyCode::Char('?') => return FormStep::Ignored,
             KeyCode::Char(c) if !command => return self.character(c),
             KeyCode::Enter => return self.enter(),
@@ -39,8 +43,18 @@ impl ResolveForm {
         FormStep::Stay
     }
 
-    fn key_in_comments(&mut self, key: KeyEvent) -> FormStep {
-        match (self.comments.key(key), key.code) {
+    /// The field that is typed into.
+    fn typed_into(&mut self) -> Option<&mut TextInput> {
+        match self.focus {
+            Focus::Comments => Some(&mut self.comments),
+            Focus::Amount => self.older.as_mut().map(|older| &mut older.amount),
+            _ => None,
+        }
+    }
+
+    fn key_in_text(&mut self, key: KeyEvent) -> FormStep {
+        let typed = self.typed_into().map_or(Typed::Ignored, |input| input.key(key));
+        match (typed, key.code) {
             (Typed::Changed | Typed::Moved, _) => {}
             (Typed::Ignored, KeyCode::Enter | KeyCode::Down) => self.move_focus(true),
             (Typed::Ignored, KeyCode::Up) => self.move_focus(false),
@@ -60,16 +74,23 @@ impl ResolveForm {
     }
 
     fn character(&mut self, c: char) -> FormStep {
-        let digit = c.to_digit(10).and_then(|digit| InvalidReason::ALL.get(usize::try_from(digit).ok()?.checked_sub(1)?));
-        match (c, digit, self.focus) {
-            (_, Some(reason), _) if self.choice == Choice::Invalid => self.reason = Some(*reason),
-            (_, Some(_), _) => self.word = Some("A reason goes only with invalid.".to_owned()),
-            (' ', _, Focus::Send) => return self.submit(),
-            (' ', _, Focus::Cancel) => return FormStep::Cancel(self.draft()),
-            (' ', _, Focus::Confirmation) => self.confirmed = !self.confirmed,
-            (_, _, Focus::Decision) => {
+        match (c, self.focus) {
+            ('0'..='9', _) => self.number(c),
+            (' ', Focus::Send) => return self.submit(),
+            (' ', Focus::Cancel) => return FormStep::Cancel(self.draft()),
+            (' ', Focus::Confirmation) => self.toggle_confirmation(),
+            (_, Focus::Decision) => {
                 if let Some(choice) = Choice::ALL.into_iter().find(|choice| choice.key() == c) {
                     self.choose(choice);
+                }
+            }
+            (_, Focus::Word) => match self.older.as_ref().and_then(|older| older.find(c)) {
+                Some(word) => self.change_older(|older| older.choose_word(word)),
+                None => self.word = Some(format!("No resolution begins with {c:?}.")),
+            },
+            (_, Focus::Refund) => {
+                if let Some((refunded, ..)) = REFUNDS.into_iter().find(|(_, key, _)| *key == c) {
+                    self.change_older(|older| older.choose_refunded(refunded));
                 }
             }
             _ => {}
@@ -77,28 +98,58 @@ impl ResolveForm {
         FormStep::Stay
     }
 
+    /// A digit gives the reason, or the resolution of the older dialect.
+    fn number(&mut self, c: char) {
+        let digit = c.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
+        if let Some(older) = &mut self.older {
+            match older.number(digit) {
+                Some(word) => self.change_older(|older| older.choose_word(word)),
+                None => self.word = Some(format!("There is no resolution {digit}.")),
+            }
+            return;
+        }
+        match digit.checked_sub(1).and_then(|index| InvalidReason::ALL.get(index)) {
+            Some(reason) if self.choice == Choice::Invalid => self.choose_reason(*reason),
+            Some(_) => self.word = Some("A reason goes only with invalid.".to_owned()),
+            None => {}
+        }
+    }
+
     fn up_or_down(&mut self, down: bool) {
-        let at = self.reason.and_then(|reason| InvalidReason::ALL.iter().position(|known| *known == reason));
-        let next = match (self.focus, at, down) {
-            (Focus::Reason, None, true) => Some(0),
-            (Focus::Reason, Some(at), true) => Some(at + 1),
-            (Focus::Reason, Some(at), false) => at.checked_sub(1),
+        let at = match (self.focus, &self.older) {
+            (Focus::Reason, _) => self.reason.and_then(|reason| InvalidReason::ALL.iter().position(|known| *known == reason)),
+            (Focus::Word, Some(older)) => older.index(),
             _ => None,
         };
-        match next.and_then(|next| InvalidReason::ALL.get(next)) {
-            Some(reason) => self.reason = Some(*reason),
+        let next = match (self.focus, at, down) {
+            (Focus::Reason | Focus::Word, None, true) => Some(0),
+            (Focus::Reason | Focus::Word, Some(at), true) => Some(at + 1),
+            (Focus::Reason | Focus::Word, Some(at), false) => at.checked_sub(1),
+            _ => None,
+        };
+        match (self.focus, next) {
+            (Focus::Reason, Some(at)) if at < InvalidReason::ALL.len() => self.choose_reason(InvalidReason::ALL[at]),
+            (Focus::Word, Some(at)) if at < OlderWord::KNOWN.len() => {
+                self.change_older(|older| older.choose_word(OlderWord::KNOWN[at].clone()));
+            }
             // The ends of the form stay where they are, so that a held key does not go in circles.
-            None if down && self.focus == Focus::Send || !down && self.focus == Focus::Decision => {}
-            None => self.move_focus(down),
+            (Focus::Send, _) if down => {}
+            (Focus::Decision | Focus::Word, _) if !down => {}
+            _ => self.move_focus(down),
         }
     }
 
     fn left_or_right(&mut self, right: bool) {
+        let step = |at: usize, count: usize| if right { (at + 1).min(count - 1) } else { at.saturating_sub(1) };
         match self.focus {
             Focus::Decision => {
                 let at = Choice::ALL.iter().position(|choice| *choice == self.choice).unwrap_or(0);
-                let next = if right { at + 1 } else { at.saturating_sub(1) };
-                self.choose(Choice::ALL[next.min(Choice::ALL.len() - 1)]);
+                self.choose(Choice::ALL[step(at, Choice::ALL.len())]);
+            }
+            Focus::Refund => {
+                let at = self.older.as_ref().and_then(|older| older.refund_index());
+                let (refunded, ..) = REFUNDS[at.map_or(0, |at| step(at, REFUNDS.len()))].clone();
+                self.change_older(|older| older.choose_refunded(refunded));
             }
             Focus::Cancel if right => self.focus = Focus::Send,
             Focus::Send if !right => self.focus = Focus::Cancel,
@@ -107,9 +158,9 @@ impl ResolveForm {
     }
 
     fn paste(&mut self, text: &str) -> FormStep {
-        self.word = match self.focus {
-            Focus::Comments => self.comments.paste(text).err(),
-            _ => Some("Nothing was pasted: text goes into the comments only.".to_owned()),
+        self.word = match self.typed_into() {
+            Some(input) => input.paste(text).err(),
+            None => Some("Nothing was pasted: text goes into the comments only.".to_owned()),
         };
         FormStep::Stay
     }
@@ -152,7 +203,21 @@ impl ResolveForm {
             }
             Spot::Reason(reason) => {
                 self.focus = Focus::Reason;
-                self.reason = Some(reason);
+                self.choose_reason(reason);
+            }
+            Spot::Word(index) => {
+                self.focus = Focus::Word;
+                self.change_older(|older| older.choose_word(OlderWord::KNOWN[index].clone()));
+            }
+            Spot::Refund(index) => {
+                self.focus = Focus::Refund;
+                self.change_older(|older| older.choose_refunded(REFUNDS[index].0.clone()));
+            }
+            Spot::Amount => {
+                self.focus = Focus::Amount;
+                if let Some(older) = &mut self.older {
+                    older.amount.click(at);
+                }
             }
             Spot::Comments => {
                 self.focus = Focus::Comments;
@@ -160,7 +225,7 @@ impl ResolveForm {
             }
             Spot::Confirmation => {
                 self.focus = Focus::Confirmation;
-                self.confirmed = !self.confirmed;
+                self.toggle_confirmation();
             }
             Spot::Cancel => self.focus = Focus::Cancel,
             Spot::Send => self.focus = Focus::Send,

@@ -1,10 +1,13 @@
 //! The resolve form: one decision on one alert, sent once, and only when every rule of the interface holds.
 //!
-//! The form holds the alert's own facts and never a row number. It sends nothing itself: a valid [`Submission`] goes to the caller.
+//! In a session of the older dialect it has the older fields, in [`older`]. The form holds the alert's own facts and never a row number. It sends nothing itself: a valid [`Submission`] goes to the caller.
 //! Enter moves on and never sends; `ctrl-s`, space on the button or a click on it do.
 
 mod draw;
+mod draw_older;
 mod input;
+mod older;
+mod plan;
 mod seen;
 
 use std::cell::RefCell;
@@ -14,8 +17,10 @@ use ratatui::layout::Rect;
 use crate::console::widgets::text_input::TextInput;
 use crate::desk::Draft;
 use crate::domain::resolution::{CurrentBody, Decision, FieldError, InvalidReason, MAX_COMMENT_CHARS};
-use crate::domain::{Alert, AlertId, AlertStatus, Resolution, decide};
+use crate::domain::{Alert, AlertId, AlertStatus, Dialect, Resolution, Timestamp, decide};
 
+use older::Older;
+pub use older::older_word;
 pub use seen::{Sibling, SiblingState, Warning};
 
 /// What an analyst says of an alert, before the reason.
@@ -60,7 +65,7 @@ impl Choice {
         }
     }
 
-    /// The status that follows; the same for every reason.
+    /// The status that follows in the current dialect; the same for every reason.
     fn next_status(self) -> AlertStatus {
         let decision = match self {
             Self::Refunded => Decision::Refunded,
@@ -80,6 +85,8 @@ pub struct Place {
     pub read_only: bool,
     /// How many seconds a decision waits, and can be taken back, before it leaves; 0 for none.
     pub grace_seconds: u64,
+    /// In whose words the decision is given.
+    pub dialect: Dialect,
 }
 
 /// A decision that is ready to leave.
@@ -111,6 +118,12 @@ pub enum FormStep {
 enum Focus {
     Decision,
     Reason,
+    /// The resolution of the older dialect.
+    Word,
+    /// The refund of the older dialect.
+    Refund,
+    /// The stopped amount of the older dialect.
+    Amount,
     Comments,
     Confirmation,
     Cancel,
@@ -122,16 +135,49 @@ enum Focus {
 enum Spot {
     Choice(Choice),
     Reason(InvalidReason),
+    /// A resolution of the older dialect, by its place in the order of the interface.
+    Word(usize),
+    /// A refund of the older dialect, by its place in the form.
+    Refund(usize),
+    Amount,
     Comments,
     Confirmation,
     Cancel,
     Send,
 }
 
+/// Why an answer has to be confirmed once more before it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// Another alert on the payment was refunded, or the network's own rule probably did, and this answer says that money goes back.
+    PaidTwice,
+    /// The network's own rule has probably refunded, and the answer says nothing of it.
+    NetworkRule,
+    /// The window has closed.
+    Closed,
+    /// The network asks for no answer.
+    Notice,
+}
+
+impl Doubt {
+    /// What there is to know, in a few words.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::PaidTwice => "it may be paid twice",
+            Self::NetworkRule => "the network has probably refunded already",
+            Self::Closed => "the window has closed",
+            Self::Notice => "no answer is asked for",
+        }
+    }
+}
+
 /// What is wrong, each at its field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Errors {
+    /// At the reason, or at the resolution of the older dialect.
     reason: Option<String>,
+    refund: Option<String>,
+    amount: Option<String>,
     comments: Option<String>,
     confirmation: Option<String>,
     /// Whatever stands at no field of this form, and what makes sending impossible altogether.
@@ -139,8 +185,14 @@ struct Errors {
 }
 
 impl Errors {
-    fn first_field(&self) -> Option<Focus> {
-        let fields = [(&self.reason, Focus::Reason), (&self.comments, Focus::Comments), (&self.confirmation, Focus::Confirmation)];
+    fn first_field(&self, older: bool) -> Option<Focus> {
+        let fields = [
+            (&self.reason, if older { Focus::Word } else { Focus::Reason }),
+            (&self.refund, Focus::Refund),
+            (&self.amount, Focus::Amount),
+            (&self.comments, Focus::Comments),
+            (&self.confirmation, Focus::Confirmation),
+        ];
         fields.into_iter().find(|(error, _)| error.is_some()).map(|(_, focus)| focus)
     }
 }
@@ -153,8 +205,11 @@ pub struct ResolveForm {
     warnings: Vec<Warning>,
     choice: Choice,
     reason: Option<InvalidReason>,
+    /// What takes the place of choice and reason in the older dialect.
+    older: Option<Older>,
     comments: TextInput,
-    confirmed: bool,
+    /// The doubts that were confirmed; one that comes later has to be confirmed anew.
+    confirmed: Vec<Doubt>,
     /// Sending was tried while doubles were still being looked for; the next try does not wait for them.
     impatient: bool,
     focus: Focus,
@@ -164,32 +219,44 @@ pub struct ResolveForm {
     word: Option<String>,
     pressed: Option<Spot>,
     spots: RefCell<Vec<(Rect, Spot)>>,
+    now: Timestamp,
 }
 
 impl ResolveForm {
-    /// Opens the form on an alert with a decision already made. The draft gives the comments and the reason back, not the decision.
-    pub fn new(alert: &Alert, choice: Choice, place: Place, draft: Option<Draft>, warnings: Vec<Warning>) -> Self {
+    /// Opens the form on an alert with a decision already made. The draft gives the comments and the reason back, not the decision; in the
+    /// older dialect the resolution too, where it says what the decision says.
+    pub fn new(alert: &Alert, choice: Choice, place: Place, draft: Option<Draft>, warnings: Vec<Warning>, now: Timestamp) -> Self {
         let draft = draft.unwrap_or_default();
+        let older = (place.dialect == Dialect::Older).then(|| Older::new(alert, choice, &draft));
+        let focus = match (&older, choice) {
+            (Some(_), _) => Focus::Word,
+            (None, Choice::Invalid) => Focus::Reason,
+            (None, Choice::Refunded | Choice::NotRefunded) => Focus::Decision,
+        };
         let mut form = Self {
             alert: alert.clone(),
             place,
             warnings,
             choice,
             reason: draft.reason,
+            older,
             comments: TextInput::several_lines(&draft.comments),
-            confirmed: false,
+            confirmed: Vec::new(),
             impatient: false,
-            focus: Focus::Decision,
+            focus,
             tried: false,
             word: None,
             pressed: None,
             spots: RefCell::default(),
+            now,
         };
-        form.choose(choice);
-        if choice == Choice::Invalid {
-            form.focus = Focus::Reason;
-        }
+        form.offer_reason();
         form
+    }
+
+    /// Tells the form what time it is: whether the window has closed is among what it asks.
+    pub fn set_now(&mut self, now: Timestamp) {
+        self.now = now;
     }
 
     /// The alert that is being resolved.
@@ -199,7 +266,11 @@ impl ResolveForm {
 
     /// What has been typed so far.
     pub fn draft(&self) -> Draft {
-        Draft { refunded: Some(self.choice.wire().to_owned()), reason: self.reason, comments: self.comments.text() }
+        let comments = self.comments.text();
+        match &self.older {
+            Some(older) => older.draft(comments),
+            None => Draft { refunded: Some(self.choice.wire().to_owned()), reason: self.reason, comments, ..Draft::default() },
+        }
     }
 
     /// Takes the alert as it is now, when a refresh brought news of it. Other alerts are passed over.
@@ -214,7 +285,7 @@ impl ResolveForm {
     pub fn set_warnings(&mut self, warnings: Vec<Warning>) {
         let known = std::mem::replace(&mut self.warnings, warnings);
         if self.warnings.iter().any(|warning| warning.is_refunded() && !known.iter().any(|old| old.is_same_refund(warning))) {
-            self.confirmed = false;
+            self.confirmed.clear();
         }
         let looking = self.is_looking();
         for old in known {
@@ -232,14 +303,20 @@ impl ResolveForm {
         self.warnings.contains(&Warning::Looking)
     }
 
-    /// The body as it stands, before the rules. (A session of the older dialect will have another one, with its own fields.)
-    fn body(&self) -> CurrentBody {
+    /// The decision by the rules of its dialect, or all that is wrong with it. An amount that cannot be read is the second error.
+    fn judged(&self) -> (Result<Resolution, Vec<FieldError>>, Option<String>) {
+        let comments = self.comments.text();
+        if let Some(older) = &self.older {
+            let (body, unreadable) = older.body(comments);
+            return (body.validate(self.alert.amount), unreadable);
+        }
         let reason = self.reason.filter(|_| self.choice == Choice::Invalid);
-        CurrentBody {
+        let body = CurrentBody {
             refunded: Some(self.choice.wire().to_owned()),
             resolution: reason.map(|reason| reason.as_str().to_owned()),
-            comments: Some(self.comments.text()),
-        }
+            comments: Some(comments),
+        };
+        (body.validate(), None)
     }
 
     /// The resolution, or everything that is wrong with it.
@@ -250,10 +327,12 @@ impl ResolveForm {
         } else if self.place.read_only {
             errors.form = Some("This profile is read-only: nothing can be sent from it.".to_owned());
         }
-        if self.needs_confirmation() && !self.confirmed {
-            errors.confirmation = Some("it may be paid twice: tick this to send it nevertheless".to_owned());
+        if let Some(doubt) = self.doubts().first().filter(|_| !self.is_confirmed()) {
+            errors.confirmation = Some(format!("{}: tick this to send it nevertheless", doubt.words()));
         }
-        match self.body().validate() {
+        let (judged, unreadable) = self.judged();
+        errors.amount = unreadable;
+        match judged {
             Ok(resolution) if errors == Errors::default() => Ok(resolution),
             Ok(_) => Err(errors),
             Err(found) => {
@@ -268,32 +347,95 @@ impl ResolveForm {
     /// Puts an error of the interface's rules to its field, in the words of the form.
     fn place_error(&self, errors: &mut Errors, error: &FieldError) {
         match (error.field.as_str(), self.comment_chars().checked_sub(MAX_COMMENT_CHARS)) {
+            ("resolution", _) if self.older.is_some() => errors.reason = Some("choose what became of it, 1 to 13".to_owned()),
             ("resolution", _) => errors.reason = Some("choose a reason, 1 to 4: an invalid alert needs one".to_owned()),
+            ("refunded", _) if self.older.is_some() => errors.refund = Some("choose whether money went back: r, n or s".to_owned()),
+            // A text that is no amount was told as such.
+            ("amountStopped", _) if errors.amount.is_some() => {}
+            ("amountStopped", _) if self.older.as_ref().is_some_and(|older| older.amount.is_empty()) => {
+                errors.amount = Some("the stopped amount is needed".to_owned());
+            }
+            ("amountStopped", _) => {
+                let most = self.alert.money().map_or_else(String::new, |money| format!(" and at most {money}"));
+                errors.amount = Some(format!("an amount is allowed that is more than 0{most}"));
+            }
             ("comments", Some(over @ 1..)) => errors.comments = Some(format!("{over} too many: at most {MAX_COMMENT_CHARS}")),
             ("comments", _) => errors.comments = Some(format!("the text {}", error.message)),
             (field, _) => errors.form = Some(format!("{field} {}", error.message)),
         }
     }
 
-    /// What is wrong as far as it should be shown now: an overlong text at once, what is missing once sending was tried.
+    /// What is wrong as far as it should be shown now: an overlong text at once, an amount once it is typed, what is missing once sending
+    /// was tried.
     fn shown_errors(&self) -> Errors {
         let errors = self.check().err().unwrap_or_default();
-        if self.tried { errors } else { Errors { comments: errors.comments, ..Errors::default() } }
+        if self.tried {
+            return errors;
+        }
+        let typed = self.focus != Focus::Amount && self.older.as_ref().is_some_and(|older| !older.amount.is_empty());
+        Errors { comments: errors.comments, amount: errors.amount.filter(|_| typed), ..Errors::default() }
     }
 
     fn comment_chars(&self) -> usize {
         self.comments.text().chars().count()
     }
 
-    /// Whether a refund has to be confirmed once more, because somebody has (probably) refunded already.
+    /// Whether the answer says that money goes back because of this alert.
+    fn refunds(&self) -> bool {
+        self.older.as_ref().map_or(self.choice == Choice::Refunded, Older::refunds)
+    }
+
+    /// Whether the answer says that money had gone back before.
+    fn says_refunded_before(&self) -> bool {
+        match &self.older {
+            Some(older) => older.says_refunded_before(),
+            None => self.choice == Choice::Invalid && self.reason == Some(InvalidReason::PreviouslyRefunded),
+        }
+    }
+
+    /// What speaks so much against the answer that it has to be confirmed once more; the gravest first.
+    fn doubts(&self) -> Vec<Doubt> {
+        let (rule, refunds) = (self.alert.network_rule_applied(), self.refunds());
+        let doubts = [
+            (refunds && (rule || self.warnings.iter().any(Warning::is_refunded)), Doubt::PaidTwice),
+            (rule && !refunds && !self.says_refunded_before(), Doubt::NetworkRule),
+            (self.is_closed(self.now), Doubt::Closed),
+            (self.alert.alert_type.is_notice(), Doubt::Notice),
+        ];
+        doubts.into_iter().filter(|(holds, _)| *holds).map(|(_, doubt)| doubt).collect()
+    }
+
     fn needs_confirmation(&self) -> bool {
-        self.choice == Choice::Refunded && (self.alert.network_rule_applied() || self.warnings.iter().any(Warning::is_refunded))
+        !self.doubts().is_empty()
+    }
+
+    /// Whether every doubt that there is has been confirmed.
+    fn is_confirmed(&self) -> bool {
+        self.doubts().iter().all(|doubt| self.confirmed.contains(doubt))
+    }
+
+    fn toggle_confirmation(&mut self) {
+        self.confirmed = if self.is_confirmed() { Vec::new() } else { self.doubts() };
+    }
+
+    /// What is confirmed, in words.
+    fn confirmation_words(&self) -> &'static str {
+        if self.doubts().contains(&Doubt::PaidTwice) { "refund all the same" } else { "answer all the same" }
     }
 
     /// The fields in the order of Tab.
     fn order(&self) -> Vec<Focus> {
-        let mut order = vec![Focus::Decision];
-        order.extend((self.choice == Choice::Invalid).then_some(Focus::Reason));
+        let mut order = Vec::new();
+        match &self.older {
+            Some(older) => {
+                order.extend([Focus::Word, Focus::Refund]);
+                order.extend(older.is_partial().then_some(Focus::Amount));
+            }
+            None => {
+                order.push(Focus::Decision);
+                order.extend((self.choice == Choice::Invalid).then_some(Focus::Reason));
+            }
+        }
         order.push(Focus::Comments);
         order.extend(self.needs_confirmation().then_some(Focus::Confirmation));
         // The safe button comes first.
@@ -309,31 +451,63 @@ impl ResolveForm {
     }
 
     fn keep_focus_on_a_field(&mut self) {
-        if !self.order().contains(&self.focus) {
-            self.focus = Focus::Decision;
+        let order = self.order();
+        if !order.contains(&self.focus) {
+            self.focus = order[0];
         }
+    }
+
+    /// Another answer is being given: what was confirmed of the one before does not hold for it.
+    fn doubt_again(&mut self) {
+        self.confirmed.clear();
+        self.impatient = false;
     }
 
     fn choose(&mut self, choice: Choice) {
         if choice != self.choice {
-            (self.confirmed, self.impatient) = (false, false);
+            self.doubt_again();
         }
         self.choice = choice;
         self.offer_reason();
         self.keep_focus_on_a_field();
     }
 
+    fn choose_reason(&mut self, reason: InvalidReason) {
+        if self.reason != Some(reason) {
+            self.doubt_again();
+        }
+        self.reason = Some(reason);
+    }
+
+    /// Changes the answer in the older dialect.
+    fn change_older(&mut self, change: impl FnOnce(&mut Older)) {
+        let Some(older) = &mut self.older else { return };
+        let said = |older: &Older| (older.word().cloned(), older.refunded().cloned());
+        let before = said(older);
+        change(older);
+        if said(older) != before {
+            self.doubt_again();
+        }
+        self.keep_focus_on_a_field();
+    }
+
     /// A reason is chosen beforehand only where a warning knows it.
     fn offer_reason(&mut self) {
-        if self.choice == Choice::Invalid && self.reason.is_none() {
-            let refunded_first = self.warnings.iter().filter(|warning| warning.is_refunded()).chain(&self.warnings);
-            self.reason = refunded_first.filter_map(|warning| warning.offers(&self.alert)).next();
+        if self.choice != Choice::Invalid {
+            return;
+        }
+        let refunded_first = self.warnings.iter().filter(|warning| warning.is_refunded()).chain(&self.warnings);
+        let offered = refunded_first.filter_map(|warning| warning.offers(&self.alert)).next();
+        match (&mut self.older, offered) {
+            (Some(older), Some(reason)) if older.word().is_none() => older.choose_word(older_word(reason)),
+            (None, Some(reason)) if self.reason.is_none() => self.reason = Some(reason),
+            _ => {}
         }
     }
 
     fn submit(&mut self) -> FormStep {
         match self.check() {
-            Ok(_) if self.choice == Choice::Refunded && self.is_looking() && !self.impatient => {
+            Ok(_) if self.refunds() && self.is_looking() && !self.impatient => {
                 self.impatient = true;
                 self.word = Some("Still looking for doubles. Once more sends without waiting.".to_owned());
                 FormStep::Stay
@@ -341,7 +515,7 @@ impl ResolveForm {
             Ok(resolution) => FormStep::Submit(Box::new(Submission { alert_id: self.alert.id, resolution, draft: self.draft() })),
             Err(errors) => {
                 self.tried = true;
-                if let Some(field) = errors.first_field() {
+                if let Some(field) = errors.first_field(self.older.is_some()) {
                     self.focus = field;
                 }
                 self.word = Some(errors.form.unwrap_or_else(|| "Nothing was sent: see what is marked.".to_owned()));

@@ -2,10 +2,11 @@
 
 use chrono::Duration;
 
+use super::older::{Older, older_word};
 use super::{Choice, Focus, ResolveForm};
 use crate::console::text::clean;
 use crate::console::times;
-use crate::domain::resolution::InvalidReason;
+use crate::domain::resolution::{InvalidReason, OlderWord};
 use crate::domain::{Alert, AlertStatus, Deadline, Provider, Timestamp};
 
 /// So long before its end a window is worth a warning.
@@ -108,7 +109,10 @@ impl ResolveForm {
         lines.extend(self.network_rule());
         lines.extend(self.window(now));
         if self.alert.alert_type.is_notice() {
-            lines.push(Seen { tone: Tone::Note, text: "a notice: the network asks for no answer".to_owned() });
+            lines.push(Seen { tone: Tone::Care, text: "a notice: the network asks for no answer".to_owned() });
+        }
+        if let Some(older) = &self.older {
+            lines.extend(self.words(older));
         }
         if lines.is_empty() {
             lines.push(Seen { tone: Tone::Note, text: "nothing speaks against it".to_owned() });
@@ -136,12 +140,19 @@ impl ResolveForm {
         let who = format!("{} {}", clean(sibling.provider.as_str()), clean(&sibling.provider_id));
         let same = clean(&sibling.same);
         let when = |at: &Option<Timestamp>| at.map_or("already".to_owned(), |at| times::ago(at, now));
-        let fits = self.choice == Choice::Invalid && self.reason.is_some() && self.reason == warning.offers(&self.alert);
+        let offered = warning.offers(&self.alert);
+        let fits = match &self.older {
+            Some(older) => offered.is_some() && offered.map(older_word).as_ref() == older.word(),
+            None => self.choice == Choice::Invalid && offered.is_some() && offered == self.reason,
+        };
         let careful = if fits { Tone::Fits } else { Tone::Care };
         let (tone, text) = match &sibling.state {
-            SiblingState::Refunded { at } if fits => (Tone::Fits, format!("{who} was refunded {}; this reason fits", when(at))),
+            SiblingState::Refunded { at } if fits => {
+                let what = if self.older.is_some() { "answer" } else { "reason" };
+                (Tone::Fits, format!("{who} was refunded {}; this {what} fits", when(at)))
+            }
             SiblingState::Refunded { at } => {
-                let tone = if self.choice == Choice::Refunded { Tone::Stop } else { Tone::Care };
+                let tone = if self.refunds() { Tone::Stop } else { Tone::Care };
                 (tone, format!("refunded {}: {who}, {same}", when(at)))
             }
             SiblingState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
@@ -156,11 +167,39 @@ impl ResolveForm {
         }
         let rule = self.alert.rule_name.as_deref().map_or(String::new(), |name| format!(" {:?}", clean(name)));
         let text = format!("probably refunded already by the network's rule{rule}");
-        Some(match (self.choice, self.reason) {
-            (Choice::Refunded, _) => Seen { tone: Tone::Stop, text },
-            (Choice::Invalid, Some(InvalidReason::PreviouslyRefunded)) => Seen { tone: Tone::Fits, text },
-            _ => Seen { tone: Tone::Care, text },
-        })
+        let tone = match (self.says_refunded_before(), self.refunds()) {
+            (true, _) => Tone::Fits,
+            (false, true) => Tone::Stop,
+            (false, false) => Tone::Care,
+        };
+        Some(Seen { tone, text })
+    }
+
+    /// What the words of the older dialect leave open, or say twice.
+    fn words(&self, older: &Older) -> Vec<Seen> {
+        let care = |text: String| Seen { tone: Tone::Care, text };
+        let Some(word) = older.word() else { return Vec::new() };
+        let mut lines = Vec::new();
+        match word {
+            OlderWord::InProgress | OlderWord::ShipperContacted => {
+                lines.push(care(format!("{word} is final too: no other answer can follow it")));
+            }
+            OlderWord::OtherWord if self.comments.is_empty() => {
+                lines.push(care("OTHER says little by itself: tell in the comments what happened".to_owned()));
+            }
+            _ => {}
+        }
+        if let Some((word, refunded)) = older.contradiction() {
+            lines.push(care(format!("{word} does not go with {refunded}: is that meant?")));
+        }
+        lines
+    }
+
+    /// Whether the window is known to have closed.
+    pub(super) fn is_closed(&self, now: Timestamp) -> bool {
+        let alert = &self.alert;
+        let end = alert.expired_at.or_else(|| alert.deadline.moment());
+        alert.outcome.is_none() && (alert.status == AlertStatus::Expired || end.is_some_and(|end| end <= now))
     }
 
     fn window(&self, now: Timestamp) -> Option<Seen> {
@@ -189,6 +228,6 @@ impl ResolveForm {
 
     /// Whether digits choose a reason right now.
     pub(super) fn digits_choose(&self) -> bool {
-        self.focus != Focus::Comments
+        !matches!(self.focus, Focus::Comments | Focus::Amount)
     }
 }

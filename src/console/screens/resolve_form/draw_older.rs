@@ -1,0 +1,121 @@
+//! The look of the older dialect's fields: the resolution with its meaning, the refund, the stopped amount.
+
+use ratatui::layout::Rect;
+use ratatui::text::Span;
+
+use super::draw::Pen;
+use super::older::{Older, REFUNDS};
+use super::plan::{Plan, Words};
+use super::{Errors, Focus, Spot};
+use crate::console::text::{clean, columns, cut};
+use crate::domain::resolution::OlderWord;
+
+/// Columns of the number and the mark before a word.
+const BEFORE: u16 = 7;
+
+/// Columns of the field for an amount: enough for any that there is, with its decimals.
+const AMOUNT: u16 = 18;
+
+impl Pen<'_, '_> {
+    pub(super) fn older(&mut self, older: &Older, plan: &Plan, errors: &Errors) {
+        self.label("Resolution", self.form.focus == Focus::Word);
+        match plan.words {
+            Words::List => self.list(older),
+            Words::Grid | Words::BareGrid => self.grid(older),
+        }
+        if plan.words == Words::Grid {
+            self.meaning(older);
+        }
+        self.error(errors.reason.as_deref());
+        self.y += plan.gaps[1];
+        self.refund(older);
+        self.error(errors.refund.as_deref());
+        if older.is_partial() {
+            self.amount(older);
+            self.error(errors.amount.as_deref());
+        }
+        self.y += plan.gaps[2];
+    }
+
+    /// A word on each line, with its meaning.
+    fn list(&mut self, older: &Older) {
+        let longest = OlderWord::KNOWN.iter().map(|word| columns(word.as_str())).max().unwrap_or(0);
+        let (x, width) = (self.content_x(), self.content_width());
+        for (index, word) in OlderWord::KNOWN.iter().enumerate() {
+            self.resolution(older, index, Rect { x, y: self.y, width, height: 1 });
+            let meaning_x = x + BEFORE + longest + 2;
+            let meaning = cut(word.words(), self.inner.right().saturating_sub(meaning_x)).into_owned();
+            let style = if older.index() == Some(index) { self.theme.plain } else { self.theme.quiet };
+            self.put(meaning_x, vec![Span::styled(meaning, style)]);
+            self.y += 1;
+        }
+    }
+
+    /// Two words on each line, read downwards.
+    fn grid(&mut self, older: &Older) {
+        let rows = OlderWord::KNOWN.len().div_ceil(2);
+        let top = self.y;
+        let width = self.content_width() / 2;
+        for index in 0..OlderWord::KNOWN.len() {
+            let (column, row) = (index / rows, index % rows);
+            let x = self.content_x() + if column == 0 { 0 } else { width };
+            self.y = top + u16::try_from(row).unwrap_or(0);
+            self.resolution(older, index, Rect { x, y: self.y, width: width - 1, height: 1 });
+        }
+        self.y = top + u16::try_from(rows).unwrap_or(0);
+    }
+
+    fn resolution(&mut self, older: &Older, index: usize, area: Rect) {
+        let focused = self.form.focus == Focus::Word;
+        let chosen = older.index() == Some(index);
+        let key = format!("{:>2}", index + 1);
+        self.option(area.x, &key, self.form.digits_choose(), chosen, OlderWord::KNOWN[index].as_str(), self.theme.strong);
+        if focused && (chosen || older.index().is_none() && index == 0) {
+            self.highlight(area);
+        }
+        self.spot(area, Spot::Word(index));
+    }
+
+    fn meaning(&mut self, older: &Older) {
+        let text = older.word().map_or("a number or a first letter chooses; the arrows move", OlderWord::words);
+        let (x, style) = (self.content_x() + BEFORE, self.theme.quiet);
+        self.put(x, vec![Span::styled(text, style)]);
+        self.y += 1;
+    }
+
+    fn refund(&mut self, older: &Older) {
+        let focused = self.form.focus == Focus::Refund;
+        self.label("Refund", focused);
+        let mut x = self.content_x();
+        for (index, (_, key, words)) in REFUNDS.into_iter().enumerate() {
+            let chosen = older.refund_index() == Some(index);
+            let area = self.option(x, &key.to_string(), focused, chosen, words, self.theme.key);
+            if focused && (chosen || older.refund_index().is_none() && index == 0) {
+                self.highlight(area);
+            }
+            self.spot(area, Spot::Refund(index));
+            x = area.right() + 3;
+        }
+        self.y += 1;
+    }
+
+    fn amount(&mut self, older: &Older) {
+        let theme = self.theme;
+        let focused = self.form.focus == Focus::Amount;
+        self.label("Stopped", focused);
+        let area = Rect { x: self.content_x(), y: self.y, width: AMOUNT, height: 1 }.intersection(self.inner);
+        if !area.is_empty() {
+            self.frame.buffer_mut().set_style(area, theme.field);
+            let text = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
+            older.amount.draw(self.frame, text, theme.field, focused);
+            self.spot(area, Spot::Amount);
+        }
+        let alert = &self.form.alert;
+        let mut spans = vec![Span::styled(clean(alert.currency.as_str()).into_owned(), theme.plain)];
+        if let Some(money) = alert.money() {
+            spans.push(Span::styled(format!("   of {}", clean(&money.to_string())), theme.quiet));
+        }
+        self.put(area.right() + 1, spans);
+        self.y += 1;
+    }
+}

@@ -1,0 +1,310 @@
+//! What is said of an alert in the words of the older dialect: its resolution, its refund, the stopped amount; and what the keys begin with.
+
+use super::Choice;
+use crate::console::widgets::text_input::TextInput;
+use crate::desk::Draft;
+use crate::domain::resolution::{InvalidReason, OlderBody, OlderRefunded, OlderWord};
+use crate::domain::{Alert, AlertStatus, AlertType, Amount, Resolution, decide};
+
+/// The answer so far, in the words of the older dialect.
+#[derive(Debug)]
+pub(super) struct Older {
+    /// What it was begun with.
+    begun: Choice,
+    fraud: bool,
+    word: Option<OlderWord>,
+    refunded: Option<OlderRefunded>,
+    /// The refund was chosen by hand: it no longer follows the word.
+    refunded_by_hand: bool,
+    pub(super) amount: TextInput,
+    /// The digit that may be the first one of two.
+    pub(super) digit: usize,
+}
+
+/// The `refunded` words in the order of the form: key and words.
+pub(super) const REFUNDS: [(OlderRefunded, char, &str); 3] = [
+    (OlderRefunded::Refunded, 'r', "refunded"),
+    (OlderRefunded::NotRefunded, 'n', "not refunded"),
+    (OlderRefunded::NotSettled, 's', "not settled, voided"),
+];
+
+impl Older {
+    /// What a key begins with, or the draft where that says the same as the key.
+    pub(super) fn new(alert: &Alert, begun: Choice, draft: &Draft) -> Self {
+        let fraud = alert.alert_type == AlertType::EthocaConfirmedFraud;
+        let (word, refunded) = (usual_word(begun, fraud), usual_refund(begun));
+        let amount = TextInput::one_line(&draft.amount_stopped);
+        let mut older = Self { begun, fraud, word, refunded, refunded_by_hand: false, amount, digit: 0 };
+        let kept = draft.resolution.as_deref().and_then(OlderWord::known);
+        if let Some(word) = kept.filter(|word| says(word) == begun) {
+            older.choose_word(word);
+            let refunded = draft.refunded.as_deref().and_then(OlderRefunded::known);
+            let goes_with_key = |refunded: &OlderRefunded| match begun {
+                Choice::Refunded => *refunded != OlderRefunded::NotRefunded,
+                Choice::NotRefunded => *refunded == OlderRefunded::NotRefunded,
+                Choice::Invalid => true,
+            };
+            if let Some(refunded) = refunded.filter(goes_with_key) {
+                older.choose_refunded(refunded);
+            }
+        }
+        older
+    }
+
+    pub(super) fn word(&self) -> Option<&OlderWord> {
+        self.word.as_ref()
+    }
+
+    /// The place of the chosen word in the order of the interface.
+    pub(super) fn index(&self) -> Option<usize> {
+        self.word.as_ref().and_then(|word| OlderWord::KNOWN.iter().position(|known| known == word))
+    }
+
+    pub(super) fn refunded(&self) -> Option<&OlderRefunded> {
+        self.refunded.as_ref()
+    }
+
+    pub(super) fn refund_index(&self) -> Option<usize> {
+        self.refunded.as_ref().and_then(|refunded| REFUNDS.iter().position(|(known, ..)| known == refunded))
+    }
+
+    /// Chooses a word. The refund follows where the word leaves no doubt of it, until it was chosen by hand.
+    pub(super) fn choose_word(&mut self, word: OlderWord) {
+        if !self.refunded_by_hand {
+            self.refunded = implied_refund(&word).or_else(|| usual_refund(self.begun));
+        }
+        self.word = Some(word);
+    }
+
+    pub(super) fn choose_refunded(&mut self, refunded: OlderRefunded) {
+        self.refunded_by_hand = true;
+        self.refunded = Some(refunded);
+    }
+
+    /// The next word that begins with a letter, after the one that is chosen.
+    pub(super) fn find(&self, letter: char) -> Option<OlderWord> {
+        let begins = |word: &&OlderWord| word.as_str().starts_with(letter.to_ascii_uppercase());
+        let after = self.index().map_or(0, |index| index + 1);
+        OlderWord::KNOWN.iter().cycle().skip(after).take(OlderWord::KNOWN.len()).find(begins).cloned()
+    }
+
+    /// The word of a typed number: one digit, or the second one of two.
+    pub(super) fn number(&mut self, digit: usize) -> Option<OlderWord> {
+        let (first, words) = (std::mem::take(&mut self.digit), OlderWord::KNOWN);
+        let two = (first * 10 + digit).checked_sub(1).filter(|_| first > 0).and_then(|index| words.get(index));
+        let one = digit.checked_sub(1).and_then(|index| words.get(index));
+        if two.is_none() && digit * 10 <= words.len() {
+            self.digit = digit;
+        }
+        two.or(one).cloned()
+    }
+
+    /// Whether the stopped amount is asked for.
+    pub(super) fn is_partial(&self) -> bool {
+        self.word == Some(OlderWord::PartiallyStopped)
+    }
+
+    /// Whether it says that money goes back because of this alert.
+    pub(super) fn refunds(&self) -> bool {
+        self.refunded == Some(OlderRefunded::Refunded) && !self.says_refunded_before()
+    }
+
+    /// Whether it says that money had gone back before.
+    pub(super) fn says_refunded_before(&self) -> bool {
+        matches!(self.word, Some(OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled))
+    }
+
+    /// A word and a refund that do not go together.
+    pub(super) fn contradiction(&self) -> Option<(&OlderWord, &OlderRefunded)> {
+        let (word, refunded) = (self.word.as_ref()?, self.refunded.as_ref()?);
+        implied_refund(word).is_some_and(|implied| implied != *refunded).then_some((word, refunded))
+    }
+
+    /// The status that follows, as far as a word is chosen.
+    pub(super) fn next_status(&self) -> Option<AlertStatus> {
+        let word = self.word.clone()?;
+        // The status is the word's alone.
+        let said = Resolution::Older { word, refunded: OlderRefunded::NotRefunded, amount_stopped: None, comments: String::new() };
+        Some(decide(&said).status)
+    }
+
+    /// The body before the rules; the error is one of the typed amount.
+    pub(super) fn body(&self, comments: String) -> (OlderBody, Option<String>) {
+        let typed = self.amount.text();
+        let typed = Some(typed.trim()).filter(|text| self.is_partial() && !text.is_empty());
+        let (amount_stopped, error) = match typed.map(str::parse::<Amount>) {
+            None => (None, None),
+            Some(Ok(amount)) => (Some(amount), None),
+            Some(Err(error)) => (None, Some(error.to_string())),
+        };
+        let body = OlderBody {
+            resolution: self.word.as_ref().map(|word| word.as_str().to_owned()),
+            refunded: self.refunded.as_ref().map(|refunded| refunded.as_str().to_owned()),
+            amount_stopped,
+            comments: Some(comments),
+        };
+        (body, error)
+    }
+
+    /// What would be missed if it were lost: what differs from what the key begins with.
+    pub(super) fn draft(&self, comments: String) -> Draft {
+        let is_usual = |word: &OlderWord| !self.refunded_by_hand && usual_word(self.begun, self.fraud).as_ref() == Some(word);
+        let word = self.word.as_ref().filter(|word| !is_usual(word));
+        Draft {
+            refunded: self.refunded.as_ref().map(|refunded| refunded.as_str().to_owned()),
+            reason: None,
+            resolution: word.map(|word| word.as_str().to_owned()),
+            amount_stopped: self.amount.text(),
+            comments,
+        }
+    }
+}
+
+/// The word that a key begins with. Confirmed fraud has words of its own at the network (field notes, Outcome vocabulary); what an
+/// alert is invalid for has to be chosen.
+fn usual_word(begun: Choice, fraud: bool) -> Option<OlderWord> {
+    match (begun, fraud) {
+        (Choice::Refunded, true) => Some(OlderWord::Stopped),
+        (Choice::Refunded, false) => Some(OlderWord::Resolved),
+        (Choice::NotRefunded, true) => Some(OlderWord::Missed),
+        (Choice::NotRefunded, false) => Some(OlderWord::UnresolvedDispute),
+        (Choice::Invalid, _) => None,
+    }
+}
+
+fn usual_refund(begun: Choice) -> Option<OlderRefunded> {
+    match begun {
+        Choice::Refunded => Some(OlderRefunded::Refunded),
+        Choice::NotRefunded => Some(OlderRefunded::NotRefunded),
+        Choice::Invalid => None,
+    }
+}
+
+/// The refund that a word leaves no doubt of.
+fn implied_refund(word: &OlderWord) -> Option<OlderRefunded> {
+    use OlderWord as Word;
+    match word {
+        Word::PreviouslyRefunded => Some(OlderRefunded::Refunded),
+        Word::Missed | Word::UnresolvedDispute | Word::Notfound | Word::NotFound => Some(OlderRefunded::NotRefunded),
+        _ => None,
+    }
+}
+
+/// The key that a word goes with.
+fn says(word: &OlderWord) -> Choice {
+    use OlderWord as Word;
+    match word {
+        Word::Missed | Word::UnresolvedDispute => Choice::NotRefunded,
+        Word::PreviouslyCancelled | Word::PreviouslyRefunded | Word::Notfound | Word::NotFound | Word::OtherWord | Word::Other(_) => {
+            Choice::Invalid
+        }
+        Word::Stopped | Word::PartiallyStopped | Word::AccountSuspended => Choice::Refunded,
+        Word::InProgress | Word::ShipperContacted | Word::Resolved => Choice::Refunded,
+    }
+}
+
+/// The word for what the current dialect calls a reason (field notes, Outcome vocabulary).
+pub fn older_word(reason: InvalidReason) -> OlderWord {
+    match reason {
+        InvalidReason::PreviouslyRefunded => OlderWord::PreviouslyRefunded,
+        InvalidReason::NotFound => OlderWord::NotFound,
+        InvalidReason::ChargebackReceived | InvalidReason::Duplicate => OlderWord::OtherWord,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::{AlertId, Provider};
+
+    fn alert(kind: AlertType) -> Alert {
+        Alert::new(AlertId::generate(), Provider::Ethoca, kind)
+    }
+
+    fn begun(choice: Choice, kind: AlertType) -> Older {
+        Older::new(&alert(kind), choice, &Draft::default())
+    }
+
+    #[rstest]
+    #[case(Choice::Refunded, AlertType::EthocaConfirmedFraud, Some("STOPPED"), Some("REFUNDED"))]
+    #[case(Choice::Refunded, AlertType::EthocaCustomerDispute, Some("RESOLVED"), Some("REFUNDED"))]
+    #[case(Choice::Refunded, AlertType::VerifiDispute, Some("RESOLVED"), Some("REFUNDED"))]
+    #[case(Choice::NotRefunded, AlertType::EthocaConfirmedFraud, Some("MISSED"), Some("NOT REFUNDED"))]
+    #[case(Choice::NotRefunded, AlertType::VerifiCancel, Some("UNRESOLVED_DISPUTE"), Some("NOT REFUNDED"))]
+    #[case(Choice::Invalid, AlertType::EthocaConfirmedFraud, None, None)]
+    fn each_key_begins_with_the_words_of_its_kind(
+        #[case] choice: Choice,
+        #[case] kind: AlertType,
+        #[case] word: Option<&str>,
+        #[case] refunded: Option<&str>,
+    ) {
+        let older = begun(choice, kind);
+
+        assert_eq!((older.word().map(OlderWord::as_str), older.refunded().map(OlderRefunded::as_str)), (word, refunded));
+    }
+
+    #[test]
+    fn the_refund_follows_the_word_until_it_is_chosen_by_hand() {
+        let mut older = begun(Choice::Refunded, AlertType::VerifiDispute);
+        let refund_of = |older: &mut Older, word| {
+            older.choose_word(word);
+            older.refunded().cloned()
+        };
+
+        assert_eq!(refund_of(&mut older, OlderWord::Missed), Some(OlderRefunded::NotRefunded));
+        assert_eq!(refund_of(&mut older, OlderWord::Stopped), Some(OlderRefunded::Refunded));
+        older.choose_refunded(OlderRefunded::NotSettled);
+        assert_eq!(refund_of(&mut older, OlderWord::Missed), Some(OlderRefunded::NotSettled));
+    }
+
+    #[rstest]
+    #[case(&[1], Some("STOPPED"))]
+    #[case(&[9], Some("OTHER"))]
+    #[case(&[1, 0], Some("RESOLVED"))]
+    #[case(&[1, 3], Some("NOT_FOUND"))]
+    #[case(&[1, 4], Some("MISSED"))]
+    #[case(&[2, 1], Some("STOPPED"))]
+    #[case(&[1, 3, 1], Some("STOPPED"))]
+    #[case(&[0], None)]
+    fn numbers_choose_of_one_digit_or_two(#[case] digits: &[usize], #[case] word: Option<&str>) {
+        let mut older = begun(Choice::Invalid, AlertType::VerifiDispute);
+
+        let chosen = digits.iter().map(|digit| older.number(*digit)).next_back().flatten();
+
+        assert_eq!(chosen.as_ref().map(OlderWord::as_str), word);
+    }
+
+    #[test]
+    fn a_letter_goes_round_the_words_that_begin_with_it() {
+        let mut older = begun(Choice::Invalid, AlertType::VerifiDispute);
+        let mut next = || {
+            let word = older.find('p').unwrap();
+            older.choose_word(word.clone());
+            word
+        };
+
+        assert_eq!(
+            [next(), next(), next(), next()],
+            [OlderWord::PartiallyStopped, OlderWord::PreviouslyCancelled, OlderWord::PreviouslyRefunded, OlderWord::PartiallyStopped]
+        );
+        assert_eq!(older.find('z'), None);
+    }
+
+    #[test]
+    fn a_draft_gives_its_word_back_where_it_says_what_the_key_says() {
+        let mut first = begun(Choice::Refunded, AlertType::VerifiDispute);
+        first.choose_word(OlderWord::PartiallyStopped);
+        first.choose_refunded(OlderRefunded::NotSettled);
+        first.amount.set_text("7.50");
+        let draft = first.draft("so far".to_owned());
+
+        let same = Older::new(&alert(AlertType::VerifiDispute), Choice::Refunded, &draft);
+        let other = Older::new(&alert(AlertType::VerifiDispute), Choice::NotRefunded, &draft);
+
+        assert_eq!((same.word(), same.refunded()), (Some(&OlderWord::PartiallyStopped), Some(&OlderRefunded::NotSettled)));
+        assert_eq!(same.amount.text(), "7.50");
+        assert_eq!((other.word(), other.refunded()), (Some(&OlderWord::UnresolvedDispute), Some(&OlderRefunded::NotRefunded)));
+    }
+}

@@ -1,0 +1,186 @@
+//! The console in one process, the engine in another: alerts triaged over HTTP, by API key and by access token.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::binary::{Server, run, run_ok};
+use crate::support::terminal::Terminal;
+
+const CTRL_S: &str = "\x13";
+
+/// An engine that serves three alerts, and another machine's home with nothing in it but credentials.
+struct World {
+    server: Server,
+    engine: TempDir,
+    desk: TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let (engine, desk) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let lines = (1..=3).map(|number| {
+            let alert = json!({
+                "provider": "ETHOCA", "type": "ETHOCA_CUSTOMER_DISPUTE", "providerId": format!("FAR-{number}"),
+                "amount": format!("{number}9.90"), "currency": "EUR", "merchantDescriptor": format!("SHOP {number}"),
+                "cardBin": "411111", "cardLastFour": format!("000{number}"), "hoursLeft": number * 3,
+            });
+            format!("{alert}\n")
+        });
+        let file = engine.path().join("alerts.ndjson");
+        std::fs::write(&file, lines.collect::<String>()).unwrap();
+        run_ok(engine.path(), &["import", file.to_str().unwrap()]);
+        Self { server: Server::start(engine.path(), &[]), engine, desk }
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.desk.path().join(name);
+        std::fs::write(&path, format!("{text}\n")).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// The flags for an API key, the key itself in a file.
+    fn by_key(&self) -> Vec<String> {
+        let key = run_ok(self.engine.path(), &["keys", "create"]);
+        let file = self.file("key", key.trim());
+        flags(&["--url", &self.server.url, "--dialect", "current", "--api-key-file", &file])
+    }
+
+    /// The flags for client credentials, the secret in a file.
+    fn by_token(&self) -> Vec<String> {
+        let client: Value = serde_json::from_str(&run_ok(self.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
+        let file = self.file("secret", client["client_secret"].as_str().unwrap());
+        let id = client["client_id"].as_str().unwrap();
+        flags(&["--url", &self.server.url, "--dialect", "older", "--client-id", id, "--client-secret-file", &file])
+    }
+
+    fn console(&self, flags: &[String]) -> Terminal {
+        let arguments: Vec<&str> = std::iter::once("open").chain(flags.iter().map(String::as_str)).collect();
+        let terminal = Terminal::start(self.desk.path(), &arguments, 120, 40);
+        terminal.wait_until("the alerts", |screen| (1..=3).all(|number| screen.contains(&format!("SHOP {number}"))));
+        terminal
+    }
+
+    /// An alert as the engine's own machine knows it.
+    fn alert(&self, number: u32) -> Value {
+        alert(self.engine.path(), number)
+    }
+
+    /// Nothing was kept on the console's machine that belongs to an engine.
+    fn assert_no_database(&self) {
+        assert!(!self.desk.path().join("avert.db").exists());
+    }
+}
+
+fn flags(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn alert(home: &Path, number: u32) -> Value {
+    let page = run_ok(home, &["alerts", "list", "--q", &format!("FAR-{number}"), "--output", "json"]);
+    serde_json::from_str::<Value>(&page).unwrap()["data"][0].clone()
+}
+
+/// Opens the form with a key and waits until it has looked for doubles.
+fn open_form(terminal: &mut Terminal, key: &str) {
+    terminal.press(key);
+    terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve  ") && !screen.contains("looking for doubles"));
+}
+
+/// Sends what the form says and waits until it is told that it landed.
+fn send(terminal: &mut Terminal, landed: &str) {
+    terminal.press(CTRL_S);
+    terminal.wait_for("undo");
+    terminal.wait_for(landed);
+}
+
+fn leave(mut terminal: Terminal) {
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+}
+
+#[test]
+fn alerts_of_another_process_are_triaged_by_api_key() {
+    let world = World::new();
+    let mut terminal = world.console(&world.by_key());
+
+    open_form(&mut terminal, "r");
+    send(&mut terminal, "ETHOCA 19.90 EUR is RESOLVED");
+    terminal.wait_for("alert       FAR-2");
+    open_form(&mut terminal, "i");
+    terminal.press("3");
+    send(&mut terminal, "ETHOCA 29.90 EUR is INVALID");
+    leave(terminal);
+
+    let (refunded, duplicate, untouched) = (world.alert(1), world.alert(2), world.alert(3));
+    assert_eq!((&refunded["status"], &refunded["outcome"]["refunded"]), (&json!("RESOLVED"), &json!("refunded")));
+    assert_eq!((&duplicate["status"], &duplicate["outcome"]["disputeReasonCode"]), (&json!("INVALID"), &json!("duplicate")));
+    assert_eq!((&untouched["status"], &untouched["outcome"]), (&json!("OPEN"), &Value::Null));
+    world.assert_no_database();
+}
+
+#[test]
+fn alerts_of_another_process_are_triaged_by_token_in_the_words_of_the_older_dialect() {
+    let world = World::new();
+    let mut terminal = world.console(&world.by_token());
+
+    open_form(&mut terminal, "r");
+    terminal.press("2\t\t9.50");
+    terminal.wait_until("the amount", |screen| screen.contains("9.50") && screen.contains("of 19.90 EUR"));
+    send(&mut terminal, "ETHOCA 19.90 EUR is RESOLVED");
+    terminal.wait_for("alert       FAR-2");
+    open_form(&mut terminal, "n");
+    send(&mut terminal, "ETHOCA 29.90 EUR is CHARGEBACK");
+    terminal.wait_for("alert       FAR-3");
+    open_form(&mut terminal, "i");
+    terminal.press("11");
+    send(&mut terminal, "ETHOCA 39.90 EUR is REFUNDED");
+    leave(terminal);
+
+    let outcome = |number| {
+        let alert = world.alert(number);
+        ["outcome", "refunded"].map(|field| alert["outcome"][field].as_str().unwrap().to_owned())
+    };
+    assert_eq!(outcome(1), ["partially_stopped", "refunded"]);
+    assert_eq!(outcome(2), ["unresolved_dispute", "not refunded"]);
+    assert_eq!(outcome(3), ["previously_refunded", "refunded"]);
+    let exported = run_ok(world.engine.path(), &["alerts", "export", "--q", "FAR-1"]);
+    assert_eq!(serde_json::from_str::<Value>(&exported).unwrap()["outcome"]["amountStopped"], "9.50");
+    world.assert_no_database();
+}
+
+#[test]
+fn an_amount_beyond_the_alerts_is_refused_in_the_form_and_nothing_leaves() {
+    let world = World::new();
+    let mut terminal = world.console(&world.by_token());
+
+    open_form(&mut terminal, "r");
+    terminal.press("2\t\t19.91");
+    terminal.press(CTRL_S);
+
+    terminal.wait_for("more than 0 and at most 19.90 EUR");
+    terminal.press("\x1b");
+    terminal.wait_gone("Resolution");
+    leave(terminal);
+    assert_eq!(world.alert(1)["outcome"], Value::Null);
+}
+
+#[test]
+fn the_command_line_answers_another_process_by_token_with_a_stopped_amount() {
+    let world = World::new();
+    let id = world.alert(3)["id"].as_str().unwrap().to_owned();
+    let by_token = world.by_token();
+    let answer = |amount: &str| {
+        let said = ["--resolution", "partially-stopped", "--refunded", "refunded", "--amount-stopped", amount, "--yes"];
+        let arguments: Vec<&str> = ["alerts", "resolve", &id].into_iter().chain(said).chain(by_token.iter().map(String::as_str)).collect();
+        run(world.desk.path(), &arguments)
+    };
+
+    let too_much = answer("39.91");
+    let taken = answer("39.90");
+
+    assert_eq!(too_much.status.code(), Some(2), "{}", String::from_utf8_lossy(&too_much.stderr));
+    assert!(taken.status.success(), "{}", String::from_utf8_lossy(&taken.stderr));
+    assert_eq!(world.alert(3)["outcome"]["outcome"], "partially_stopped");
+}
