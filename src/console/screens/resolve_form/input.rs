@@ -3,7 +3,7 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
-use super::older::REFUNDS;
+use super::older::{Older, REFUNDS};
 use super::{Choice, Focus, FormStep, ResolveForm, Spot};
 use crate::console::widgets::text_input::{TextInput, Typed};
 use crate::domain::resolution::{InvalidReason, OlderWord};
@@ -147,7 +147,7 @@ impl ResolveForm {
                 self.choose(Choice::ALL[step(at, Choice::ALL.len())]);
             }
             Focus::Refund => {
-                let at = self.older.as_ref().and_then(|older| older.refund_index());
+                let at = self.older.as_ref().and_then(Older::refund_index);
                 let (refunded, ..) = REFUNDS[at.map_or(0, |at| step(at, REFUNDS.len()))].clone();
                 self.change_older(|older| older.choose_refunded(refunded));
             }

@@ -320,8 +320,8 @@ impl ResolveForm {
     }
 
     /// The resolution, or everything that is wrong with it.
-    fn check(&self) -> Result<Resolution, Errors> {
-        let mut errors = Errors::default();
+    fn check(&self) -> Result<Resolution, Box<Errors>> {
+        let mut errors = Box::<Errors>::default();
         if let Some(outcome) = &self.alert.outcome {
             errors.form = Some(format!("This alert has an outcome now ({}): nothing can be sent.", outcome.outcome));
         } else if self.place.read_only {
@@ -333,7 +333,7 @@ impl ResolveForm {
         let (judged, unreadable) = self.judged();
         errors.amount = unreadable;
         match judged {
-            Ok(resolution) if errors == Errors::default() => Ok(resolution),
+            Ok(resolution) if *errors == Errors::default() => Ok(resolution),
             Ok(_) => Err(errors),
             Err(found) => {
                 for error in found {
@@ -368,7 +368,7 @@ impl ResolveForm {
     /// What is wrong as far as it should be shown now: an overlong text at once, an amount once it is typed, what is missing once sending
     /// was tried.
     fn shown_errors(&self) -> Errors {
-        let errors = self.check().err().unwrap_or_default();
+        let errors = self.check().err().map(|errors| *errors).unwrap_or_default();
         if self.tried {
             return errors;
         }

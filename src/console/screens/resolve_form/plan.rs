@@ -34,8 +34,8 @@ pub(super) enum Words {
 
 impl Words {
     /// How many lines they take.
-    pub(super) const fn rows(self) -> u16 {
-        let words = OlderWord::KNOWN.len() as u16;
+    pub(super) fn rows(self) -> u16 {
+        let words = u16::try_from(OlderWord::KNOWN.len()).unwrap_or(u16::MAX);
         match self {
             Self::List => words,
             Self::Grid => words.div_ceil(2) + 1,
