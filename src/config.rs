@@ -14,6 +14,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tracing::level_filters::LevelFilter;
 
+mod networks;
+
+pub use networks::{Network, NetworkAuth, NetworkSettings};
+
 use crate::domain::AlertType;
 use crate::service;
 
@@ -68,7 +72,9 @@ pub struct Settings {
     pub windows: Windows,
     /// How long things are kept.
     pub retention: Retention,
-    /// Who answers decisions.
+    /// Gateways to the networks, by network.
+    pub providers: BTreeMap<Network, NetworkSettings>,
+    /// Who answers decisions of networks that have no gateway.
     pub simulator: Simulator,
     /// The console.
     pub console: Console,
@@ -128,7 +134,7 @@ impl Default for Retention {
     }
 }
 
-/// The simulator that answers decisions in place of the networks.
+/// The simulator that answers decisions in place of networks that have no gateway.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Simulator {
@@ -360,6 +366,7 @@ macro_rules! bounded {
         }
     };
 }
+use bounded;
 
 bounded!(Hours, 1, 8760, "whole hours");
 bounded!(Days, 0, 3650, "whole days");
@@ -403,7 +410,7 @@ fn flag(text: &str) -> Result<bool, String> {
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every environment variable that sets a setting.
-const VARIABLES: [(&str, Set); 19] = [
+const VARIABLES: [(&str, Set); 22] = [
     ("AVERT_ENVIRONMENT", |settings, text| word(text).map(|value| settings.environment = value)),
     ("AVERT_ORGANIZATION", |settings, text| {
         text.clone_into(&mut settings.organization);
@@ -426,6 +433,9 @@ const VARIABLES: [(&str, Set); 19] = [
     ("AVERT_KEEP_DELIVERIES_DAYS", |settings, text| text.parse().map(|value| settings.retention.deliveries_days = value)),
     ("AVERT_KEEP_ATTEMPTS_DAYS", |settings, text| text.parse().map(|value| settings.retention.attempts_days = value)),
     ("AVERT_KEEP_AUDIT_DAYS", |settings, text| text.parse().map(|value| settings.retention.audit_days = value)),
+    ("AVERT_ETHOCA_URL", |settings, text| settings.gateway(Network::Ethoca, text)),
+    ("AVERT_VERIFI_URL", |settings, text| settings.gateway(Network::Verifi, text)),
+    ("AVERT_CDRN_URL", |settings, text| settings.gateway(Network::Cdrn, text)),
     ("AVERT_SIMULATOR_FAULT", |settings, text| word(text).map(|value| settings.simulator.fault = value)),
     ("AVERT_THEME", |settings, text| word(text).map(|value| settings.console.theme = value)),
     ("AVERT_MOUSE", |settings, text| flag(text).map(|value| settings.console.mouse = value)),

@@ -10,12 +10,12 @@ use tokio::task::{AbortHandle, JoinHandle};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{Days, Fault, Settings};
+use super::networks;
+use super::remote::variable;
+use crate::config::{Days, Settings};
 use crate::domain::Provider;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::engine::{ActingEngine, CountingClock, Engine, EngineSettings, Retention, Windows};
-use crate::providers::Providers;
-use crate::providers::simulator::{FaultProfile, Simulator};
 use crate::service::ServiceError;
 use crate::store::{SqliteOptions, SqliteStore};
 use crate::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
@@ -52,12 +52,11 @@ pub(super) struct Local {
 impl Local {
     /// Opens the database (making it where there is none) and puts an engine on it.
     pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<Self> {
+        let providers = networks::providers(settings, variable)?;
         let key_file = Some(&settings.secret_key_file).filter(|file| !file.as_os_str().is_empty()).cloned();
         let options = SqliteOptions { secret_key_file: key_file, ..SqliteOptions::file(&home.database, Arc::new(EventBody)) };
         let store = tokio::task::spawn_blocking(move || SqliteStore::open(&options)).await.context("opening the database failed")??;
         let clock: SharedClock = Arc::new(SystemClock);
-        let simulator = Simulator::with_profile(profile(settings.simulator.fault), rand::random());
-        let providers = Providers::all(Arc::new(simulator));
         let engine = Engine::new(store.clone(), providers, Arc::clone(&clock), engine_settings(settings));
         Ok(Self { engine, clock, store })
     }
@@ -137,20 +136,14 @@ fn engine_settings(settings: &Settings) -> EngineSettings {
         .with_provider(Provider::Verifi, hours(windows.verifi.0))
         .with_provider(Provider::Cdrn, hours(windows.cdrn.0));
     let windows = windows.types.iter().fold(by_provider, |all, (name, window)| all.with_type(name.0.clone(), hours(window.0)));
+    let defaults = EngineSettings::default();
     EngineSettings {
         environment: settings.environment.into(),
         windows,
         retention: retention(settings),
         counting_clock: Some(CountingClock::of_the_machine()),
-        ..EngineSettings::default()
-    }
-}
-
-fn profile(fault: Fault) -> FaultProfile {
-    match fault {
-        Fault::None => FaultProfile::None,
-        Fault::Flaky => FaultProfile::Flaky,
-        Fault::Down => FaultProfile::Down,
-        Fault::Slow => FaultProfile::Slow,
+        provider_timeout: networks::longest_call(settings)
+            .map_or(defaults.provider_timeout, |longest| longest.max(defaults.provider_timeout)),
+        ..defaults
     }
 }

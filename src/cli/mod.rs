@@ -12,6 +12,7 @@ pub mod failure;
 mod import;
 mod keys;
 mod local;
+mod networks;
 mod open;
 mod organizations;
 mod output;

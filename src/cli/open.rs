@@ -11,6 +11,7 @@ use super::Context;
 use super::args::{ConsoleArgs, OpenArgs};
 use super::failure::{Misused, SaidAlready};
 use super::local::Local;
+use super::networks;
 use super::remote::{Target, variable};
 use super::signals::Signals;
 use crate::config;
@@ -45,8 +46,12 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
     log_to_file(&context)?;
     let caller = local.engine.local_caller(context.organization(&args.organization)).await?;
     let place = Place {
-        // Whoever decides here has to know that no network hears of it.
-        name: format!("{}, simulated networks", caller.organization.organization.name),
+        // Whoever decides here has to know which networks hear nothing of it.
+        name: [Some(caller.organization.organization.name.clone()), networks::place(&context.settings)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", "),
         environment: Environment::from(context.settings.environment),
         ..Place::default()
     };

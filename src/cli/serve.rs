@@ -10,6 +10,7 @@ use super::Context;
 use super::args::ServeArgs;
 use super::failure::Misused;
 use super::local::Local;
+use super::networks;
 use super::output::print_line;
 use super::signals::Signals;
 use crate::api::{self, ApiOptions};
@@ -54,12 +55,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     }
 
     let mut serving = tokio::spawn(api::serve(listener, local.engine.clone(), options, running.cancel.clone()));
-    tracing::info!(database = %context.home.database.display(), "decisions are answered by the built-in simulator and reach no network");
-    if context.settings.environment == Environment::Production {
-        tracing::warn!(
-            "the environment is production, but this version has no line to a real network: nothing that is decided here is reported"
-        );
-    }
+    say_who_answers(&context);
     if let Err(error) = print_line(&format!("listening on http://{address}")) {
         tracing::warn!(%error, "nobody reads stdout; still answering at http://{address}");
     }
@@ -87,5 +83,24 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
             tracing::warn!(signal, "ended at once: what was on its way is taken up by the next process");
             Ok(())
         }
+    }
+}
+
+/// Says which networks hear of decisions, and warns where production decides into the void.
+fn say_who_answers(context: &Context) {
+    let database = context.home.database.display();
+    for (network, set) in &context.settings.providers {
+        tracing::info!(%database, network = network.as_str(), gateway = set.url, "decisions go to a gateway");
+    }
+    let simulated = networks::simulated(&context.settings).join(", ");
+    if simulated.is_empty() {
+        return;
+    }
+    tracing::info!(%database, simulated, "decisions are answered by the built-in simulator and reach no network");
+    if context.settings.environment == Environment::Production {
+        tracing::warn!(
+            simulated,
+            "the environment is production, but these networks have no gateway: nothing that is decided there is reported"
+        );
     }
 }

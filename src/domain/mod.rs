@@ -8,6 +8,7 @@ pub mod card;
 pub mod endpoint;
 pub mod event;
 pub mod filter;
+pub mod gateway;
 pub mod ids;
 pub mod money;
 mod open_enum;

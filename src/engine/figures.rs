@@ -37,6 +37,8 @@ pub(super) fn looked_up(provider: &Provider, answer: Option<&LookUp>, took: Dura
         Some(LookUp::Applied) => "applied",
         Some(LookUp::AnsweredOtherwise(_)) => "answered_otherwise",
         Some(LookUp::NotKnown) => "not_known",
+        Some(LookUp::Refused(_)) => "refused",
+        Some(LookUp::NotTold(_)) => "not_told",
         Some(LookUp::Failed(_)) => "failed",
         None => "timed_out",
     };

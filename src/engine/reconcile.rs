@@ -157,14 +157,24 @@ impl Engine {
                 after_look_up(found.unwrap_or_else(|_| LookUp::Failed("no answer in time".to_owned())), counts_from, self.now())
             }
             Capabilities { idempotent: true, settle, .. } => {
-                let began = Instant::now();
-                let answer = tokio::time::timeout(settings.provider_timeout, provider.submit(&submission)).await;
-                figures::submitted(&submission.provider, answer.as_ref().ok(), began.elapsed());
-                let counts_from = later(unsettled.deadline, settle);
-                after_repeat(answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut)), counts_from, self.now())
+                let answer = self.repeat(&submission).await;
+                after_repeat(answer, later(unsettled.deadline, settle), self.now())
+            }
+            Capabilities { final_error_only: true, .. } => {
+                let answer = self.repeat(&submission).await;
+                after_repeat_that_is_not_recognized(answer)
             }
             Capabilities { .. } => Finding::Never("the network can neither look the decision up nor take it twice".to_owned()),
         }
+    }
+
+    /// Sends a decision again.
+    async fn repeat(&self, submission: &Submission) -> SubmitResult {
+        let provider = self.inner.providers.answering_for(&submission.provider);
+        let began = Instant::now();
+        let answer = tokio::time::timeout(self.settings().provider_timeout, provider.submit(submission)).await;
+        figures::submitted(&submission.provider, answer.as_ref().ok(), began.elapsed());
+        answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut))
     }
 }
 
@@ -177,6 +187,8 @@ fn after_look_up(found: LookUp, counts_from: Timestamp, now: Timestamp) -> Findi
         }
         LookUp::NotKnown if now >= counts_from => Finding::No("the network does not know of the decision".to_owned()),
         LookUp::NotKnown => Finding::Later("the network does not know of the decision yet".to_owned(), Some(counts_from)),
+        LookUp::Refused(why) => Finding::No(text::words_of_a_provider(&format!("it refused: {why}"))),
+        LookUp::NotTold(why) => Finding::Later(text::words_of_a_provider(&why), None),
         LookUp::Failed(why) => Finding::Later(text::words_of_a_provider(&format!("the look-up failed: {why}")), None),
     }
 }
@@ -190,10 +202,31 @@ fn after_repeat(answer: SubmitResult, counts_from: Timestamp, now: Timestamp) ->
             // While the first call may still be on its way, a refusal of the second proves nothing about it.
             if now >= counts_from { Finding::No(why) } else { Finding::Later(why, Some(counts_from)) }
         }
-        // That this call did not arrive says nothing about the first one.
-        SubmitResult::Declined(why @ Declined::NotSent(_)) => Finding::Later(text::words_of_a_provider(&why.to_string()), None),
+        // That this call did not arrive, or was not looked at, says nothing about the first one.
+        SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
+            Finding::Later(text::words_of_a_provider(&why.to_string()), None)
+        }
         // Ours would have been answered with a yes; whose it is, a person has to find out.
         SubmitResult::Unknown(Doubt::AlreadyActioned) => Finding::Never(Doubt::AlreadyActioned.to_string()),
+        SubmitResult::Unknown(doubt) => Finding::Later(text::words_of_a_provider(&doubt.to_string()), None),
+    }
+}
+
+/// What a repeat proves, where the provider counts it once but does not know it again (final-error-only). A yes is ours, whichever of
+/// the two calls it was that took effect. "Answered already" and a refusal are left to a person: either may be the first call's doing.
+fn after_repeat_that_is_not_recognized(answer: SubmitResult) -> Finding {
+    match answer {
+        SubmitResult::Accepted => Finding::Yes,
+        SubmitResult::Declined(Declined::Refused(why)) => {
+            let why = format!("it refused the repeat: {why}; that may be because it took the first call");
+            Finding::Never(text::words_of_a_provider(&why))
+        }
+        SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
+            Finding::Later(text::words_of_a_provider(&why.to_string()), None)
+        }
+        SubmitResult::Unknown(Doubt::AlreadyActioned) => {
+            Finding::Never("the alert was answered at the network: by the first call, or by somebody else".to_owned())
+        }
         SubmitResult::Unknown(doubt) => Finding::Later(text::words_of_a_provider(&doubt.to_string()), None),
     }
 }

@@ -235,7 +235,8 @@ impl Sending {
                 Ok(LookUp::NotKnown) if engine.now() >= later(calls_over, capabilities.settle) => {
                     return self.release(&format!("{doubt}; the network does not know of the decision")).await;
                 }
-                Ok(LookUp::NotKnown | LookUp::Failed(_)) | Err(_) => {}
+                Ok(LookUp::Refused(why)) => return self.release(&format!("it refused: {why}")).await,
+                Ok(LookUp::NotKnown | LookUp::NotTold(_) | LookUp::Failed(_)) | Err(_) => {}
             }
         }
         let why = text::words_of_a_provider(&doubt.to_string());

@@ -3,6 +3,7 @@
 //! A call to a provider cannot join our transaction, so what it says is one of three things and never less: a definite yes, a definite
 //! no, or a doubt ([`SubmitResult`]). What may be done about a doubt depends on the provider's [`Capabilities`].
 
+pub mod http;
 pub mod simulator;
 
 use std::collections::HashMap;
@@ -14,15 +15,18 @@ use async_trait::async_trait;
 
 use crate::domain::{Alert, AlertId, AlertType, AttemptId, Money, Provider, Resolution};
 
+pub use http::HttpProvider;
 pub use simulator::Simulator;
 
-/// What a provider can do about a call whose answer was lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a provider can do about a call whose answer was lost. Nothing by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// It can be asked what became of a submission.
     pub lookup: bool,
     /// The same submission sent twice under one attempt id counts once and gets the same answer.
     pub idempotent: bool,
+    /// The same submission sent twice counts once, and the second one is told that the alert was answered already, but not by whom.
+    pub final_error_only: bool,
     /// How long after a call has ended a decision may still appear in look-ups; until then "not known" is no answer.
     pub settle: Duration,
 }
@@ -77,7 +81,9 @@ pub enum SubmitResult {
 pub enum Declined {
     /// The call never left: name not found, no connection, no TLS. Says nothing about earlier calls.
     NotSent(String),
-    /// The provider refused.
+    /// The provider turned the call away before it looked at the decision: a credential, too many calls. Says nothing about earlier calls.
+    TurnedAway(String),
+    /// The provider refused the decision.
     Refused(String),
 }
 
@@ -85,6 +91,7 @@ impl fmt::Display for Declined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotSent(why) => write!(f, "it could not be reached: {why}"),
+            Self::TurnedAway(why) => write!(f, "it turned the call away: {why}"),
             Self::Refused(why) => write!(f, "it refused: {why}"),
         }
     }
@@ -99,6 +106,8 @@ pub enum Doubt {
     ServerError(u16),
     /// An answer that makes no sense.
     Unreadable(String),
+    /// The provider has taken the decision in, but not decided yet.
+    Undecided,
     /// The provider says that the alert has an answer already: ours, or another's.
     AlreadyActioned,
 }
@@ -109,6 +118,7 @@ impl fmt::Display for Doubt {
             Self::TimedOut => f.write_str("no answer in time"),
             Self::ServerError(status) => write!(f, "it answered {status}"),
             Self::Unreadable(what) => write!(f, "its answer could not be read: {what}"),
+            Self::Undecided => f.write_str("it has taken the decision in, but not decided yet"),
             Self::AlreadyActioned => f.write_str("it says that the alert was answered already"),
         }
     }
@@ -123,6 +133,10 @@ pub enum LookUp {
     AnsweredOtherwise(String),
     /// The provider knows of no decision; counts as a no only once the call's deadline and the settle time have passed.
     NotKnown,
+    /// The provider has refused our decision for good; in words.
+    Refused(String),
+    /// The provider answers, but does not say, or not yet: it is still deciding, or takes no call of ours; in words.
+    NotTold(String),
     /// The look-up itself failed; in words.
     Failed(String),
 }
@@ -181,7 +195,7 @@ mod tests {
     #[async_trait]
     impl AlertProvider for Named {
         fn capabilities(&self) -> Capabilities {
-            Capabilities { lookup: false, idempotent: false, settle: self.0 }
+            Capabilities { settle: self.0, ..Capabilities::default() }
         }
         async fn submit(&self, _: &Submission) -> SubmitResult {
             SubmitResult::Accepted

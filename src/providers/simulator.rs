@@ -211,7 +211,11 @@ impl Simulator {
 
     /// The network of the demo: can look up and honours idempotency, with a profile's faults.
     pub fn with_profile(profile: FaultProfile, seed: u64) -> Self {
-        Self::new(Capabilities { lookup: true, idempotent: true, settle: Duration::from_secs(2) }, profile.rates(), seed)
+        Self::new(
+            Capabilities { lookup: true, idempotent: true, settle: Duration::from_secs(2), ..Capabilities::default() },
+            profile.rates(),
+            seed,
+        )
     }
 
     /// Decides what the next submissions come to: a fault, or `None` for success. After them chance decides again.
@@ -292,7 +296,7 @@ impl State {
     }
 
     /// What happens at the network; the answer may still get lost.
-    fn submit(&mut self, submission: &Submission, idempotent: bool) -> Answer {
+    fn submit(&mut self, submission: &Submission, capabilities: Capabilities) -> Answer {
         self.submissions += 1;
         let fault = self.fault();
         if fault == Some(Fault::Unreachable) {
@@ -312,10 +316,11 @@ impl State {
             }
         };
         // A network that honours idempotency knows its first answer, whatever would happen to a new submission.
-        if ours && idempotent {
+        if ours && capabilities.idempotent {
             return if answer == Answer::Never { Answer::Never } else { Answer::Now(SubmitResult::Accepted) };
         }
-        if others {
+        // One that counts a repeat once without knowing it again takes it for somebody else's.
+        if others || ours && capabilities.final_error_only {
             return if answer == Answer::Never { Answer::Never } else { lost(Doubt::AlreadyActioned) };
         }
         if applied {
@@ -342,7 +347,7 @@ impl AlertProvider for Simulator {
     async fn submit(&self, submission: &Submission) -> SubmitResult {
         let latency = self.state().latency();
         wait(latency).await;
-        let answer = self.state().submit(submission, self.capabilities.idempotent);
+        let answer = self.state().submit(submission, self.capabilities);
         match answer {
             Answer::Now(result) => result,
             Answer::Never => {
@@ -388,7 +393,7 @@ mod tests {
     use crate::domain::{Alert, AlertId, AlertType, Resolution};
 
     fn network(lookup: bool, idempotent: bool) -> Simulator {
-        Simulator::new(Capabilities { lookup, idempotent, settle: Duration::ZERO }, FaultRates::default(), 7)
+        Simulator::new(Capabilities { lookup, idempotent, ..Capabilities::default() }, FaultRates::default(), 7)
     }
 
     fn refunded() -> Submission {
@@ -420,6 +425,18 @@ mod tests {
 
             assert_eq!(network.accepted().len(), times);
         }
+    }
+
+    #[tokio::test]
+    async fn a_network_that_only_knows_final_errors_counts_a_repeat_once_and_does_not_know_it_again() {
+        let capabilities = Capabilities { final_error_only: true, ..Capabilities::default() };
+        let network = Simulator::new(capabilities, FaultRates::default(), 7);
+        let submission = refunded();
+
+        let answers = [network.submit(&submission).await, network.submit(&submission).await];
+
+        assert_eq!(answers, [SubmitResult::Accepted, SubmitResult::Unknown(Doubt::AlreadyActioned)]);
+        assert_eq!(network.accepted().len(), 1);
     }
 
     #[tokio::test]
@@ -470,7 +487,7 @@ mod tests {
     async fn the_same_seed_gives_the_same_faults() {
         let rates = FaultRates { refusal: 0.3, unreachable: 0.2, server_error: 0.2, ..FaultRates::default() };
         let run = async |seed| {
-            let network = Simulator::new(Capabilities { lookup: true, idempotent: true, settle: Duration::ZERO }, rates.clone(), seed);
+            let network = Simulator::new(Capabilities { lookup: true, idempotent: true, ..Capabilities::default() }, rates.clone(), seed);
             let mut answers = Vec::new();
             for index in 0..200 {
                 let submission = Submission { provider_id: format!("P-{index}"), ..refunded() };

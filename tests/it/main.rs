@@ -18,6 +18,7 @@ mod operations;
 mod organizations;
 mod peers;
 mod protocol;
+mod providers;
 mod readme;
 mod sentences;
 mod smoke;

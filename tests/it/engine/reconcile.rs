@@ -16,7 +16,7 @@ use rstest::rstest;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{Gate, acting, bring_in, engine_on, engine_with, impatient, network, resolve};
+use crate::support::engine::{Gate, SETTLE, acting, bring_in, engine_on, engine_with, impatient, network, resolve};
 
 /// What the caller was told.
 #[derive(Debug, PartialEq)]
@@ -38,7 +38,7 @@ enum End {
 }
 
 /// The table of reliability, steps 4 and 5.
-fn expected(lookup: bool, idempotent: bool, fault: Fault) -> (Told, End) {
+fn expected(Capabilities { lookup, idempotent, final_error_only, .. }: Capabilities, fault: Fault) -> (Told, End) {
     match fault {
         // A definite no needs no capability.
         Fault::Refusal | Fault::Unreachable => (Told::Failed, End::Open),
@@ -51,6 +51,9 @@ fn expected(lookup: bool, idempotent: bool, fault: Fault) -> (Told, End) {
         // A repeat gets the first one's yes, or makes it so; that somebody has answered it cannot tell apart.
         Fault::AlreadyActioned { applied: false } if idempotent => (Told::Unknown, End::Parked),
         _ if idempotent => (Told::Unknown, End::Resolved),
+        // A repeat makes it so where the first call did not; where anything did, it cannot be told whose that is.
+        Fault::TimeOut { applied: false } | Fault::ServerError { applied: false } if final_error_only => (Told::Unknown, End::Resolved),
+        Fault::Unreadable { applied: false } if final_error_only => (Told::Unknown, End::Resolved),
         _ => (Told::Unknown, End::Parked),
     }
 }
@@ -60,10 +63,12 @@ fn expected(lookup: bool, idempotent: bool, fault: Fault) -> (Told, End) {
 async fn every_fault_of_every_kind_of_network_ends_as_the_table_says(
     #[values(false, true)] lookup: bool,
     #[values(false, true)] idempotent: bool,
+    #[values(false, true)] final_error_only: bool,
 ) {
+    let capabilities = Capabilities { lookup, idempotent, final_error_only, settle: SETTLE };
     for fault in Fault::ALL {
         let directory = tempfile::tempdir().unwrap();
-        let (clock, network) = (ManualClock::at(NOON), network(lookup, idempotent));
+        let (clock, network) = (ManualClock::at(NOON), Arc::new(Simulator::new(capabilities, FaultRates::default(), 1)));
         let engine = engine_on(directory.path(), &clock, &network);
         let (acting, id) = with_one_alert(&engine).await;
         network.script([Some(fault)]);
@@ -78,7 +83,8 @@ async fn every_fault_of_every_kind_of_network_ends_as_the_table_says(
         clear_up(&engine, &clock).await;
         let end = end_of(&acting, id).await;
 
-        assert_eq!((&told, &end), (&expected(lookup, idempotent, fault).0, &expected(lookup, idempotent, fault).1), "{fault:?}");
+        let (told_then, end_then) = expected(capabilities, fault);
+        assert_eq!((&told, &end), (&told_then, &end_then), "{fault:?}");
         assert_eq!(retained, told == Told::Resolved, "{fault:?}: nothing is retained without a yes");
         assert!(network.accepted().len() <= 1, "{fault:?}: applied twice");
     }
@@ -332,13 +338,13 @@ fn database(directory: &std::path::Path) -> rusqlite::Connection {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn whatever_goes_wrong_we_and_the_network_agree_in_the_end(lookup: bool, idempotent: bool, seed: u64) {
+    fn whatever_goes_wrong_we_and_the_network_agree_in_the_end(lookup: bool, idempotent: bool, final_error_only: bool, seed: u64) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        runtime.block_on(agreement(lookup, idempotent, seed));
+        runtime.block_on(agreement(lookup, idempotent, final_error_only, seed));
     }
 }
 
-async fn agreement(lookup: bool, idempotent: bool, seed: u64) {
+async fn agreement(lookup: bool, idempotent: bool, final_error_only: bool, seed: u64) {
     let directory = tempfile::tempdir().unwrap();
     let clock = ManualClock::at(NOON);
     let rates = FaultRates {
@@ -351,7 +357,7 @@ async fn agreement(lookup: bool, idempotent: bool, seed: u64) {
         look_up_failure: 0.3,
         ..FaultRates::default()
     };
-    let capabilities = Capabilities { lookup, idempotent, settle: crate::support::engine::SETTLE };
+    let capabilities = Capabilities { lookup, idempotent, final_error_only, settle: SETTLE };
     let network = Arc::new(Simulator::new(capabilities, rates, seed));
     let engine = engine_on(directory.path(), &clock, &network);
     let acting = acting(&engine).await;

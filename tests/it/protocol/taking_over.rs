@@ -35,7 +35,7 @@ async fn resolve_patiently(scene: &Scene) -> Result<Alert, ServiceError> {
 }
 
 fn at_once(lookup: bool, idempotent: bool) -> Arc<Simulator> {
-    Arc::new(Simulator::new(Capabilities { lookup, idempotent, settle: Duration::ZERO }, FaultRates::default(), 1))
+    Arc::new(Simulator::new(Capabilities { lookup, idempotent, ..Capabilities::default() }, FaultRates::default(), 1))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

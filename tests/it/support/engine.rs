@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A network without faults that can do this about lost answers.
 pub fn network(lookup: bool, idempotent: bool) -> Arc<Simulator> {
-    Arc::new(Simulator::new(Capabilities { lookup, idempotent, settle: SETTLE }, FaultRates::default(), 1))
+    Arc::new(Simulator::new(Capabilities { lookup, idempotent, settle: SETTLE, ..Capabilities::default() }, FaultRates::default(), 1))
 }
 
 /// Settings with which nothing waits: a call that does not answer at once has timed out, and nobody waits for another's resolution.
@@ -101,7 +101,7 @@ pub struct Gate {
 impl Gate {
     /// A closed gate before a network that can do this about lost answers.
     pub fn new(lookup: bool, idempotent: bool) -> Arc<Self> {
-        let capabilities = Capabilities { lookup, idempotent, settle: SETTLE };
+        let capabilities = Capabilities { lookup, idempotent, settle: SETTLE, ..Capabilities::default() };
         Arc::new(Self { capabilities, inside: Semaphore::new(0), through: Semaphore::new(0), answers: Mutex::default() })
     }
 

@@ -1,0 +1,204 @@
+//! What calls to a gateway look like and what its answers mean (`assets/provider-contract.md`). Pure.
+//!
+//! A yes, and every statement about a decision, has to be said in so many words (`"state": "applied"`): neither a status alone, nor the
+//! page of a proxy that answers everything with 200 or 404, is ever taken for one.
+
+use serde::Serialize;
+use serde_json::Value;
+use url::form_urlencoded;
+
+use super::line::{Answer, NoAnswer};
+use crate::domain::resolution::InvalidReason;
+use crate::domain::text::words_of_a_provider;
+use crate::domain::{AttemptId, Resolution};
+use crate::providers::{Declined, Doubt, LookUp, Submission, SubmitResult};
+
+/// Most bytes of an answer about a decision.
+pub(super) const MAX_ANSWER: usize = 64 * 1024;
+
+/// The body of `POST /decisions`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Decision<'a> {
+    attempt_id: String,
+    alert_id: String,
+    provider: &'a str,
+    provider_id: &'a str,
+    r#type: &'a str,
+    amount: Option<String>,
+    currency: Option<&'a str>,
+    dialect: &'a str,
+    refunded: &'a str,
+    resolution: Option<&'a str>,
+    amount_stopped: Option<String>,
+    comments: &'a str,
+}
+
+/// A decision as it is sent: the same bytes on every repeat.
+pub(super) fn decision(submission: &Submission) -> Vec<u8> {
+    let (dialect, refunded, resolution, amount_stopped) = match &submission.resolution {
+        Resolution::Current { decision, .. } => ("current", decision.refunded(), decision.reason().map(InvalidReason::as_str), None),
+        Resolution::Older { word, refunded, amount_stopped, .. } => {
+            ("older", refunded.as_str(), Some(word.as_str()), amount_stopped.map(|amount| amount.to_string()))
+        }
+    };
+    let body = Decision {
+        attempt_id: submission.attempt.to_string(),
+        alert_id: submission.alert.to_string(),
+        provider: submission.provider.as_str(),
+        provider_id: &submission.provider_id,
+        r#type: submission.alert_type.as_str(),
+        amount: submission.money.as_ref().map(|money| money.amount.to_string()),
+        currency: submission.money.as_ref().map(|money| money.currency.as_str()),
+        dialect,
+        refunded,
+        resolution,
+        amount_stopped,
+        comments: submission.resolution.comments(),
+    };
+    serde_json::to_vec(&body).unwrap_or_default()
+}
+
+/// The address of `GET /decisions/{attemptId}`; the alert stands in the query, for gateways that can only ask their network by it.
+pub(super) fn look_up_address(base: &str, submission: &Submission) -> String {
+    let query = form_urlencoded::Serializer::new(String::new())
+        .append_pair("provider", submission.provider.as_str())
+        .append_pair("providerId", &submission.provider_id)
+        .append_pair("alertId", &submission.alert.to_string())
+        .finish();
+    format!("{base}/decisions/{}?{query}", submission.attempt)
+}
+
+/// What a gateway states about a decision.
+#[derive(Debug, PartialEq)]
+enum State {
+    Applied,
+    Refused,
+    AnsweredOtherwise,
+    Pending,
+    NotKnown,
+}
+
+/// A statement, with words where there are some.
+#[derive(Debug, PartialEq)]
+struct Statement {
+    state: State,
+    detail: String,
+}
+
+/// Reads a statement about this attempt.
+fn statement(body: &str, attempt: AttemptId) -> Result<Statement, String> {
+    let json: Value = serde_json::from_str(body.trim_start_matches('\u{FEFF}')).map_err(|_| "it is not JSON".to_owned())?;
+    let Some(state) = json.get("state").and_then(Value::as_str) else { return Err("it has no \"state\"".to_owned()) };
+    let about = json.get("attemptId").and_then(Value::as_str);
+    if about.is_some_and(|about| !about.eq_ignore_ascii_case(&attempt.to_string())) {
+        return Err("it is about another attempt".to_owned());
+    }
+    let state = match state {
+        "applied" => State::Applied,
+        "refused" => State::Refused,
+        "answered_otherwise" => State::AnsweredOtherwise,
+        "pending" => State::Pending,
+        "not_known" => State::NotKnown,
+        other => return Err(words_of_a_provider(&format!("its state {other:?} is unknown"))),
+    };
+    let detail = json.get("detail").and_then(Value::as_str).map(words_of_a_provider).filter(|detail| !detail.is_empty());
+    Ok(Statement { state, detail: detail.unwrap_or_else(|| "it gave no reason".to_owned()) })
+}
+
+/// What an answer to `POST /decisions` means.
+pub(super) fn submitted(answer: Result<Answer, NoAnswer>, attempt: AttemptId) -> SubmitResult {
+    let Answer { status, body } = match answer {
+        Ok(answer) => answer,
+        Err(NoAnswer::NotSent(why)) => return SubmitResult::Declined(Declined::NotSent(words_of_a_provider(&why))),
+        Err(NoAnswer::Lost(why)) => {
+            tracing::debug!(why, "the answer of a gateway was lost");
+            return SubmitResult::Unknown(Doubt::TimedOut);
+        }
+        Err(NoAnswer::TooLarge(most)) => return unreadable(&too_large(most)),
+    };
+    let stated = statement(&body, attempt);
+    match status {
+        200..=299 => match stated {
+            Ok(Statement { state: State::Applied, .. }) => SubmitResult::Accepted,
+            Ok(Statement { state: State::Refused, detail }) => SubmitResult::Declined(Declined::Refused(detail)),
+            Ok(Statement { state: State::AnsweredOtherwise, detail }) => {
+                SubmitResult::Declined(Declined::Refused(format!("the network holds another answer to this alert: {detail}")))
+            }
+            Ok(Statement { state: State::Pending, .. }) => SubmitResult::Unknown(Doubt::Undecided),
+            Ok(Statement { state: State::NotKnown, .. }) => unreadable("\"not_known\" is no answer to a decision"),
+            Err(why) => unreadable(&why),
+        },
+        300..=399 => unreadable(&format!("a redirect ({status}), and redirects are not followed")),
+        409 => SubmitResult::Unknown(Doubt::AlreadyActioned),
+        408 => SubmitResult::Unknown(Doubt::ServerError(status)),
+        400..=499 => match stated {
+            Ok(Statement { state: State::Refused, detail }) => SubmitResult::Declined(Declined::Refused(detail)),
+            Ok(Statement { state: State::AnsweredOtherwise, detail }) => {
+                SubmitResult::Declined(Declined::Refused(format!("the network holds another answer to this alert: {detail}")))
+            }
+            Ok(Statement { state: State::Applied | State::Pending, .. }) => unreadable(&format!("it contradicts its own status, {status}")),
+            Ok(Statement { state: State::NotKnown, .. }) | Err(_) => SubmitResult::Declined(Declined::TurnedAway(refusal(status, &body))),
+        },
+        500..=599 => SubmitResult::Unknown(Doubt::ServerError(status)),
+        _ => unreadable(&format!("the status {status} has no meaning here")),
+    }
+}
+
+/// What an answer to `GET /decisions/{attemptId}` means.
+pub(super) fn looked_up(answer: Result<Answer, NoAnswer>, attempt: AttemptId) -> LookUp {
+    let Answer { status, body } = match answer {
+        Ok(answer) => answer,
+        Err(NoAnswer::NotSent(why) | NoAnswer::Lost(why)) => return LookUp::Failed(words_of_a_provider(&why)),
+        Err(NoAnswer::TooLarge(most)) => return LookUp::Failed(too_large(most)),
+    };
+    match (status, statement(&body, attempt)) {
+        // A 404 says that a decision is not known only if it says so: a wrong path is a 404 too.
+        (200..=299 | 404, Ok(Statement { state, detail })) => match state {
+            State::Applied => LookUp::Applied,
+            State::Refused => LookUp::Refused(detail),
+            State::AnsweredOtherwise => LookUp::AnsweredOtherwise(detail),
+            State::Pending => LookUp::NotTold("it has taken the decision in, but not decided yet".to_owned()),
+            State::NotKnown => LookUp::NotKnown,
+        },
+        (200..=299, Err(why)) => LookUp::Failed(format!("its answer could not be read: {why}")),
+        (300..=399, _) => LookUp::NotTold(format!("it answered a redirect ({status}), and redirects are not followed")),
+        (408, _) => LookUp::Failed(format!("it answered {status}")),
+        (400..=499, _) => LookUp::NotTold(refusal(status, &body)),
+        _ => LookUp::Failed(format!("it answered {status}")),
+    }
+}
+
+fn unreadable(why: &str) -> SubmitResult {
+    SubmitResult::Unknown(Doubt::Unreadable(why.to_owned()))
+}
+
+fn too_large(most: usize) -> String {
+    format!("it is over {} KiB", most / 1024)
+}
+
+/// A refusal in words: what its status says, and what the gateway says itself.
+pub(super) fn refusal(status: u16, body: &str) -> String {
+    let said = said(body);
+    let what = match status {
+        401 => "it does not accept avert's credential (401)".to_owned(),
+        403 => "it does not allow this with avert's credential (403)".to_owned(),
+        404 => "it does not know the path or the alert (404)".to_owned(),
+        429 => "it gets too many calls (429)".to_owned(),
+        status => format!("it answered {status}"),
+    };
+    words_of_a_provider(&if said.is_empty() { what } else { format!("{what}: {said}") })
+}
+
+/// The words of an error body: of a problem document or one like it, or plain text; nothing of a page.
+fn said(body: &str) -> String {
+    let text = body.trim_start_matches('\u{FEFF}').trim();
+    if let Ok(json) = serde_json::from_str::<Value>(text) {
+        let named = ["detail", "message", "error_description", "error", "title"].iter().find_map(|name| json.get(name)?.as_str());
+        return named.or(json.as_str()).map(words_of_a_provider).unwrap_or_default();
+    }
+    if text.starts_with(['<', '{', '[']) { String::new() } else { words_of_a_provider(text) }
+}
+
+#[cfg(test)]
+mod tests;

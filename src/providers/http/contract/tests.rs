@@ -1,0 +1,211 @@
+//! What every status and every statement means.
+
+use proptest::prelude::*;
+use rstest::rstest;
+use serde_json::json;
+
+use super::*;
+use crate::domain::resolution::{Decision as CurrentDecision, OlderRefunded, OlderWord};
+use crate::domain::{Alert, AlertId, AlertType, Currency, Provider};
+
+fn submission(resolution: Resolution) -> Submission {
+    let alert = Alert {
+        provider_id: "5F2RE396 &?".to_owned(),
+        amount: Some("129.90".parse().unwrap()),
+        currency: Currency::new("EUR"),
+        ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaCustomerDispute)
+    };
+    Submission::of(AttemptId::generate(), &alert, resolution)
+}
+
+fn invalid() -> Submission {
+    let decision = CurrentDecision::Invalid(InvalidReason::Duplicate);
+    submission(Resolution::Current { decision, comments: "double of \"A\"".to_owned() })
+}
+
+fn answer(status: u16, body: &str) -> Result<Answer, NoAnswer> {
+    Ok(Answer { status, body: body.to_owned() })
+}
+
+fn stated(state: &str) -> String {
+    json!({"state": state, "detail": "the case is closed"}).to_string()
+}
+
+#[test]
+fn a_decision_of_the_current_dialect_is_sent_with_everything_that_a_network_asks_for() {
+    let submission = invalid();
+
+    let body: Value = serde_json::from_slice(&decision(&submission)).unwrap();
+
+    let expected = json!({
+        "attemptId": submission.attempt.to_string(),
+        "alertId": submission.alert.to_string(),
+        "provider": "ETHOCA",
+        "providerId": "5F2RE396 &?",
+        "type": "ETHOCA_CUSTOMER_DISPUTE",
+        "amount": "129.90",
+        "currency": "EUR",
+        "dialect": "current",
+        "refunded": "INVALID",
+        "resolution": "NOT_REFUNDED_DUPLICATE",
+        "amountStopped": null,
+        "comments": "double of \"A\"",
+    });
+    assert_eq!(body, expected);
+}
+
+#[test]
+fn a_decision_of_the_older_dialect_keeps_its_words_and_its_exact_amount() {
+    let resolution = Resolution::Older {
+        word: OlderWord::PartiallyStopped,
+        refunded: OlderRefunded::NotSettled,
+        amount_stopped: Some("100.00".parse().unwrap()),
+        comments: String::new(),
+    };
+
+    let body: Value = serde_json::from_slice(&decision(&submission(resolution))).unwrap();
+
+    let told = ["dialect", "refunded", "resolution", "amountStopped", "comments"].map(|field| body[field].as_str().unwrap());
+    assert_eq!(told, ["older", "NOT SETTLED", "PARTIALLY_STOPPED", "100.00", ""]);
+}
+
+#[test]
+fn a_look_up_names_the_attempt_and_the_alert() {
+    let submission = invalid();
+
+    let address = look_up_address("https://gateway.example/ethoca", &submission);
+
+    let (attempt, alert) = (submission.attempt, submission.alert);
+    let expected = format!("https://gateway.example/ethoca/decisions/{attempt}?provider=ETHOCA&providerId=5F2RE396+%26%3F&alertId={alert}");
+    assert_eq!(address, expected);
+}
+
+#[rstest]
+#[case(200, "applied")]
+#[case(201, "applied")]
+fn a_yes_is_said_in_so_many_words(#[case] status: u16, #[case] state: &str) {
+    assert_eq!(submitted(answer(status, &stated(state)), AttemptId::generate()), SubmitResult::Accepted);
+}
+
+#[rstest]
+#[case("")]
+#[case("OK")]
+#[case("<html>Welcome</html>")]
+#[case("{}")]
+#[case(r#"{"state": true}"#)]
+#[case(r#"{"state": "APPLIED"}"#)]
+#[case(r#"{"state": "not_known"}"#)]
+#[case(r#"{"state": "applied", "attemptId": "00000000-0000-0000-0000-000000000000"}"#)]
+fn a_good_status_without_those_words_is_a_doubt(#[case] body: &str) {
+    let said = submitted(answer(200, body), AttemptId::generate());
+
+    assert!(matches!(said, SubmitResult::Unknown(Doubt::Unreadable(_))), "{said:?}");
+}
+
+#[test]
+fn an_answer_may_name_the_attempt_that_it_is_about() {
+    let attempt = AttemptId::generate();
+    let body = json!({"state": "applied", "attemptId": attempt.to_string().to_uppercase()}).to_string();
+
+    assert_eq!(submitted(answer(200, &body), attempt), SubmitResult::Accepted);
+}
+
+#[rstest]
+#[case(200, "refused", "the case is closed")]
+#[case(422, "refused", "the case is closed")]
+#[case(200, "answered_otherwise", "the network holds another answer to this alert: the case is closed")]
+#[case(400, "answered_otherwise", "the network holds another answer to this alert: the case is closed")]
+fn a_refusal_of_the_decision_says_so(#[case] status: u16, #[case] state: &str, #[case] why: &str) {
+    let said = submitted(answer(status, &stated(state)), AttemptId::generate());
+
+    assert_eq!(said, SubmitResult::Declined(Declined::Refused(why.to_owned())));
+}
+
+#[rstest]
+#[case(400, r#"{"detail": "amount is missing"}"#, "it answered 400: amount is missing")]
+#[case(401, "", "it does not accept avert's credential (401)")]
+#[case(403, r#"{"error": "invalid_scope"}"#, "it does not allow this with avert's credential (403): invalid_scope")]
+#[case(404, "<html><body>nginx</body></html>", "it does not know the path or the alert (404)")]
+#[case(415, "JSON only", "it answered 415: JSON only")]
+#[case(429, r#"{"message": "slow down"}"#, "it gets too many calls (429): slow down")]
+#[case(422, "no \u{1b}[31mcard 4111111111111111", "it answered 422: no [31mcard ************1111")]
+fn any_other_4xx_turns_the_call_away(#[case] status: u16, #[case] body: &str, #[case] why: &str) {
+    let said = submitted(answer(status, body), AttemptId::generate());
+
+    assert_eq!(said, SubmitResult::Declined(Declined::TurnedAway(why.to_owned())));
+}
+
+#[rstest]
+#[case(202, r#"{"state": "pending"}"#, Doubt::Undecided)]
+#[case(408, "", Doubt::ServerError(408))]
+#[case(409, r#"{"state": "applied"}"#, Doubt::AlreadyActioned)]
+#[case(500, r#"{"state": "refused"}"#, Doubt::ServerError(500))]
+#[case(503, "", Doubt::ServerError(503))]
+#[case(307, r#"{"state": "applied"}"#, Doubt::Unreadable("a redirect (307), and redirects are not followed".to_owned()))]
+#[case(400, r#"{"state": "applied"}"#, Doubt::Unreadable("it contradicts its own status, 400".to_owned()))]
+#[case(999, "", Doubt::Unreadable("the status 999 has no meaning here".to_owned()))]
+fn what_is_neither_yes_nor_no_is_a_doubt(#[case] status: u16, #[case] body: &str, #[case] doubt: Doubt) {
+    assert_eq!(submitted(answer(status, body), AttemptId::generate()), SubmitResult::Unknown(doubt));
+}
+
+#[rstest]
+#[case(NoAnswer::NotSent("no connection".to_owned()), SubmitResult::Declined(Declined::NotSent("no connection".to_owned())))]
+#[case(NoAnswer::Lost("it broke".to_owned()), SubmitResult::Unknown(Doubt::TimedOut))]
+#[case(NoAnswer::TooLarge(65_536), SubmitResult::Unknown(Doubt::Unreadable("it is over 64 KiB".to_owned())))]
+fn only_what_was_not_sent_is_a_no(#[case] no: NoAnswer, #[case] said: SubmitResult) {
+    assert_eq!(submitted(Err(no), AttemptId::generate()), said);
+}
+
+#[rstest]
+#[case(200, "applied", LookUp::Applied)]
+#[case(200, "refused", LookUp::Refused("the case is closed".to_owned()))]
+#[case(200, "answered_otherwise", LookUp::AnsweredOtherwise("the case is closed".to_owned()))]
+#[case(200, "pending", LookUp::NotTold("it has taken the decision in, but not decided yet".to_owned()))]
+#[case(200, "not_known", LookUp::NotKnown)]
+#[case(404, "not_known", LookUp::NotKnown)]
+fn a_look_up_says_what_became_of_a_decision(#[case] status: u16, #[case] state: &str, #[case] found: LookUp) {
+    assert_eq!(looked_up(answer(status, &stated(state)), AttemptId::generate()), found);
+}
+
+#[rstest]
+#[case(404, "", false)]
+#[case(404, "<html>no such page</html>", false)]
+#[case(401, r#"{"state": "not_known"}"#, false)]
+#[case(429, "", false)]
+#[case(302, r#"{"state": "not_known"}"#, false)]
+#[case(200, "", true)]
+#[case(200, r#"{"state": "gone"}"#, true)]
+#[case(204, "", true)]
+#[case(500, r#"{"state": "not_known"}"#, true)]
+#[case(408, r#"{"state": "not_known"}"#, true)]
+fn nothing_else_says_that_a_decision_is_not_known(#[case] status: u16, #[case] body: &str, #[case] ill: bool) {
+    let found = looked_up(answer(status, body), AttemptId::generate());
+
+    assert_eq!(matches!(found, LookUp::Failed(_)), ill, "{found:?}");
+    assert_eq!(matches!(found, LookUp::NotTold(_)), !ill, "{found:?}");
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_gateway_says_its_words_are_one_short_harmless_line(status in 400_u16..500, body in any::<String>()) {
+        if let SubmitResult::Declined(Declined::TurnedAway(words) | Declined::Refused(words)) = submitted(answer(status, &body), AttemptId::generate()) {
+            prop_assert!(words.chars().count() <= 300 && words.chars().all(crate::domain::text::is_harmless), "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn the_example_of_the_document_is_what_is_sent() {
+    let document = include_str!("../../../../assets/provider-contract.md");
+    let (_, example) = document.split_once("Content-Type: application/json\n\n").unwrap();
+    let example: Value = serde_json::from_str(example.split_once("```").unwrap().0).unwrap();
+
+    let sent: Value = serde_json::from_slice(&decision(&invalid())).unwrap();
+
+    let fields = |json: &Value| json.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(fields(&example), fields(&sent));
+    for state in ["applied", "refused", "answered_otherwise", "pending", "not_known"] {
+        assert!(document.contains(&format!("| `{state}` |")), "{state}");
+        assert!(statement(&stated(state), AttemptId::generate()).is_ok());
+    }
+}

@@ -1,0 +1,110 @@
+//! A network behind a gateway: a service that speaks avert's provider contract (`assets/provider-contract.md`) over HTTP.
+//!
+//! [`line`] makes one call and knows whether it may have been sent; [`contract`] is what calls and answers look like and mean.
+
+mod contract;
+mod line;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use reqwest::Method;
+use reqwest::header::HeaderName;
+
+use self::line::{Call, Line};
+use super::{AlertProvider, Capabilities, LookUp, Submission, SubmitResult};
+use crate::domain::endpoint::{valid_basic, valid_header};
+use crate::domain::gateway::valid_gateway;
+use crate::service::Secret;
+
+/// How avert is known to a gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    /// Not at all.
+    None,
+    /// `Authorization: Basic` (RFC 7617).
+    Basic {
+        /// User name; no colon in it.
+        username: String,
+        /// Password.
+        password: Secret,
+    },
+    /// `Authorization: Bearer` (RFC 6750).
+    Bearer(Secret),
+    /// A header of the gateway's own choice.
+    Header {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: Secret,
+    },
+}
+
+impl Credential {
+    /// Refuses what a header cannot carry, without repeating it.
+    fn check(&self) -> Result<(), String> {
+        let checked = match self {
+            Self::None => Ok(()),
+            Self::Basic { username, password } => valid_basic(username, password.reveal()),
+            Self::Bearer(token) => valid_header("Authorization", token.reveal()),
+            Self::Header { name, value } => valid_header(name, value.reveal()),
+        };
+        checked.map_err(|error| format!("the credential cannot be sent: {} {}", error.field, error.message))
+    }
+}
+
+/// What an [`HttpProvider`] is made with.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// Address of the gateway; paths are added to it.
+    pub url: String,
+    /// Whether plain http may leave this machine.
+    pub insecure_http: bool,
+    /// How avert is known there.
+    pub credential: Credential,
+    /// What the gateway can do about lost answers.
+    pub capabilities: Capabilities,
+    /// How long a call may take in all: name, connection, request and answer. A connection may take half of it.
+    pub timeout: Duration,
+}
+
+/// A network behind a gateway.
+#[derive(Debug)]
+pub struct HttpProvider {
+    base: String,
+    capabilities: Capabilities,
+    line: Line,
+}
+
+impl HttpProvider {
+    /// A provider with connections of its own. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// What was wrong with the options and what is allowed; never the credential.
+    pub fn new(options: HttpOptions) -> Result<Self, String> {
+        let HttpOptions { url, insecure_http, credential, capabilities, timeout } = options;
+        let base = valid_gateway(&url, insecure_http).map_err(|error| format!("the gateway's url {error}"))?;
+        credential.check()?;
+        let line = Line::new(&credential, timeout)?;
+        Ok(Self { base, capabilities, line })
+    }
+}
+
+#[async_trait]
+impl AlertProvider for HttpProvider {
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    async fn submit(&self, submission: &Submission) -> SubmitResult {
+        let call = Call::new(Method::POST, format!("{}/decisions", self.base))
+            .header(HeaderName::from_static("idempotency-key"), submission.attempt.to_string())
+            .json(contract::decision(submission));
+        contract::submitted(self.line.make(call, contract::MAX_ANSWER).await, submission.attempt)
+    }
+
+    async fn look_up(&self, submission: &Submission) -> LookUp {
+        let call = Call::new(Method::GET, contract::look_up_address(&self.base, submission));
+        contract::looked_up(self.line.make(call, contract::MAX_ANSWER).await, submission.attempt)
+    }
+}

@@ -1,0 +1,189 @@
+//! One call to a gateway: what is sent, and what every break of it means.
+
+use std::time::Duration;
+
+use avert::providers::http::{Credential, HttpOptions};
+use avert::providers::{AlertProvider, Declined, Doubt, HttpProvider, LookUp, SubmitResult};
+use avert::service::Secret;
+use rstest::rstest;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use super::gateway::{TOKEN, gateway, options, provider, refunded, stating};
+use crate::support::receiver::{Answer, Receiver};
+
+#[tokio::test]
+async fn a_decision_and_its_repeats_carry_one_key_the_credential_and_the_same_bytes() {
+    let gateway = gateway("applied").await;
+    let (provider, submission) = (provider(gateway.url()), refunded());
+
+    let answers = [provider.submit(&submission).await, provider.submit(&submission).await];
+
+    assert_eq!(answers, [SubmitResult::Accepted, SubmitResult::Accepted]);
+    let [first, second] = gateway.requests().try_into().unwrap();
+    assert_eq!((first.method.as_str(), first.path.as_str()), ("POST", "/hook/decisions"));
+    assert_eq!(first.header("idempotency-key"), submission.attempt.to_string());
+    assert_eq!(first.header("authorization"), format!("Bearer {TOKEN}"));
+    assert_eq!(first.header("content-type"), "application/json");
+    assert_eq!((second.header("idempotency-key"), &second.body), (first.header("idempotency-key"), &first.body));
+    assert_eq!(first.json()["providerId"], "P-1");
+}
+
+#[tokio::test]
+async fn a_look_up_asks_by_the_attempt_with_the_credential() {
+    let gateway = gateway("not_known").await;
+    let submission = refunded();
+
+    let found = provider(gateway.url()).look_up(&submission).await;
+
+    assert_eq!(found, LookUp::NotKnown);
+    let [request] = gateway.requests().try_into().unwrap();
+    assert_eq!(request.method.as_str(), "GET");
+    assert!(request.path.starts_with(&format!("/hook/decisions/{}?provider=", submission.attempt)), "{}", request.path);
+    assert_eq!(request.header("authorization"), format!("Bearer {TOKEN}"));
+}
+
+#[rstest]
+#[case(Credential::None, "authorization", "")]
+#[case(Credential::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") }, "authorization", "Basic ZGVzazpodW50ZXIyMg==")]
+#[case(Credential::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k-77") }, "x-api-key", "k-77")]
+#[tokio::test]
+async fn a_gateway_knows_avert_by_what_is_set(#[case] credential: Credential, #[case] header: &str, #[case] value: &str) {
+    let gateway = gateway("applied").await;
+    let provider = HttpProvider::new(HttpOptions { credential, ..options(gateway.url()) }).unwrap();
+
+    provider.submit(&refunded()).await;
+
+    assert_eq!(gateway.requests()[0].header(header), value);
+}
+
+#[tokio::test]
+async fn where_nobody_listens_nothing_was_sent() {
+    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let provider = provider(format!("http://127.0.0.1:{port}"));
+
+    let (answer, found) = (provider.submit(&refunded()).await, provider.look_up(&refunded()).await);
+
+    assert!(matches!(&answer, SubmitResult::Declined(Declined::NotSent(why)) if why.starts_with("no connection: ")), "{answer:?}");
+    assert!(matches!(&found, LookUp::Failed(_)), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_name_that_nobody_has_and_a_line_without_tls_were_never_sent_on() {
+    let plain = gateway("applied").await;
+    let unnamed = provider("https://gateway.invalid").submit(&refunded()).await;
+    let no_tls = provider(plain.url().replace("http://", "https://")).submit(&refunded()).await;
+
+    for answer in [&unnamed, &no_tls] {
+        assert!(matches!(answer, SubmitResult::Declined(Declined::NotSent(_))), "{answer:?}");
+    }
+    assert_eq!(plain.count(), 0);
+}
+
+#[rstest]
+#[case(Answer::Close)]
+#[case(Answer::HalfBody(200))]
+#[case(Answer::Hang)]
+#[tokio::test]
+async fn what_breaks_or_never_comes_after_sending_is_a_doubt(#[case] answer: Answer) {
+    let gateway = Receiver::answering(answer).await;
+    let provider = HttpProvider::new(HttpOptions { timeout: Duration::from_secs(2), ..options(gateway.url()) }).unwrap();
+
+    let (answer, found) = (provider.submit(&refunded()).await, provider.look_up(&refunded()).await);
+
+    assert_eq!(answer, SubmitResult::Unknown(Doubt::TimedOut));
+    assert!(matches!(found, LookUp::Failed(_)), "{found:?}");
+    assert_eq!(gateway.count(), 2, "each call is made once");
+}
+
+#[tokio::test]
+async fn a_connection_that_is_reset_after_the_request_is_a_doubt() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let provider = provider(format!("http://{}", listener.local_addr().unwrap()));
+    let resetting = tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        let mut read = [0; 64];
+        assert!(socket.read(&mut read).await.unwrap() > 0);
+        // A part of an answer, and then what was not read is thrown away: a reset.
+        socket.write_all(b"HTTP/1.1 200 OK\r\nContent-Le").await.unwrap();
+        drop(socket);
+    });
+
+    let answer = provider.submit(&refunded()).await;
+
+    resetting.await.unwrap();
+    assert_eq!(answer, SubmitResult::Unknown(Doubt::TimedOut));
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_nobody_knows_what_it_did() {
+    let elsewhere = gateway("applied").await;
+    for status in [301, 302, 303, 307, 308] {
+        let gateway = Receiver::answering(Answer::With(status, "location", elsewhere.url())).await;
+
+        let answer = provider(gateway.url()).submit(&refunded()).await;
+
+        assert!(matches!(answer, SubmitResult::Unknown(Doubt::Unreadable(_))), "{status}: {answer:?}");
+    }
+    assert_eq!(elsewhere.count(), 0);
+}
+
+#[tokio::test]
+async fn a_huge_answer_is_read_no_further_and_is_a_doubt() {
+    let mut huge = br#"{"state": "applied", "detail": ""#.to_vec();
+    huge.resize(8 << 20, b'x');
+    huge.extend_from_slice(b"\"}");
+    let gateway = Receiver::answering(Answer::Body(200, huge)).await;
+    let provider = provider(gateway.url());
+
+    let (answer, found) = (provider.submit(&refunded()).await, provider.look_up(&refunded()).await);
+
+    assert_eq!(answer, SubmitResult::Unknown(Doubt::Unreadable("it is over 64 KiB".to_owned())));
+    assert_eq!(found, LookUp::Failed("it is over 64 KiB".to_owned()));
+}
+
+#[tokio::test]
+async fn a_refusal_stays_one_however_long_its_page_is() {
+    let gateway = Receiver::answering(Answer::Body(422, vec![b'<'; 8 << 20])).await;
+
+    let answer = provider(gateway.url()).submit(&refunded()).await;
+
+    assert_eq!(answer, SubmitResult::Declined(Declined::TurnedAway("it answered 422".to_owned())));
+}
+
+#[tokio::test]
+async fn a_credential_that_a_gateway_echoes_is_not_repeated() {
+    let echo = format!(r#"{{"detail": "wrong token {TOKEN}"}}"#).into_bytes();
+    let gateway = Receiver::answering(Answer::Body(401, echo)).await;
+    let provider = provider(gateway.url());
+
+    let answer = provider.submit(&refunded()).await;
+
+    let expected = "it does not accept avert's credential (401): wrong token ****";
+    assert_eq!(answer, SubmitResult::Declined(Declined::TurnedAway(expected.to_owned())));
+    assert!(!format!("{provider:?} {:?}", options(gateway.url())).contains(TOKEN));
+}
+
+#[rstest]
+#[case("gateway.example", TOKEN, "the gateway's url is not an address")]
+#[case("http://gateway.example", TOKEN, "plain http beyond this machine")]
+#[case("https://gateway.example", "tok\n5up3r-s3cr3t", "the credential cannot be sent: value must be printable ASCII")]
+#[case("https://gateway.example", "", "the credential cannot be sent: value is empty")]
+fn what_cannot_be_a_line_is_refused_without_the_credential(#[case] url: &str, #[case] token: &str, #[case] words: &str) {
+    let options = HttpOptions { credential: Credential::Bearer(Secret::new(token)), ..options(url) };
+
+    let error = HttpProvider::new(options).unwrap_err();
+
+    assert!(error.contains(words) && !error.contains("5up3r"), "{error}");
+}
+
+#[tokio::test]
+async fn a_gateway_that_waits_for_the_network_is_asked_again_later() {
+    let gateway = Receiver::answering(stating("pending")).await;
+    let provider = provider(gateway.url());
+
+    let (answer, found) = (provider.submit(&refunded()).await, provider.look_up(&refunded()).await);
+
+    assert_eq!(answer, SubmitResult::Unknown(Doubt::Undecided));
+    assert!(matches!(found, LookUp::NotTold(_)), "{found:?}");
+}

@@ -1,0 +1,49 @@
+//! A gateway on a port of its own, and a provider on the line to it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use avert::domain::resolution::Decision;
+use avert::domain::{AttemptId, Resolution};
+use avert::providers::http::{Credential, HttpOptions};
+use avert::providers::{Capabilities, HttpProvider, Submission};
+use avert::service::Secret;
+use serde_json::json;
+
+use crate::support::alerts::open_alert;
+use crate::support::receiver::{Answer, Receiver};
+
+/// What must never be seen.
+pub const TOKEN: &str = "tok-5up3r-s3cr3t";
+
+/// A statement about a decision.
+pub fn stating(state: &str) -> Answer {
+    Answer::Body(200, json!({"state": state, "detail": "case 4711"}).to_string().into_bytes())
+}
+
+/// A gateway that states this about every decision.
+pub async fn gateway(state: &str) -> Receiver {
+    Receiver::answering(stating(state)).await
+}
+
+/// Options for a gateway at this address.
+pub fn options(url: impl Into<String>) -> HttpOptions {
+    HttpOptions {
+        url: url.into(),
+        insecure_http: false,
+        credential: Credential::Bearer(Secret::new(TOKEN)),
+        capabilities: Capabilities { lookup: true, idempotent: true, ..Capabilities::default() },
+        timeout: Duration::from_secs(30),
+    }
+}
+
+/// A provider on the line to this address.
+pub fn provider(url: impl Into<String>) -> Arc<HttpProvider> {
+    Arc::new(HttpProvider::new(options(url)).unwrap())
+}
+
+/// A decision on an alert.
+pub fn refunded() -> Submission {
+    let resolution = Resolution::Current { decision: Decision::Refunded, comments: "Ticket 10293".to_owned() };
+    Submission::of(AttemptId::generate(), &open_alert("P-1"), resolution)
+}
