@@ -1,5 +1,6 @@
 //! The HTTP API of the engine: routes, credentials, errors, protection.
 
+mod audited;
 mod errors;
 mod fields;
 mod hostile;

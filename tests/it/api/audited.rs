@@ -1,0 +1,196 @@
+//! Whatever changes something by a route, or at this machine, leaves an entry in the audit log: who, when, what, from where.
+
+use avert::api::ROUTES;
+use avert::domain::resolution::Decision;
+use avert::domain::time::Clock as _;
+use avert::service::{
+    AlertService as _, AuditEntry, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Operations as _,
+    OperatorService as _, Secret,
+};
+use chrono::Duration;
+use reqwest::{Method, Response};
+use serde_json::{Value, json as value};
+
+use super::served::{Served, json};
+use crate::support::alerts::{noon, open_alert};
+use crate::support::engine::{incoming, says};
+
+/// Every route that changes something, and the actions that using it is put down as.
+const AUDITED: &[(&str, &str, &[&str])] = &[
+    ("put", "/api/v1/alerts/{id}/resolution", &["alert.resolved"]),
+    ("post", "/operator/v1/alerts", &["alerts.taken_in"]),
+    ("post", "/operator/v1/attempts/{id}/decision", &["attempt.settled"]),
+    ("post", "/operator/v1/clients", &["client.created"]),
+    ("delete", "/operator/v1/clients/{id}", &["client.revoked"]),
+    ("post", "/operator/v1/deliveries/{id}/redeliver", &["delivery.sent_again"]),
+    ("post", "/operator/v1/endpoints", &["endpoint.added"]),
+    ("patch", "/operator/v1/endpoints/{id}", &["endpoint.changed"]),
+    ("delete", "/operator/v1/endpoints/{id}", &["endpoint.removed"]),
+    ("post", "/operator/v1/endpoints/{id}/redeliver", &["deliveries.sent_again"]),
+    ("post", "/operator/v1/keys", &["key.created"]),
+    ("delete", "/operator/v1/keys/{id}", &["key.revoked"]),
+];
+
+/// Routes that are no GET and yet change nothing: a token is computed, and kept nowhere.
+const CHANGE_NOTHING: &[(&str, &str)] = &[("post", "/auth/token")];
+
+#[test]
+fn every_route_that_changes_something_says_here_how_it_is_put_down() {
+    let unnamed: Vec<_> = ROUTES
+        .iter()
+        .filter(|(method, _)| *method != "get")
+        .filter(|route| !CHANGE_NOTHING.contains(route) && !AUDITED.iter().any(|(method, path, _)| (*method, *path) == **route))
+        .collect();
+
+    assert!(unnamed.is_empty(), "add them to AUDITED and to `prepared`, or to CHANGE_NOTHING with the reason: {unnamed:?}");
+}
+
+/// Sets the scene for a route, and gives the id and the body to use it with.
+async fn prepared(served: &Served, method: &str, path: &str) -> (String, Option<Value>) {
+    let auth = || value!({"header": {"name": "X-API-Key", "value": "s3cr3t"}});
+    match (method, path) {
+        ("put", "/api/v1/alerts/{id}/resolution") => (served.alert().await.to_string(), Some(value!({"refunded": "REFUNDED"}))),
+        ("post", "/operator/v1/alerts") => {
+            let alert = value!({"provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "A", "amount": "1", "currency": "USD"});
+            (String::new(), Some(alert))
+        }
+        ("post", "/operator/v1/attempts/{id}/decision") => (served.parked().await.1.to_string(), Some(value!({"applied": false}))),
+        ("delete", "/operator/v1/clients/{id}") => (served.acting.create_client().await.unwrap().client.id, None),
+        ("delete", "/operator/v1/keys/{id}") => (served.acting.create_key(KeyScope::Alerts).await.unwrap().key.id, None),
+        ("post", "/operator/v1/endpoints") => (String::new(), Some(value!({"url": "https://a.example/", "auth": auth()}))),
+        ("patch", "/operator/v1/endpoints/{id}") => (served.endpoint().await, Some(value!({"enabled": false}))),
+        ("delete", "/operator/v1/endpoints/{id}") => (served.endpoint().await, None),
+        ("post", "/operator/v1/keys") => (String::new(), Some(value!({"scope": "alerts"}))),
+        ("post", "/operator/v1/deliveries/{id}/redeliver" | "/operator/v1/endpoints/{id}/redeliver") => {
+            let endpoint = served.endpoint().await;
+            let alert = served.alert().await;
+            served.exhaust(noon()).await;
+            let delivery = served.acting.deliveries_of(alert).await.unwrap()[0].id.to_string();
+            (if path.contains("deliveries") { delivery } else { endpoint }, None)
+        }
+        _ => (String::new(), None),
+    }
+}
+
+async fn ask(served: &Served, method: &str, path: &str, id: &str, body: Option<&Value>) -> Response {
+    let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+    let key = if path.starts_with("/operator") { &served.operator_key } else { &served.key };
+    let request = served.bare(method, &path.replace("{id}", id)).header("X-API-KEY", key);
+    let request = match body {
+        Some(body) => request.header("Content-Type", "application/json").body(body.to_string()),
+        None => request,
+    };
+    request.send().await.unwrap()
+}
+
+async fn entries(served: &Served) -> Vec<AuditEntry> {
+    served.acting.audit(None, 100).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_changes_something_by_a_route_is_put_down_with_who_when_what_and_from_where() {
+    for (method, path, actions) in AUDITED {
+        let served = Served::start().await;
+        let (id, body) = prepared(&served, method, path).await;
+        let before = entries(&served).await.len();
+        served.clock.advance(Duration::seconds(7));
+
+        let answer = ask(&served, method, path, &id, body.as_ref()).await;
+
+        assert!(answer.status().is_success(), "{method} {path}: {} {}", answer.status(), answer.text().await.unwrap());
+        let mut after = entries(&served).await;
+        after.truncate(after.len() - before);
+        assert_eq!(after.iter().map(|entry| entry.action.as_str()).collect::<Vec<_>>(), *actions, "{method} {path}");
+        let key = if path.starts_with("/operator") { &served.operator_key } else { &served.key };
+        for entry in after {
+            assert_eq!(entry.actor, format!("key {}", key.split('_').nth(2).unwrap()), "{method} {path}");
+            assert_eq!((entry.origin.as_str(), entry.at), ("127.0.0.1", served.clock.now()), "{method} {path}");
+            assert!(id.is_empty() || entry.subject == id, "{method} {path}: {entry:?}");
+            assert!(!entry.subject.is_empty() || !entry.detail.is_empty(), "{method} {path}: {entry:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_is_refused_or_changes_nothing_leaves_no_entry() {
+    for (method, path, _) in AUDITED {
+        let served = Served::start().await;
+        let (id, body) = prepared(&served, method, path).await;
+        let before = entries(&served).await.len();
+
+        // Making a client takes no body that could be wrong.
+        if *path != "/operator/v1/clients" {
+            let refused = ask(&served, method, path, "018f0000-0000-7000-8000-000000000001", Some(&value!({"no": "such"}))).await;
+            assert!(refused.status().is_client_error() || *path == "/operator/v1/alerts", "{method} {path}: {}", refused.status());
+        }
+        let nobody = served.bare(Method::from_bytes(method.to_uppercase().as_bytes()).unwrap(), &path.replace("{id}", &id));
+        nobody.header("Content-Type", "application/json").body(body.unwrap_or_default().to_string()).send().await.unwrap();
+
+        assert_eq!(entries(&served).await.len(), before, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_client_is_put_down_by_its_name() {
+    let served = Served::start().await;
+    let (token, client) = served.token_for(&served.acting).await;
+    let alert = served.alert().await;
+    let body = r#"{"resolution":"STOPPED","refunded":"REFUNDED","comments":""}"#;
+
+    let request = served.bare(Method::PUT, &format!("/api/v1/alerts/{alert}/resolution")).bearer_auth(&token);
+    json(request.header("Content-Type", "application/json").body(body).send().await.unwrap(), 200).await;
+
+    let entry = &entries(&served).await[0];
+    assert_eq!((entry.action.as_str(), entry.actor.as_str()), ("alert.resolved", format!("client {}", client.client.id).as_str()));
+    assert_eq!(entry.origin, "127.0.0.1");
+}
+
+#[tokio::test]
+async fn what_is_changed_at_this_machine_is_put_down_to_it() {
+    let served = Served::start().await;
+    let acting = &served.acting;
+    let auth = || EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("s3cr3t") };
+    let before = entries(&served).await.len();
+
+    acting.revoke_key(&acting.create_key(KeyScope::Alerts).await.unwrap().key.id).await.unwrap();
+    acting.revoke_client(&acting.create_client().await.unwrap().client.id).await.unwrap();
+    let endpoint = acting.add_endpoint(NewEndpoint { url: "https://a.example/".to_owned(), auth: auth() }).await.unwrap().id;
+    let change = EndpointChange { auth: Some(auth()), ..EndpointChange::default() };
+    acting.change_endpoint(endpoint, change).await.unwrap();
+    let alert = open_alert("P-1");
+    acting.ingest(vec![incoming(alert.clone())], IngestOptions { events: true }).await.unwrap();
+    acting.resolve(alert.id, says(Decision::Refunded)).await.unwrap();
+    let delivery = acting.deliveries_of(alert.id).await.unwrap()[0].id;
+    served.exhaust(noon()).await;
+    acting.redeliver_exhausted(endpoint).await.unwrap();
+    served.exhaust(noon()).await;
+    acting.redeliver(delivery).await.unwrap();
+    acting.settle_parked(served.parked().await.1, false).await.unwrap();
+    acting.remove_endpoint(endpoint).await.unwrap();
+    let other = served.another_organization().await;
+
+    let mut made = entries(&served).await;
+    made.truncate(made.len() - before);
+    made.extend(other.audit(None, 100).await.unwrap());
+    let actions: Vec<_> = made.iter().map(|entry| entry.action.as_str()).collect();
+    assert_eq!(actions, [
+        "endpoint.removed",
+        "attempt.settled",
+        "alerts.taken_in",
+        "delivery.sent_again",
+        "deliveries.sent_again",
+        "alert.resolved",
+        "alerts.taken_in",
+        "endpoint.changed",
+        "endpoint.added",
+        "client.revoked",
+        "client.created",
+        "key.revoked",
+        "key.created",
+        "organization.created",
+    ]);
+    for entry in made {
+        assert_eq!((entry.actor.as_str(), entry.origin.as_str()), ("local", "this machine"), "{entry:?}");
+        assert!(!format!("{entry:?}").contains("s3cr3t"), "{entry:?}");
+    }
+}
