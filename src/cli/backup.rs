@@ -22,6 +22,7 @@ pub(super) fn key_file(context: &Context) -> (PathBuf, bool) {
 }
 
 pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<()> {
+    context.home.require_data()?;
     let (key_file, beside) = key_file(context);
     let options = BackupOptions {
         database: context.home.database.clone(),

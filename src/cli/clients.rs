@@ -13,7 +13,10 @@ use crate::service::{ApiClient, OperatorService};
 pub(super) async fn run(context: Context, command: ClientsCommand) -> anyhow::Result<()> {
     let (ClientsCommand::Create { organization } | ClientsCommand::List { organization } | ClientsCommand::Revoke { organization, .. }) =
         &command;
-    let local = Local::open(&context.home, &context.settings).await?;
+    let local = match &command {
+        ClientsCommand::Create { .. } => Local::making(&context.home, &context.settings).await?,
+        ClientsCommand::List { .. } | ClientsCommand::Revoke { .. } => Local::existing(&context.home, &context.settings).await?,
+    };
     let acting = local.acting(context.organization(organization)).await?;
     let name = acting.caller().organization.organization.name.clone();
     let answer = match &command {
@@ -26,8 +29,13 @@ pub(super) async fn run(context: Context, command: ClientsCommand) -> anyhow::Re
         }
         ClientsCommand::List { .. } => listing(&acting.clients().await?, &name),
         ClientsCommand::Revoke { id, .. } => {
+            let before = local.now();
             let client = acting.revoke_client(id).await?;
-            single(record(&client, &name), format!("client {} is revoked, and its tokens with it", client.id))
+            let note = match client.revoked_at.filter(|at| *at < before) {
+                Some(at) => format!("client {} was revoked already, at {}", client.id, to_iso(at)),
+                None => format!("client {} is revoked, and its tokens with it", client.id),
+            };
+            single(record(&client, &name), note)
         }
     };
     context.output.print(&answer)?;

@@ -1,10 +1,11 @@
 //! From an error to what is said on stderr and to the exit code: 0 done, 1 failed, 2 misused, 3 not found, 4 conflict, 5 not authorized,
-//! 6 unknown outcome.
+//! 6 unknown outcome; 128 and the number of a signal that ended it before its work was done.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::config::ConfigError;
+use crate::console::ConsoleError;
 use crate::service::ServiceError;
 use crate::store::StoreError;
 
@@ -24,6 +25,21 @@ pub struct NotFound(pub String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("failed in part")]
 pub struct SaidAlready;
+
+/// A signal ended the command before its work was done: exit 128 and the signal's number, as shells count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("ended by {0}")]
+pub struct Signalled(pub &'static str);
+
+impl Signalled {
+    fn code(self) -> u8 {
+        match self.0 {
+            "SIGHUP" => 129,
+            "SIGTERM" => 143,
+            _ => 130,
+        }
+    }
+}
 
 /// Says on stderr what went wrong and gives the exit code for it.
 pub fn report(error: &anyhow::Error) -> ExitCode {
@@ -77,6 +93,12 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
             StoreError::Conflict(_) => 4,
             StoreError::Unusable(_) | StoreError::Unavailable(_) | StoreError::Corrupt(_) => 1,
         });
+    }
+    if let Some(signalled) = cause.downcast_ref::<Signalled>() {
+        return Some(signalled.code());
+    }
+    if let Some(ConsoleError::Terminated { signal, .. }) = cause.downcast_ref::<ConsoleError>() {
+        return Some(Signalled(signal).code());
     }
     if cause.is::<Misused>() || cause.is::<ConfigError>() {
         return Some(2);

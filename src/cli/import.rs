@@ -1,5 +1,6 @@
 //! `avert import`: alerts from a file, in batches, each row kept or rejected by itself.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
@@ -14,6 +15,7 @@ use super::args::{Format, ImportArgs, ImportFormat};
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Answer, Output, Rows, columns_of};
+use crate::domain::Provider;
 use crate::service::{IncomingAlert, IngestOptions, IngestReport, OperatorService, RejectedRow};
 use crate::wire::import::{self, Importer};
 
@@ -23,6 +25,9 @@ const BATCH: usize = 10_000;
 /// Batches that may wait while one is stored: enough to keep reading, few enough to stay small.
 const AHEAD: usize = 1;
 
+/// So many unknown networks are told of by name; a hostile file makes no more.
+const MOST_STRANGERS: usize = 100;
+
 /// Some rows of the file.
 #[derive(Default)]
 struct Batch {
@@ -30,13 +35,15 @@ struct Batch {
     unreadable: Vec<RejectedRow>,
     /// Names of fields nobody knows that came up for the first time.
     unknown: Vec<String>,
+    /// The same of networks.
+    strangers: Vec<String>,
     /// How far the file has been read, in bytes.
     read: u64,
 }
 
 pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()> {
     let (input, size) = open(&args.file)?;
-    let local = Local::open(&context.home, &context.settings).await?;
+    let local = Local::making(&context.home, &context.settings).await?;
     let acting = local.acting(context.organization(&args.organization)).await?;
     let options = IngestOptions { events: !args.no_events };
     let format = args.format.map(|format| match format {
@@ -59,6 +66,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         // Not kept: a file of a million bad rows must not fill the memory.
         bar.suspend(|| {
             batch.unknown.iter().for_each(|name| say(&format!("warning: nobody knows the field {name:?}; it is ignored")));
+            batch.strangers.iter().for_each(|name| say(&format!("warning: nobody knows the provider {name:?}; its alerts are taken in")));
             refused.iter().for_each(|row| say(&in_words(row)));
         });
         total.add(report);
@@ -68,6 +76,10 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     bar.finish_and_clear();
     reading.await.context("reading the file failed")?;
 
+    if rejected + total.created + total.updated + total.unchanged == 0 {
+        // A day without alerts is no failure.
+        say(&format!("nothing to import in {}", if args.file.as_os_str() == "-" { "stdin".into() } else { args.file.to_string_lossy() }));
+    }
     print(context.output, &total, rejected)?;
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
 }
@@ -90,13 +102,22 @@ fn open(path: &Path) -> anyhow::Result<(Box<dyn BufRead + Send>, Option<u64>)> {
 /// Reads the whole source in batches; ends early when nobody takes them any more.
 fn read<R: Read + BufRead>(mut importer: Importer<R>, batches: &mpsc::Sender<Batch>) {
     let mut told = 0;
+    let mut strangers = BTreeSet::new();
     loop {
         let mut batch = Batch::default();
         let mut taken = 0;
         while taken < BATCH {
             match importer.next() {
                 None => break,
-                Some(Ok(row)) => batch.rows.push(row),
+                Some(Ok(row)) => {
+                    if let Provider::Other(name) = &row.alert.provider
+                        && strangers.len() < MOST_STRANGERS
+                        && strangers.insert(name.clone())
+                    {
+                        batch.strangers.push(name.chars().take(60).collect());
+                    }
+                    batch.rows.push(row);
+                }
                 Some(Err(row)) => batch.unreadable.push(row),
             }
             taken += 1;

@@ -13,7 +13,10 @@ use crate::service::{ApiKey, OperatorService};
 pub(super) async fn run(context: Context, command: KeysCommand) -> anyhow::Result<()> {
     let (KeysCommand::Create { organization, .. } | KeysCommand::List { organization } | KeysCommand::Revoke { organization, .. }) =
         &command;
-    let local = Local::open(&context.home, &context.settings).await?;
+    let local = match &command {
+        KeysCommand::Create { .. } => Local::making(&context.home, &context.settings).await?,
+        KeysCommand::List { .. } | KeysCommand::Revoke { .. } => Local::existing(&context.home, &context.settings).await?,
+    };
     let acting = local.acting(context.organization(organization)).await?;
     let name = acting.caller().organization.organization.name.clone();
     let answer = match &command {
@@ -31,10 +34,15 @@ pub(super) async fn run(context: Context, command: KeysCommand) -> anyhow::Resul
         }
         KeysCommand::List { .. } => listing(&acting.keys().await?, &name),
         KeysCommand::Revoke { id, .. } => {
+            let before = local.now();
             let key = acting.revoke_key(id).await?;
             let record = record(&key, &name);
+            let note = match key.revoked_at.filter(|at| *at < before) {
+                Some(at) => format!("key {} was revoked already, at {}", key.id, to_iso(at)),
+                None => format!("key {} is revoked", key.id),
+            };
             Answer {
-                table: Rows { note: Some(format!("key {} is revoked", key.id)), ..Rows::default() },
+                table: Rows { note: Some(note), ..Rows::default() },
                 document: record.clone(),
                 columns: columns_of(&record),
                 records: vec![record],

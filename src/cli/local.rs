@@ -1,6 +1,6 @@
 //! A local engine: store, provider and engine opened once and in one way, for every command.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::failure::{NotFound, say};
 use super::networks;
 use super::remote::variable;
 use crate::config::{Days, Settings};
@@ -36,6 +37,24 @@ impl Home {
         Self { database: data_dir.join("avert.db"), data_dir }
     }
 
+    /// Refuses a place where avert has kept nothing yet: most likely it is mistyped.
+    pub(super) fn require_data(&self) -> Result<(), NotFound> {
+        // What is there and cannot be looked at is told when it is opened.
+        if !matches!(self.database.try_exists(), Ok(false)) {
+            return Ok(());
+        }
+        Err(NotFound(format!(
+            "there is no avert data in {}; name another place with --data-dir, or make it with `avert serve`, `avert import` or \
+             `avert organizations create`",
+            self.place().display()
+        )))
+    }
+
+    /// The directory that the database is in.
+    fn place(&self) -> &Path {
+        self.database.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+
     /// The same with another database.
     pub(super) fn with_database(self, database: PathBuf) -> Self {
         Self { database, ..self }
@@ -50,6 +69,22 @@ pub(super) struct Local {
 }
 
 impl Local {
+    /// Opens what is there; [`NotFound`] where nothing is.
+    pub(super) async fn existing(home: &Home, settings: &Settings) -> anyhow::Result<Self> {
+        home.require_data()?;
+        Self::open(home, settings).await
+    }
+
+    /// Opens what is there, or makes it and says so: a mistyped place is seen at once.
+    pub(super) async fn making(home: &Home, settings: &Settings) -> anyhow::Result<Self> {
+        let new = !home.database.exists();
+        let local = Self::open(home, settings).await?;
+        if new {
+            say(&format!("made a new data directory {}", home.place().display()));
+        }
+        Ok(local)
+    }
+
     /// Opens the database (making it where there is none) and puts an engine on it.
     pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<Self> {
         let providers = networks::providers(settings, variable)?;

@@ -42,7 +42,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
     if args.remote.dialect.is_some() {
         return Err(Misused("--dialect goes with --url: the console speaks the current dialect on this machine".to_owned()).into());
     }
-    let local = Local::open(&context.home, &context.settings).await?;
+    let local = Local::making(&context.home, &context.settings).await?;
     log_to_file(&context)?;
     let caller = local.engine.local_caller(context.organization(&args.organization)).await?;
     let place = Place {

@@ -11,7 +11,10 @@ use crate::service::{Company, OperatorService};
 use crate::store::{OrganizationRecord, StoreError};
 
 pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyhow::Result<()> {
-    let local = Local::open(&context.home, &context.settings).await?;
+    let local = match &command {
+        OrganizationsCommand::Create { .. } => Local::making(&context.home, &context.settings).await?,
+        OrganizationsCommand::List | OrganizationsCommand::Show { .. } => Local::existing(&context.home, &context.settings).await?,
+    };
     let answer = match command {
         OrganizationsCommand::Create { name } => {
             // Told as the conflict that it is; the store refuses a second one in any case.

@@ -200,7 +200,18 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// Opens it.
     pub(super) async fn open(context: &Context, remote: &RemoteArgs, organization: Option<&str>) -> anyhow::Result<Self> {
+        Ok(Self::open_for(context, remote, organization, |_| Ok(())).await?.0)
+    }
+
+    /// Opens it for what is asked in its dialect: a misuse is told before anything is looked for.
+    pub(super) async fn open_for<T>(
+        context: &Context,
+        remote: &RemoteArgs,
+        organization: Option<&str>,
+        asked: impl FnOnce(Dialect) -> Result<T, Misused>,
+    ) -> anyhow::Result<(Self, T)> {
         if let Some(target) = remote.target(variable)? {
             if organization.is_some() {
                 return Err(Misused(
@@ -210,19 +221,22 @@ impl Source {
             }
             let clock: SharedClock = Arc::new(SystemClock);
             let (dialect, environment) = (target.dialect, target.environment);
+            let asked = asked(dialect)?;
             let client = target.connect(Arc::clone(&clock))?;
-            return Ok(Self { alerts: Arc::new(client), dialect, environment, clock, local: None });
+            return Ok((Self { alerts: Arc::new(client), dialect, environment, clock, local: None }, asked));
         }
-        let local = Local::open(&context.home, &context.settings).await?;
-        let acting = local.acting(organization.or_else(|| context.settled_organization())).await?;
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
-        Ok(Self {
+        let asked = asked(dialect)?;
+        let local = Local::existing(&context.home, &context.settings).await?;
+        let acting = local.acting(organization.or_else(|| context.settled_organization())).await?;
+        let source = Self {
             alerts: Arc::new(acting),
             dialect,
             environment: context.settings.environment.into(),
             clock: Arc::clone(&local.clock),
             local: Some(local),
-        })
+        };
+        Ok((source, asked))
     }
 
     /// The present moment.

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use super::Context;
 use super::args::ServeArgs;
-use super::failure::Misused;
+use super::failure::{Misused, Signalled};
 use super::local::Local;
 use super::networks;
 use super::output::print_line;
@@ -37,7 +37,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         context.home = context.home.with_database(database.path);
     }
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
-    let local = Local::open(&context.home, &context.settings).await?;
+    let local = Local::making(&context.home, &context.settings).await?;
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot answer at {listen}"))?;
     let address = listener.local_addr().context("the listener has no address")?;
     let allowed_hosts = [context.settings.serve.allow_hosts.clone(), args.allow_host].concat();
@@ -81,7 +81,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         ended = tokio::time::timeout(PATIENCE * 2, stopping) => ended.unwrap_or(Ok(())),
         signal = signals.next() => {
             tracing::warn!(signal, "ended at once: what was on its way is taken up by the next process");
-            Ok(())
+            Err(Signalled(signal).into())
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
     let answer = match command {
         WebhooksCommand::Add(args) => {
             let auth = credential(&args.credential, |name| std::env::var(name).ok())?;
-            let local = Local::open(&context.home, &context.settings).await?;
+            let local = Local::making(&context.home, &context.settings).await?;
             let acting = local.acting(context.organization(&args.organization)).await?;
             let endpoint = acting.add_endpoint(NewEndpoint { url: args.url, auth, signing: None }).await?;
             let record = record(&endpoint);
@@ -37,7 +37,7 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
             }
         }
         WebhooksCommand::List { organization } => {
-            let local = Local::open(&context.home, &context.settings).await?;
+            let local = Local::existing(&context.home, &context.settings).await?;
             let acting = local.acting(context.organization(&organization)).await?;
             listing(&acting.endpoints().await?)
         }

@@ -331,7 +331,14 @@ pub(super) fn complete(read: IncomingAlert) -> Result<IncomingAlert, FieldError>
         Some(_) => {}
     }
     if alert.currency.as_str().is_empty() {
-        return missing("currency", "a currency code such as EUR");
+        return missing("currency", CURRENCY);
+    }
+    let chargeback = alert.chargeback_currency.iter().map(|currency| ("chargebackCurrency", currency));
+    for (field, currency) in [("currency", &alert.currency)].into_iter().chain(chargeback) {
+        if !is_currency_code(currency.as_str()) {
+            let shown: String = currency.as_str().chars().take(60).collect();
+            return Err(FieldError::new(field, format!("is {shown:?}: {CURRENCY} is needed")));
+        }
     }
     if !read.id_given && alert.provider_id.is_empty() {
         return missing("providerId", "the identifier at the provider, or id,");
@@ -344,6 +351,13 @@ pub(super) fn complete(read: IncomingAlert) -> Result<IncomingAlert, FieldError>
         return Err(not_storable("outcome.amountStopped", amount));
     }
     Ok(read)
+}
+
+const CURRENCY: &str = "a currency code of three letters such as EUR";
+
+/// What ISO 4217 codes look like. Which there are changes every few years, so that is nobody's business here.
+fn is_currency_code(code: &str) -> bool {
+    code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 fn not_storable(field: &str, amount: Amount) -> FieldError {

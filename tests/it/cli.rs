@@ -1,5 +1,9 @@
 //! The command line with its fixed forms, run as the real binary.
 
+#[cfg(unix)]
+mod demo;
+mod places;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -311,7 +315,7 @@ fn an_endpoint_is_added_with_each_kind_of_credential_and_none_is_ever_shown() {
 #[case::wrong_day(&["alerts", "list", "--start-date", "10.3.2026"], "--start-date")]
 #[case::wrong_sort(&["alerts", "list", "--sort-field", "colour"], "alertTimeStamp")]
 #[case::wrong_id(&["alerts", "show", "17"], "UUID")]
-#[case::wrong_organization(&["keys", "list", "--organization", "nobody"], "default")]
+#[case::wrong_organization(&["keys", "create", "--organization", "nobody"], "default")]
 #[case::missing_config(&["--config", "nowhere.toml", "keys", "list"], "nowhere.toml cannot be read")]
 fn a_misuse_ends_with_2_and_says_what_is_allowed(#[case] arguments: &[&str], #[case] expected: &str) {
     let home = home();
@@ -348,6 +352,7 @@ fn a_wrong_variable_is_told_with_its_name() {
 #[test]
 fn what_is_not_there_ends_with_3() {
     let home = home();
+    run_ok(home.path(), &["keys", "create"]);
 
     let alert = run(home.path(), &["alerts", "show", "0198c0de-0000-7000-8000-000000000001"]);
     let key = run(home.path(), &["keys", "revoke", "nothing"]);
@@ -398,7 +403,7 @@ fn a_data_directory_that_cannot_be_made_is_named() {
     let home = home();
     let occupied = file(&home, "occupied", "a file where the directory should be");
 
-    let output = run(home.path(), &["--data-dir", &occupied, "keys", "list"]);
+    let output = run(home.path(), &["--data-dir", &occupied, "keys", "create"]);
 
     assert_refused(&output, 1, &[&occupied]);
 }
@@ -408,7 +413,7 @@ fn a_data_directory_that_cannot_be_made_is_named() {
 fn a_place_where_nobody_can_make_a_data_directory_is_named() {
     let home = home();
 
-    let output = run(home.path(), &["--data-dir", "/proc/avert", "keys", "list"]);
+    let output = run(home.path(), &["--data-dir", "/proc/avert", "keys", "create"]);
 
     assert_refused(&output, 1, &["/proc/avert"]);
 }
@@ -439,7 +444,7 @@ fn a_new_data_directory_is_for_its_owner_alone() {
     let home = home();
     let new = home.path().join("a/b");
 
-    run_ok(home.path(), &["--data-dir", new.to_str().unwrap(), "keys", "list"]);
+    run_ok(home.path(), &["--data-dir", new.to_str().unwrap(), "keys", "create"]);
 
     assert_eq!(fs::metadata(new).unwrap().permissions().mode() & 0o777, 0o700);
 }
@@ -527,7 +532,7 @@ fn the_settings_file_of_this_user_is_read_without_being_named() {
     fs::create_dir_all(&directory).unwrap();
     fs::write(directory.join("config.toml"), "organization = \"nobody\"\n").unwrap();
 
-    let output = avert(home.path(), &["keys", "list"]).env_remove("XDG_CONFIG_HOME").output().unwrap();
+    let output = avert(home.path(), &["keys", "create"]).env_remove("XDG_CONFIG_HOME").output().unwrap();
 
     assert_refused(&output, 2, &["\"nobody\"", "default"]);
 }
@@ -537,7 +542,7 @@ fn a_flag_is_stronger_than_a_variable_and_that_than_the_file() {
     let home = home();
     let config = file(&home, "avert.toml", "organization = \"of-the-file\"\n");
     let list = |more: &[&str], variable: &str| {
-        let arguments = [&["keys", "list", "--config", &config], more].concat();
+        let arguments = [&["keys", "create", "--config", &config], more].concat();
         words(&avert(home.path(), &arguments).env("AVERT_ORGANIZATION", variable).output().unwrap())
     };
 
@@ -566,82 +571,4 @@ async fn every_alert_of_the_demo_is_taken_in_and_a_quarter_waits() {
     assert_eq!((report.created, report.rejected), (1_200, Vec::new()));
     assert_eq!(page.total, 250 + 200);
     store.close();
-}
-
-#[cfg(unix)]
-mod demo {
-    use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
-
-    use super::*;
-    use crate::support::binary::{binary, signal};
-
-    /// A demo in a terminal, with a directory for temporary files of its own.
-    struct Demo {
-        child: Box<dyn Child + Send + Sync>,
-        output: BufReader<Box<dyn Read + Send>>,
-        _master: Box<dyn MasterPty + Send>,
-    }
-
-    impl Demo {
-        /// Starts one and waits until its console has the screen.
-        fn start(temporary: &Path) -> Self {
-            let pair = native_pty_system().openpty(PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 }).unwrap();
-            let mut command = CommandBuilder::new(binary());
-            command.args(["demo", "--alerts", "40", "--theme", "dark"]);
-            command.env("TMPDIR", temporary);
-            command.env("HOME", temporary);
-            command.env("TERM", "xterm-256color");
-            let child = pair.slave.spawn_command(command).unwrap();
-            drop(pair.slave);
-            let mut output = BufReader::new(pair.master.try_clone_reader().unwrap());
-            let mut seen = Vec::new();
-            while !seen.windows(8).any(|window| window == b"\x1b[?1049h") {
-                let taken = output.fill_buf().expect("the console takes the screen");
-                assert!(!taken.is_empty(), "the demo ended: {}", String::from_utf8_lossy(&seen));
-                seen.extend_from_slice(taken);
-                let length = taken.len();
-                output.consume(length);
-            }
-            Self { child, output, _master: pair.master }
-        }
-
-        fn end_by(mut self, name: &str) {
-            signal(self.child.process_id().unwrap(), name);
-            // The terminal closes when the process has ended; what it still writes has to be read.
-            let _ = std::io::copy(&mut self.output, &mut std::io::sink());
-            self.child.wait().unwrap();
-        }
-    }
-
-    fn left_behind(temporary: &Path) -> usize {
-        let entries = fs::read_dir(temporary).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
-        entries.filter(|name| name.contains("avert-demo")).count()
-    }
-
-    #[rstest]
-    #[case("TERM")]
-    #[case("HUP")]
-    #[case("INT")]
-    fn nothing_is_left_behind_by_a_demo_that_is_asked_to_end(#[case] name: &str) {
-        let temporary = home();
-        let demo = Demo::start(temporary.path());
-        assert_eq!(left_behind(temporary.path()), 1);
-
-        demo.end_by(name);
-
-        assert_eq!(left_behind(temporary.path()), 0);
-    }
-
-    #[test]
-    fn what_a_killed_demo_left_is_gone_when_the_next_one_is() {
-        let temporary = home();
-        Demo::start(temporary.path()).end_by("KILL");
-        assert_eq!(left_behind(temporary.path()), 1);
-
-        let next = Demo::start(temporary.path());
-        assert_eq!(left_behind(temporary.path()), 1);
-        next.end_by("TERM");
-
-        assert_eq!(left_behind(temporary.path()), 0);
-    }
 }

@@ -18,8 +18,10 @@ use crate::wire::{self, Dialect};
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
     let answer = match command {
         AlertsCommand::List(args) => {
-            let source = Source::open(&context, &args.remote, args.organization.organization.as_deref()).await?;
-            let page = source.alerts.list(&query(args.parameters(), source.dialect)?).await?;
+            let organization = args.organization.organization.as_deref();
+            let asked = |dialect| query(args.parameters(), dialect);
+            let (source, query) = Source::open_for(&context, &args.remote, organization, asked).await?;
+            let page = source.alerts.list(&query).await?;
             listing(&page, source.now())?
         }
         AlertsCommand::Show { id, remote, organization } => {

@@ -17,7 +17,7 @@ pub use feed::DemoFeed;
 use self::throwaway::Throwaway;
 use super::Context;
 use super::args::DemoArgs;
-use super::failure::{Misused, say};
+use super::failure::{Misused, Signalled, say};
 use super::local::{Home, Local, Running};
 use super::open::{alert_json, attend, console_settings, require_terminal};
 use super::signals::Signals;
@@ -55,7 +55,7 @@ pub(super) async fn run(context: Context, args: DemoArgs) -> anyhow::Result<()> 
         Throwaway::new_in(&temporary).with_context(|| format!("no directory for the demo can be made in {}", temporary.display()))?;
     let stage = tokio::select! {
         stage = set_up(&context, &args, &directory) => stage?,
-        _ = signals.next() => return Ok(()),
+        signal = signals.next() => return Err(Signalled(signal).into()),
     };
     let result = attend(stage.session, &mut signals).await;
     stage.running.stop(PATIENCE).await;

@@ -87,8 +87,8 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
     let (living, dead) = census(&instances);
     findings.push(Finding::fine("processes", format!("{living} at work here, {dead} ended without a word (their work is taken up)")));
     if !database.exists() {
-        let advice = "nothing, where this is a new place: the first command makes it; else name the right --data-dir";
-        findings.push(Finding::notice("database", format!("{} does not exist", database.display()), advice));
+        let advice = "name the right --data-dir; where this is a new place, `avert serve` or `avert import` makes it";
+        findings.push(Finding::wrong("database", format!("{} does not exist", database.display()), advice));
         return findings;
     }
     let size = fs::metadata(database).map_or(0, |file| file.len());

@@ -51,7 +51,8 @@ async fn prepared(served: &Served, method: &str, path: &str) -> (String, Option<
     match (method, path) {
         ("put", "/api/v1/alerts/{id}/resolution") => (served.alert().await.to_string(), Some(value!({"refunded": "REFUNDED"}))),
         ("post", "/operator/v1/alerts") => {
-            let alert = value!({"provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "A", "amount": "1", "currency": "USD"});
+            let alert =
+                value!({"provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "providerId": "A", "amount": "1", "currency": "USD"});
             (String::new(), Some(alert))
         }
         ("post", "/operator/v1/attempts/{id}/decision") => (served.parked().await.1.to_string(), Some(value!({"applied": false}))),
@@ -173,22 +174,25 @@ async fn what_is_changed_at_this_machine_is_put_down_to_it() {
     made.truncate(made.len() - before);
     made.extend(other.audit(None, 100).await.unwrap());
     let actions: Vec<_> = made.iter().map(|entry| entry.action.as_str()).collect();
-    assert_eq!(actions, [
-        "endpoint.removed",
-        "attempt.settled",
-        "alerts.taken_in",
-        "delivery.sent_again",
-        "deliveries.sent_again",
-        "alert.resolved",
-        "alerts.taken_in",
-        "endpoint.changed",
-        "endpoint.added",
-        "client.revoked",
-        "client.created",
-        "key.revoked",
-        "key.created",
-        "organization.created",
-    ]);
+    assert_eq!(
+        actions,
+        [
+            "endpoint.removed",
+            "attempt.settled",
+            "alerts.taken_in",
+            "delivery.sent_again",
+            "deliveries.sent_again",
+            "alert.resolved",
+            "alerts.taken_in",
+            "endpoint.changed",
+            "endpoint.added",
+            "client.revoked",
+            "client.created",
+            "key.revoked",
+            "key.created",
+            "organization.created",
+        ]
+    );
     for entry in made {
         assert_eq!((entry.actor.as_str(), entry.origin.as_str()), ("local", "this machine"), "{entry:?}");
         assert!(!format!("{entry:?}").contains("s3cr3t"), "{entry:?}");

@@ -47,16 +47,6 @@ fn a_healthy_place_has_nothing_wrong() {
 }
 
 #[test]
-fn looking_at_a_new_place_makes_nothing() {
-    let home = tempfile::tempdir().unwrap();
-
-    let (code, report) = doctor(&home.path().join("new"));
-
-    assert_eq!(code, Some(0), "{report:#}");
-    assert!(!home.path().join("new/avert.db").exists());
-}
-
-#[test]
 fn a_key_that_others_can_read_is_wrong() {
     let home = healthy();
     fs::set_permissions(home.path().join("secret.key"), fs::Permissions::from_mode(0o644)).unwrap();
