@@ -27,6 +27,8 @@ const AUDITED: &[(&str, &str, &[&str])] = &[
     ("patch", "/operator/v1/endpoints/{id}", &["endpoint.changed"]),
     ("delete", "/operator/v1/endpoints/{id}", &["endpoint.removed"]),
     ("post", "/operator/v1/endpoints/{id}/redeliver", &["deliveries.sent_again"]),
+    ("post", "/operator/v1/endpoints/{id}/secret", &["endpoint.changed"]),
+    ("delete", "/operator/v1/endpoints/{id}/secret", &["endpoint.changed"]),
     ("post", "/operator/v1/keys", &["key.created"]),
     ("delete", "/operator/v1/keys/{id}", &["key.revoked"]),
 ];
@@ -61,6 +63,12 @@ async fn prepared(served: &Served, method: &str, path: &str) -> (String, Option<
         ("post", "/operator/v1/endpoints") => (String::new(), Some(value!({"url": "https://a.example/", "auth": auth()}))),
         ("patch", "/operator/v1/endpoints/{id}") => (served.endpoint().await, Some(value!({"enabled": false}))),
         ("delete", "/operator/v1/endpoints/{id}") => (served.endpoint().await, None),
+        ("post", "/operator/v1/endpoints/{id}/secret") => (served.endpoint().await, Some(value!({"overlapHours": 1}))),
+        ("delete", "/operator/v1/endpoints/{id}/secret") => {
+            let endpoint = served.endpoint().await;
+            json(ask(served, "post", path, &endpoint, Some(&value!({}))).await, 200).await;
+            (endpoint, None)
+        }
         ("post", "/operator/v1/keys") => (String::new(), Some(value!({"scope": "alerts"}))),
         ("post", "/operator/v1/deliveries/{id}/redeliver" | "/operator/v1/endpoints/{id}/redeliver") => {
             let endpoint = served.endpoint().await;
@@ -155,7 +163,7 @@ async fn what_is_changed_at_this_machine_is_put_down_to_it() {
 
     acting.revoke_key(&acting.create_key(KeyScope::Alerts).await.unwrap().key.id).await.unwrap();
     acting.revoke_client(&acting.create_client().await.unwrap().client.id).await.unwrap();
-    let endpoint = acting.add_endpoint(NewEndpoint { url: "https://a.example/".to_owned(), auth: auth() }).await.unwrap().id;
+    let endpoint = acting.add_endpoint(NewEndpoint { url: "https://a.example/".to_owned(), auth: auth(), signing: None }).await.unwrap().id;
     let change = EndpointChange { auth: Some(auth()), ..EndpointChange::default() };
     acting.change_endpoint(endpoint, change).await.unwrap();
     let alert = open_alert("P-1");
