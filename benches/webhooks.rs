@@ -187,6 +187,8 @@ fn delivered(due: &DueDelivery) -> AttemptRecord {
         status: Some(200),
         error: None,
         answer: String::new(),
+        sent: None,
+        judged_at: Utc::now(),
         next: NextStep::Delivered,
     }
 }

@@ -122,6 +122,8 @@ pub struct Retention {
     pub tries_days: Days,
     /// They and their events.
     pub deliveries_days: Days,
+    /// Deliveries that were given up, with their tries and events.
+    pub given_up_days: Days,
     /// Decisions that have ended, and their Idempotency-Keys.
     pub attempts_days: Days,
     /// The audit log.
@@ -130,7 +132,7 @@ pub struct Retention {
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { tries_days: Days(30), deliveries_days: Days(90), attempts_days: Days(365), audit_days: Days(2557) }
+        Self { tries_days: Days(30), deliveries_days: Days(90), given_up_days: Days(365), attempts_days: Days(365), audit_days: Days(2557) }
     }
 }
 
@@ -410,7 +412,7 @@ fn flag(text: &str) -> Result<bool, String> {
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every environment variable that sets a setting.
-const VARIABLES: [(&str, Set); 22] = [
+const VARIABLES: [(&str, Set); 23] = [
     ("AVERT_ENVIRONMENT", |settings, text| word(text).map(|value| settings.environment = value)),
     ("AVERT_ORGANIZATION", |settings, text| {
         text.clone_into(&mut settings.organization);
@@ -431,6 +433,7 @@ const VARIABLES: [(&str, Set); 22] = [
     ("AVERT_WINDOW_CDRN", |settings, text| text.parse().map(|value| settings.windows.cdrn = value)),
     ("AVERT_KEEP_TRIES_DAYS", |settings, text| text.parse().map(|value| settings.retention.tries_days = value)),
     ("AVERT_KEEP_DELIVERIES_DAYS", |settings, text| text.parse().map(|value| settings.retention.deliveries_days = value)),
+    ("AVERT_KEEP_GIVEN_UP_DAYS", |settings, text| text.parse().map(|value| settings.retention.given_up_days = value)),
     ("AVERT_KEEP_ATTEMPTS_DAYS", |settings, text| text.parse().map(|value| settings.retention.attempts_days = value)),
     ("AVERT_KEEP_AUDIT_DAYS", |settings, text| text.parse().map(|value| settings.retention.audit_days = value)),
     ("AVERT_ETHOCA_URL", |settings, text| settings.gateway(Network::Ethoca, text)),

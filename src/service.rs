@@ -18,8 +18,8 @@ use crate::domain::{
 use crate::domain::{endpoint, signing};
 
 pub use self::operations::{
-    AuditEntry, AuditState, Count, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryTry, EndpointChange, Operations, SigningChange,
-    UnsettledResolution,
+    AuditEntry, AuditState, Count, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryTry, EndpointChange, Operations, SentRequest,
+    SigningChange, UnsettledResolution,
 };
 
 /// Why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -388,6 +388,8 @@ pub struct Endpoint {
     pub created_at: Timestamp,
     /// Since when it gets nothing any more, and why.
     pub disabled: Option<(Timestamp, String)>,
+    /// Since when every try has failed; nothing while it answers or nothing was sent.
+    pub failing_since: Option<Timestamp>,
     /// Whether what it gets is signed.
     pub signed: bool,
     /// Until when an old secret signs along with the one that took its place.

@@ -117,6 +117,7 @@ impl Local {
         let cancel = CancellationToken::new();
         let settings = DispatcherSettings { drain, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(Arc::clone(self.engine.store()), sender, Arc::clone(&self.clock), settings);
+        let dispatcher = dispatcher.judged_by(self.engine.trusted_clock());
         Ok(Running { tasks: self.engine.start(cancel.clone()), dispatcher: dispatcher.start(cancel.clone()), cancel })
     }
 }
@@ -128,6 +129,7 @@ fn retention(settings: &Settings) -> Retention {
     Retention {
         tries: days(kept.tries_days),
         deliveries: days(kept.deliveries_days),
+        given_up: days(kept.given_up_days),
         attempts: days(kept.attempts_days),
         audit: days(kept.audit_days),
     }

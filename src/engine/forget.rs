@@ -1,4 +1,4 @@
-//! Forgetting what has served its time: deliveries that arrived long ago, their events and the log of tries, attempts to resolve that have
+//! Forgetting what has served its time: deliveries that arrived or were given up long ago, their events and the log of tries, attempts to resolve that have
 //! ended, and the oldest entries of the audit log.
 
 use std::time::Duration;
@@ -30,6 +30,8 @@ pub struct Retention {
     pub tries: Option<TimeDelta>,
     /// A delivery that arrived, and its event once every delivery of it is forgotten; from its arrival on.
     pub deliveries: Option<TimeDelta>,
+    /// A delivery that was given up (exhausted, or cancelled with its endpoint), with its event and its tries; from that moment on.
+    pub given_up: Option<TimeDelta>,
     /// An attempt to resolve, from its end on; a day at least.
     pub attempts: Option<TimeDelta>,
     /// An entry of the audit log, to the end of the UTC day.
@@ -39,7 +41,7 @@ pub struct Retention {
 impl Default for Retention {
     fn default() -> Self {
         let days = |days| Some(TimeDelta::days(days));
-        Self { tries: days(30), deliveries: days(90), attempts: days(365), audit: days(2_557) }
+        Self { tries: days(30), deliveries: days(90), given_up: days(365), attempts: days(365), audit: days(2_557) }
     }
 }
 
@@ -49,6 +51,7 @@ impl Retention {
         Horizon {
             tries: before(self.tries),
             deliveries: before(self.deliveries),
+            given_up: before(self.given_up),
             attempts: before(self.attempts.map(|kept| kept.max(IDEMPOTENCY_KEY_LIFE))),
             // Whole days: each pruning leaves an entry, and one a day is enough.
             audit: before(self.audit).and_then(|moment| moment.date_naive().and_hms_opt(0, 0, 0)).map(|day| Utc.from_utc_datetime(&day)),
@@ -57,8 +60,8 @@ impl Retention {
 }
 
 impl Engine {
-    /// Forgets everything whose time is over. Alerts, outcomes, attempts that have not ended, and deliveries that have not arrived are never
-    /// touched.
+    /// Forgets everything whose time is over. Alerts, outcomes, attempts that have not ended, and deliveries that can still be tried are
+    /// never touched.
     ///
     /// # Errors
     /// When the store cannot do it now; what was done stays done.

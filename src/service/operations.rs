@@ -30,7 +30,7 @@ pub trait Operations: Send + Sync {
     /// Sends a delivery again, whatever became of it; the gaps between tries begin anew.
     async fn redeliver(&self, id: DeliveryId) -> Result<Delivery, ServiceError>;
 
-    /// Sends every exhausted delivery to an endpoint again; how many there are.
+    /// Sends every delivery to an endpoint again that was given up: exhausted, or cancelled with the endpoint. How many there are.
     async fn redeliver_exhausted(&self, endpoint: EndpointId) -> Result<u64, ServiceError>;
 
     /// How many alerts there are of each kind on each day.
@@ -132,6 +132,8 @@ pub struct DeliveryPage {
 pub struct DeliveryLog {
     /// The delivery.
     pub delivery: Delivery,
+    /// The body, byte for byte the same in every try.
+    pub body: String,
     /// Its tries, oldest first.
     pub tries: Vec<DeliveryTry>,
 }
@@ -151,6 +153,17 @@ pub struct DeliveryTry {
     pub error: Option<String>,
     /// The beginning of the answer.
     pub answer: String,
+    /// What was sent; nothing where no request could be made.
+    pub sent: Option<SentRequest>,
+}
+
+/// A request as it was sent, without its body (which is the event's) and with the endpoint's credential masked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentRequest {
+    /// The address.
+    pub url: String,
+    /// Headers with their values.
+    pub headers: Vec<(String, String)>,
 }
 
 /// How many alerts there are of one kind on one day.

@@ -20,7 +20,7 @@ use crate::domain::{
     OutcomeId, Page, Resolution, Verdict,
 };
 use crate::service::{
-    ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, EndpointAuth, IngestReport, NewEndpoint, Organization, Secret,
+    ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, EndpointAuth, IngestReport, NewEndpoint, Organization, Secret, SentRequest,
 };
 
 /// A store that many parts share.
@@ -239,6 +239,10 @@ pub struct AttemptRecord {
     pub error: Option<String>,
     /// The first 16 KiB of the answer.
     pub answer: String,
+    /// What was sent, its credential masked; nothing where no request could be made.
+    pub sent: Option<SentRequest>,
+    /// When the try ended, by a clock that does not jump: how long an endpoint has failed is reckoned by it.
+    pub judged_at: Timestamp,
     /// What follows.
     pub next: NextStep,
 }
@@ -298,6 +302,8 @@ pub struct Horizon {
     pub tries: Option<Timestamp>,
     /// Deliveries, by their arrival.
     pub deliveries: Option<Timestamp>,
+    /// Deliveries that were given up, by that moment.
+    pub given_up: Option<Timestamp>,
     /// Attempts to resolve that have ended, by their end. At least 24 h back: Idempotency-Keys are remembered by them.
     pub attempts: Option<Timestamp>,
     /// Entries of the audit log.
@@ -307,7 +313,7 @@ pub struct Horizon {
 /// What was forgotten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forgotten {
-    /// Deliveries that had arrived.
+    /// Deliveries that had arrived or were given up.
     pub deliveries: u64,
     /// Events that have no delivery any more.
     pub events: u64,
@@ -428,7 +434,8 @@ pub trait Store: Send + Sync + 'static {
         skip: &[EndpointId],
     ) -> StoreResult<Vec<DueDelivery>>;
 
-    /// Records what tries came to, in one commit; a record whose fence no longer holds changes nothing.
+    /// Records what tries came to, in one commit; a record whose fence no longer holds changes nothing. An endpoint that has failed for
+    /// [`crate::domain::endpoint::DISABLE_AFTER`] is disabled by it.
     async fn record_attempts(&self, records: Vec<AttemptRecord>, now: Timestamp) -> StoreResult<()>;
 
     /// When the next pending delivery is due.
@@ -455,9 +462,9 @@ pub trait Store: Send + Sync + 'static {
     /// Revokes a key of the organization; `None` when it has no such key.
     async fn revoke_key(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiKey>>;
 
-    /// Forgets what is before the horizon: deliveries that arrived, their events and the log of their tries, attempts that have ended, at
-    /// most `limit` of each kind, oldest first; and of the audit log ten times as many, which an entry in it then tells of. What has not
-    /// arrived or ended is never touched.
+    /// Forgets what is before the horizon: deliveries that arrived or were given up, their events and the log of their tries, attempts that
+    /// have ended, at most `limit` of each kind, oldest first; and of the audit log ten times as many, which an entry in it then tells of.
+    /// What can still be tried, or has not ended, is never touched. Signing secrets whose time is over are erased.
     async fn forget(&self, horizon: Horizon, limit: u32, now: Timestamp) -> StoreResult<Forgotten>;
 
     /// A small write that nobody sees, on the disk when this returns: proves that the database can be written.

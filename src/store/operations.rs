@@ -82,7 +82,7 @@ pub trait OperatorStore: Send + Sync {
     /// Makes a delivery due now, whatever became of it, with all its gaps before it; one that is being tried stays as it is.
     async fn redeliver(&self, organization: OrganizationId, id: DeliveryId, now: Timestamp) -> StoreResult<Redelivery>;
 
-    /// Makes all exhausted deliveries to an endpoint due now; how many, or `None` when there is no such endpoint or it is disabled.
+    /// Makes all deliveries to an endpoint due now that were given up (exhausted, or cancelled with the endpoint); how many, or `None` when there is no such endpoint or it is disabled.
     async fn redeliver_exhausted(&self, organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> StoreResult<Option<u64>>;
 
     /// How many alerts there are of each kind on each day.

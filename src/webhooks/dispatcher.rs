@@ -71,6 +71,7 @@ pub struct Dispatcher {
     store: SharedStore,
     sender: Sender,
     clock: SharedClock,
+    judge: SharedClock,
     settings: DispatcherSettings,
     lanes: Lanes,
     tasks: JoinSet<Done>,
@@ -123,6 +124,7 @@ impl Dispatcher {
         Self {
             store,
             sender,
+            judge: clock.clone(),
             clock,
             settings,
             lanes: Lanes::default(),
@@ -136,6 +138,12 @@ impl Dispatcher {
             commits: Backoff::default(),
             report: RunReport::default(),
         }
+    }
+
+    /// Reckons how long an endpoint has failed by this clock: one that does not jump.
+    #[must_use]
+    pub fn judged_by(self, clock: SharedClock) -> Self {
+        Self { judge: clock, ..self }
     }
 
     /// Runs until cancelled, on a task of its own. Then it leases nothing more, gives sends in flight [`DispatcherSettings::drain`] to
@@ -372,6 +380,8 @@ impl Dispatcher {
             status,
             error: tried.error,
             answer: tried.answer,
+            sent: tried.sent,
+            judged_at: self.judge.now(),
             next,
         });
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT};
 use reqwest::{Client, ClientBuilder, Response, redirect, retry};
 use url::Url;
 
@@ -13,7 +13,7 @@ use super::endpoint::{AddressPolicy, GuardedResolver, Refused};
 use super::retry::{TryResult, parse_retry_after};
 use super::signature;
 use crate::domain::time::Timestamp;
-use crate::service::{EndpointAuth, Secret};
+use crate::service::{EndpointAuth, Secret, SentRequest};
 use crate::store::DueDelivery;
 
 /// How much of an answer is read and kept; the rest never leaves the receiver.
@@ -47,6 +47,8 @@ pub struct Tried {
     pub error: Option<String>,
     /// The beginning of the answer, without control characters and without the endpoint's credential.
     pub answer: String,
+    /// What was sent, its credential masked; nothing where no request could be made.
+    pub sent: Option<SentRequest>,
 }
 
 impl Tried {
@@ -60,7 +62,7 @@ impl Tried {
 
     /// A try that came to nothing.
     pub fn failed(started_at: Timestamp, duration: Duration, error: impl Into<String>) -> Self {
-        Self { started_at, duration, result: TryResult::Failed, error: Some(error.into()), answer: String::new() }
+        Self { started_at, duration, result: TryResult::Failed, error: Some(error.into()), answer: String::new(), sent: None }
     }
 }
 
@@ -91,34 +93,30 @@ impl Sender {
     /// Makes the POST and reads the answer. `now` is the present moment, for `webhook-timestamp` and dates in Retry-After.
     pub async fn send(&self, delivery: &DueDelivery, now: Timestamp) -> Tried {
         let began = Instant::now();
-        let request = match self.request(delivery, now) {
-            Ok(request) => request,
+        let (request, sent) = match self.request(delivery, now) {
+            Ok((request, sent)) => (request, Some(sent)),
             Err(error) => return Tried::failed(now, began.elapsed(), error),
         };
         let mut response = match self.client.execute(request).await {
             Ok(response) => response,
-            Err(error) => return Tried::failed(now, began.elapsed(), self.words(&error)),
+            Err(error) => return Tried { sent, ..Tried::failed(now, began.elapsed(), self.words(&error)) },
         };
         let retry_after =
             response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).and_then(|text| parse_retry_after(text, now));
         let result = TryResult::Answered { status: response.status().as_u16(), retry_after };
         // The status is the answer. A body that breaks off or never ends changes nothing about it.
         let answer = read_answer(&mut response).await;
-        Tried {
-            started_at: now,
-            duration: began.elapsed(),
-            result,
-            error: None,
-            answer: presentable(&answer, &delivery.auth, &delivery.signing),
-        }
+        let answer = presentable(&answer, &delivery.auth, &delivery.signing);
+        Tried { started_at: now, duration: began.elapsed(), result, error: None, answer, sent }
     }
 
-    fn request(&self, delivery: &DueDelivery, now: Timestamp) -> Result<reqwest::Request, String> {
+    fn request(&self, delivery: &DueDelivery, now: Timestamp) -> Result<(reqwest::Request, SentRequest), String> {
         let url = Url::parse(&delivery.url).map_err(|error| format!("the endpoint's address cannot be used: {error}"))?;
         self.settings.addresses.check_literal(&url).map_err(|refused| refused.to_string())?;
-        let mut headers = HeaderMap::with_capacity(4);
+        let mut headers = HeaderMap::with_capacity(6);
         let (name, value) = credential(&delivery.auth)?;
         headers.insert(name, value);
+        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("avert/", env!("CARGO_PKG_VERSION"))));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert("webhook-id", header_value(&delivery.event.to_string())?);
         headers.insert("webhook-timestamp", header_value(&now.timestamp().to_string())?);
@@ -129,12 +127,15 @@ impl Sender {
                 .map_err(|error| format!("the delivery cannot be signed: the secret {}", error.message))?;
             headers.insert("webhook-signature", header_value(&signature)?);
         }
-        self.client
+        let sent = SentRequest { url: url.to_string(), headers: headers.iter().map(|(name, value)| shown(name, value)).collect() };
+        let request = self
+            .client
             .post(url)
             .headers(headers)
             .body(body)
             .build()
-            .map_err(|error| format!("the request cannot be made: {}", innermost(&error)))
+            .map_err(|error| format!("the request cannot be made: {}", innermost(&error)))?;
+        Ok((request, sent))
     }
 
     fn words(&self, error: &reqwest::Error) -> String {
@@ -157,7 +158,6 @@ impl Sender {
 
 fn builder(settings: SenderSettings) -> ClientBuilder {
     Client::builder()
-        .user_agent(concat!("avert/", env!("CARGO_PKG_VERSION")))
         .timeout(settings.timeout)
         .redirect(redirect::Policy::none())
         .referer(false)
@@ -180,6 +180,17 @@ fn credential(auth: &EndpointAuth) -> Result<(HeaderName, HeaderValue), String> 
     };
     value.set_sensitive(true);
     Ok((name, value))
+}
+
+/// A header as it may be kept and shown: of a credential the scheme alone.
+fn shown(name: &HeaderName, value: &HeaderValue) -> (String, String) {
+    let text = value.to_str().unwrap_or_default();
+    let value = match (value.is_sensitive(), text.starts_with("Basic ") && name == AUTHORIZATION) {
+        (false, _) => text.to_owned(),
+        (true, true) => "Basic ****".to_owned(),
+        (true, false) => "****".to_owned(),
+    };
+    (name.to_string(), value)
 }
 
 /// `Basic` and the encoded pair (RFC 7617, UTF-8).

@@ -1,7 +1,9 @@
 //! Deliveries to real receivers: bodies, credentials, retries, order.
 
+mod disabling;
 mod dispatching;
 pub mod house;
+mod log;
 mod receiving;
 mod recovering;
 mod sending;

@@ -219,6 +219,9 @@ CREATE TABLE endpoint (
     created_at INTEGER NOT NULL,
     disabled_at INTEGER,
     disabled_reason TEXT,
+    -- The first failed try since the last success, and the last one; both by a clock that does not jump.
+    failing_since INTEGER,
+    failed_at INTEGER,
     -- Removed endpoints stay for the deliveries that went there; they are disabled, and their credential is gone.
     removed_at INTEGER
 ) STRICT;
@@ -264,17 +267,20 @@ CREATE TABLE delivery (
     generation INTEGER NOT NULL DEFAULT 0,
     instance BLOB,
     last_result TEXT,
-    delivered_at INTEGER
+    delivered_at INTEGER,
+    -- When it became exhausted or cancelled.
+    given_up_at INTEGER
 ) STRICT;
 CREATE INDEX delivery_pending ON delivery (endpoint, due) WHERE state = 'pending';
 CREATE INDEX delivery_leased ON delivery (endpoint, lease_until, instance) WHERE state = 'leased';
 CREATE INDEX delivery_by_alert ON delivery (alert, endpoint);
 -- What may be forgotten, and whether its event may be too.
 CREATE INDEX delivery_by_arrival ON delivery (delivered_at) WHERE state = 'delivered';
+CREATE INDEX delivery_given_up ON delivery (given_up_at, endpoint) WHERE state IN ('exhausted', 'cancelled');
 CREATE INDEX delivery_by_event ON delivery (event);
 CREATE INDEX delivery_exhausted ON delivery (endpoint) WHERE state = 'exhausted';
 
--- The log of tries.
+-- The log of tries. `sent` is the address and the headers as JSON, with the credential masked; null where no request could be made.
 CREATE TABLE delivery_attempt (
     delivery INTEGER NOT NULL REFERENCES delivery (key),
     attempt INTEGER NOT NULL,
@@ -283,6 +289,7 @@ CREATE TABLE delivery_attempt (
     status INTEGER,
     error TEXT,
     answer TEXT NOT NULL,
+    sent TEXT,
     PRIMARY KEY (delivery, attempt)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX delivery_attempt_by_start ON delivery_attempt (started_at);

@@ -273,7 +273,7 @@ fn operators() -> Vec<Operation> {
             "post",
             "/operator/v1/endpoints/{id}/redeliver",
             "redeliverExhausted",
-            "Sends every exhausted delivery of an endpoint again",
+            "Sends every delivery of an endpoint again that was given up: exhausted, or cancelled with the endpoint",
         )
         .id("The endpoint's id")
         .json(200, "Redelivered", "How many")

@@ -285,6 +285,7 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
             ("createdAt", moment()),
             ("disabledAt", nullable(moment())),
             ("disabledReason", nullable(text())),
+            ("failingSince", nullable(moment())),
             ("signed", flag()),
             ("oldSecretUntil", nullable(moment())),
         ]
@@ -330,6 +331,8 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
     };
     add("Delivery", object(delivery()));
     add("Deliveries", data_of("Delivery", Some(nullable(uuid()))));
+    let header = object(vec![("name", text()), ("value", text())]);
+    let sent = object(vec![("url", text()), ("headers", list_of(header))]);
     let one = object(vec![
         ("number", json!({"type": "integer", "minimum": 1})),
         ("startedAt", moment()),
@@ -337,8 +340,9 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
         ("status", nullable(json!({"type": "integer"}))),
         ("error", nullable(text())),
         ("answer", text()),
+        ("sent", nullable(sent)),
     ]);
-    add("DeliveryLog", object(delivery().into_iter().chain([("tries", list_of(one))]).collect()));
+    add("DeliveryLog", object(delivery().into_iter().chain([("body", text()), ("tries", list_of(one))]).collect()));
 
     let times = || vec![("createdAt", moment()), ("lastUsedAt", nullable(moment())), ("revokedAt", nullable(moment()))];
     let key = || [("id", text()), ("scope", one_of(["alerts", "operator"]))].into_iter().chain(times()).collect::<Vec<_>>();

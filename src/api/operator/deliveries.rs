@@ -37,6 +37,7 @@ pub(in crate::api) async fn get(operator: Operator, PathId(id): PathId<DeliveryI
     let log = operator.acting.delivery(id).await?;
     let mut shown = shapes::delivery(&log.delivery);
     if let Some(members) = shown.as_object_mut() {
+        members.insert("body".to_owned(), log.body.into());
         members.insert("tries".to_owned(), log.tries.iter().map(shapes::delivery_try).collect::<Vec<Value>>().into());
     }
     Ok(answer(&shown))

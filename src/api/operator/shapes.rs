@@ -7,7 +7,7 @@ use crate::domain::Resolution;
 use crate::domain::resolution::InvalidReason;
 use crate::domain::time::to_iso;
 use crate::service::{
-    ApiClient, ApiKey, AtRisk, AuditEntry, Company, Count, Delivery, DeliveryTry, Endpoint, RejectedRow, UnsettledResolution,
+    ApiClient, ApiKey, AtRisk, AuditEntry, Company, Count, Delivery, DeliveryTry, Endpoint, RejectedRow, SentRequest, UnsettledResolution,
 };
 
 pub(super) fn endpoint(endpoint: &Endpoint) -> Value {
@@ -19,6 +19,7 @@ pub(super) fn endpoint(endpoint: &Endpoint) -> Value {
         "createdAt": to_iso(endpoint.created_at),
         "disabledAt": endpoint.disabled.as_ref().map(|(at, _)| to_iso(*at)),
         "disabledReason": endpoint.disabled.as_ref().map(|(_, reason)| reason),
+        "failingSince": endpoint.failing_since.map(to_iso),
         "signed": endpoint.signed,
         "oldSecretUntil": endpoint.old_secret_until.map(to_iso),
     })
@@ -48,7 +49,13 @@ pub(super) fn delivery_try(one: &DeliveryTry) -> Value {
         "status": one.status,
         "error": one.error,
         "answer": one.answer,
+        "sent": one.sent.as_ref().map(sent),
     })
+}
+
+fn sent(sent: &SentRequest) -> Value {
+    let headers: Vec<Value> = sent.headers.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+    json!({"url": sent.url, "headers": headers})
 }
 
 pub(super) fn key(key: &ApiKey) -> Value {

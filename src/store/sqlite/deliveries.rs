@@ -1,6 +1,7 @@
 //! Deliveries as an operator sees them: lists, one with its tries, and sending again.
 
 use rusqlite::{Row, ToSql, params};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::audit::{self, Action};
@@ -9,7 +10,7 @@ use super::rows::{micros, moment, organization_key};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertId, DeliveryId, EndpointId, EventId, EventKind, OrganizationId};
-use crate::service::{Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry};
+use crate::service::{Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, SentRequest};
 use crate::store::{Actor, Redelivery, StoreError, StoreResult};
 
 const COLUMNS: &str = "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key
@@ -99,7 +100,7 @@ pub(super) fn log(reader: &Reader, organization: OrganizationId, id: DeliveryId)
     let conn = &reader.conn;
     let Some((key, delivery)) = find(conn, organization, id)? else { return Ok(None) };
     let mut statement = conn.prepare_cached(
-        "SELECT attempt, started_at, duration, status, error, answer FROM delivery_attempt WHERE delivery = ?1 ORDER BY attempt",
+        "SELECT attempt, started_at, duration, status, error, answer, sent FROM delivery_attempt WHERE delivery = ?1 ORDER BY attempt",
     )?;
     let mut rows = statement.query([key])?;
     let mut tries = Vec::new();
@@ -112,9 +113,25 @@ pub(super) fn log(reader: &Reader, organization: OrganizationId, id: DeliveryId)
             status: row.get(3)?,
             error: row.get(4)?,
             answer: row.get(5)?,
+            sent: row.get::<_, Option<String>>(6)?.map(|text| sent(&text)).transpose()?,
         });
     }
-    Ok(Some(DeliveryLog { delivery, tries }))
+    let body = conn
+        .prepare_cached("SELECT v.body FROM delivery d JOIN event v ON v.key = d.event WHERE d.key = ?1")?
+        .query_row([key], |row| row.get(0))?;
+    Ok(Some(DeliveryLog { delivery, body, tries }))
+}
+
+/// What was sent, from its stored form.
+fn sent(text: &str) -> StoreResult<SentRequest> {
+    #[derive(Deserialize)]
+    struct Stored {
+        url: String,
+        headers: Vec<(String, String)>,
+    }
+    let corrupt = |error| StoreError::Corrupt(format!("what a try sent: {error}"));
+    let Stored { url, headers } = serde_json::from_str(text).map_err(corrupt)?;
+    Ok(SentRequest { url, headers })
 }
 
 fn find(conn: &rusqlite::Connection, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<(i64, Delivery)>> {
@@ -125,7 +142,8 @@ fn find(conn: &rusqlite::Connection, organization: OrganizationId, id: DeliveryI
 }
 
 /// What a delivery becomes that is sent again. ?1 is now.
-const DUE_AGAIN: &str = "UPDATE delivery SET state = 'pending', due = ?1, earlier_attempts = attempts, delivered_at = NULL";
+const DUE_AGAIN: &str =
+    "UPDATE delivery SET state = 'pending', due = ?1, earlier_attempts = attempts, delivered_at = NULL, given_up_at = NULL";
 
 /// Makes a delivery due now.
 pub(super) fn send_again(
@@ -151,7 +169,7 @@ pub(super) fn send_again(
     Ok(Redelivery::Due(Delivery { state: DeliveryState::Pending, due: Some(now), delivered_at: None, ..delivery }))
 }
 
-/// Makes every exhausted delivery to an endpoint due now; `None` where there is no such endpoint, or it is disabled.
+/// Makes every delivery to an endpoint due now that was given up; `None` where there is no such endpoint, or it is disabled.
 pub(super) fn send_exhausted_again(
     unit: &Unit<'_>,
     by: &Actor,
@@ -164,10 +182,10 @@ pub(super) fn send_exhausted_again(
     let mut statement = conn.prepare_cached("SELECT key FROM endpoint WHERE id = ?1 AND organization = ?2 AND disabled_at IS NULL")?;
     let mut rows = statement.query(params![endpoint.0.as_bytes(), owner])?;
     let Some(key) = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()? else { return Ok(None) };
-    let sql = format!("{DUE_AGAIN} WHERE endpoint = ?2 AND state = 'exhausted'");
+    let sql = format!("{DUE_AGAIN} WHERE endpoint = ?2 AND state IN ('exhausted', 'cancelled')");
     let again = conn.prepare_cached(&sql)?.execute(params![micros(now), key])?;
     if again > 0 {
-        audit::record(unit, by, organization, Action::DeliveriesSentAgain, &endpoint.to_string(), &format!("{again} exhausted"), now)?;
+        audit::record(unit, by, organization, Action::DeliveriesSentAgain, &endpoint.to_string(), &format!("{again} given up"), now)?;
     }
     Ok(Some(again as u64))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use uuid::Uuid;
 
 use super::audit::{self, Action};
@@ -11,7 +11,8 @@ use super::readers::Reader;
 use super::rows::{known_organization, micros, moment};
 use super::signing;
 use super::writer::Unit;
-use crate::domain::time::Timestamp;
+use crate::domain::endpoint::{DISABLE_AFTER, failing_since};
+use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{EndpointId, OrganizationId};
 use crate::service::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret, SigningChange};
 use crate::store::seal::{Place, Seal};
@@ -50,6 +51,7 @@ pub(super) fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewE
         auth: header.map_or_else(|| "Basic".to_owned(), Clone::clone),
         created_at: now,
         disabled: None,
+        failing_since: None,
         signed: endpoint.signing.is_some(),
         old_secret_until: None,
     })
@@ -58,7 +60,7 @@ pub(super) fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewE
 const COLUMNS: &str =
     "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, ''), e.key,
         EXISTS (SELECT 1 FROM signing_secret s WHERE s.endpoint = e.key),
-        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key)
+        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since
     FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.removed_at IS NULL";
 
 fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
@@ -70,6 +72,7 @@ fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
         auth: row.get(2)?,
         created_at: moment(row.get(3)?)?,
         disabled: disabled_at.map(|at| Ok::<_, StoreError>((moment(at)?, reason))).transpose()?,
+        failing_since: row.get::<_, Option<i64>>(9)?.map(moment).transpose()?,
         signed: row.get(7)?,
         old_secret_until: row.get::<_, Option<i64>>(8)?.map(moment).transpose()?,
     })
@@ -133,7 +136,10 @@ pub(super) fn change(
     }
     match (change.enabled, &before.disabled) {
         (Some(true), Some(_)) => {
-            conn.prepare_cached("UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL WHERE key = ?1")?.execute([key])?;
+            conn.prepare_cached(
+                "UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failed_at = NULL WHERE key = ?1",
+            )?
+            .execute([key])?;
             changed.push("enabled".to_owned());
         }
         (Some(false), None) => {
@@ -202,6 +208,53 @@ fn auth(row: &Row<'_>, id: EndpointId, seal: &Seal) -> StoreResult<EndpointAuth>
 pub(super) fn disable(conn: &Connection, endpoint: i64, reason: &str, now: Timestamp) -> StoreResult<()> {
     conn.prepare_cached("UPDATE endpoint SET disabled_at = ?2, disabled_reason = ?3 WHERE key = ?1 AND disabled_at IS NULL")?
         .execute(params![endpoint, micros(now), reason])?;
-    conn.prepare_cached("UPDATE delivery SET state = 'cancelled' WHERE endpoint = ?1 AND state = 'pending'")?.execute([endpoint])?;
+    conn.prepare_cached("UPDATE delivery SET state = 'cancelled', given_up_at = ?2 WHERE endpoint = ?1 AND state = 'pending'")?
+        .execute([endpoint, micros(now)])?;
+    Ok(())
+}
+
+/// Disables an endpoint that wants nothing more or has failed for too long, and writes that down.
+pub(super) fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &str, now: Timestamp) -> StoreResult<()> {
+    let (organization, id, disabled): (i64, [u8; 16], bool) = unit
+        .conn
+        .prepare_cached("SELECT organization, id, disabled_at IS NOT NULL FROM endpoint WHERE key = ?1")?
+        .query_row([endpoint], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    if !disabled {
+        disable(unit.conn, endpoint, reason, now)?;
+        let subject = Uuid::from_bytes(id).to_string();
+        audit::record_of(unit, &Actor::avert(), organization, Action::EndpointDisabled, &subject, reason, now)?;
+    }
+    Ok(())
+}
+
+/// The receiver took a delivery: whatever failed before is forgotten.
+pub(super) fn succeeded(conn: &Connection, endpoint: i64) -> StoreResult<()> {
+    conn.prepare_cached("UPDATE endpoint SET failing_since = NULL, failed_at = NULL WHERE key = ?1 AND failing_since IS NOT NULL")?
+        .execute([endpoint])?;
+    Ok(())
+}
+
+/// A try failed at the moment `judged_at`, by a clock that does not jump. An endpoint that has failed for too long is disabled.
+pub(super) fn failed(unit: &Unit<'_>, endpoint: i64, judged_at: Timestamp, now: Timestamp) -> StoreResult<()> {
+    let known: Option<(Option<i64>, Option<i64>)> = unit
+        .conn
+        .prepare_cached("SELECT failing_since, failed_at FROM endpoint WHERE key = ?1 AND disabled_at IS NULL")?
+        .query_row([endpoint], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((since, last)) = known else { return Ok(()) };
+    let before = match (since, last) {
+        (Some(since), Some(last)) => Some((moment(since)?, moment(last)?)),
+        _ => None,
+    };
+    let since = failing_since(before, judged_at);
+    unit.conn.prepare_cached("UPDATE endpoint SET failing_since = ?2, failed_at = ?3 WHERE key = ?1")?.execute([
+        endpoint,
+        micros(since),
+        micros(judged_at),
+    ])?;
+    if judged_at - since >= DISABLE_AFTER {
+        let reason = format!("no success for {} h: every try since {} failed", DISABLE_AFTER.num_hours(), to_iso(since));
+        disable_by_itself(unit, endpoint, &reason, now)?;
+    }
     Ok(())
 }

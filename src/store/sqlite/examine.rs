@@ -260,18 +260,15 @@ fn deliveries(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
 }
 
 fn endpoints(conn: &Connection) -> StoreResult<Finding> {
-    let all = count(conn, "SELECT count(*) FROM endpoint")?;
-    let mut statement = conn.prepare("SELECT url, coalesce(disabled_reason, '') FROM endpoint WHERE disabled_at IS NOT NULL LIMIT 5")?;
+    let all = count(conn, "SELECT count(*) FROM endpoint WHERE removed_at IS NULL")?;
+    let mut statement = conn
+        .prepare("SELECT url, coalesce(disabled_reason, '') FROM endpoint WHERE disabled_at IS NOT NULL AND removed_at IS NULL LIMIT 5")?;
     let disabled = statement.query_map([], |row| Ok(format!("{} ({})", row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
     let disabled: Vec<String> = disabled.collect::<Result<_, _>>()?;
     Ok(if disabled.is_empty() {
         Finding::fine("endpoints", format!("{all}, none disabled"))
     } else {
-        Finding::notice(
-            "endpoints",
-            format!("disabled: {}", disabled.join(", ")),
-            "nothing is sent there; add the address anew once it answers",
-        )
+        Finding::notice("endpoints", format!("disabled: {}", disabled.join(", ")), "nothing is sent there; enable it once it answers")
     })
 }
 

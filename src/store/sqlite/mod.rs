@@ -290,7 +290,7 @@ impl Store for SqliteStore {
 
     async fn forget(&self, horizon: Horizon, limit: u32, now: Timestamp) -> StoreResult<Forgotten> {
         // Found by a reader, so that a long search holds up nobody's write.
-        let found = self.readers.read(move |reader| retention::find(reader, horizon, limit)).await?;
+        let found = self.readers.read(move |reader| retention::find(reader, horizon, limit, now)).await?;
         if found.is_empty() {
             return Ok(Forgotten::default());
         }

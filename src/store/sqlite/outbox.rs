@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chrono::Duration;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::endpoints::{self, Target};
@@ -13,7 +14,7 @@ use super::rows::{micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, DeliveryId, EndpointId, EventId, EventKind, InstanceId};
-use crate::service::DeliveryState;
+use crate::service::{DeliveryState, SentRequest};
 use crate::store::{AttemptRecord, DueDelivery, NextStep, StoreError, StoreResult};
 
 /// `alert.resolved` waits so long at most for the `alert.created` of its alert (decisions, Webhooks).
@@ -122,11 +123,12 @@ fn take_back(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
     }
     let mut give_back = conn.prepare_cached(
         "UPDATE delivery SET lease_until = NULL, instance = NULL, generation = generation + 1,
-            state = CASE WHEN (SELECT disabled_at FROM endpoint e WHERE e.key = endpoint) IS NULL THEN 'pending' ELSE 'cancelled' END
-         WHERE key = ?1",
+            state = CASE WHEN disabled THEN 'cancelled' ELSE 'pending' END, given_up_at = CASE WHEN disabled THEN ?2 END
+         FROM (SELECT e.key endpoint_key, e.disabled_at IS NOT NULL disabled FROM endpoint e)
+         WHERE delivery.key = ?1 AND endpoint_key = delivery.endpoint",
     )?;
     for key in back {
-        give_back.execute([key])?;
+        give_back.execute([key, micros(now)])?;
     }
     Ok(())
 }
@@ -172,7 +174,7 @@ pub(super) fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp)
             .optional()?;
         if let Some((key, endpoint, attempts)) = held {
             log_try(unit.conn, key, attempts + 1, record)?;
-            finish(unit.conn, key, endpoint, record, now)?;
+            finish(unit, key, endpoint, record, now)?;
         }
     }
     Ok(())
@@ -180,7 +182,7 @@ pub(super) fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp)
 
 fn log_try(conn: &Connection, delivery: i64, attempt: i64, record: &AttemptRecord) -> StoreResult<()> {
     let answer = &record.answer[..record.answer.floor_char_boundary(ANSWER_BYTES)];
-    conn.prepare_cached("INSERT INTO delivery_attempt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?.execute(params![
+    conn.prepare_cached("INSERT INTO delivery_attempt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
         delivery,
         attempt,
         micros(record.started_at),
@@ -188,11 +190,23 @@ fn log_try(conn: &Connection, delivery: i64, attempt: i64, record: &AttemptRecor
         record.status,
         record.error,
         answer,
+        record.sent.as_ref().map(written),
     ])?;
     Ok(())
 }
 
-fn finish(conn: &Connection, delivery: i64, endpoint: i64, record: &AttemptRecord, now: Timestamp) -> StoreResult<()> {
+/// What was sent as it is stored: `{"url", "headers": [[name, value]]}`.
+fn written(sent: &SentRequest) -> String {
+    json!({"url": sent.url, "headers": sent.headers}).to_string()
+}
+
+fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord, now: Timestamp) -> StoreResult<()> {
+    let conn = unit.conn;
+    match record.next {
+        NextStep::Delivered => endpoints::succeeded(conn, endpoint)?,
+        NextStep::RetryAt(_) | NextStep::Exhausted => endpoints::failed(unit, endpoint, record.judged_at, now)?,
+        NextStep::DisableEndpoint(_) => {}
+    }
     let mut due = None;
     let mut delivered_at = None;
     let state = match &record.next {
@@ -209,10 +223,11 @@ fn finish(conn: &Connection, delivery: i64, endpoint: i64, record: &AttemptRecor
         }
         NextStep::Exhausted => DeliveryState::Exhausted,
         NextStep::DisableEndpoint(reason) => {
-            endpoints::disable(conn, endpoint, reason, now)?;
+            endpoints::disable_by_itself(unit, endpoint, reason, now)?;
             DeliveryState::Cancelled
         }
     };
+    let given_up_at = matches!(state, DeliveryState::Exhausted | DeliveryState::Cancelled).then(|| micros(now));
     let result = match (record.status, &record.error) {
         (_, Some(error)) => Some(error.clone()),
         (Some(status), None) => Some(status.to_string()),
@@ -220,9 +235,9 @@ fn finish(conn: &Connection, delivery: i64, endpoint: i64, record: &AttemptRecor
     };
     conn.prepare_cached(
         "UPDATE delivery SET state = ?2, attempts = attempts + 1, due = coalesce(?3, due), last_result = ?4, delivered_at = ?5,
-                             lease_until = NULL, instance = NULL WHERE key = ?1",
+                             given_up_at = ?6, lease_until = NULL, instance = NULL WHERE key = ?1",
     )?
-    .execute(params![delivery, state.as_str(), due, result, delivered_at])?;
+    .execute(params![delivery, state.as_str(), due, result, delivered_at, given_up_at])?;
     Ok(())
 }
 

@@ -1,11 +1,12 @@
-//! Forgetting: deliveries that arrived long ago, with their events and the log of their tries; decisions that ended long ago; the oldest
-//! entries of the audit log. What has not arrived or ended is never touched.
+//! Forgetting: deliveries that arrived or were given up long ago, with their events and the log of their tries; decisions that ended long
+//! ago; the oldest entries of the audit log; signing secrets whose time is over. What can still be tried, or has not ended, is never touched.
 
 use rusqlite::{OptionalExtension as _, params};
 
 use super::audit;
 use super::readers::Reader;
 use super::rows::micros;
+use super::signing;
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::store::{Forgotten, Horizon, StoreResult};
@@ -18,20 +19,28 @@ const AUDIT_AT_ONCE: u32 = 10;
 pub(super) struct Forgettable {
     tries: Vec<(i64, i64)>,
     deliveries: Vec<i64>,
+    given_up: Vec<i64>,
     attempts: Vec<i64>,
     /// The newest entry of the audit log to go.
     audit: Option<i64>,
+    /// Whether a signing secret has ended.
+    secrets: bool,
 }
 
 impl Forgettable {
     /// Whether there is nothing to forget.
     pub(super) fn is_empty(&self) -> bool {
-        self.tries.is_empty() && self.deliveries.is_empty() && self.attempts.is_empty() && self.audit.is_none()
+        self.tries.is_empty()
+            && self.deliveries.is_empty()
+            && self.given_up.is_empty()
+            && self.attempts.is_empty()
+            && self.audit.is_none()
+            && !self.secrets
     }
 }
 
 /// Finds at most `limit` of each kind, oldest first.
-pub(super) fn find(reader: &Reader, horizon: Horizon, limit: u32) -> StoreResult<Forgettable> {
+pub(super) fn find(reader: &Reader, horizon: Horizon, limit: u32, now: Timestamp) -> StoreResult<Forgettable> {
     let mut found = Forgettable::default();
     if let Some(before) = horizon.deliveries {
         let mut statement = reader.conn.prepare_cached(
@@ -39,6 +48,13 @@ pub(super) fn find(reader: &Reader, horizon: Horizon, limit: u32) -> StoreResult
              ORDER BY delivered_at LIMIT ?2",
         )?;
         found.deliveries = statement.query_map(params![micros(before), limit], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    }
+    if let Some(before) = horizon.given_up {
+        let mut statement = reader.conn.prepare_cached(
+            "SELECT key FROM delivery INDEXED BY delivery_given_up WHERE state IN ('exhausted', 'cancelled') AND given_up_at < ?1
+             ORDER BY given_up_at LIMIT ?2",
+        )?;
+        found.given_up = statement.query_map(params![micros(before), limit], |row| row.get(0))?.collect::<Result<_, _>>()?;
     }
     if let Some(before) = horizon.tries {
         let mut statement = reader.conn.prepare_cached(
@@ -59,6 +75,7 @@ pub(super) fn find(reader: &Reader, horizon: Horizon, limit: u32) -> StoreResult
     if let Some(before) = horizon.audit {
         found.audit = audit::prunable(&reader.conn, before, limit.saturating_mul(AUDIT_AT_ONCE))?;
     }
+    found.secrets = signing::any_ended(&reader.conn, now)?;
     Ok(found)
 }
 
@@ -72,16 +89,20 @@ pub(super) fn forget(unit: &Unit<'_>, found: &Forgettable, now: Timestamp) -> St
     for (delivery, attempt) in &found.tries {
         forgotten.tries += one_try.execute(params![delivery, attempt])? as u64;
     }
-    let mut event_of = unit.conn.prepare_cached("SELECT event FROM delivery WHERE key = ?1 AND state = 'delivered'")?;
+    let mut event_of =
+        unit.conn.prepare_cached("SELECT event FROM delivery WHERE key = ?1 AND state IN ('delivered', 'exhausted', 'cancelled')")?;
     let mut tries_of = unit.conn.prepare_cached("DELETE FROM delivery_attempt WHERE delivery = ?1")?;
     let mut delivery = unit.conn.prepare_cached("DELETE FROM delivery WHERE key = ?1")?;
     let mut event =
         unit.conn.prepare_cached("DELETE FROM event WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE event = ?1)")?;
-    for key in &found.deliveries {
+    for key in found.deliveries.iter().chain(&found.given_up) {
         let Some(of) = event_of.query_row([key], |row| row.get::<_, i64>(0)).optional()? else { continue };
         forgotten.tries += tries_of.execute([key])? as u64;
         forgotten.deliveries += delivery.execute([key])? as u64;
         forgotten.events += event.execute([of])? as u64;
+    }
+    if found.secrets {
+        signing::erase_ended(unit.conn, now)?;
     }
     let mut attempt = unit.conn.prepare_cached("DELETE FROM resolution_attempt WHERE key = ?1 AND state IN ('COMMITTED', 'RELEASED')")?;
     for key in &found.attempts {

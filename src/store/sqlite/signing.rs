@@ -60,6 +60,18 @@ pub(super) fn in_force(conn: &Connection, seal: &Seal, endpoint: i64, now: Times
     Ok(all(conn, seal, endpoint)?.into_iter().filter(signs).map(|known| known.secret).collect())
 }
 
+/// Whether a secret's time is over.
+pub(super) fn any_ended(conn: &Connection, now: Timestamp) -> StoreResult<bool> {
+    let mut statement = conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM signing_secret WHERE ends_at <= ?1)")?;
+    Ok(statement.query_row([micros(now)], |row| row.get(0))?)
+}
+
+/// Erases secrets whose time is over.
+pub(super) fn erase_ended(conn: &Connection, now: Timestamp) -> StoreResult<()> {
+    conn.prepare_cached("DELETE FROM signing_secret WHERE ends_at <= ?1")?.execute([micros(now)])?;
+    Ok(())
+}
+
 struct Known {
     key: i64,
     secret: Secret,

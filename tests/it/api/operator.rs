@@ -48,6 +48,8 @@ impl Served {
             status: Some(500),
             error: None,
             answer: "out of order".to_owned(),
+            sent: None,
+            judged_at: now,
             next: NextStep::Exhausted,
         };
         self.store.record_attempts(due.iter().map(record).collect(), now).await.unwrap();
@@ -282,8 +284,9 @@ async fn a_delivery_tells_its_tries_and_is_sent_again_with_all_its_gaps() {
 
     assert_eq!(
         log["tries"],
-        value!([{"number": 1, "startedAt": "2026-03-10T12:00:00.000Z", "durationMs": 41, "status": 500, "error": null, "answer": "out of order"}])
+        value!([{"number": 1, "startedAt": "2026-03-10T12:00:00.000Z", "durationMs": 41, "status": 500, "error": null, "answer": "out of order", "sent": null}])
     );
+    assert!(log["body"].as_str().unwrap().starts_with(r#"{"event":"alert.created""#));
     assert_eq!((&again["state"], &again["dueAt"]), (&value!("pending"), &value!("2026-03-10T12:00:00.000Z")));
     assert_eq!(attempt, [1], "the first gap comes first again");
     assert_eq!((all["redelivered"].as_u64(), none["redelivered"].as_u64(), tries), (Some(1), Some(0), 2));

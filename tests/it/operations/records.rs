@@ -38,7 +38,7 @@ impl House {
         let home = tempfile::tempdir().unwrap();
         let (clock, network) = (ManualClock::at(NOON), network(true, true));
         let days = |days: Option<i64>| days.map(TimeDelta::days);
-        let retention = Retention { tries: None, deliveries: None, attempts: days(attempts), audit: days(audit) };
+        let retention = Retention { tries: None, deliveries: None, given_up: None, attempts: days(attempts), audit: days(audit) };
         let settings = EngineSettings { retention, counting_clock, ..impatient() };
         let engine = engine_with(home.path(), &clock, network.clone(), settings);
         let acting = acting(&engine).await;

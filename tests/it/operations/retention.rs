@@ -5,7 +5,9 @@ use std::sync::Arc;
 use avert::domain::time::Clock as _;
 use avert::domain::{Alert, AlertId, Deadline};
 use avert::engine::{ActingEngine, Engine, EngineSettings, Retention};
-use avert::service::{AlertService as _, Delivery, EndpointAuth, NewEndpoint, OperatorService as _, Secret};
+use avert::service::{
+    AlertService as _, Delivery, DeliveryState, EndpointAuth, NewEndpoint, Operations as _, OperatorService as _, Secret,
+};
 use avert::store::{AttemptRecord, Forgotten, NextStep};
 use chrono::TimeDelta;
 use rusqlite::Connection;
@@ -26,10 +28,16 @@ struct House {
 impl House {
     /// An engine with one endpoint that keeps things for so many days.
     async fn keeping(tries: Option<i64>, deliveries: Option<i64>) -> Self {
+        Self::keeping_all(tries, deliveries, None).await
+    }
+
+    /// The same, and what was given up for so many.
+    async fn keeping_all(tries: Option<i64>, deliveries: Option<i64>, given_up: Option<i64>) -> Self {
         let home = tempfile::tempdir().unwrap();
         let clock = ManualClock::at(NOON);
         let days = |days: Option<i64>| days.map(TimeDelta::days);
-        let retention = Retention { tries: days(tries), deliveries: days(deliveries), attempts: None, audit: None };
+        let retention =
+            Retention { tries: days(tries), deliveries: days(deliveries), given_up: days(given_up), attempts: None, audit: None };
         let settings = EngineSettings { retention, ..impatient() };
         let engine = engine_with(home.path(), &clock, network(true, true), settings);
         let acting = acting(&engine).await;
@@ -52,6 +60,8 @@ impl House {
             status: Some(200),
             error: None,
             answer: String::new(),
+            sent: None,
+            judged_at: now,
             next,
         };
         self.engine.store().record_attempts(vec![record], now).await.unwrap();
@@ -102,7 +112,53 @@ async fn the_log_of_tries_goes_before_its_delivery() {
 }
 
 #[tokio::test]
-async fn what_did_not_arrive_is_never_touched() {
+async fn what_was_given_up_is_forgotten_in_a_time_of_its_own_with_its_tries() {
+    let house = House::keeping_all(Some(1), Some(1), Some(365)).await;
+    let exhausted = house.told("P-1", NextStep::Exhausted).await;
+    let later = house.clock.now() + TimeDelta::days(5_000);
+    let waiting = house.told("P-2", NextStep::RetryAt(later)).await;
+    house.clock.advance(TimeDelta::days(365));
+    assert_eq!(house.engine.forget_once().await, Ok(Forgotten::default()));
+
+    house.clock.advance(TimeDelta::microseconds(1));
+    let forgotten = house.engine.forget_once().await.unwrap();
+
+    assert_eq!(forgotten, Forgotten { deliveries: 1, events: 1, tries: 1, ..Forgotten::default() });
+    assert!(house.deliveries(exhausted.id).await.is_empty());
+    assert_eq!(house.deliveries(waiting.id).await[0].state, DeliveryState::Pending);
+}
+
+#[tokio::test]
+async fn what_was_cancelled_with_its_endpoint_is_forgotten_from_that_moment_on() {
+    let house = House::keeping_all(None, None, Some(365)).await;
+    let later = house.clock.now() + TimeDelta::days(5_000);
+    let told_off = house.told("P-1", NextStep::RetryAt(later)).await;
+    house.clock.advance(TimeDelta::days(300));
+    house.told("P-2", NextStep::DisableEndpoint("410".to_owned())).await;
+    house.clock.advance(TimeDelta::days(365));
+    assert_eq!(house.engine.forget_once().await, Ok(Forgotten::default()));
+
+    house.clock.advance(TimeDelta::microseconds(1));
+
+    assert_eq!(house.engine.forget_once().await.unwrap().deliveries, 2);
+    assert!(house.deliveries(told_off.id).await.is_empty());
+}
+
+#[tokio::test]
+async fn what_was_given_up_and_is_sent_again_is_not_forgotten() {
+    let house = House::keeping_all(None, None, Some(365)).await;
+    let alert = house.told("P-1", NextStep::Exhausted).await;
+    let delivery = house.deliveries(alert.id).await.remove(0);
+    house.clock.advance(TimeDelta::days(366));
+
+    house.acting.redeliver(delivery.id).await.unwrap();
+
+    assert_eq!(house.engine.forget_once().await, Ok(Forgotten::default()));
+    assert_eq!(house.deliveries(alert.id).await[0].state, DeliveryState::Pending);
+}
+
+#[tokio::test]
+async fn what_did_not_arrive_is_kept_for_ever_where_that_is_set() {
     let house = House::keeping(Some(1), Some(1)).await;
     let later = house.clock.now() + TimeDelta::days(5_000);
     house.told("P-1", NextStep::Exhausted).await;

@@ -43,6 +43,8 @@ fn record(due: &DueDelivery, next: NextStep) -> AttemptRecord {
         status: Some(if next == NextStep::Delivered { 204 } else { 503 }),
         error: None,
         answer: "answer".to_owned(),
+        sent: None,
+        judged_at: noon(),
         next,
     }
 }

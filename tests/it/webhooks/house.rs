@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avert::domain::resolution::{CurrentBody, Resolution};
-use avert::domain::{Alert, AlertId};
+use avert::domain::time::Clock as _;
+use avert::domain::{Alert, AlertId, Deadline};
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
@@ -18,7 +19,7 @@ use avert::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, Sen
 use avert::wire::EventBody;
 use tempfile::TempDir;
 
-use crate::support::alerts::NOON;
+use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
 use crate::support::receiver::Receiver;
 
@@ -27,6 +28,7 @@ pub struct House {
     pub clock: Arc<ManualClock>,
     pub store: SharedStore,
     pub engine: ActingEngine,
+    whole: Engine,
     directory: Option<TempDir>,
 }
 
@@ -45,13 +47,26 @@ impl House {
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
         let engine = Engine::new(store.clone(), providers, clock.clone(), EngineSettings::default());
         let organization = store.organizations().await.unwrap().remove(0);
+        let whole = engine.clone();
         let engine = engine.acting_for(Caller { organization, actor: "test".to_owned(), origin: "this machine".to_owned() });
-        Self { clock, store, engine, directory: None }
+        Self { clock, store, engine, whole, directory: None }
     }
 
     /// The directory of the data.
     pub fn directory(&self) -> &Path {
         self.directory.as_ref().expect("the house that made its data").path()
+    }
+
+    /// Forgets what has served its time.
+    pub async fn forget(&self) {
+        self.whole.forget_once().await.unwrap();
+    }
+
+    /// Takes in an alert that is new at this moment.
+    pub async fn ingest_fresh(&self, name: &str) -> Alert {
+        let alert = Alert { alert_time: Some(self.clock.now()), deadline: Deadline::Unknown, ..open_alert(name) };
+        self.ingest([alert.clone()]).await;
+        alert
     }
 
     /// Adds an endpoint with a Basic credential.

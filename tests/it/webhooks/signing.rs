@@ -1,14 +1,14 @@
 //! Signatures on real deliveries, and how one secret takes another's place.
 
+use avert::domain::Timestamp;
 use avert::domain::time::Clock as _;
-use avert::domain::{Alert, Deadline, Timestamp};
 use avert::service::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Operations, OperatorService, Secret, SigningChange};
 use avert::webhooks::signature::verify;
 use chrono::Duration;
 use rusqlite::Connection;
 
 use super::house::House;
-use crate::support::alerts::{noon, open_alert};
+use crate::support::alerts::noon;
 use crate::support::receiver::{Answer, Receiver, Request};
 use crate::support::store::file;
 
@@ -28,8 +28,7 @@ async fn change(house: &House, endpoint: &Endpoint, signing: SigningChange) -> E
 
 /// Sends one more event, and returns the request that told of it.
 async fn tell(house: &House, receiver: &Receiver, name: &str) -> Request {
-    let fresh = Alert { alert_time: Some(house.clock.now()), deadline: Deadline::Unknown, ..open_alert(name) };
-    house.ingest([fresh]).await;
+    house.ingest_fresh(name).await;
     house.dispatcher().run_once().await.unwrap();
     receiver.requests().pop().unwrap()
 }
@@ -165,6 +164,22 @@ async fn an_endpoint_that_is_no_longer_signed_or_removed_leaves_no_secret_behind
     assert_eq!((stopped.signed, stopped.old_secret_until), (false, None));
     assert!(!request.headers.contains_key("webhook-signature"));
     assert_eq!(secrets_kept(&house), 0);
+}
+
+#[tokio::test]
+async fn a_secret_whose_time_is_over_is_erased_by_itself() {
+    let house = House::new().await;
+    let receiver = Receiver::start().await;
+    let endpoint = signed(&house, &receiver, &Secret::for_signing()).await;
+    rotate(&house, &endpoint, &Secret::for_signing(), Duration::hours(24)).await;
+    house.forget().await;
+    assert_eq!(secrets_kept(&house), 2);
+
+    house.clock.advance(Duration::hours(24));
+    house.forget().await;
+
+    assert_eq!(secrets_kept(&house), 1);
+    assert_eq!(house.engine.endpoint(endpoint.id).await.unwrap().old_secret_until, None);
 }
 
 #[tokio::test]
