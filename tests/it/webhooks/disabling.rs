@@ -120,7 +120,7 @@ async fn enabling_begins_the_count_anew_and_what_was_cancelled_can_be_sent_again
     assert!(disabled.disabled.is_some());
     assert_eq!((enabled.disabled, enabled.failing_since), (None, None));
     assert_eq!(still.disabled, None);
-    assert!(given_up.len() > 5 && again as usize == given_up.len(), "{again} of {}", given_up.len());
+    assert!(given_up.len() > 5 && again == given_up.len() as u64, "{again} of {}", given_up.len());
     for delivery in given_up {
         assert_eq!(house.engine.delivery(delivery.id).await.unwrap().delivery.state, DeliveryState::Delivered);
     }
