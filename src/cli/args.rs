@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use super::attempts::AttemptsCommand;
 use super::remote::RemoteArgs;
 use crate::config::{Fault, Listen, Theme};
 use crate::service::KeyScope;
@@ -123,6 +124,9 @@ pub(super) enum Command {
     /// Alerts without a screen: read, answer, export
     #[command(subcommand)]
     Alerts(AlertsCommand),
+    /// Decisions whose fate is not settled: read, and settle what waits for a person
+    #[command(subcommand)]
+    Attempts(AttemptsCommand),
     /// Copy everything into one file, verified, also while others work here
     Backup(BackupArgs),
     /// Put a backup in the place of the database; what was there is kept under another name

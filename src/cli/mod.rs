@@ -4,6 +4,7 @@
 
 mod alerts;
 mod args;
+mod attempts;
 mod backup;
 mod clients;
 pub mod demo;
@@ -111,6 +112,10 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
             context.log_to_stderr(LevelFilter::WARN);
             command.take_remote(remote);
             block_on(alerts::run(context, command))
+        }
+        Command::Attempts(command) => {
+            context.log_to_stderr(LevelFilter::WARN);
+            block_on(attempts::run(context, command))
         }
         Command::Backup(args) => {
             context.log_to_stderr(LevelFilter::WARN);

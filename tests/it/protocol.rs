@@ -1,4 +1,6 @@
 //! The resolution protocol as a whole: deaths at every point, a person's word, several processes, thousands of races.
 
 mod deaths;
+mod parked;
+mod races;
 mod taking_over;

@@ -3,6 +3,7 @@
 mod export;
 mod resolve;
 
+pub(super) use resolve::confirm;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
@@ -89,7 +90,7 @@ fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Answer> {
     })
 }
 
-fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Answer> {
+pub(super) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Answer> {
     let record = object(alert, now)?;
     let mut rows = Vec::new();
     for column in columns_of(&record) {

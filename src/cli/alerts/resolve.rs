@@ -86,10 +86,10 @@ fn question(alert: &Alert, resolution: &Resolution, environment: Environment) ->
     )
 }
 
-/// Asks at the terminal; without one, or with another answer than yes, nothing is sent.
-async fn confirm(question: String) -> anyhow::Result<()> {
+/// Asks at the terminal; without one, or with another answer than yes, nothing is done.
+pub(in crate::cli) async fn confirm(question: String) -> anyhow::Result<()> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Misused("a decision is final: say --yes to send it without being asked".to_owned()).into());
+        return Err(Misused("a decision is final: say --yes to make it without being asked".to_owned()).into());
     }
     let answer = tokio::task::spawn_blocking(move || {
         let mut answer = String::new();
@@ -100,7 +100,7 @@ async fn confirm(question: String) -> anyhow::Result<()> {
     if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
-    say("nothing was sent");
+    say("nothing was done");
     Err(SaidAlready.into())
 }
 

@@ -1,0 +1,154 @@
+//! `avert attempts`: decisions whose fate is not settled, and a person's word on those that wait for one.
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::Context;
+use super::alerts::{confirm, single};
+use super::args::OrganizationArgs;
+use super::failure::{Misused, NotFound};
+use super::local::Local;
+use super::output::{Answer, Rows, printable};
+use crate::domain::AttemptId;
+use crate::domain::resolution::{InvalidReason, Resolution};
+use crate::domain::time::to_iso;
+use crate::service::{Operations, ServiceError, UnsettledResolution};
+
+/// `avert attempts`.
+#[derive(Debug, Subcommand)]
+pub(super) enum AttemptsCommand {
+    /// The decisions that are on their way, unknown or parked
+    List {
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+    /// Say what became of a parked decision, when the network has been asked. Final; asks first
+    Settle(SettleArgs),
+}
+
+/// `avert attempts settle`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SettleArgs {
+    /// The attempt's id, as `avert attempts list` shows it
+    id: String,
+    #[command(flatten)]
+    word: Word,
+    /// Settle it without being asked
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    organization: OrganizationArgs,
+}
+
+/// What the network says of the decision: exactly one of the two.
+#[derive(Debug, Clone, Copy, Args)]
+#[group(required = true, multiple = false)]
+struct Word {
+    /// The network holds the decision: it becomes the alert's outcome
+    #[arg(long)]
+    applied: bool,
+    /// The network does not hold it and never will: the alert can be answered anew
+    #[arg(long)]
+    not_applied: bool,
+}
+
+/// The columns of the listing, as CSV and NDJSON have them too.
+const COLUMNS: [&str; 9] = ["id", "alertId", "state", "decision", "actor", "startedAt", "nextCheckAt", "checks", "detail"];
+
+pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::Result<()> {
+    let local = Local::open(&context.home, &context.settings).await?;
+    let answer = match command {
+        AttemptsCommand::List { organization } => {
+            let acting = local.acting(context.organization(&organization)).await?;
+            listing(&acting.unsettled().await?)
+        }
+        AttemptsCommand::Settle(args) => {
+            let id: AttemptId = args.id.parse().map_err(|_| Misused(format!("{:?} is not an attempt's id: a UUID is needed", args.id)))?;
+            let acting = local.acting(context.organization(&args.organization)).await?;
+            let found = acting.unsettled().await?.into_iter().find(|attempt| attempt.id == id);
+            let attempt = found.ok_or_else(|| NotFound(format!("there is no unsettled attempt {id}; `avert attempts list` shows them")))?;
+            // Said before anybody is asked.
+            if attempt.state != "PARKED" {
+                let why = format!("the attempt is {}: avert finds out by itself what became of it", attempt.state);
+                return Err(ServiceError::Conflict(why).into());
+            }
+            if !args.yes {
+                confirm(question(&attempt, args.word.applied)).await?;
+            }
+            let alert = acting.settle_parked(id, args.word.applied).await?;
+            single(&alert, local.now()).context("the alert cannot be written")?
+        }
+    };
+    local.close();
+    context.output.print(&answer)?;
+    Ok(())
+}
+
+fn question(attempt: &UnsettledResolution, applied: bool) -> String {
+    let word =
+        if applied { "holds this decision: it becomes the alert's outcome" } else { "does not hold it: the alert can be answered anew" };
+    let asked = format!("{}, {}, by {}", decision(&attempt.resolution), to_iso(attempt.started_at), attempt.actor);
+    format!("alert {}\n{}\nYou say that the network {word}.\nThis is final. Settle it? [y/N] ", attempt.alert, printable(&asked))
+}
+
+/// A decision in its own words, one line.
+fn decision(resolution: &Resolution) -> String {
+    match resolution {
+        Resolution::Current { decision, .. } => match decision.reason() {
+            Some(reason) => format!("{}, {}", decision.refunded(), InvalidReason::as_str(reason)),
+            None => decision.refunded().to_owned(),
+        },
+        Resolution::Older { word, refunded, amount_stopped, .. } => {
+            let stopped = amount_stopped.map(|amount| format!(", {amount} stopped")).unwrap_or_default();
+            format!("{word}, {refunded}{stopped}")
+        }
+    }
+}
+
+fn record(attempt: &UnsettledResolution) -> Value {
+    json!({
+        "id": attempt.id.to_string(),
+        "alertId": attempt.alert.to_string(),
+        "state": attempt.state,
+        "decision": decision(&attempt.resolution),
+        "comments": attempt.resolution.comments(),
+        "actor": attempt.actor,
+        "startedAt": to_iso(attempt.started_at),
+        "nextCheckAt": attempt.next_check.map(to_iso),
+        "checks": attempt.checks,
+        "detail": attempt.detail,
+    })
+}
+
+fn listing(attempts: &[UnsettledResolution]) -> Answer {
+    let records: Vec<Value> = attempts.iter().map(record).collect();
+    let row = |attempt: &UnsettledResolution| {
+        vec![
+            attempt.id.to_string(),
+            attempt.state.clone(),
+            attempt.alert.to_string(),
+            decision(&attempt.resolution),
+            to_iso(attempt.started_at),
+            attempt.detail.clone(),
+        ]
+    };
+    let parked = attempts.iter().any(|attempt| attempt.state == "PARKED");
+    let note = match attempts.is_empty() {
+        true => Some("every decision is settled".to_owned()),
+        false => {
+            parked.then(|| "ask the network about what is PARKED, then `avert attempts settle ID --applied` or `--not-applied`".to_owned())
+        }
+    };
+    Answer {
+        table: Rows {
+            head: vec!["ID", "STATE", "ALERT", "DECISION", "SENT", "WHAT IS KNOWN"],
+            rows: attempts.iter().map(row).collect(),
+            note,
+            ..Rows::default()
+        },
+        columns: COLUMNS.map(str::to_owned).to_vec(),
+        document: Value::Array(records.clone()),
+        records,
+    }
+}
