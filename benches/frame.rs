@@ -131,6 +131,7 @@ impl Desk {
             clock,
             alert_json: Arc::new(|_, _| String::new()),
             operator: false,
+            own_credentials: None,
             kept: Kept::default(),
             size: SIZE,
         };

@@ -3,11 +3,13 @@
 //! [`AlertService`] is the interface itself. [`OperatorService`] is what avert's own engine offers beyond it. A handle is bound to one
 //! caller when it is made, so no method takes an organization.
 
+mod credentials;
 mod operations;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use zeroize::Zeroize;
 
 use crate::domain::resolution::FieldError;
 use crate::domain::time::Timestamp;
@@ -17,6 +19,7 @@ use crate::domain::{
 };
 use crate::domain::{endpoint, signing};
 
+pub use self::credentials::{CreatedCredential, Credential, CredentialKind, CredentialList, CredentialService, Revoked};
 pub use self::operations::{
     AuditEntry, AuditState, Count, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryTry, EndpointChange, Operations, SentRequest,
     SigningChange, UnsettledResolution,
@@ -136,6 +139,11 @@ pub trait OperatorService: Send + Sync {
     /// The companies of the organization with their enrollments: the default ones, and those that alerts have named.
     async fn companies(&self) -> Result<Vec<Company>, ServiceError>;
 
+    /// Tries whether anything can be written: the words of the error say what keeps it from that, such as a full disk.
+    async fn try_writing(&self) -> Result<(), ServiceError> {
+        Ok(())
+    }
+
     /// Waits until something has changed after change number `after` (in this process or another one on the same data) and returns
     /// the newest change number. `next_change(0)` returns at once on data that has ever changed.
     async fn next_change(&self, after: u64) -> Result<u64, ServiceError>;
@@ -168,6 +176,8 @@ pub struct Deployment {
     pub alerts: Arc<dyn AlertService>,
     /// Beyond the interface, where the deployment is an avert engine.
     pub operator: Option<Arc<dyn OperatorService>>,
+    /// Its API keys and client credentials, where they can be managed from here.
+    pub credentials: Option<Arc<dyn CredentialService>>,
 }
 
 /// One alert on its way in, as it was read: what was not given is empty, and ingest makes it.
@@ -302,9 +312,15 @@ pub struct CreatedClient {
     pub secret: Secret,
 }
 
-/// Text that must not be seen by accident: `Debug` prints `****`, there is no `Display`.
+/// Text that must not be seen by accident: `Debug` prints `****`, there is no `Display`, and it is wiped from memory when it is dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 impl Secret {
     /// Wraps a secret text.

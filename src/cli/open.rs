@@ -53,6 +53,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
             .collect::<Vec<_>>()
             .join(", "),
         environment: Environment::from(context.settings.environment),
+        facts: local_facts(&context),
         ..Place::default()
     };
     let running = local.start(AddressPolicy::LOOPBACK, DRAIN)?;
@@ -71,7 +72,12 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: Target, settings:
     let (environment, dialect) = (target.environment, target.dialect);
     let client = target.connect(Arc::clone(&clock))?;
     log_to_file(context)?;
-    let place = Place { name: client.host(), environment, dialect, ..Place::default() };
+    let facts = [
+        ("service", format!("another deployment at {}, {} dialect", client.host(), dialect_word(dialect))),
+        ("credentials", "this console's own came from a file or the environment; it keeps them nowhere".to_owned()),
+        ("desk", format!("views and drafts in {}", context.home.data_dir.join("desk").display())),
+    ];
+    let place = Place { name: client.host(), environment, dialect, facts: named(facts), ..Place::default() };
     let result = stay(context, client.deployment(), clock, place, settings).await;
     client.finish(PATIENCE).await;
     result
@@ -89,6 +95,30 @@ async fn stay(
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let alert_json = alert_json(place.dialect);
     attend(Session { deployment, clock, place, settings, desk_dir, alert_json }, &mut signals).await
+}
+
+/// What the Settings screen tells of a console on this machine's own alerts.
+fn local_facts(context: &Context) -> Vec<(String, String)> {
+    let key = &context.settings.secret_key_file;
+    let key = if key.as_os_str().is_empty() { context.home.data_dir.join("secret.key") } else { key.clone() };
+    let facts = [
+        ("service", "the engine in this process".to_owned()),
+        ("data", context.home.database.display().to_string()),
+        ("secrets", format!("keys and client secrets as SHA-256 only; webhook credentials encrypted with {}", key.display())),
+        ("desk", format!("views and drafts in {}", context.home.data_dir.join("desk").display())),
+    ];
+    named(facts)
+}
+
+fn dialect_word(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Current => "current",
+        Dialect::Older => "older",
+    }
+}
+
+fn named<const N: usize>(facts: [(&str, String); N]) -> Vec<(String, String)> {
+    facts.into_iter().map(|(label, words)| (label.to_owned(), words)).collect()
 }
 
 fn log_to_file(context: &Context) -> anyhow::Result<()> {

@@ -18,6 +18,7 @@ use crate::wire::query::COMPANY_PARAMETER;
 const URL: &str = "AVERT_URL";
 const DIALECT: &str = "AVERT_DIALECT";
 const API_KEY: &str = "AVERT_API_KEY";
+const OPERATOR_KEY: &str = "AVERT_OPERATOR_KEY";
 const CLIENT_ID: &str = "AVERT_CLIENT_ID";
 const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 
@@ -40,6 +41,9 @@ pub(super) struct RemoteArgs {
     /// File with the client secret [env: AVERT_CLIENT_SECRET holds the secret itself]
     #[arg(long, value_name = "FILE")]
     pub(super) client_secret_file: Option<PathBuf>,
+    /// File with a key of scope operator, for the console's Settings [env: AVERT_OPERATOR_KEY holds the key itself]
+    #[arg(long, value_name = "FILE")]
+    pub(super) operator_key_file: Option<PathBuf>,
     /// Its name for the company filter. Default: companyIds
     #[arg(long, value_name = "NAME")]
     pub(super) company_parameter: Option<String>,
@@ -76,6 +80,7 @@ pub(super) struct Target {
     pub(super) dialect: Dialect,
     pub(super) environment: Environment,
     credential: Credential,
+    operator_key: Option<Secret>,
     company_parameter: String,
     insecure_http: bool,
 }
@@ -89,6 +94,7 @@ impl RemoteArgs {
             api_key_file: self.api_key_file.or(other.api_key_file),
             client_id: self.client_id.or(other.client_id),
             client_secret_file: self.client_secret_file.or(other.client_secret_file),
+            operator_key_file: self.operator_key_file.or(other.operator_key_file),
             company_parameter: self.company_parameter.or(other.company_parameter),
             production: self.production || other.production,
             insecure_http: self.insecure_http || other.insecure_http,
@@ -103,6 +109,7 @@ impl RemoteArgs {
             (self.api_key_file.is_some(), "--api-key-file"),
             (self.client_id.is_some(), "--client-id"),
             (self.client_secret_file.is_some(), "--client-secret-file"),
+            (self.operator_key_file.is_some(), "--operator-key-file"),
             (self.company_parameter.is_some(), "--company-parameter"),
             (self.production, "--production"),
             (self.insecure_http, "--insecure-http"),
@@ -124,6 +131,10 @@ impl RemoteArgs {
             };
         };
         let credential = self.credential(lookup)?;
+        let operator_key = match &self.operator_key_file {
+            Some(file) => Some(read_credential(file)?),
+            None => lookup(OPERATOR_KEY),
+        };
         let spoken = match self.dialect {
             Some(name) => Some(name),
             None => lookup(DIALECT).map(|text| dialect(&text)).transpose()?,
@@ -137,6 +148,7 @@ impl RemoteArgs {
             dialect: spoken.map_or(by_credential, Dialect::from),
             environment: if self.production { Environment::Production } else { Environment::Sandbox },
             credential,
+            operator_key: operator_key.map(|key| Secret::new(key.trim())),
             company_parameter: self.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
             insecure_http: self.insecure_http,
         }))
@@ -172,6 +184,7 @@ impl Target {
     /// A client of the deployment. Nothing is sent yet.
     pub(super) fn connect(self, clock: SharedClock) -> anyhow::Result<Client> {
         let options = ClientOptions {
+            operator_key: self.operator_key,
             company_parameter: self.company_parameter,
             insecure_http: self.insecure_http,
             ..ClientOptions::new(self.url, self.dialect, self.credential, clock)
@@ -212,6 +225,9 @@ impl Source {
         organization: Option<&str>,
         asked: impl FnOnce(Dialect) -> Result<T, Misused>,
     ) -> anyhow::Result<(Self, T)> {
+        if remote.operator_key_file.is_some() {
+            return Err(Misused("--operator-key-file is for the console: commands on alerts need no operator's key".to_owned()).into());
+        }
         if let Some(target) = remote.target(variable)? {
             if organization.is_some() {
                 return Err(Misused(

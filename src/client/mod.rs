@@ -5,6 +5,7 @@
 //! and whoever asked is told which of the three it is: ours landed, another's landed, or nothing is known yet.
 
 mod comparing;
+mod credentials;
 mod http;
 mod options;
 mod reading;
@@ -25,7 +26,7 @@ use self::options::Base;
 use self::tokens::Tokens;
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, AlertQuery, Page};
-use crate::service::{AlertService, Deployment, ResolveRequest, Secret, ServiceError};
+use crate::service::{AlertService, CredentialService, Deployment, ResolveRequest, Secret, ServiceError};
 use crate::wire::refusal::Refusal;
 use crate::wire::{Dialect, query};
 
@@ -45,6 +46,7 @@ struct Inner {
     dialect: Dialect,
     company_parameter: String,
     access: Access,
+    operator_key: Option<Secret>,
     pauses: Pauses,
     /// Decisions on their way.
     sending: TaskTracker,
@@ -73,6 +75,9 @@ impl Client {
             }
             Credential::ClientCredentials { id, secret } => Access::Token(Tokens::new(id, secret, base.token(), options.clock)?),
         };
+        if let Some(key) = &options.operator_key {
+            options::check_header("the operator's key", key.reveal())?;
+        }
         if options.company_parameter.is_empty() {
             return Err(ClientError("the company parameter has no name".to_owned()));
         }
@@ -82,6 +87,7 @@ impl Client {
             dialect: options.dialect,
             company_parameter: options.company_parameter,
             access,
+            operator_key: options.operator_key,
             pauses: options.pauses,
             sending: TaskTracker::new(),
         };
@@ -107,9 +113,11 @@ impl Client {
         }
     }
 
-    /// The deployment that this service is. What avert's own engine offers beyond the interface is absent.
+    /// The deployment that this service is. Of what avert's own engine offers beyond the interface, keys and clients can be managed with
+    /// an operator's key.
     pub fn deployment(&self) -> Deployment {
-        Deployment { alerts: Arc::new(self.clone()), operator: None }
+        let credentials = self.inner.operator_key.is_some().then(|| Arc::new(self.clone()) as Arc<dyn CredentialService>);
+        Deployment { alerts: Arc::new(self.clone()), operator: None, credentials }
     }
 }
 

@@ -60,6 +60,8 @@ pub struct ClientOptions {
     pub dialect: Dialect,
     /// How one is known there.
     pub credential: Credential,
+    /// A key with the scope `operator`, for what avert's own engine offers beyond the interface.
+    pub operator_key: Option<Secret>,
     /// The service's name for its company filter.
     pub company_parameter: String,
     /// Whether plain http may leave this machine, where others can read credentials and alerts on the way.
@@ -83,6 +85,7 @@ impl ClientOptions {
             base_url: base_url.into(),
             dialect,
             credential,
+            operator_key: None,
             company_parameter: COMPANY_PARAMETER.to_owned(),
             insecure_http: false,
             connect_timeout: Duration::from_secs(5),
@@ -163,8 +166,22 @@ impl Base {
         format!("{}{PREFIX}/alerts/{id}/outcome", self.text)
     }
 
+    /// One of avert's own routes, below `/operator/v1`.
+    pub(super) fn operator(&self, path: &str) -> String {
+        format!("{}/operator/v1{path}", self.text)
+    }
+
     pub(super) fn token(&self) -> String {
         format!("{}/auth/token", self.text)
+    }
+}
+
+/// The public id in the text of one of avert's API keys, `avk_<live|test>_<id>_<secret>`.
+pub(super) fn key_id(key: &str) -> Option<&str> {
+    let mut parts = key.split('_');
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some("avk"), Some("live" | "test"), Some(id), Some(_)) if !id.is_empty() => Some(id),
+        _ => None,
     }
 }
 

@@ -67,6 +67,11 @@ impl Tokens {
         Ok(Self { id, secret, url, clock, newest: Mutex::new(None) })
     }
 
+    /// Whose they are.
+    pub(super) fn client_id(&self) -> &str {
+        &self.id
+    }
+
     /// A token that has not expired.
     pub(super) async fn current(&self, http: &Http, pauses: &Pauses) -> Result<Token, ServiceError> {
         let mut newest = self.newest.lock().await;

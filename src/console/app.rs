@@ -11,7 +11,7 @@ use super::effects::{Effect, Keep};
 use super::hits::Hits;
 use super::keymap::{Action, Context, Key};
 use super::look::Look;
-use super::message::Message;
+use super::message::{Answer, Message};
 use super::mouse::Mouse;
 use super::overlays::Overlay;
 use super::screens::filter_form::FilterForm;
@@ -20,6 +20,7 @@ use super::screens::prompt::{Prompt, Purpose};
 use super::screens::queue::Queue;
 use super::screens::queue::layout::SMALLEST;
 use super::screens::resolve_form::Choice;
+use super::screens::settings::Settings;
 use super::screens::views_menu;
 use super::theme::Theme;
 use super::toasts::{Toasts, Tone};
@@ -29,6 +30,10 @@ use super::{AlertJson, ConsoleSettings, Place};
 use crate::desk::{Draft, Layout, SavedView};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertId, Timestamp};
+use crate::service::ServiceError;
+
+/// How soon it is tried again whether the service can write, while it cannot.
+const WRITE_AGAIN: Duration = Duration::seconds(5);
 
 /// What the desk had kept when the console was opened.
 #[derive(Debug, Clone, Default)]
@@ -57,10 +62,35 @@ pub struct Parts {
     pub alert_json: AlertJson,
     /// Whether the service tells of changes and of more than the interface does.
     pub operator: bool,
+    /// Ids of the credentials that the service is spoken to with; `None` where keys and clients cannot be managed from here.
+    pub own_credentials: Option<Vec<String>>,
     /// What was kept.
     pub kept: Kept,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
+}
+
+/// The screens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScreenName {
+    /// Alerts and their answers.
+    Queue,
+    /// Keys and clients, and what the console is set to.
+    Settings,
+}
+
+impl ScreenName {
+    /// Every screen, in the order of the header, with the name it is kept under, the word for it and what goes to it.
+    pub const ALL: [(Self, &'static str, &'static str, Action); 2] =
+        [(Self::Queue, "queue", "Queue", Action::ShowQueue), (Self::Settings, "settings", "Settings", Action::ShowSettings)];
+
+    fn kept(name: Option<&str>) -> Self {
+        Self::ALL.iter().find(|(_, kept, ..)| Some(*kept) == name).map_or(Self::Queue, |(screen, ..)| *screen)
+    }
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(screen, ..)| *screen == self).map_or("", |(_, kept, ..)| kept)
+    }
 }
 
 /// The application.
@@ -72,13 +102,20 @@ pub struct App {
     alert_json: AlertJson,
     pub(super) now: Timestamp,
     pub(super) area: Rect,
+    pub(super) screen: ScreenName,
     pub(super) queue: Queue,
+    pub(super) settings_screen: Settings,
+    /// Since when nothing can be written at the service, and why.
+    pub(super) unwritten: Option<(Timestamp, ServiceError)>,
+    write_due: Option<Timestamp>,
     pub(super) decisions: Decisions,
     pub(super) overlay: Option<Overlay>,
     pub(super) toasts: Toasts,
     pub(super) mouse: Mouse,
     pub(super) hits: Hits,
     pub(super) views: Vec<SavedView>,
+    /// The view that was deleted last, and where it stood.
+    pub(super) deleted_view: Option<(usize, SavedView)>,
     /// Leaving as soon as what is with the service has come back.
     pub(super) leaving: bool,
     pub(super) drafts: HashMap<AlertId, Draft>,
@@ -90,12 +127,13 @@ pub struct App {
 impl App {
     /// The application as it was left, and what has to be asked first.
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
-        let Parts { place, settings, theme, clock, alert_json, operator, kept, size } = parts;
+        let Parts { place, settings, theme, clock, alert_json, operator, own_credentials, kept, size } = parts;
         let now = clock.now();
         let area = Rect::new(0, 0, size.0, size.1);
         let mut queue = Queue::new(&kept.layout, &kept.views, operator, area, now);
         let mut effects = queue.start(now);
         effects.extend(queue.settle(now));
+        let screen = ScreenName::kept(kept.layout.screen.as_deref());
         let mut app = Self {
             mouse: Mouse::new(settings.mouse),
             place,
@@ -105,13 +143,18 @@ impl App {
             alert_json,
             now,
             area,
-            kept: queue.kept(),
+            kept: Layout { screen: Some(screen.name().to_owned()), ..queue.kept() },
+            screen,
             queue,
+            settings_screen: Settings::new(own_credentials),
+            unwritten: None,
+            write_due: operator.then_some(now),
             decisions: Decisions::default(),
             overlay: None,
             toasts: Toasts::default(),
             hits: Hits::default(),
             views: kept.views,
+            deleted_view: None,
             leaving: false,
             drafts: kept.drafts,
             last_change: 0,
@@ -173,6 +216,22 @@ impl App {
             Message::Changed(answer) => self.changed(answer),
             Message::Resolved(key, answer) => self.resolved(key, answer),
             Message::LookedUp(key, answer) => self.looked_up(key, answer),
+            Message::Credentials(answer) => {
+                self.listed_credentials(answer);
+                Vec::new()
+            }
+            Message::CredentialCreated(answer) => {
+                self.credential_created(answer);
+                Vec::new()
+            }
+            Message::CredentialRevoked(kind, id, answer) => {
+                self.credential_revoked(kind, &id, answer);
+                Vec::new()
+            }
+            Message::Written(answer) => {
+                self.written(answer);
+                Vec::new()
+            }
             Message::DeskFailed(words) => {
                 self.tell(Tone::Bad, format!("This could not be kept on the desk: {words}"));
                 Vec::new()
@@ -186,6 +245,7 @@ impl App {
     fn settle(&mut self) -> Vec<Effect> {
         let now = self.now;
         self.toasts.expire(now);
+        self.show_arrived_secret();
         self.queue.freeze(self.overlay.is_some(), now);
         // While it is asked what to do with them, none leaves.
         self.decisions.hold(matches!(self.overlay, Some(Overlay::Leave)), now);
@@ -194,7 +254,15 @@ impl App {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
         effects.extend(self.queue.settle(now));
-        let kept = self.queue.kept();
+        if self.screen == ScreenName::Settings {
+            effects.extend(self.settings_screen.settle(now));
+        }
+        if self.write_due.is_some_and(|due| due <= now) {
+            // Asked again by the answer.
+            self.write_due = None;
+            effects.push(Effect::TryWriting);
+        }
+        let kept = Layout { screen: Some(self.screen.name().to_owned()), ..self.queue.kept() };
         if kept != self.kept {
             effects.push(Effect::Keep(Keep::Layout(kept.clone())));
             self.kept = kept;
@@ -202,13 +270,24 @@ impl App {
         if self.leaving && self.decisions.sending() == 0 {
             effects.push(Effect::Quit);
         }
+        self.make_room_for_notes();
         effects
+    }
+
+    /// Notes hide no row: where they need more than the line that is kept for them, the screen above gets shorter.
+    fn make_room_for_notes(&mut self) {
+        let more = u16::try_from(self.notes(self.area.width).len().saturating_sub(1)).unwrap_or(0);
+        if more != self.queue.more_notes {
+            self.queue.more_notes = more;
+            self.queue.resize(self.area);
+        }
     }
 
     /// When [`Message::Tick`] is wanted next. Nothing that can be seen changes by itself before that.
     pub fn next_wake(&self) -> Timestamp {
         let minute = self.now + Duration::seconds(60 - i64::from(self.now.second())) - Duration::nanoseconds(self.now.nanosecond().into());
-        let others = [self.decisions.next_wake(self.now), self.toasts.next_wake(), self.queue.next_wake()];
+        let settings = (self.screen == ScreenName::Settings).then(|| self.settings_screen.next_wake()).flatten();
+        let others = [self.decisions.next_wake(self.now), self.toasts.next_wake(), self.queue.next_wake(), settings, self.write_due];
         others.into_iter().flatten().fold(minute, Timestamp::min)
     }
 
@@ -277,8 +356,8 @@ impl App {
 
     fn input_to_screen(&mut self, event: Event) -> Vec<Effect> {
         match event {
-            Event::Key(key) if self.queue.search.is_some() => self.key_to_search(key),
-            Event::Key(key) => match self.settings.keymap.action(&[Context::Queue, Context::Always], Key::from(key)) {
+            Event::Key(key) if self.is_searching() => self.key_to_search(key),
+            Event::Key(key) => match self.settings.keymap.action(&self.contexts(), Key::from(key)) {
                 Some(action) => self.act(action),
                 None => Vec::new(),
             },
@@ -289,7 +368,8 @@ impl App {
     }
 
     fn paste(&mut self, text: &str) -> Vec<Effect> {
-        let pasted = self.queue.search.as_mut().map(|search| search.input.paste(text));
+        let search = self.queue.search.as_mut().filter(|_| self.screen == ScreenName::Queue);
+        let pasted = search.map(|search| search.input.paste(text));
         match pasted {
             Some(Ok(())) => self.queue.typed(self.now),
             Some(Err(why)) => self.tell(Tone::Bad, why),
@@ -317,8 +397,75 @@ impl App {
         Vec::new()
     }
 
+    /// Whether the search line has the keys.
+    pub(super) fn is_searching(&self) -> bool {
+        self.screen == ScreenName::Queue && self.queue.search.is_some()
+    }
+
+    /// Whose keys work on the screen, the nearest first.
+    pub(super) fn contexts(&self) -> [Context; 2] {
+        match self.screen {
+            ScreenName::Queue => [Context::Queue, Context::Always],
+            ScreenName::Settings => [Context::Settings, Context::Always],
+        }
+    }
+
+    pub(super) fn go_to(&mut self, screen: ScreenName) {
+        if screen == ScreenName::Settings && self.screen != screen {
+            self.settings_screen.refresh(self.now);
+        }
+        self.screen = screen;
+    }
+
+    /// Takes in whether the service can write, and asks again: soon where it cannot, else with the minute.
+    fn written(&mut self, answer: Answer<()>) {
+        let minute = Duration::seconds(60 - i64::from(self.now.second())) - Duration::nanoseconds(self.now.nanosecond().into());
+        match answer {
+            Ok(()) => {
+                if self.unwritten.take().is_some() {
+                    self.tell(Tone::Good, "Decisions can be recorded again.");
+                }
+                self.write_due = Some(self.now + minute);
+            }
+            Err(error) => {
+                let since = self.unwritten.take().map_or(self.now, |(since, _)| since);
+                self.unwritten = Some((since, error));
+                self.write_due = Some(self.now + WRITE_AGAIN);
+            }
+        }
+    }
+
+    /// Something could not be done: where that may be for want of room, it is looked at now whether anything can be written.
+    pub(super) fn note_unwritten(&mut self, error: &ServiceError) {
+        if matches!(error, ServiceError::Unavailable(_)) && self.write_due.is_some() {
+            self.write_due = Some(self.now);
+        }
+    }
+
     /// Does what a key, a click or the help asks for.
     pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
+        match action {
+            Action::ShowQueue => self.go_to(ScreenName::Queue),
+            Action::ShowSettings => self.go_to(ScreenName::Settings),
+            Action::Help => self.overlay = Some(Overlay::Help(Help::of(self.contexts()))),
+            Action::Undo => return self.undo(),
+            Action::Mouse => {
+                let on = self.mouse.toggle();
+                let key = self.settings.keymap.key_of(Action::Mouse);
+                let words = if on { "The mouse is avert's again." } else { "The mouse is the terminal's: text can be selected." };
+                self.tell(Tone::Note, format!("{words} {key} changes it back."));
+                return vec![Effect::Mouse(on)];
+            }
+            Action::Redraw => return vec![Effect::Redraw],
+            Action::Suspend => return vec![Effect::Suspend],
+            Action::Quit => return self.quit(),
+            _ if self.screen == ScreenName::Settings => return self.act_in_settings(action),
+            _ => return self.act_in_queue(action),
+        }
+        Vec::new()
+    }
+
+    fn act_in_queue(&mut self, action: Action) -> Vec<Effect> {
         let page = i64::from(self.queue.regions().rows.height.saturating_sub(1).max(1));
         let listing = &mut self.queue.listing;
         match action {
@@ -334,12 +481,7 @@ impl App {
             Action::DetailUp => self.scroll_detail(-3),
             Action::DetailWider => self.move_divider(self.queue.divider.saturating_sub(3)),
             Action::DetailNarrower => self.move_divider(self.queue.divider.saturating_add(3)),
-            Action::Open => {
-                if self.queue.current().is_some() {
-                    self.queue.page = true;
-                    self.queue.resize(self.area);
-                }
-            }
+            Action::Open => self.open_page(),
             Action::Back => self.back(),
             Action::Search => {
                 self.queue.page = false;
@@ -356,31 +498,26 @@ impl App {
             }
             Action::Columns => self.overlay = Some(Overlay::Columns(menu::Choice::default())),
             Action::Jump => self.overlay = Some(Overlay::Prompt(Prompt::new(Purpose::Jump, ""))),
-            Action::Help => self.overlay = Some(Overlay::Help(Help::default())),
             Action::SortNext => return self.queue.sort_next(),
             Action::SortReverse => return self.queue.sort_by(self.queue.sort().field),
             Action::Refund => return self.open_form(Choice::Refunded),
             Action::NotRefunded => return self.open_form(Choice::NotRefunded),
             Action::Invalid => return self.open_form(Choice::Invalid),
-            Action::Undo => return self.undo(),
             Action::CopyId => return self.copy(false),
             Action::CopyJson => return self.copy(true),
             Action::Refresh => return self.queue.refresh(self.now),
-            Action::Mouse => {
-                let on = self.mouse.toggle();
-                let key = self.settings.keymap.key_of(Action::Mouse);
-                let words = if on { "The mouse is avert's again." } else { "The mouse is the terminal's: text can be selected." };
-                self.tell(Tone::Note, format!("{words} {key} changes it back."));
-                return vec![Effect::Mouse(on)];
-            }
-            Action::Redraw => return vec![Effect::Redraw],
-            Action::Suspend => return vec![Effect::Suspend],
-            Action::Quit => return self.quit(),
-            // These belong to what lies over the screen, which is asked first.
-            Action::MenuDown | Action::MenuUp | Action::MenuPick | Action::MenuClose | Action::ViewSave | Action::ViewDelete => {}
-            Action::ColumnToggle | Action::ColumnLeft | Action::ColumnRight | Action::ColumnSort | Action::ColumnReset => {}
+            // The others belong to every screen, to another one, or to what lies over the screen, which is asked first.
+            _ => {}
         }
         Vec::new()
+    }
+
+    /// Gives the alert under the cursor the whole page.
+    fn open_page(&mut self) {
+        if self.queue.current().is_some() {
+            self.queue.page = true;
+            self.queue.resize(self.area);
+        }
     }
 
     fn back(&mut self) {

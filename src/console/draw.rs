@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
-use super::app::App;
+use super::app::{App, ScreenName};
 use super::decisions::{State, seconds_left};
 use super::hits::{Hit, Hits};
 use super::keymap::{Action, Context};
@@ -15,10 +15,13 @@ use super::overlays::Overlay;
 use super::pen::{Pen, put_middle, put_right};
 use super::screens::queue::layout::{Regions, SMALLEST};
 use super::screens::queue::{detail, list};
+use super::screens::settings::{self, dialogs};
 use super::screens::{columns_menu, leave, views_menu};
-use super::text::{clean, columns, counted};
+use super::text::{clean, columns, counted, wrap};
+use super::theme::ThemeName;
 use super::times;
-use crate::service::Environment;
+use super::toasts::{self, NoteLine};
+use crate::service::{Environment, ServiceError};
 
 impl App {
     /// Draws everything. What can be clicked is noted on the way.
@@ -53,6 +56,8 @@ impl App {
             lines.push((format!("{unsent} soon; {quit} takes back"), theme.warning));
         }
         let top = area.y + area.height.saturating_sub(u16::try_from(lines.len()).unwrap_or(0)) / 2;
+        let lines: Vec<_> = lines.iter().flat_map(|(line, style)| wrap(line, area.width).into_iter().map(|line| (line, *style))).collect();
+        let top = top.min(area.bottom().saturating_sub(u16::try_from(lines.len()).unwrap_or(0)).max(area.y));
         for ((line, style), y) in lines.iter().zip(top..area.bottom()) {
             put_middle(buffer, Rect { y, height: 1, ..area }, line, *style);
         }
@@ -61,8 +66,55 @@ impl App {
     fn draw_screen(&self, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
         let look = self.look();
         let regions = self.queue.regions();
+        match self.screen {
+            ScreenName::Queue => self.draw_queue(frame, &regions, &look, hits),
+            ScreenName::Settings => {
+                let body = Rect { y: regions.title.y, height: regions.footer.y.saturating_sub(regions.title.y + 1), ..area };
+                settings::draw::draw(&self.settings_screen, &self.facts(), &look, frame.buffer_mut(), body, hits);
+            }
+        }
+        if self.overlay.is_some() {
+            self.theme.veil(frame.buffer_mut(), area);
+        }
+        self.draw_header(frame.buffer_mut(), &regions, &look, hits);
+        self.draw_footer(frame.buffer_mut(), &regions, &look, hits);
+        let notes = self.notes(area.width);
+        let noted = u16::try_from(notes.len()).unwrap_or(0);
+        let between = Rect { y: regions.header.bottom(), height: area.height.saturating_sub(2 + noted), ..area };
+        self.draw_overlay(frame, between, &look, hits);
+        let lines = Rect { y: regions.footer.y.saturating_sub(noted), height: noted, ..area };
+        toasts::draw(&notes, &self.theme, frame.buffer_mut(), lines);
+    }
+
+    /// The lines above the footer: what lasts, then what is new.
+    pub(super) fn notes(&self, width: u16) -> Vec<NoteLine> {
+        let lasting = self.unwritten.as_ref().map(|(since, error)| {
+            let why = match error {
+                ServiceError::Unavailable(why) => why.clone(),
+                other => other.to_string(),
+            };
+            format!("Since {} nothing can be recorded: {why}. It is tried again by itself.", since.format("%H:%M"))
+        });
+        self.toasts.lines(lasting.as_deref(), width)
+    }
+
+    /// What this console is set to, for the Settings screen.
+    fn facts(&self) -> Vec<(String, String)> {
+        let settings = &self.settings;
+        let theme = settings.theme.map_or("as the terminal's background calls for", ThemeName::as_str);
+        let grace = match settings.grace.as_secs() {
+            0 => "none: a decision is sent at once".to_owned(),
+            seconds => format!("{seconds} s in which a decision can be taken back"),
+        };
+        let mut facts = self.place.facts.clone();
+        facts.push(("theme".to_owned(), theme.to_owned()));
+        facts.push(("grace".to_owned(), grace));
+        facts
+    }
+
+    fn draw_queue(&self, frame: &mut Frame<'_>, regions: &Regions, look: &Look<'_>, hits: &mut Hits) {
         if !self.queue.page {
-            list::draw(&self.queue, &look, frame, hits);
+            list::draw(&self.queue, look, frame, hits);
         }
         if let Some(divider) = regions.divider {
             for y in divider.y..divider.bottom() {
@@ -71,17 +123,9 @@ impl App {
             hits.push(divider, Hit::Divider);
         }
         if let Some(detail) = regions.detail {
-            let most = detail::draw(&self.queue, &look, frame.buffer_mut(), detail, hits);
+            let most = detail::draw(&self.queue, look, frame.buffer_mut(), detail, hits);
             self.queue.detail_most.set(most);
         }
-        if self.overlay.is_some() {
-            self.theme.veil(frame.buffer_mut(), area);
-        }
-        self.draw_header(frame.buffer_mut(), &regions, &look);
-        self.draw_footer(frame.buffer_mut(), &regions, &look, hits);
-        let between = Rect { y: regions.header.bottom(), height: area.height.saturating_sub(2), ..area };
-        self.draw_overlay(frame, between, &look, hits);
-        self.toasts.draw(&self.theme, frame.buffer_mut(), between);
     }
 
     fn draw_overlay(&self, frame: &mut Frame<'_>, area: Rect, look: &Look<'_>, hits: &mut Hits) {
@@ -98,10 +142,15 @@ impl App {
             Some(Overlay::Columns(choice)) => columns_menu::draw(*choice, &self.queue.columns, self.queue.sort(), look, frame, area, hits),
             Some(Overlay::Prompt(prompt)) => prompt.draw(look, frame, area, hits),
             Some(Overlay::Leave) => leave::draw(look, frame, area, hits),
+            Some(Overlay::NewCredential(choice)) => dialogs::draw_kinds(*choice, look, frame, area, hits),
+            Some(Overlay::Secret(dialog)) => dialog.draw(look, frame, area, hits),
+            Some(Overlay::Revoke(credential)) => {
+                dialogs::draw_revoke(credential, self.settings_screen.is_own(credential), look, frame, area, hits);
+            }
         }
     }
 
-    fn draw_header(&self, buffer: &mut Buffer, regions: &Regions, look: &Look<'_>) {
+    fn draw_header(&self, buffer: &mut Buffer, regions: &Regions, look: &Look<'_>, hits: &mut Hits) {
         let theme = look.theme;
         buffer.set_style(regions.header, Style::reset().patch(theme.page).patch(theme.bar));
         let line = Rect { x: regions.header.x + 1, width: regions.header.width.saturating_sub(2), ..regions.header };
@@ -123,10 +172,29 @@ impl App {
             pen.put(" READ-ONLY ", theme.muted);
         }
         pen.skip(4);
-        pen.put_whole("Queue", theme.strong);
+        self.draw_tabs(&mut pen, look, hits);
         if !self.mouse.is_on() && self.settings.mouse {
             pen.skip(3);
             pen.put_whole("mouse off", theme.quiet);
+        }
+    }
+
+    /// The screens, each with its key; where there is no room for all, the one that is open.
+    fn draw_tabs(&self, pen: &mut Pen<'_>, look: &Look<'_>, hits: &mut Hits) {
+        let tab = |(screen, _, name, action): (ScreenName, &str, &'static str, Action)| (screen, look.key(action), name, action);
+        let tabs = ScreenName::ALL.map(tab);
+        let needed: u16 = tabs.iter().map(|(_, key, name, _)| columns(key) + columns(name) + 4).sum();
+        let all = needed <= pen.room() + 3;
+        for (screen, key, name, action) in tabs.into_iter().filter(|(screen, ..)| all || *screen == self.screen) {
+            let open = screen == self.screen;
+            if columns(&key) + 1 + columns(name) > pen.room() {
+                return;
+            }
+            let number = pen.put(&key, if open { look.theme.key } else { look.theme.quiet });
+            pen.skip(1);
+            let word = pen.put(name, if open { look.theme.strong } else { look.theme.quiet });
+            hits.push(number.union(word), Hit::Do(action));
+            pen.skip(3);
         }
     }
 
@@ -141,6 +209,7 @@ impl App {
                 ("▲", format!("stale since {}, trying again", since.format("%H:%M")), theme.warning)
             }
             Some(_) => ("▲", "no answer, trying again".to_owned(), theme.warning),
+            None if self.unwritten.is_some() => ("▲", "nothing can be recorded".to_owned(), theme.warning),
             None if self.queue.listing.total().is_none() => ("·", "connecting".to_owned(), theme.quiet),
             None => ("●", "live".to_owned(), theme.ok),
         };
@@ -159,7 +228,7 @@ impl App {
         if self.overlay.is_some() || self.leaving {
             return;
         }
-        if self.queue.search.is_some() {
+        if self.is_searching() {
             for (key, words) in [("enter", "keep"), ("esc", "as before"), ("↑↓", "walk the list")] {
                 pen.put_whole(key, theme.key);
                 pen.skip(1);
@@ -168,12 +237,16 @@ impl App {
             }
             return;
         }
-        let back = self.queue.page.then_some(Action::Back);
+        let in_queue = self.screen == ScreenName::Queue;
+        let back = (self.queue.page || !in_queue).then_some(Action::Back);
         let bindings = back.iter().filter_map(|action| look.keymap.binding(*action));
         // The help stays, however narrow it gets: from there every key is found.
         let help = look.keymap.binding(Action::Help);
         let help_room = help.map_or(0, |help| columns(&help.words) + 8);
-        let shown = bindings.chain(look.keymap.bindings(&[Context::Queue, Context::Always]).filter(|binding| binding.footer));
+        let contexts = self.contexts();
+        // The screen's own keys come before those of every screen.
+        let of = |context: Context| look.keymap.bindings(context).filter(|binding| binding.footer);
+        let shown = bindings.chain(contexts.into_iter().flat_map(of));
         let can_answer = !self.place.read_only && self.queue.current().is_none_or(|alert| alert.outcome.is_none());
         let mut full = false;
         for binding in shown {

@@ -11,7 +11,7 @@ use super::message::Message;
 use super::screens::queue::listing::Need;
 use crate::desk::{Desk, Draft, Layout, SavedView};
 use crate::domain::{AlertFilter, AlertId, AlertQuery, PageRequest, Sort};
-use crate::service::{Deployment, ResolveRequest, ServiceError};
+use crate::service::{CredentialKind, Deployment, ResolveRequest, Secret, ServiceError};
 
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,10 +38,20 @@ pub enum Effect {
     Resolve(u64, AlertId, ResolveRequest),
     /// Look up what became of a decision.
     LookUp(u64, AlertId),
+    /// Load every key and client.
+    LoadCredentials,
+    /// Create a credential.
+    CreateCredential(CredentialKind),
+    /// Revoke a credential.
+    RevokeCredential(CredentialKind, String),
+    /// Try whether the service can write.
+    TryWriting,
     /// Keep something on the desk.
     Keep(Keep),
     /// Copy a text to the clipboard of whoever sits at the terminal.
     Copy(String),
+    /// Copy a secret to the clipboard, and keep it nowhere.
+    CopySecret(Secret),
     /// Take the mouse, or give it back to the terminal.
     Mouse(bool),
     /// Draw everything anew.
@@ -128,8 +138,36 @@ impl Runner {
                 tokio::spawn(async move { messages.send(Message::Resolved(key, alerts.resolve(id, request).await)) });
             }
             Effect::LookUp(key, id) => self.read(async move |deployment| Message::LookedUp(key, deployment.alerts.get(id).await)),
+            Effect::LoadCredentials => {
+                if let Some(credentials) = self.deployment.credentials.clone() {
+                    self.read(async move |_| Message::Credentials(credentials.credentials().await));
+                }
+            }
+            // What changes something runs to its end whatever happens to the console.
+            Effect::CreateCredential(kind) => {
+                if let Some(credentials) = self.deployment.credentials.clone() {
+                    let messages = self.messages.clone();
+                    tokio::spawn(async move { messages.send(Message::CredentialCreated(credentials.create_credential(kind).await)) });
+                }
+            }
+            Effect::RevokeCredential(kind, id) => {
+                if let Some(credentials) = self.deployment.credentials.clone() {
+                    let messages = self.messages.clone();
+                    tokio::spawn(async move {
+                        let answer = credentials.revoke_credential(kind, &id).await;
+                        messages.send(Message::CredentialRevoked(kind, id, answer))
+                    });
+                }
+            }
+            Effect::TryWriting => {
+                if let Some(operator) = self.deployment.operator.clone() {
+                    self.read(async move |_| Message::Written(operator.try_writing().await));
+                }
+            }
             Effect::Keep(what) => self.keep(what),
-            Effect::Copy(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => return Some(effect),
+            Effect::Copy(_) | Effect::CopySecret(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
+                return Some(effect);
+            }
         }
         None
     }

@@ -3,6 +3,8 @@
 use std::io;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::Event;
 use ratatui::Terminal;
@@ -10,6 +12,7 @@ use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::layout::Rect;
 use tokio::sync::mpsc::{self, Receiver, UnboundedReceiver};
 use tokio::time::Instant;
+use zeroize::Zeroize;
 
 use super::app::{App, Kept, Parts};
 use super::effects::{Effect, Runner};
@@ -149,6 +152,15 @@ impl Stage for Screen {
                 written.map_err(io::Error::other)?;
                 self.writer.send(sequence.as_bytes())
             }
+            Effect::CopySecret(secret) => {
+                // OSC 52, made here so that every copy of the secret on the way is wiped.
+                let mut encoded = BASE64.encode(secret.reveal());
+                let mut sequence = format!("\x1b]52;c;{encoded}\x1b\\");
+                encoded.zeroize();
+                let sent = self.writer.send(sequence.as_bytes());
+                sequence.zeroize();
+                sent
+            }
             Effect::Mouse(on) => self.guard.set_mouse(on),
             Effect::Redraw => self.redraw(),
             Effect::Suspend => {
@@ -177,8 +189,19 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let (_reader, mut keys) = Keys::read();
     let (sender, mut messages) = mpsc::unbounded_channel();
     let operator = deployment.operator.is_some();
+    let own_credentials = deployment.credentials.as_ref().map(|credentials| credentials.in_use());
     let mut runner = Runner::new(deployment, desk, sender.clone());
-    let parts = Parts { place, settings, theme, clock: clock.clone(), alert_json, operator, kept, size: (size.width, size.height) };
+    let parts = Parts {
+        place,
+        settings,
+        theme,
+        clock: clock.clone(),
+        alert_json,
+        operator,
+        own_credentials,
+        kept,
+        size: (size.width, size.height),
+    };
     let (mut app, first) = App::new(parts);
     let mut screen = Screen { terminal, writer, guard, title };
 

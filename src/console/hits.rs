@@ -29,6 +29,12 @@ pub enum Hit {
     Entry(usize),
     /// A choice of the dialog that asks before leaving.
     Leave(super::screens::leave::Leave),
+    /// A row of keys and clients.
+    Credential(usize),
+    /// A button beside a secret.
+    Secret(super::screens::settings::dialogs::SecretStep),
+    /// An answer to whether a credential is to be revoked.
+    Revoke(super::screens::settings::dialogs::Revoke),
     /// Inside a menu or dialog, on nothing.
     Inside,
 }

@@ -55,6 +55,15 @@ pub enum Action {
     ColumnRight,
     ColumnSort,
     ColumnReset,
+    ShowQueue,
+    ShowSettings,
+    CredentialCreate,
+    CredentialRevoke,
+    ViewRestore,
+    MenuPageDown,
+    MenuPageUp,
+    MenuFirst,
+    MenuLast,
 }
 
 /// Where a key works.
@@ -65,6 +74,8 @@ pub enum Context {
     Always,
     /// On the Queue screen.
     Queue,
+    /// On the Settings screen.
+    Settings,
     /// In any list that opens over the screen.
     Menu,
     /// In the list of views.
@@ -77,10 +88,13 @@ impl Context {
     /// Whether a key of one context can mean something in the other at the same time.
     fn meets(self, other: Self) -> bool {
         let chain = |context: Self| match context {
-            Self::Always | Self::Queue => 0,
+            Self::Always | Self::Queue | Self::Settings => 0,
             Self::Menu | Self::Views | Self::Columns => 1,
         };
-        let siblings = matches!((self, other), (Self::Views, Self::Columns) | (Self::Columns, Self::Views));
+        let siblings = matches!(
+            (self, other),
+            (Self::Views, Self::Columns) | (Self::Columns, Self::Views) | (Self::Queue, Self::Settings) | (Self::Settings, Self::Queue)
+        );
         chain(self) == chain(other) && !siblings
     }
 }
@@ -187,6 +201,8 @@ pub struct Binding {
     pub about: String,
     /// Whether it stands in the footer.
     pub footer: bool,
+    /// The heading it stands under in the help.
+    pub group: String,
 }
 
 /// Why a keymap was refused.
@@ -221,6 +237,8 @@ struct DefaultBinding {
     words: String,
     #[serde(default)]
     footer: bool,
+    #[serde(default)]
+    group: String,
     about: String,
 }
 
@@ -249,8 +267,8 @@ impl Keymap {
             let line = line_of(text, bind.keys.span().start);
             lines.insert(bind.action, Some(line));
             let keys = parse_keys(bind.keys.get_ref(), line)?;
-            let DefaultBinding { action, context, words, footer, about, .. } = bind;
-            bindings.push(Binding { action, context, keys, words, about, footer });
+            let DefaultBinding { action, context, words, footer, group, about, .. } = bind;
+            bindings.push(Binding { action, context, keys, words, about, footer, group });
         }
         Self::indexed(bindings, &lines)
     }
@@ -299,9 +317,14 @@ impl Keymap {
         contexts.iter().find_map(|context| self.index.get(&(*context, key)).copied())
     }
 
-    /// The bindings of these contexts, in the order of the file.
-    pub fn bindings<'a>(&'a self, contexts: &'a [Context]) -> impl Iterator<Item = &'a Binding> {
-        self.bindings.iter().filter(|binding| contexts.contains(&binding.context))
+    /// Every binding, in the order of the file.
+    pub fn all(&self) -> impl Iterator<Item = &Binding> {
+        self.bindings.iter()
+    }
+
+    /// The bindings of one context, in the order of the file.
+    pub fn bindings(&self, context: Context) -> impl Iterator<Item = &Binding> {
+        self.bindings.iter().filter(move |binding| binding.context == context)
     }
 
     /// How an action is bound.

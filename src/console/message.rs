@@ -4,7 +4,7 @@ use crossterm::event::Event;
 
 use super::screens::queue::listing::Ticket;
 use crate::domain::{Alert, AlertId, Page};
-use crate::service::{AtRisk, Delivery, ServiceError};
+use crate::service::{AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, Revoked, ServiceError};
 
 /// The answer of a service.
 pub type Answer<T> = Result<T, ServiceError>;
@@ -36,6 +36,14 @@ pub enum Message {
     Resolved(u64, Answer<Alert>),
     /// What the alert of a decision looks like whose fate is not known.
     LookedUp(u64, Answer<Alert>),
+    /// Every key and client.
+    Credentials(Answer<CredentialList>),
+    /// What became of creating a credential.
+    CredentialCreated(Answer<CreatedCredential>),
+    /// What became of revoking a credential.
+    CredentialRevoked(CredentialKind, String, Answer<Revoked>),
+    /// Whether the service can write.
+    Written(Answer<()>),
     /// Something of the desk could not be kept, in words.
     DeskFailed(String),
     /// The process was asked to stop for a while.

@@ -6,6 +6,7 @@
 //! knows services, never an engine: what else it needs of one is handed to it in its [`Session`].
 
 pub mod app;
+mod credentials;
 pub mod decisions;
 pub mod draw;
 pub mod effects;
@@ -76,6 +77,8 @@ pub struct Place {
     pub read_only: bool,
     /// In whose words decisions are given.
     pub dialect: Dialect,
+    /// What there is to know of this console and its service, for the Settings screen: label and words.
+    pub facts: Vec<(String, String)>,
 }
 
 /// How one likes the console.

@@ -3,7 +3,7 @@
 use chrono::Duration;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
-use super::app::App;
+use super::app::{App, ScreenName};
 use super::effects::Effect;
 use super::hits::Hit;
 use super::keymap::Action;
@@ -66,6 +66,10 @@ impl App {
     }
 
     fn wheel(&mut self, event: MouseEvent, rows: i64) -> Vec<Effect> {
+        if self.screen == ScreenName::Settings {
+            self.settings_screen.move_by(rows.signum());
+            return Vec::new();
+        }
         let in_detail = self.queue.regions().detail.is_some_and(|area| area.contains((event.column, event.row).into()));
         if in_detail || self.queue.page {
             self.scroll_detail(rows);
@@ -78,6 +82,7 @@ impl App {
     fn click(&mut self, hit: Hit, event: MouseEvent) -> Vec<Effect> {
         match hit {
             Hit::Row(row) => return self.click_row(row),
+            Hit::Credential(row) => self.settings_screen.move_to(row),
             Hit::Title(column) => {
                 if let Some(field) = column.sort_field() {
                     return self.queue.sort_by(field);
@@ -92,7 +97,7 @@ impl App {
                 self.mouse.drag = Some(hit);
                 self.drag(event);
             }
-            Hit::List | Hit::Detail | Hit::Entry(_) | Hit::Leave(_) | Hit::Inside => {}
+            Hit::List | Hit::Detail | Hit::Entry(_) | Hit::Leave(_) | Hit::Secret(_) | Hit::Revoke(_) | Hit::Inside => {}
         }
         Vec::new()
     }
@@ -139,17 +144,26 @@ impl App {
             (MouseEventKind::Down(MouseButton::Left), Some(Hit::Entry(index)), Overlay::Views(_)) => {
                 return self.act_in_menu(Overlay::Views(Choice::at(index)), Action::MenuPick);
             }
+            (MouseEventKind::Down(MouseButton::Left), Some(Hit::Entry(index)), Overlay::NewCredential(_)) => {
+                return self.act_in_menu(Overlay::NewCredential(Choice::at(index)), Action::MenuPick);
+            }
             (MouseEventKind::Down(MouseButton::Left), Some(Hit::Entry(index)), Overlay::Columns(_)) => {
                 return self.act_in_menu(Overlay::Columns(Choice::at(index)), Action::ColumnToggle);
             }
             (
                 MouseEventKind::Down(MouseButton::Left),
                 Some(Hit::Do(action)),
-                overlay @ (Overlay::Help(_) | Overlay::Views(_) | Overlay::Columns(_)),
+                overlay @ (Overlay::Help(_) | Overlay::Views(_) | Overlay::Columns(_) | Overlay::NewCredential(_)),
             ) => {
                 return self.act_in_menu(overlay, action);
             }
             (MouseEventKind::Down(MouseButton::Left), Some(Hit::Leave(choice)), Overlay::Leave) => return self.leave(choice),
+            (MouseEventKind::Down(MouseButton::Left), Some(Hit::Secret(step)), Overlay::Secret(dialog)) => {
+                return self.step_secret(dialog, step);
+            }
+            (MouseEventKind::Down(MouseButton::Left), Some(Hit::Revoke(choice)), Overlay::Revoke(credential)) => {
+                return self.answer_revoke(&credential, choice);
+            }
             (_, _, overlay) => self.overlay = Some(overlay),
         }
         Vec::new()
@@ -157,7 +171,9 @@ impl App {
 
     fn act_in_menu_or_keep(&mut self, overlay: Overlay, action: Action) -> Vec<Effect> {
         match overlay {
-            overlay @ (Overlay::Help(_) | Overlay::Views(_) | Overlay::Columns(_)) => self.act_in_menu(overlay, action),
+            overlay @ (Overlay::Help(_) | Overlay::Views(_) | Overlay::Columns(_) | Overlay::NewCredential(_)) => {
+                self.act_in_menu(overlay, action)
+            }
             other => {
                 self.overlay = Some(other);
                 Vec::new()

@@ -13,11 +13,14 @@ use super::screens::prompt::{Prompt, Purpose};
 use super::screens::queue::View;
 use super::screens::queue::columns::Column;
 use super::screens::resolve_form::ResolveForm;
+use super::screens::settings::KINDS;
+use super::screens::settings::dialogs::{Revoke, SecretDialog};
 use super::screens::{columns_menu, views_menu};
 use super::toasts::Tone;
 use super::widgets::menu;
 use super::widgets::text_input::Typed;
 use crate::desk::{BuiltIn, SavedView};
+use crate::service::Credential;
 
 /// What lies over the screen. While something does, the order of the list is frozen.
 #[derive(Debug)]
@@ -29,6 +32,9 @@ pub(super) enum Overlay {
     Columns(menu::Choice),
     Prompt(Prompt),
     Leave,
+    NewCredential(menu::Choice),
+    Secret(Box<SecretDialog>),
+    Revoke(Box<Credential>),
 }
 
 impl App {
@@ -80,6 +86,8 @@ impl App {
                 };
             }
             Overlay::Prompt(_) => return self.key_to_prompt(overlay, key),
+            Overlay::Secret(_) | Overlay::Revoke(_) => return self.key_to_dialog(overlay, key),
+            Overlay::NewCredential(_) => &[Context::Menu],
             Overlay::Help(help) => {
                 // What is typed is searched for, so letters are no commands here.
                 let is_text = matches!(key.code, KeyCode::Char(_)) && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
@@ -98,6 +106,23 @@ impl App {
             Some(action) => self.act_in_menu(overlay, action),
             None => {
                 self.overlay = Some(overlay);
+                Vec::new()
+            }
+        }
+    }
+
+    fn key_to_dialog(&mut self, overlay: Overlay, key: KeyEvent) -> Vec<Effect> {
+        match overlay {
+            Overlay::Secret(dialog) => self.key_to_secret(dialog, key),
+            Overlay::Revoke(credential) => match Revoke::of(key) {
+                Some(choice) => self.answer_revoke(&credential, choice),
+                None => {
+                    self.overlay = Some(Overlay::Revoke(credential));
+                    Vec::new()
+                }
+            },
+            other => {
+                self.overlay = Some(other);
                 Vec::new()
             }
         }
@@ -160,10 +185,15 @@ impl App {
             }
             Overlay::Views(choice) => (choice, BuiltIn::ALL.len() + self.views.len()),
             Overlay::Columns(choice) => (choice, columns_menu::all(&self.queue.columns).len()),
+            Overlay::NewCredential(choice) => (choice, KINDS.len()),
             _ => return Vec::new(),
         };
         match action {
             Action::MenuDown | Action::MenuUp => choice.step(action == Action::MenuDown, length),
+            Action::MenuFirst => *choice = menu::Choice::default(),
+            Action::MenuLast => *choice = menu::Choice::at(length.saturating_sub(1)),
+            Action::MenuPageDown => choice.leap(true, length),
+            Action::MenuPageUp => choice.leap(false, length),
             Action::MenuClose => return Vec::new(),
             Action::MenuPick => return self.pick(overlay),
             _ => return self.change_in_menu(overlay, action),
@@ -190,6 +220,7 @@ impl App {
                     None => Vec::new(),
                 }
             }
+            Overlay::NewCredential(choice) => self.create_credential(choice),
             // In the list of columns, choosing is done.
             _ => Vec::new(),
         }
@@ -204,17 +235,37 @@ impl App {
                 match index {
                     Some(index) => {
                         let view = self.views.remove(index);
-                        self.tell(Tone::Good, format!("Deleted {}.", view.name));
-                        effects.push(Effect::Keep(Keep::NoView(view.name)));
+                        let key = self.settings.keymap.key_of(Action::ViewRestore);
+                        self.tell(Tone::Good, format!("Deleted {}. {key} in this list brings it back.", view.name));
+                        effects.push(Effect::Keep(Keep::NoView(view.name.clone())));
+                        self.deleted_view = Some((index, view));
                     }
                     None => self.tell(Tone::Note, "The built-in views stay."),
                 }
                 Overlay::Views(choice)
             }
+            (Overlay::Views(choice), Action::ViewRestore) => Overlay::Views(self.restore_view(choice, &mut effects)),
             (Overlay::Columns(choice), action) => Overlay::Columns(self.change_columns(choice, action, &mut effects)),
             (other, _) => other,
         });
         effects
+    }
+
+    /// Brings back the view that was deleted last. One that was saved under its name meanwhile stays.
+    fn restore_view(&mut self, choice: menu::Choice, effects: &mut Vec<Effect>) -> menu::Choice {
+        let Some((index, view)) = self.deleted_view.take() else {
+            self.tell(Tone::Note, "No view was deleted.");
+            return choice;
+        };
+        if self.views.iter().any(|known| known.name.to_lowercase() == view.name.to_lowercase()) {
+            self.tell(Tone::Note, format!("There is another view {} by now.", view.name));
+            return choice;
+        }
+        let at = index.min(self.views.len());
+        self.views.insert(at, view.clone());
+        self.tell(Tone::Good, format!("{} is back.", view.name));
+        effects.push(Effect::Keep(Keep::View(view)));
+        menu::Choice::at(BuiltIn::ALL.len() + at)
     }
 
     fn change_columns(&mut self, choice: menu::Choice, action: Action, effects: &mut Vec<Effect>) -> menu::Choice {

@@ -150,6 +150,9 @@ impl App {
     pub(super) fn resolved(&mut self, key: u64, answer: Answer<Alert>) -> Vec<Effect> {
         let Some(decision) = self.decisions.get(key).cloned() else { return Vec::new() };
         let mut effects = Vec::new();
+        if let Err(error) = &answer {
+            self.note_unwritten(error);
+        }
         if let Some(news) = self.decisions.answered(key, answer) {
             if matches!(news, News::Unknown(_)) {
                 effects.push(Effect::LookUp(key, decision.alert.id));
@@ -200,7 +203,6 @@ fn sibling(other: &Alert, alert: &Alert) -> Sibling {
         Some(outcome) => SiblingState::Answered { outcome: outcome.outcome.replace('_', " "), at },
         None => SiblingState::Waiting,
     };
-    let same_day = other.transaction_time.zip(alert.transaction_time).is_some_and(|(a, b)| a.date_naive() == b.date_naive());
-    let same = if same_day { "same card, amount and day" } else { "same card and amount" };
+    let same = facts::same_payment(other, alert).map_or("same payment", facts::Same::words);
     Sibling { provider: other.provider.clone(), provider_id: other.provider_id.clone(), same: same.to_owned(), state }
 }

@@ -18,6 +18,7 @@ use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen, SetT
 use crossterm::{execute, queue};
 use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 use tokio::sync::{Notify, mpsc};
+use zeroize::Zeroize;
 
 use super::theme::{Theme, ThemeName};
 
@@ -182,6 +183,8 @@ impl<W: Write> FrameWriter<W> {
         frame.extend_from_slice(END_SYNC);
         let sent = frame.len();
         let result = out.write_all(frame).and_then(|()| out.flush());
+        // A secret may have been in it.
+        frame.as_mut_slice().zeroize();
         frame.clear();
         frame.shrink_to(FRAME_BUFFER);
         result.map(|()| sent)

@@ -73,6 +73,16 @@ pub fn wrap(text: &str, columns: u16) -> Vec<String> {
     lines
 }
 
+/// The text in at most so many lines; where something is left out, the last one ends with [`CUT`].
+pub fn wrap_to(text: &str, columns: u16, most: usize) -> Vec<String> {
+    let mut lines = wrap(text, columns);
+    if lines.len() > most {
+        let rest = lines.split_off(most.saturating_sub(1)).join(" ");
+        lines.push(cut(&rest, columns).into_owned());
+    }
+    lines
+}
+
 /// A count with its thousands grouped: `1,204,331`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -122,6 +132,12 @@ mod tests {
         assert_eq!(wrap("no second refund is due", 10), ["no second", "refund is", "due"]);
         assert_eq!(wrap("ABCDEFGHIJKL", 5), ["ABCDE", "FGHIJ", "KL"]);
         assert_eq!(wrap("not taken, it said: 503", 9), ["not", "taken, it", "said: 503"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_the_last_line_is_cut_there() {
+        assert_eq!(wrap_to("no second refund is due", 10, 3), ["no second", "refund is", "due"]);
+        assert_eq!(wrap_to("no second refund is due", 10, 2), ["no second", "refund is…"]);
     }
 
     #[test]

@@ -93,10 +93,10 @@ pub struct Theme {
     /// Text: a key to press.
     #[serde(deserialize_with = "role")]
     pub key: Style,
-    /// Text: lapses within two hours; an error.
+    /// Text: lapses within the hour; an error.
     #[serde(deserialize_with = "role")]
     pub danger: Style,
-    /// Text: lapses today; a warning.
+    /// Text: lapses within four hours; a warning.
     #[serde(deserialize_with = "role")]
     pub warning: Style,
     /// Text: went well.

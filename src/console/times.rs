@@ -26,9 +26,9 @@ impl Zone {
 /// How much the time that is left asks for attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// Less than two hours.
+    /// Less than an hour.
     Now,
-    /// Less than eight hours.
+    /// Less than four hours.
     Soon,
     /// Less than a day.
     Today,
@@ -47,6 +47,9 @@ pub struct Left {
     pub urgency: Urgency,
 }
 
+/// Below so many hours the minutes are told too.
+const MINUTES_BELOW: i64 = 8;
+
 /// What is left for an answer to this alert.
 pub fn left(alert: &Alert, now: Timestamp) -> Left {
     let over = |text: &str| Left { text: text.to_owned(), urgency: Urgency::Over };
@@ -62,9 +65,9 @@ pub fn left(alert: &Alert, now: Timestamp) -> Left {
             let left = moment - now;
             let (hours, minutes) = (left.num_hours(), left.num_minutes() % 60);
             let urgency = urgency(left);
-            let text = match urgency {
-                Urgency::Now | Urgency::Soon => format!("{hours}h{minutes:02}"),
-                _ if hours < 24 => format!("{hours}h"),
+            let text = match hours {
+                hours if hours < MINUTES_BELOW => format!("{hours}h{minutes:02}"),
+                ..24 => format!("{hours}h"),
                 _ => format!("{}d {}h", hours / 24, hours % 24),
             };
             Left { text, urgency }
@@ -81,9 +84,9 @@ pub fn left(alert: &Alert, now: Timestamp) -> Left {
 
 fn urgency(left: Duration) -> Urgency {
     match left.num_hours() {
-        ..2 => Urgency::Now,
-        2..8 => Urgency::Soon,
-        8..24 => Urgency::Today,
+        ..1 => Urgency::Now,
+        1..4 => Urgency::Soon,
+        4..24 => Urgency::Today,
         24.. => Urgency::Later,
     }
 }
@@ -153,9 +156,11 @@ mod tests {
 
     #[rstest]
     #[case(42, "0h42", Urgency::Now)]
-    #[case(119, "1h59", Urgency::Now)]
-    #[case(120, "2h00", Urgency::Soon)]
-    #[case(411, "6h51", Urgency::Soon)]
+    #[case(59, "0h59", Urgency::Now)]
+    #[case(60, "1h00", Urgency::Soon)]
+    #[case(239, "3h59", Urgency::Soon)]
+    #[case(240, "4h00", Urgency::Today)]
+    #[case(411, "6h51", Urgency::Today)]
     #[case(540, "9h", Urgency::Today)]
     #[case(1439, "23h", Urgency::Today)]
     #[case(1800, "1d 6h", Urgency::Later)]
@@ -168,7 +173,8 @@ mod tests {
 
     #[rstest]
     #[case(0, "<1h", Urgency::Now)]
-    #[case(5, "<6h", Urgency::Soon)]
+    #[case(3, "<4h", Urgency::Soon)]
+    #[case(5, "<6h", Urgency::Today)]
     #[case(30, "1d 6h", Urgency::Later)]
     #[case(i64::MAX, "384307168202282325d 7h", Urgency::Later)]
     fn whole_hours_are_shown_as_the_bound_they_are(#[case] hours: i64, #[case] text: &str, #[case] urgency: Urgency) {

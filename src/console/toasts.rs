@@ -1,12 +1,12 @@
-//! Toasts: short news at the lower right that go away by themselves.
+//! Toasts: short news that go away by themselves, on lines of their own above the footer.
 
 use chrono::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::widgets::{Clear, Widget};
 
 use super::pen::Pen;
-use super::text::{clean, columns, wrap};
+use super::text::{clean, wrap, wrap_to};
 use super::theme::Theme;
 use crate::domain::Timestamp;
 
@@ -34,8 +34,23 @@ pub struct Toasts {
     all: Vec<Toast>,
 }
 
-/// So many are shown at once.
+/// A line above the footer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteLine {
+    /// Set where a note begins.
+    tone: Option<Tone>,
+    text: String,
+}
+
+/// So many are kept at once.
 const MOST: usize = 3;
+
+/// Lines that they may take.
+const MOST_LINES: usize = 3;
+
+/// Columns at either side, and of the sign before a note.
+const MARGIN: u16 = 2;
+const SIGN: u16 = 2;
 
 impl Toasts {
     /// Tells something. The same words again only stay longer.
@@ -63,33 +78,84 @@ impl Toasts {
         self.all.iter().map(|toast| toast.until).min()
     }
 
-    /// Draws them upwards from the lower right corner of an area.
-    pub fn draw(&self, theme: &Theme, buffer: &mut Buffer, area: Rect) {
-        let mut bottom = area.bottom();
+    /// The lines of a screen of this width: what lasts in one line, then the news, the newest last and in full as far as there is room.
+    pub fn lines(&self, lasting: Option<&str>, width: u16) -> Vec<NoteLine> {
+        let room = width.saturating_sub(2 * MARGIN + SIGN);
+        let note = |tone: Tone, lines: Vec<String>| -> Vec<NoteLine> {
+            let first = |index: usize| (index == 0).then_some(tone);
+            lines.into_iter().enumerate().map(|(index, text)| NoteLine { tone: first(index), text }).collect()
+        };
+        let mut lines = lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&clean(text), room, 1)));
+        let mut news: Vec<NoteLine> = Vec::new();
         for toast in self.all.iter().rev() {
-            let (sign, style): (&str, Style) = match toast.tone {
-                Tone::Good => ("✓ ", theme.ok),
-                Tone::Note => ("· ", theme.accent),
-                Tone::Bad => ("! ", theme.danger),
-            };
-            let lines = wrap(&clean(&toast.text), area.width.saturating_sub(8).min(64));
-            let width = lines.iter().map(|line| columns(line)).max().unwrap_or(0) + 6;
-            let height = u16::try_from(lines.len()).unwrap_or(u16::MAX) + 2;
-            if height > bottom.saturating_sub(area.y) || width > area.width {
-                return;
+            let left = MOST_LINES - lines.len() - news.len();
+            let wrapped = wrap(&clean(&toast.text), room);
+            // An older one that does not fit as a whole is left out.
+            if left == 0 || (!news.is_empty() && wrapped.len() > left) {
+                break;
             }
-            let panel = Rect { x: area.right() - width, y: bottom - height, width, height };
-            let inside = theme.open_panel(buffer, panel);
-            for (line, y) in lines.iter().zip(inside.y..inside.bottom()) {
-                let mut pen = Pen::new(buffer, Rect { y, height: 1, ..inside });
-                if y == inside.y {
-                    pen.put(sign, style);
-                } else {
-                    pen.skip(2);
-                }
-                pen.put(line, theme.plain);
-            }
-            bottom = panel.y;
+            news.splice(0..0, note(toast.tone, wrap_to(&clean(&toast.text), room, left)));
         }
+        lines.extend(news);
+        lines
+    }
+}
+
+/// Draws the lines, one below the other.
+pub fn draw(lines: &[NoteLine], theme: &Theme, buffer: &mut Buffer, area: Rect) {
+    for (line, y) in lines.iter().zip(area.y..area.bottom()) {
+        let row = Rect { y, height: 1, ..area };
+        Clear.render(row, buffer);
+        buffer.set_style(row, theme.page);
+        let mut pen = Pen::new(buffer, Rect { x: row.x + MARGIN, width: row.width.saturating_sub(2 * MARGIN), ..row });
+        match line.tone {
+            Some(Tone::Good) => pen.put("✓ ", theme.ok),
+            Some(Tone::Note) => pen.put("· ", theme.accent),
+            Some(Tone::Bad) => pen.put("! ", theme.danger),
+            None => pen.put("  ", theme.plain),
+        };
+        pen.put(&line.text, theme.plain);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    fn told(texts: &[&str]) -> Toasts {
+        let mut toasts = Toasts::default();
+        for text in texts {
+            toasts.tell(Tone::Note, *text, from_iso("2026-03-10T12:00:00Z").unwrap());
+        }
+        toasts
+    }
+
+    fn texts(lines: &[NoteLine]) -> Vec<&str> {
+        lines.iter().map(|line| line.text.as_str()).collect()
+    }
+
+    #[test]
+    fn the_newest_stands_last_and_what_lasts_stands_first() {
+        let lines = told(&["one", "two", "three"]).lines(Some("full"), 80);
+
+        assert_eq!(texts(&lines), ["full", "two", "three"]);
+    }
+
+    #[test]
+    fn the_newest_has_the_room_it_needs_before_older_ones_do() {
+        let lines = told(&["an older one", "twenty words or so that need a second line of their own"]).lines(None, 40);
+
+        assert_eq!(texts(&lines), ["an older one", "twenty words or so that need a", "second line of their own"]);
+        let lines = told(&["an older one that needs two lines for itself", "and a newer one that needs two as well"]).lines(None, 30);
+        assert_eq!(texts(&lines), ["and a newer one that", "needs two as well"]);
+    }
+
+    #[test]
+    fn what_has_no_end_is_cut_in_the_last_line() {
+        let lines = told(&["word ".repeat(100).as_str()]).lines(None, 40);
+
+        assert_eq!(lines.len(), MOST_LINES);
+        assert!(lines.last().is_some_and(|line| line.text.ends_with('…')), "{lines:?}");
     }
 }

@@ -119,6 +119,10 @@ impl OperatorService for ActingEngine {
         self.engine.store().companies(self.organization()).await.map_err(unavailable)
     }
 
+    async fn try_writing(&self) -> Result<(), ServiceError> {
+        self.engine.store().probe(self.engine.now()).await.map_err(unavailable)
+    }
+
     async fn next_change(&self, after: u64) -> Result<u64, ServiceError> {
         let mut changes = self.engine.store().changes();
         let newest = changes.wait_for(|&number| number > after).await.map(|number| *number);

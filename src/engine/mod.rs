@@ -7,6 +7,7 @@
 mod access;
 mod acting;
 mod clients;
+mod credentials;
 mod expire;
 mod figures;
 mod forget;
@@ -139,7 +140,7 @@ impl Engine {
     /// The services, bound to a caller, as a console takes them.
     pub fn deployment(&self, caller: Caller) -> Deployment {
         let acting = Arc::new(self.acting_for(caller));
-        Deployment { alerts: acting.clone(), operator: Some(acting) }
+        Deployment { alerts: acting.clone(), operator: Some(acting.clone()), credentials: Some(acting) }
     }
 
     /// The store that the engine stands on.

@@ -7,4 +7,5 @@ mod going_round;
 mod pictures;
 mod resolving;
 mod rig;
+mod settings;
 mod walking;

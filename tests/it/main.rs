@@ -21,6 +21,7 @@ mod protocol;
 mod providers;
 mod readme;
 mod sentences;
+mod settings;
 mod smoke;
 mod store;
 mod support;

@@ -15,10 +15,10 @@ fn between(begin: &str, end: &str) -> &'static str {
 #[test]
 fn the_readme_shows_every_key_there_is() {
     let keymap = Keymap::default();
-    let places = [Context::Queue, Context::Always, Context::Menu, Context::Views, Context::Columns];
+    let places = [Context::Queue, Context::Settings, Context::Always, Context::Menu, Context::Views, Context::Columns];
     let mut table = "| key | where | what it does |\n| --- | --- | --- |\n".to_owned();
-    for (context, place) in places.into_iter().zip(["Queue", "everywhere", "menus", "views", "columns"]) {
-        for binding in keymap.bindings(&[context]) {
+    for (context, place) in places.into_iter().zip(["Queue", "Settings", "everywhere", "menus", "views", "columns"]) {
+        for binding in keymap.bindings(context) {
             let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();
             writeln!(table, "| {} | {place} | {} |", keys.join(" "), binding.about).unwrap();
         }

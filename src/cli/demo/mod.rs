@@ -105,7 +105,15 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
     let session = Session {
         deployment: local.engine.deployment(caller),
         clock: local.clock.clone(),
-        place: Place { name: "demo".to_owned(), demo: true, ..Place::default() },
+        place: Place {
+            name: "demo".to_owned(),
+            demo: true,
+            facts: vec![
+                ("service".to_owned(), "a throwaway engine in this process; simulated networks".to_owned()),
+                ("data".to_owned(), format!("{}, gone when the demo ends", home.database.display())),
+            ],
+            ..Place::default()
+        },
         // A report outlives the demo that it tells of.
         settings: console_settings(context, &args.console, std::env::temp_dir())?,
         desk_dir: Some(home.data_dir.join("desk")),

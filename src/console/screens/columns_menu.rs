@@ -58,6 +58,7 @@ pub fn draw(choice: Choice, shown: &[Column], sort: Sort, look: &Look<'_>, frame
     let menu = Menu {
         title: "Columns",
         entries: all(shown).iter().map(line).collect(),
+        groups: Vec::new(),
         choice,
         contexts: &[Context::Columns, Context::Menu],
         empty: "",

@@ -11,9 +11,6 @@ use crate::console::pen::Pen;
 use crate::console::widgets::menu::{Choice, Menu};
 use crate::console::widgets::text_input::TextInput;
 
-/// The contexts that the help tells of, as the screen has them.
-const CONTEXTS: [Context; 2] = [Context::Queue, Context::Always];
-
 /// Columns for the keys.
 const KEYS: usize = 18;
 
@@ -24,23 +21,45 @@ pub struct Help {
     pub search: TextInput,
     /// Which entry is chosen.
     pub choice: Choice,
-}
-
-impl Default for Help {
-    fn default() -> Self {
-        Self { search: TextInput::one_line(""), choice: Choice::default() }
-    }
+    /// Whose keys it tells of.
+    contexts: [Context; 2],
 }
 
 impl Help {
-    /// The entries that hold every word that is typed.
+    /// The help of a screen, which has the keys of these contexts.
+    pub fn of(contexts: [Context; 2]) -> Self {
+        Self { search: TextInput::one_line(""), choice: Choice::default(), contexts }
+    }
+
+    /// The entries that hold every word that is typed, those of one heading together.
     pub fn entries<'k>(&self, keymap: &'k Keymap) -> Vec<&'k Binding> {
         let typed = self.search.text().to_lowercase();
-        let found = |binding: &&Binding| {
-            let text = format!("{} {} {}", keys(binding), binding.words, binding.about).to_lowercase();
+        let found = |binding: &&'k Binding| {
+            let text = format!("{} {} {} {}", keys(binding), binding.words, binding.about, binding.group).to_lowercase();
             typed.split_whitespace().all(|word| text.contains(word))
         };
-        keymap.bindings(&CONTEXTS).filter(|binding| binding.action != Action::Help).filter(found).collect()
+        let all: Vec<&'k Binding> = {
+            let here = |binding: &&'k Binding| self.contexts.contains(&binding.context) && binding.action != Action::Help;
+            keymap.all().filter(here).collect()
+        };
+        let rank = |binding: &Binding| all.iter().position(|other| other.group == binding.group).unwrap_or(all.len());
+        let mut entries: Vec<&'k Binding> = all.iter().copied().filter(found).collect();
+        entries.sort_by_key(|binding| rank(binding));
+        entries
+    }
+
+    /// The headings over the entries. What was searched for stands without them.
+    fn groups<'e>(&self, entries: &[&'e Binding]) -> Vec<(usize, &'e str)> {
+        if !self.search.is_empty() {
+            return Vec::new();
+        }
+        let mut groups: Vec<(usize, &str)> = Vec::new();
+        for (index, binding) in entries.iter().enumerate() {
+            if groups.last().is_none_or(|(_, heading)| *heading != binding.group) {
+                groups.push((index, &binding.group));
+            }
+        }
+        groups
     }
 
     /// What the chosen entry does.
@@ -59,6 +78,7 @@ impl Help {
         let menu = Menu {
             title: "Keys",
             entries: entries.iter().map(line).collect(),
+            groups: self.groups(&entries),
             choice: self.choice,
             contexts: &[Context::Menu],
             empty: "No key does that.",

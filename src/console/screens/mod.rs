@@ -7,4 +7,5 @@ pub mod leave;
 pub mod prompt;
 pub mod queue;
 pub mod resolve_form;
+pub mod settings;
 pub mod views_menu;

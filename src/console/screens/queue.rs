@@ -10,6 +10,7 @@ pub mod list;
 pub mod listing;
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::time::Duration as Wait;
 
 use chrono::Duration;
@@ -46,6 +47,9 @@ const POLL: Duration = Duration::seconds(15);
 
 /// Waits before the next try, by how often it failed.
 const RETRIES: [i64; 5] = [1, 2, 5, 10, 30];
+
+/// Most alerts of which it is remembered that they are doubles.
+const MOST_KNOWN: usize = 10_000;
 
 /// The list's share of the width beside the detail, in percent.
 const USUAL_DIVIDER: u8 = 66;
@@ -126,6 +130,11 @@ pub struct Queue {
     pub at_risk: Loadable<Vec<AtRisk>>,
     /// How the service answers.
     pub link: Link,
+    /// Lines that the notes above the footer need beyond the one that is kept for them.
+    pub more_notes: u16,
+    /// Which alerts are known to be one of several on a payment, as it was found when the cursor was on them; and whether another of
+    /// those was refunded.
+    known_doubles: HashMap<AlertId, bool>,
     /// While the order is frozen: how many alerts the list has by now, where that is more.
     pub new: Option<u64>,
     area: Rect,
@@ -163,6 +172,8 @@ impl Queue {
             all: Loadable::NotAsked,
             at_risk: Loadable::NotAsked,
             link: Link::default(),
+            more_notes: 0,
+            known_doubles: HashMap::new(),
             new: None,
             area,
             listings: 0,
@@ -206,7 +217,16 @@ impl Queue {
 
     /// Where everything stands.
     pub fn regions(&self) -> Regions {
-        Regions::of(self.area, self.divider, self.page)
+        Regions::of(self.area, self.divider, self.page, self.more_notes)
+    }
+
+    /// Whether an alert is known to be one of several on a payment: `Some(true)` where another of those was refunded. Known is what is
+    /// loaded of the list and what was looked for when the cursor was on it; `None` is no proof that there are none.
+    pub fn double(&self, id: AlertId) -> Option<bool> {
+        match (self.listing.double(id), self.known_doubles.get(&id).copied()) {
+            (None, None) => None,
+            (listed, known) => Some(listed.unwrap_or(false) || known.unwrap_or(false)),
+        }
     }
 
     /// Takes a new size.
@@ -440,7 +460,16 @@ impl Queue {
             return;
         }
         let Some(alert) = self.listing.find(of).cloned() else { return };
-        let siblings = answer.map(|found| found.into_iter().filter(|other| facts::are_siblings(&alert, other)).collect());
+        let siblings = answer.map(|found| found.into_iter().filter(|other| facts::are_siblings(&alert, other)).collect::<Vec<_>>());
+        if let Ok(siblings) = &siblings {
+            if self.known_doubles.len() > MOST_KNOWN {
+                self.known_doubles.clear();
+            }
+            self.known_doubles.remove(&of);
+            if !siblings.is_empty() {
+                self.known_doubles.insert(of, siblings.iter().any(facts::was_refunded));
+            }
+        }
         self.facts.siblings.answer(siblings);
     }
 

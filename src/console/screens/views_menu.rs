@@ -33,7 +33,16 @@ pub fn draw(choice: Choice, own: &[SavedView], current: &str, look: &Look<'_>, f
     };
     let built_in = BuiltIn::ALL.iter().map(|view| line(view.name(), view.about()));
     let entries = built_in.chain(own.iter().map(|view| line(&view.name, &view.query))).collect();
-    let menu =
-        Menu { title: "Views", entries, choice, contexts: &[Context::Menu, Context::Views], empty: "", picks: true, width: 96, field: 0 };
+    let menu = Menu {
+        title: "Views",
+        entries,
+        groups: Vec::new(),
+        choice,
+        contexts: &[Context::Menu, Context::Views],
+        empty: "",
+        picks: true,
+        width: 96,
+        field: 0,
+    };
     menu.draw(look, frame, area, hits);
 }

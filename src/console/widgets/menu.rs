@@ -9,6 +9,7 @@ use crate::console::keymap::{Action, Context};
 use crate::console::look::Look;
 use crate::console::pen::Pen;
 use crate::console::text::{CUT, columns};
+use crate::console::widgets::scrollbar;
 
 /// Which entry of a list is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,12 +28,21 @@ impl Choice {
         (length > 0).then(|| self.at.min(length - 1))
     }
 
-    /// Goes so many entries further, and round at the ends.
+    /// Goes a page of entries further, as far as there are any.
+    pub fn leap(&mut self, forward: bool, length: usize) {
+        let Some(at) = self.index(length) else { return };
+        self.at = if forward { (at + LEAP).min(length - 1) } else { at.saturating_sub(LEAP) };
+    }
+
+    /// Goes one entry further, and round at the ends.
     pub fn step(&mut self, forward: bool, length: usize) {
         let Some(at) = self.index(length) else { return };
         self.at = if forward { (at + 1) % length } else { (at + length - 1) % length };
     }
 }
+
+/// Entries that a leap goes further.
+const LEAP: usize = 10;
 
 /// What a list shows.
 pub struct Menu<'m> {
@@ -40,6 +50,8 @@ pub struct Menu<'m> {
     pub title: &'m str,
     /// One line each.
     pub entries: Vec<Line<'m>>,
+    /// Headings, each with the entry that it stands over; in order.
+    pub groups: Vec<(usize, &'m str)>,
     /// Which is chosen.
     pub choice: Choice,
     /// Whose keys stand under it, the nearest first.
@@ -54,11 +66,35 @@ pub struct Menu<'m> {
     pub field: u16,
 }
 
+/// A line of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown<'m> {
+    Blank,
+    Heading(&'m str),
+    Entry(usize),
+}
+
 impl Menu<'_> {
+    /// The entries with their headings, and a blank line before each heading but the first.
+    fn lines(&self) -> Vec<Shown<'_>> {
+        let mut lines = Vec::with_capacity(self.entries.len() + 2 * self.groups.len());
+        for index in 0..self.entries.len() {
+            if let Some((_, heading)) = self.groups.iter().find(|(first, _)| *first == index) {
+                if !lines.is_empty() {
+                    lines.push(Shown::Blank);
+                }
+                lines.push(Shown::Heading(heading));
+            }
+            lines.push(Shown::Entry(index));
+        }
+        lines
+    }
+
     /// Draws the list into the middle of an area. Returns the free lines under its title.
     pub fn draw(self, look: &Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) -> Rect {
         let theme = look.theme;
-        let entries = u16::try_from(self.entries.len().max(1)).unwrap_or(u16::MAX);
+        let lines = self.lines();
+        let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
         // Border or margin, title, a blank line on either side of the entries, the keys.
         let height = entries.saturating_add(6 + self.field).min(area.height.saturating_sub(2));
         let width = self.width.min(area.width.saturating_sub(4));
@@ -75,8 +111,17 @@ impl Menu<'_> {
             Pen::new(frame.buffer_mut(), list).put(self.empty, theme.quiet);
         }
         let visible = usize::from(list.height);
-        let first = chosen.map_or(0, |chosen| chosen.saturating_sub(visible.saturating_sub(1)));
-        for ((index, entry), y) in self.entries.iter().enumerate().skip(first).zip(list.y..list.bottom()) {
+        let at = chosen.and_then(|chosen| lines.iter().position(|line| *line == Shown::Entry(chosen)));
+        let first = at.map_or(0, |at| at.saturating_sub(visible.saturating_sub(1)));
+        for (shown, y) in lines.iter().skip(first).zip(list.y..list.bottom()) {
+            let (index, entry) = match shown {
+                Shown::Blank => continue,
+                Shown::Heading(words) => {
+                    Pen::new(frame.buffer_mut(), line(y)).put(words, theme.quiet);
+                    continue;
+                }
+                Shown::Entry(index) => (*index, &self.entries[*index]),
+            };
             let row = Rect { x: inside.x.saturating_sub(1), width: inside.width + 2, y, height: 1 };
             if Some(index) == chosen {
                 frame.buffer_mut().set_style(row, theme.selection);
@@ -87,9 +132,11 @@ impl Menu<'_> {
             }
             hits.push(row, Hit::Entry(index));
         }
+        let bar = Rect { x: inside.right(), width: 1, ..list };
+        scrollbar::draw(theme, frame.buffer_mut(), bar, first as u64, lines.len() as u64);
 
         let mut pen = Pen::new(frame.buffer_mut(), line(inside.bottom().saturating_sub(1)));
-        for binding in self.contexts.iter().flat_map(|context| look.keymap.bindings(std::slice::from_ref(context))) {
+        for binding in self.contexts.iter().flat_map(|context| look.keymap.bindings(*context)) {
             let told = binding.footer && (self.picks || binding.action != Action::MenuPick);
             let Some(key) = binding.keys.first().filter(|_| told) else { continue };
             let key = key.to_string();

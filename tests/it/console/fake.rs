@@ -10,8 +10,9 @@ use avert::domain::{
     EventKind, Outcome, OutcomeId, Page, Provider, decide,
 };
 use avert::service::{
-    AlertService, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedKey, Delivery, DeliveryState, Deployment, Endpoint,
-    IncomingAlert, IngestOptions, IngestReport, KeyScope, NewEndpoint, OperatorService, ResolveRequest, ServiceError,
+    AlertService, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedCredential, CreatedKey, Credential, CredentialKind,
+    CredentialList, CredentialService, Delivery, DeliveryState, Deployment, Endpoint, Environment, IncomingAlert, IngestOptions,
+    IngestReport, KeyScope, NewEndpoint, OperatorService, ResolveRequest, Revoked, Secret, ServiceError,
 };
 use chrono::Duration;
 use tokio::sync::watch;
@@ -38,6 +39,12 @@ pub struct Fake {
     pub resolutions: Mutex<Vec<(AlertId, ResolveRequest)>>,
     /// The webhooks of every alert.
     pub deliveries: Mutex<Vec<Delivery>>,
+    /// Every key and client.
+    pub credentials: Mutex<Vec<Credential>>,
+    /// Ids of those that this console itself uses.
+    pub own: Mutex<Vec<String>>,
+    /// Why nothing can be written, where that is so.
+    pub unwritable: Mutex<Option<ServiceError>>,
 }
 
 impl Fake {
@@ -51,16 +58,19 @@ impl Fake {
             lists: Mutex::default(),
             resolutions: Mutex::default(),
             deliveries: Mutex::default(),
+            credentials: Mutex::default(),
+            own: Mutex::default(),
+            unwritable: Mutex::default(),
         })
     }
 
     pub fn deployment(self: &Arc<Self>) -> Deployment {
-        Deployment { alerts: self.clone(), operator: Some(self.clone()) }
+        Deployment { alerts: self.clone(), operator: Some(self.clone()), credentials: Some(self.clone()) }
     }
 
     /// The same service without anything beyond the interface.
     pub fn plain_deployment(self: &Arc<Self>) -> Deployment {
-        Deployment { alerts: self.clone(), operator: None }
+        Deployment { alerts: self.clone(), operator: None, credentials: None }
     }
 
     /// Changes the alerts and tells of it.
@@ -221,11 +231,73 @@ impl OperatorService for Fake {
         Ok(Vec::new())
     }
 
+    async fn try_writing(&self) -> Result<(), ServiceError> {
+        self.unwritable.lock().unwrap().clone().map_or(Ok(()), Err)
+    }
+
     async fn next_change(&self, after: u64) -> Result<u64, ServiceError> {
         let mut changes = self.changes.subscribe();
         let number = changes.wait_for(|number| *number > after).await;
         number.map(|number| *number).map_err(|_| ServiceError::Unavailable("gone".to_owned()))
     }
+}
+
+#[async_trait]
+impl CredentialService for Fake {
+    fn in_use(&self) -> Vec<String> {
+        self.own.lock().unwrap().clone()
+    }
+
+    async fn credentials(&self) -> Result<CredentialList, ServiceError> {
+        self.up()?;
+        let credentials = self.credentials.lock().unwrap().clone();
+        Ok(CredentialList { organization: "acme-eu".to_owned(), environment: Environment::Production, credentials })
+    }
+
+    async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError> {
+        self.up()?;
+        let id = format!(
+            "{}{}",
+            if kind == CredentialKind::Client { "avc_live_NewClient0" } else { "NewKey0000" },
+            self.credentials.lock().unwrap().len()
+        );
+        let credential = Credential { kind, id, created_at: self.clock.now(), last_used_at: None, revoked_at: None };
+        self.credentials.lock().unwrap().push(credential.clone());
+        Ok(CreatedCredential { credential, secret: Secret::new(SECRET) })
+    }
+
+    async fn revoke_credential(&self, _kind: CredentialKind, id: &str) -> Result<Revoked, ServiceError> {
+        self.up()?;
+        let now = self.clock.now();
+        let mut credentials = self.credentials.lock().unwrap();
+        let found = credentials.iter_mut().find(|credential| credential.id == id);
+        let credential = found.ok_or_else(|| ServiceError::NotFound(format!("key {id}")))?;
+        let already = credential.revoked_at.is_some();
+        credential.revoked_at.get_or_insert(now);
+        Ok(Revoked { credential: credential.clone(), already })
+    }
+}
+
+/// The secret of whatever the fake creates: as long as a real key.
+pub const SECRET: &str = "avk_live_7Qd2Kx91mZp_S3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3tZZZZZZ";
+
+/// Keys and clients as an organization has them: used, unused, revoked.
+pub fn credentials(now: Timestamp) -> Vec<Credential> {
+    let one = |kind, id: &str, days: i64, used: Option<i64>, revoked: Option<i64>| Credential {
+        kind,
+        id: id.to_owned(),
+        created_at: now - Duration::days(days),
+        last_used_at: used.map(|minutes| now - Duration::minutes(minutes)),
+        revoked_at: revoked.map(|days| now - Duration::days(days)),
+    };
+    let (alerts, operator) = (CredentialKind::Key(KeyScope::Alerts), CredentialKind::Key(KeyScope::Operator));
+    vec![
+        one(alerts, "4fGx81kPq2Z", 90, Some(3), None),
+        one(alerts, "9aRRt0Lm7Yb", 60, Some(61 * 24 * 20), Some(20)),
+        one(operator, "Zk3vN5tQ1cD", 41, Some(200), None),
+        one(alerts, "b7WnE2xK9sH", 3, None, None),
+        one(CredentialKind::Client, "avc_live_Hj6Tq1oV8eU", 30, Some(1_500), None),
+    ]
 }
 
 /// A million alerts that nobody holds: each is made when its page is asked for.
@@ -338,7 +410,7 @@ pub fn morning(now: Timestamp) -> Vec<Alert> {
                 transaction_type: "eCommerce".to_owned(),
                 initiated_by: "issuer".to_owned(),
                 auth_code: Some("093112".to_owned()),
-                acquirer_reference_number: Some("74320456118200319945216".to_owned()),
+                acquirer_reference_number: Some(format!("743204561182003199452{number:02}")),
                 reason_code: Some("10.4".to_owned()),
                 created_at: Some(deadline - window),
                 updated_at: Some(deadline - window),

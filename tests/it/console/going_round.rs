@@ -82,6 +82,7 @@ impl Going {
             clock: clock.clone(),
             alert_json: Arc::new(|_, _| String::new()),
             operator: true,
+            own_credentials: Some(Vec::new()),
             kept: Kept::default(),
             size: (120, 40),
         };

@@ -5,7 +5,7 @@ use avert::domain::{AlertStatus, EventKind};
 use avert::service::{DeliveryState, Environment, ServiceError};
 use chrono::Duration;
 
-use super::fake::{Fate, delivery, morning, refunded_sibling};
+use super::fake::{Fate, credentials, delivery, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
@@ -331,10 +331,123 @@ fn a_service_without_anything_beyond_the_interface() {
     pictures("plain", || Made { operator: false, ..doubled() }, |_| {});
 }
 
+/// The Settings screen on the usual keys and clients, and what it is told of its console.
+fn in_settings() -> Made {
+    let mut made = doubled();
+    made.own = vec!["Zk3vN5tQ1cD".to_owned()];
+    made.place.facts = vec![
+        ("service".to_owned(), "the engine in this process".to_owned()),
+        ("data".to_owned(), "/home/desk/.local/share/avert/avert.db".to_owned()),
+    ];
+    made
+}
+
+fn on_settings(rig: &mut Rig) {
+    let now = rig.clock.now();
+    rig.service.credentials.lock().unwrap().extend(credentials(now));
+    rig.press("2");
+}
+
+#[test]
+fn the_keys_and_clients() {
+    pictures("settings", in_settings, |rig| {
+        on_settings(rig);
+        rig.press("j");
+    });
+}
+
+#[test]
+fn no_keys_yet() {
+    pictures("settings-empty", in_settings, |rig| rig.press("2"));
+}
+
+#[test]
+fn what_can_be_created() {
+    pictures("settings-create", in_settings, |rig| {
+        on_settings(rig);
+        rig.press("n down");
+    });
+}
+
+#[test]
+fn a_key_that_is_shown_this_once() {
+    pictures("settings-secret", in_settings, |rig| {
+        on_settings(rig);
+        rig.press("n enter y");
+    });
+}
+
+#[test]
+fn client_credentials_that_are_shown_this_once() {
+    pictures("settings-client", in_settings, |rig| {
+        on_settings(rig);
+        rig.press("n end enter esc");
+    });
+}
+
+#[test]
+fn the_question_before_the_consoles_own_key_is_revoked() {
+    pictures("settings-revoke", in_settings, |rig| {
+        on_settings(rig);
+        rig.press("j j x");
+    });
+}
+
+#[test]
+fn a_key_that_was_revoked() {
+    pictures("settings-revoked", in_settings, |rig| {
+        on_settings(rig);
+        rig.press("x r");
+    });
+}
+
+#[test]
+fn keys_that_cannot_be_managed_from_here() {
+    pictures("settings-missing", || Made { operator: false, ..in_settings() }, |rig| rig.press("2"));
+}
+
+#[test]
+fn keys_that_cannot_be_loaded() {
+    pictures("settings-down", in_settings, |rig| {
+        rig.service.set_down(Some(ServiceError::Unavailable("the database is busy".to_owned())));
+        rig.press("2");
+    });
+}
+
+#[test]
+fn the_help_of_the_settings() {
+    pictures("settings-help", in_settings, |rig| {
+        on_settings(rig);
+        rig.press("? end");
+    });
+}
+
+#[test]
+fn a_service_that_can_write_nothing() {
+    pictures("unwritable", doubled, |rig| {
+        *rig.service.unwritable.lock().unwrap() = Some(ServiceError::Unavailable("the disk is full: make room".to_owned()));
+        rig.advance(Duration::seconds(61));
+        rig.press("y");
+    });
+}
+
+#[test]
+fn a_view_that_was_deleted() {
+    pictures("view-deleted", doubled, |rig| {
+        rig.press("v s");
+        rig.type_text("Mine");
+        rig.press("enter");
+        rig.advance(Duration::seconds(6));
+        rig.press("v end x");
+    });
+}
+
 #[test]
 fn a_window_that_is_too_small() {
     let mut rig = doubled().start();
     rig.press("r ctrl-s");
     rig.resize(50, 12);
     insta::assert_snapshot!("too-small", rig.screen());
+    rig.resize(22, 9);
+    insta::assert_snapshot!("far-too-small", rig.screen());
 }

@@ -51,6 +51,8 @@ pub struct Made {
     pub down: bool,
     pub holding: bool,
     pub deployment: Option<Deployment>,
+    /// Ids of the credentials that the console itself uses.
+    pub own: Vec<String>,
 }
 
 impl Default for Made {
@@ -65,6 +67,7 @@ impl Default for Made {
             down: false,
             holding: false,
             deployment: None,
+            own: Vec::new(),
         }
     }
 }
@@ -82,6 +85,7 @@ impl Made {
     pub fn start(self) -> Rig {
         let clock = clock();
         let service = Fake::with(self.alerts, clock.clone());
+        service.own.lock().unwrap().extend(self.own);
         if self.down {
             service.set_down(Some(avert::service::ServiceError::Unavailable("the database is busy".to_owned())));
         }
@@ -94,6 +98,7 @@ impl Made {
             clock: clock.clone(),
             alert_json: Arc::new(|alert, _| format!("{{\"providerId\":\"{}\"}}", alert.provider_id)),
             operator: deployment.operator.is_some(),
+            own_credentials: deployment.credentials.as_ref().map(|credentials| credentials.in_use()),
             kept: self.kept,
             size: self.size,
         };
@@ -131,7 +136,7 @@ impl Rig {
     fn perform(&mut self, effects: Vec<Effect>) {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
-            if self.holding && matches!(effect, Effect::Load(_) | Effect::Resolve(..)) {
+            if self.holding && matches!(effect, Effect::Load(_) | Effect::Resolve(..) | Effect::CreateCredential(_)) {
                 self.held.push_back(effect);
                 continue;
             }
@@ -162,12 +167,27 @@ impl Rig {
             Effect::SameCard(id, query) => Message::SameCard(id, block_on(alerts.list(&query)).map(|page| page.data)),
             Effect::Resolve(key, id, request) => Message::Resolved(key, block_on(alerts.resolve(id, request))),
             Effect::LookUp(key, id) => Message::LookedUp(key, block_on(alerts.get(id))),
+            Effect::LoadCredentials => Message::Credentials(block_on(self.deployment.credentials.as_ref()?.credentials())),
+            Effect::CreateCredential(kind) => {
+                Message::CredentialCreated(block_on(self.deployment.credentials.as_ref()?.create_credential(kind)))
+            }
+            Effect::RevokeCredential(kind, id) => {
+                let answer = block_on(self.deployment.credentials.as_ref()?.revoke_credential(kind, &id));
+                Message::CredentialRevoked(kind, id, answer)
+            }
+            Effect::TryWriting => Message::Written(block_on(operator?.try_writing())),
             Effect::Watch(..) => {
                 self.watching = true;
                 return None;
             }
             Effect::Forget(_) => return None,
-            Effect::Keep(_) | Effect::Copy(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
+            Effect::Keep(_)
+            | Effect::Copy(_)
+            | Effect::CopySecret(_)
+            | Effect::Mouse(_)
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Quit => {
                 self.done.push(effect);
                 return None;
             }

@@ -9,13 +9,13 @@ use chrono::Duration;
 use crossterm::event::{Event, MouseButton, MouseEventKind};
 use std::sync::Arc;
 
-use super::fake::{Million, morning};
+use super::fake::{Fate, Million, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 use avert::console::message::Message;
 
 fn million() -> (Rig, Arc<Million>) {
     let service = Arc::new(Million::default());
-    let deployment = Deployment { alerts: service.clone(), operator: None };
+    let deployment = Deployment { alerts: service.clone(), operator: None, credentials: None };
     (Made { deployment: Some(deployment), size: (200, 60), ..Made::default() }.start(), service)
 }
 
@@ -210,6 +210,23 @@ fn a_view_of_ones_own_is_saved_chosen_and_deleted() {
 
     assert!(rig.done.contains(&Effect::Keep(Keep::NoView("CDRN only".to_owned()))));
     assert!(!rig.screen().contains("• CDRN only"));
+}
+
+#[test]
+fn a_view_that_was_deleted_is_brought_back() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("v s");
+    rig.type_text("Mine");
+    rig.press("enter v end x");
+    assert!(!rig.screen().contains("  Mine "), "{}", rig.screen());
+
+    rig.press("u");
+
+    assert!(rig.screen().contains("Mine is back."), "{}", rig.screen());
+    let saved = rig.done.iter().filter(|effect| matches!(effect, Effect::Keep(Keep::View(view)) if view.name == "Mine")).count();
+    assert_eq!(saved, 2);
+    rig.press("u");
+    assert!(rig.screen().contains("No view was deleted."), "{}", rig.screen());
 }
 
 #[test]
@@ -411,11 +428,67 @@ fn an_idle_console_wants_to_be_woken_once_a_minute() {
 }
 
 #[test]
+fn news_hide_no_row_of_the_list() {
+    let mut rig = Made { size: (80, 20), ..Made::default() }.start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("the window has closed ".repeat(5))));
+    rig.press("r ctrl-s G");
+
+    rig.advance(Duration::seconds(6));
+
+    let screen = rig.screen();
+    assert!(screen.contains("was not recorded"), "{screen}");
+    let regions = rig.app.queue().regions();
+    let shown = screen.lines().skip(usize::from(regions.rows.y)).take(usize::from(regions.rows.height));
+    assert!(shown.clone().all(|line| line.contains(" VERIFI ") || line.contains(" CDRN ") || line.contains(" ETHOCA ")), "{screen}");
+    assert!(shown.last().is_some_and(|line| line.starts_with('▌')), "{screen}");
+}
+
+#[test]
+fn what_lapses_is_said_to_be_of_all_where_not_all_is_listed() {
+    let mut rig = Rig::new(morning(clock().now()));
+    assert!(rig.screen().contains("▲ 5 lapse within 4 h"), "{}", rig.screen());
+
+    rig.press("/");
+    rig.type_text("acme*travel");
+    rig.press("enter");
+
+    assert!(rig.screen().contains("▲ in all 5 lapse within 4 h"), "{}", rig.screen());
+}
+
+#[test]
+fn doubles_in_the_loaded_list_bear_a_mark() {
+    let mut alerts = morning(clock().now());
+    let double =
+        avert::domain::Alert { id: avert::domain::AlertId::generate(), provider: avert::domain::Provider::Cdrn, ..alerts[4].clone() };
+    alerts.push(double);
+    let mut rig = Rig::new(alerts);
+
+    let marked = rig.screen().lines().filter(|line| line.contains("h39 ⚠") && line.contains("4111")).count();
+
+    assert_eq!(marked, 2, "{}", rig.screen());
+}
+
+#[test]
+fn a_double_that_is_not_in_the_list_is_marked_once_it_was_looked_for() {
+    let mut alerts = morning(clock().now());
+    alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
+    let mut rig = Rig::new(alerts);
+    assert!(!rig.screen().contains('⚠'), "{}", rig.screen());
+
+    rig.press("j");
+    rig.advance(Duration::milliseconds(100));
+    rig.press("j");
+    rig.advance(Duration::milliseconds(100));
+
+    assert!(rig.screen().contains("1h09 ⚠ VERIFI"), "{}", rig.screen());
+}
+
+#[test]
 fn the_help_finds_a_key_by_a_word_and_runs_it() {
     let mut rig = Rig::new(morning(clock().now()));
 
     rig.press("?");
-    rig.type_text("last alert");
+    rig.type_text("last row");
     rig.press("enter");
 
     assert_eq!(rig.app.queue().listing.cursor(), 18);

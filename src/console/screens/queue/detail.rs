@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::Queue;
 use super::columns::{amount, outcome_words};
-use super::facts::{Warning, warnings, was_refunded};
+use super::facts::{self, Warning, warnings, was_refunded};
 use crate::console::decisions::{Decision, State, seconds_left};
 use crate::console::hits::{Hit, Hits};
 use crate::console::keymap::Action;
@@ -465,8 +465,7 @@ fn option(text: &Option<String>) -> String {
 
 /// What two alerts on one payment have in common: `ETHOCA 5F2RE396 · same card and amount`.
 fn same_payment(other: &Alert, alert: &Alert) -> String {
-    let day = other.transaction_time.zip(alert.transaction_time).is_some_and(|(a, b)| a.date_naive() == b.date_naive());
-    let same = if day { "same card, amount and day" } else { "same card and amount" };
+    let same = facts::same_payment(other, alert).map_or("same payment", facts::Same::words);
     format!("{} {} · {same}", other.provider, other.provider_id)
 }
 

@@ -1,5 +1,7 @@
 //! What the detail knows beyond the alert itself: its webhooks, other alerts on the same payment, and the warnings that follow.
 
+use std::collections::HashMap;
+
 use chrono::Duration;
 
 use crate::console::loadable::Loadable;
@@ -42,8 +44,44 @@ pub fn sibling_query(alert: &Alert) -> Option<AlertQuery> {
     })
 }
 
-/// Whether two alerts are about the same payment: card, amount and currency agree, and the dates do as far as they are known.
+/// What two alerts on one payment have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Same {
+    /// Card, amount, currency, and the day of the transaction.
+    CardAmountAndDay,
+    /// Card, amount and currency, and dates that are near as far as they are known.
+    CardAndAmount,
+    /// The acquirer's reference of the transaction.
+    Arn,
+    /// Card and authorization code, and dates that are near as far as they are known.
+    CardAndAuthCode,
+}
+
+impl Same {
+    /// In words, for beside the other alert.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::CardAmountAndDay => "same card, amount and day",
+            Self::CardAndAmount => "same card and amount",
+            Self::Arn => "same ARN",
+            Self::CardAndAuthCode => "same card and auth code",
+        }
+    }
+}
+
+/// Shorter references than this name no single transaction.
+const SHORTEST_ARN: usize = 8;
+
+/// Whether two alerts are about the same payment.
 pub fn are_siblings(one: &Alert, other: &Alert) -> bool {
+    same_payment(one, other).is_some()
+}
+
+/// What says that two alerts are about the same payment; `None` where nothing does.
+pub fn same_payment(one: &Alert, other: &Alert) -> Option<Same> {
+    if one.id == other.id {
+        return None;
+    }
     let near = |a, b, within: Duration| match (a, b) {
         (Some(a), Some(b)) => {
             let apart: Duration = if a > b { a - b } else { b - a };
@@ -52,14 +90,46 @@ pub fn are_siblings(one: &Alert, other: &Alert) -> bool {
         _ => None,
     };
     let amounts = one.amount.zip(other.amount).is_some_and(|(a, b)| a.decimal() == b.decimal());
-    one.id != other.id
-        && one.card_bin == other.card_bin
-        && one.card_last_four == other.card_last_four
-        && amounts
-        && one.currency == other.currency
-        && near(one.transaction_time, other.transaction_time, SAME_TRANSACTION)
+    let text = |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    let both = |a: &Option<String>, b: &Option<String>| text(a).is_some_and(|a| text(b) == Some(a));
+    let card = one.card_bin == other.card_bin && one.card_last_four == other.card_last_four;
+    let in_time = || {
+        near(one.transaction_time, other.transaction_time, SAME_TRANSACTION)
             .or_else(|| near(one.alert_time, other.alert_time, SAME_DISPUTE))
             .unwrap_or(true)
+    };
+    if card && amounts && one.currency == other.currency && in_time() {
+        let day = one.transaction_time.zip(other.transaction_time).is_some_and(|(a, b)| a.date_naive() == b.date_naive());
+        return Some(if day { Same::CardAmountAndDay } else { Same::CardAndAmount });
+    }
+    let arn = &one.acquirer_reference_number;
+    if arn.as_deref().is_some_and(|arn| arn.trim().len() >= SHORTEST_ARN) && both(arn, &other.acquirer_reference_number) {
+        return Some(Same::Arn);
+    }
+    (card && !one.card_last_four.is_empty() && both(&one.auth_code, &other.auth_code) && in_time()).then_some(Same::CardAndAuthCode)
+}
+
+/// Which of these alerts are several on one payment; `true` where another of those was refunded.
+pub fn doubles<'a>(alerts: impl Iterator<Item = &'a Alert>) -> HashMap<AlertId, bool> {
+    let mut by_card: HashMap<&str, Vec<&Alert>> = HashMap::new();
+    for alert in alerts.filter(|alert| alert.card_last_four.trim().len() >= 4) {
+        by_card.entry(alert.card_last_four.trim()).or_default().push(alert);
+    }
+    let mut doubles: HashMap<AlertId, bool> = HashMap::new();
+    for mut group in by_card.into_values().filter(|group| group.len() > 1) {
+        // Refunded ones first: the first double that is found of an alert then tells whether there is a refunded one.
+        group.sort_by_key(|alert| !was_refunded(alert));
+        for (index, one) in group.iter().enumerate() {
+            for other in &group[index + 1..] {
+                if doubles.contains_key(&one.id) && doubles.contains_key(&other.id) || !are_siblings(one, other) {
+                    continue;
+                }
+                doubles.entry(one.id).or_insert_with(|| was_refunded(other));
+                doubles.entry(other.id).or_insert_with(|| was_refunded(one));
+            }
+        }
+    }
+    doubles
 }
 
 /// Something that speaks against a plain answer.
@@ -148,6 +218,50 @@ mod tests {
         change(&mut other);
 
         assert_eq!(are_siblings(&one, &other), siblings);
+    }
+
+    #[test]
+    fn a_reference_of_the_acquirer_names_the_payment_whatever_else_differs() {
+        let mut one = alert();
+        one.acquirer_reference_number = Some("74320456118200319945216".to_owned());
+        let mut other = Alert { amount: Some("50.00".parse().unwrap()), ..alert() };
+        assert_eq!(same_payment(&one, &other), None);
+
+        other.acquirer_reference_number = Some(" 74320456118200319945216 ".to_owned());
+        assert_eq!(same_payment(&one, &other), Some(Same::Arn));
+        (one.acquirer_reference_number, other.acquirer_reference_number) = (Some("0".to_owned()), Some("0".to_owned()));
+        assert_eq!(same_payment(&one, &other), None, "nothing that short names a payment");
+    }
+
+    #[test]
+    fn an_authorization_code_names_the_payment_on_its_card_and_in_its_time_only() {
+        let with_code = || Alert { auth_code: Some("093112".to_owned()), ..alert() };
+        let other = |change: fn(&mut Alert)| {
+            let mut other = Alert { amount: Some("50.00".parse().unwrap()), ..with_code() };
+            change(&mut other);
+            same_payment(&with_code(), &other)
+        };
+
+        assert_eq!(other(|_| {}), Some(Same::CardAndAuthCode));
+        assert_eq!(other(|other| other.card_last_four = "1235".to_owned()), None);
+        assert_eq!(other(|other| other.transaction_time = from_iso("2026-04-01T10:00:00Z")), None);
+        assert_eq!(other(|other| other.auth_code = Some(" ".to_owned())), None);
+    }
+
+    #[test]
+    fn doubles_are_found_among_many_and_a_refunded_one_is_told() {
+        let (open, twin) = (alert(), alert());
+        let mut paid = alert();
+        paid.outcome = Some(Outcome::sample(paid.id));
+        let other_card = Alert { card_last_four: "9999".to_owned(), ..alert() };
+        let no_card = || Alert { card_last_four: String::new(), ..alert() };
+        let unknown = [no_card(), no_card()];
+
+        let two = doubles([&open, &twin, &other_card].into_iter().chain(&unknown));
+        let three = doubles([&open, &twin, &paid].into_iter());
+
+        assert_eq!(two, HashMap::from([(open.id, false), (twin.id, false)]));
+        assert_eq!((three[&open.id], three[&twin.id], three.len()), (true, true, 3));
     }
 
     #[test]

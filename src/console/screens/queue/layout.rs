@@ -39,12 +39,12 @@ pub struct Regions {
 pub const GUTTER: u16 = 2;
 
 impl Regions {
-    /// The areas in so much room.
-    pub fn of(area: Rect, divider: u8, page: bool) -> Self {
+    /// The areas in so much room. Above the footer one line is kept for notes; `more_notes` is how many lines more they need now.
+    pub fn of(area: Rect, divider: u8, page: bool, more_notes: u16) -> Self {
         let line = |y: u16, from: Rect| Rect::new(from.x, area.y + y.min(area.height.saturating_sub(1)), from.width, 1);
         let blank = u16::from(area.height >= ROOMY);
         let top = 1 + blank;
-        let bottom = area.height.saturating_sub(1 + blank);
+        let bottom = area.height.saturating_sub(2 + more_notes);
         let body = Rect::new(area.x, area.y + top, area.width, bottom.saturating_sub(top));
         let beside = area.width >= WIDE && !page;
         let list = if beside {
@@ -83,9 +83,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_ever_leaves_the_screen(width in 0u16..400, height in 0u16..120, divider in 0u8..=100, page in any::<bool>()) {
+        fn nothing_ever_leaves_the_screen(width in 0u16..400, height in 0u16..120, divider in 0u8..=100, page in any::<bool>(), notes in 0u16..3) {
             let area = Rect::new(0, 0, width, height);
-            let regions = Regions::of(area, divider, page);
+            let regions = Regions::of(area, divider, page, notes);
             let inside = |part: Rect| part.is_empty() || (part.right() <= area.right() && part.bottom() <= area.bottom());
 
             prop_assume!(width >= SMALLEST.0 && height >= SMALLEST.1);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_detail_stands_beside_the_list_from_a_hundred_columns_on() {
-        let detail = |width: u16, page: bool| Regions::of(Rect::new(0, 0, width, 30), 64, page).detail;
+        let detail = |width: u16, page: bool| Regions::of(Rect::new(0, 0, width, 30), 64, page, 0).detail;
 
         assert_eq!((detail(99, false), detail(99, true).map(|area| area.width)), (None, Some(96)));
         assert!(detail(100, false).is_some_and(|area| area.x > 60));

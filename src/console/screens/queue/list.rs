@@ -19,7 +19,7 @@ use crate::console::text::{clean, count, counted, cut};
 use crate::console::times::{self, Urgency};
 use crate::console::widgets::scrollbar;
 use crate::console::{query, text};
-use crate::domain::{Alert, SortField, SortOrder};
+use crate::domain::{Alert, AlertFilter, AlertStatus, SortField, SortOrder};
 
 /// Draws everything of the list.
 pub fn draw(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, hits: &mut Hits) {
@@ -27,7 +27,10 @@ pub fn draw(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, hits: &mut Hi
     draw_title(queue, look, frame.buffer_mut(), regions.title);
     draw_chips(queue, look, frame, &regions, hits);
     let placed = columns::lay_out(&columns::shown(&queue.columns, queue.listing.filter()), regions.row_room());
-    draw_heads(queue, look, frame.buffer_mut(), &regions, &placed, hits);
+    // The words of an error need the line of the titles too, where they are long: no row is hidden for them.
+    if search_error(queue, &regions).is_none_or(|lines| regions.chips.y + 1 + lines <= regions.heads.y) {
+        draw_heads(queue, look, frame.buffer_mut(), &regions, &placed, hits);
+    }
     hits.push(regions.rows, Hit::List);
     draw_rows(queue, look, frame.buffer_mut(), &regions, &placed, hits);
     draw_scrollbar(queue, look, frame.buffer_mut(), regions.rows, hits);
@@ -70,11 +73,14 @@ fn draw_at_risk(queue: &Queue, look: &Look<'_>, pen: &mut Pen<'_>) {
     }
     pen.skip(3);
     if alerts == 0 {
-        pen.put_whole(&format!("nothing lapses within {AT_RISK_HOURS} h"), look.theme.quiet);
+        pen.put_whole(&format!("nothing open lapses within {AT_RISK_HOURS} h"), look.theme.quiet);
         return;
     }
+    // It counts everything that is open: said where something else is listed, so that nobody takes it for the list's sum.
+    let all_open = AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() };
+    let scope = if *queue.listing.filter() == all_open { "" } else { "in all " };
     let verb = if alerts == 1 { "lapses" } else { "lapse" };
-    if pen.put_whole(&format!("▲ {} {verb} within {AT_RISK_HOURS} h", count(alerts)), look.theme.warning).is_none() {
+    if pen.put_whole(&format!("▲ {scope}{} {verb} within {AT_RISK_HOURS} h", count(alerts)), look.theme.warning).is_none() {
         return;
     }
     pen.skip(1);
@@ -120,15 +126,14 @@ fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &R
     if let Some(search) = &queue.search {
         let mut pen = Pen::new(frame.buffer_mut(), area);
         pen.put("/ ", theme.key);
-        // The words of an error stand under the line where that is free, else they take half of it.
-        let below = (regions.heads.y > area.y + 1).then(|| Rect { y: area.y + 1, ..area });
-        let room = if search.error.is_some() && below.is_none() { pen.room() / 2 } else { pen.room() };
-        let field = Rect { x: area.x + 2, width: room, ..area };
+        let field = Rect { x: area.x + 2, width: pen.room(), ..area };
         frame.buffer_mut().set_style(field, theme.page.patch(theme.field));
         search.input.draw(frame, field, theme.page.patch(theme.field), true);
         if let Some(error) = &search.error {
-            let beside = Rect { x: field.right() + 1, width: area.right().saturating_sub(field.right() + 1), ..area };
-            Pen::new(frame.buffer_mut(), below.unwrap_or(beside)).put(&clean(&error.to_string()), theme.warning);
+            let lines = usize::from(regions.heads.y - area.y);
+            for (line, y) in text::wrap_to(&clean(&error.to_string()), area.width, lines).iter().zip(area.y + 1..) {
+                Pen::new(frame.buffer_mut(), Rect { y, ..area }).put(line, theme.warning);
+            }
         }
         return;
     }
@@ -150,6 +155,14 @@ fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &R
         }
         pen.skip(3);
     }
+}
+
+/// How many lines the words of what is wrong with the search take below it.
+fn search_error(queue: &Queue, regions: &Regions) -> Option<u16> {
+    let error = queue.search.as_ref()?.error.as_ref()?;
+    let most = usize::from(regions.heads.y - regions.chips.y);
+    let lines = text::wrap_to(&clean(&error.to_string()), regions.chips.width.saturating_sub(3), most);
+    u16::try_from(lines.len()).ok()
 }
 
 fn draw_heads(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed], hits: &mut Hits) {
@@ -192,8 +205,8 @@ fn draw_rows(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regi
         hits.push(row, Hit::Row(index));
         let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
         match listing.row(index) {
-            Row::Alert(alert) => draw_alert(alert, false, look, buffer, text, placed),
-            Row::Gone(alert) => draw_alert(alert, true, look, buffer, text, placed),
+            Row::Alert(alert) => draw_alert(alert, queue.double(alert.id), false, look, buffer, text, placed),
+            Row::Gone(alert) => draw_alert(alert, queue.double(alert.id), true, look, buffer, text, placed),
             Row::Pending => {
                 put_right(buffer, Rect { width: 6.min(text.width), ..text }, "·", look.theme.quiet);
             }
@@ -220,7 +233,7 @@ fn carry_over_blanks(buffer: &mut Buffer, row: Rect) {
     }
 }
 
-fn draw_alert(alert: &Alert, gone: bool, look: &Look<'_>, buffer: &mut Buffer, area: Rect, placed: &[Placed]) {
+fn draw_alert(alert: &Alert, double: Option<bool>, gone: bool, look: &Look<'_>, buffer: &mut Buffer, area: Rect, placed: &[Placed]) {
     let theme = look.theme;
     let left = times::left(alert, look.now);
     // What has more than a day steps back.
@@ -239,7 +252,7 @@ fn draw_alert(alert: &Alert, gone: bool, look: &Look<'_>, buffer: &mut Buffer, a
             Column::Left => {
                 let style = if gone { theme.quiet } else { look.urgency(left.urgency) };
                 put_right(buffer, cell, &left.text, style);
-                if let Some((sign, style)) = marker(alert, look) {
+                if let Some((sign, style)) = marker(alert, double, look) {
                     buffer.set_stringn(cell.right() + 1, cell.y, sign, 1, if gone { theme.quiet } else { style });
                 }
             }
@@ -275,9 +288,12 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, figure: Style, qu
 }
 
 /// The sign right of the time left: what an analyst should know of the alert before deciding.
-fn marker(alert: &Alert, look: &Look<'_>) -> Option<(&'static str, Style)> {
+fn marker(alert: &Alert, double: Option<bool>, look: &Look<'_>) -> Option<(&'static str, Style)> {
     if alert.outcome.is_some() {
         None
+    } else if let Some(refunded) = double {
+        // Amber where answering it with a refund may pay a second time.
+        Some(("⚠", if refunded { look.theme.warning } else { look.theme.quiet }))
     } else if alert.network_rule_applied() {
         Some(("R", look.theme.rule))
     } else if alert.alert_type.is_notice() {

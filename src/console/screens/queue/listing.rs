@@ -4,8 +4,9 @@
 //! cursor's alert among them: it stays under the cursor wherever it went, and where it has left the list it stays as a ghost until the
 //! cursor moves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::facts;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort};
 use crate::service::ServiceError;
@@ -79,6 +80,8 @@ pub struct Listing {
     sort: Sort,
     total: Option<u64>,
     pages: BTreeMap<u64, Held>,
+    /// Which of what is held are several on one payment, and whether another of those was refunded.
+    doubles: HashMap<AlertId, bool>,
     asked: BTreeSet<u64>,
     epoch: u64,
     next_epoch: u64,
@@ -100,6 +103,7 @@ impl Listing {
             sort,
             total: None,
             pages: BTreeMap::new(),
+            doubles: HashMap::new(),
             asked: BTreeSet::new(),
             epoch: 0,
             next_epoch: 1,
@@ -395,6 +399,16 @@ impl Listing {
             let Some(oldest) = oldest.map(|(page, _)| *page) else { break };
             self.pages.remove(&oldest);
         }
+        self.find_doubles();
+    }
+
+    fn find_doubles(&mut self) {
+        self.doubles = facts::doubles(self.pages.values().flat_map(|held| &held.alerts));
+    }
+
+    /// Whether an alert of what is loaded is one of several on a payment; `Some(true)` where another of those was refunded.
+    pub fn double(&self, id: AlertId) -> Option<bool> {
+        self.doubles.get(&id).copied()
     }
 
     /// Keeps cursor and window inside the list and learns the id under the cursor.

@@ -1,0 +1,244 @@
+//! Draws the Settings screen: keys and clients in a table, and what this console is set to.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::Settings;
+use crate::console::hits::{Hit, Hits};
+use crate::console::keymap::Action;
+use crate::console::look::Look;
+use crate::console::pen::Pen;
+use crate::console::text::{clean, columns, cut, wrap};
+use crate::console::times;
+use crate::console::widgets::scrollbar;
+use crate::domain::Timestamp;
+use crate::service::{Credential, CredentialKind, CredentialList, Environment};
+
+/// Columns left of a row's text: the cursor's bar and a blank.
+const GUTTER: u16 = 2;
+
+/// From so many columns on a moment is shown with its time of day.
+const ROOMY: u16 = 112;
+
+/// Columns of the labels below.
+const LABEL: u16 = 14;
+
+/// Fewest rows that a table of keys is given before what stands below it gives way.
+const FEWEST: u16 = 4;
+
+/// Draws everything below the header and above the notes.
+pub fn draw(settings: &Settings, facts: &[(String, String)], look: &Look<'_>, buffer: &mut Buffer, area: Rect, hits: &mut Hits) {
+    let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
+    let facts = fact_lines(facts, inside.width.min(110));
+    let rows = u16::try_from(settings.rows().len()).unwrap_or(u16::MAX);
+    let below = u16::try_from(facts.len()).unwrap_or(0) + 2;
+    // Title, what may be done, a blank line, the heads.
+    let above = 4;
+    let wanted = rows.max(FEWEST);
+    let table_height = area.height.saturating_sub(above + below).max(FEWEST).min(wanted).min(area.height.saturating_sub(above));
+    let mut y = if settings.is_offered() {
+        draw_title(settings, look, buffer, inside, hits);
+        let table = Rect { y: area.y + above - 1, height: table_height + 1, ..area };
+        match (settings.list.loaded(), &settings.trouble) {
+            (Some(_), _) => draw_table(settings, look, buffer, table, hits),
+            (None, Some((_, error))) => {
+                let again = format!("It is tried again by itself; {} tries at once.", look.key(Action::Refresh));
+                let words = clean(&error.to_string()).into_owned();
+                let said = [("They cannot be shown right now.", look.theme.strong), (&words, look.theme.plain), (&again, look.theme.quiet)];
+                let _ = say(&said, buffer, Rect { y: inside.y + 3, ..inside });
+            }
+            (None, None) => {
+                let _ = say(&[("Loading…", look.theme.quiet)], buffer, Rect { y: inside.y + 3, ..inside });
+            }
+        }
+        table.bottom() + 1
+    } else {
+        let said = [
+            ("Keys and clients cannot be managed from here.", look.theme.strong),
+            (
+                "Where the deployment is an avert engine, a key of scope operator opens them: --operator-key-file FILE, or \
+                 AVERT_OPERATOR_KEY. Other deployments have pages of their own for them.",
+                look.theme.plain,
+            ),
+        ];
+        say(&said, buffer, inside) + 1
+    };
+    if y + 1 < area.bottom() && !facts.is_empty() {
+        Pen::new(buffer, Rect { y, height: 1, ..inside }).put("THIS CONSOLE", look.theme.quiet);
+        y += 1;
+        for ((label, text), y) in facts.iter().zip(y..area.bottom()) {
+            let mut pen = Pen::new(buffer, Rect { y, height: 1, ..inside });
+            pen.put(label, look.theme.quiet);
+            pen.skip(LABEL.saturating_sub(columns(label)));
+            pen.put(text, look.theme.plain);
+        }
+    }
+}
+
+/// Writes paragraphs, one below the other; the line after them.
+fn say(paragraphs: &[(&str, Style)], buffer: &mut Buffer, area: Rect) -> u16 {
+    let mut y = area.y;
+    for (text, style) in paragraphs {
+        for line in wrap(text, area.width) {
+            if y < area.bottom() {
+                Pen::new(buffer, Rect { y, height: 1, ..area }).put(&line, *style);
+            }
+            y += 1;
+        }
+    }
+    y
+}
+
+fn fact_lines(facts: &[(String, String)], width: u16) -> Vec<(String, String)> {
+    let lines = facts.iter().flat_map(|(label, text)| {
+        let lines = wrap(&clean(text), width.saturating_sub(LABEL).max(10));
+        lines
+            .into_iter()
+            .enumerate()
+            .map(|(index, line)| (if index == 0 { label.clone() } else { String::new() }, line))
+            .collect::<Vec<_>>()
+    });
+    lines.collect()
+}
+
+fn draw_title(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: Rect, hits: &mut Hits) {
+    let theme = look.theme;
+    let mut pen = Pen::new(buffer, Rect { height: 1, ..area });
+    pen.put("Keys and clients", theme.strong);
+    pen.skip(3);
+    if let Some(list) = settings.list.loaded() {
+        let revoked = list.credentials.iter().filter(|credential| credential.revoked_at.is_some()).count();
+        let work = list.credentials.len() - revoked;
+        pen.put(&work.to_string(), theme.strong);
+        pen.put(if work == 1 { " works" } else { " work" }, theme.quiet);
+        if revoked > 0 {
+            pen.put_whole(&format!(", {revoked} revoked"), theme.quiet);
+        }
+    }
+    if let Some((since, error)) = settings.trouble.as_ref().filter(|_| settings.list.loaded().is_some()) {
+        pen.skip(3);
+        pen.put(&format!("▲ stale since {}: {}", since.format("%H:%M"), clean(&error.to_string())), theme.warning);
+    }
+    if settings.creating.is_some() {
+        pen.skip(3);
+        pen.put_whole("creating one…", theme.accent);
+    }
+    let mut pen = Pen::new(buffer, Rect { y: area.y + 1, height: 1, ..area });
+    if let Some(list) = settings.list.loaded() {
+        pen.put(&whose(list), theme.quiet);
+        pen.skip(4);
+    }
+    for action in [Action::CredentialCreate, Action::CredentialRevoke] {
+        let Some(binding) = look.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
+        if let Some(area) = pen.put_whole(&format!("{} {}", look.key(action), binding.words), theme.quiet) {
+            hits.push(area, Hit::Do(action));
+        }
+        pen.skip(3);
+    }
+}
+
+/// Whose they are and for which world: `organization acme, production (avk_live_…)`.
+fn whose(list: &CredentialList) -> String {
+    let world = if list.environment == Environment::Production { "live" } else { "test" };
+    format!("organization {}, {} (avk_{world}_…)", clean(&list.organization), list.environment.as_str())
+}
+
+/// A column of the table: title, width.
+type Column = (&'static str, u16);
+
+fn layout(width: u16) -> [Column; 6] {
+    let moment = if width >= ROOMY { 16 } else { 10 };
+    let ids = if width >= 80 { 20 } else { 12 };
+    [
+        ("KIND", 6),
+        ("ID", ids),
+        ("SCOPE", 8),
+        ("CREATED", moment),
+        ("LAST USED", 10),
+        ("STATE", width.saturating_sub(6 + ids + 8 + moment + 10 + 13)),
+    ]
+}
+
+fn draw_table(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: Rect, hits: &mut Hits) {
+    let theme = look.theme;
+    let columns = layout(area.width);
+    let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
+    for (title, width) in columns {
+        pen.put(&format!("{:<width$}", cut(title, width), width = usize::from(width)), theme.quiet);
+        pen.skip(2);
+    }
+    let rows = settings.rows();
+    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+    if rows.is_empty() {
+        let key = look.key(Action::CredentialCreate);
+        let said = format!("There are none yet. {key} creates an API key or client credentials.");
+        Pen::new(buffer, Rect { x: body.x + GUTTER, height: 1, ..body }).put(&said, theme.plain);
+        return;
+    }
+    let height = usize::from(body.height).max(1);
+    let cursor = settings.cursor();
+    let top = settings.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
+    settings.window.set((top, height));
+    for ((index, credential), y) in rows.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
+        let row = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
+        if index == cursor {
+            buffer.set_style(row, theme.selection);
+            buffer.set_stringn(row.x, y, "▌", 1, theme.accent);
+        }
+        hits.push(row, Hit::Credential(index));
+        draw_row(credential, settings.is_own(credential), &columns, look, buffer, row);
+    }
+    if rows.len() > height {
+        let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
+        scrollbar::draw(theme, buffer, bar, top as u64, rows.len() as u64);
+    }
+}
+
+fn draw_row(credential: &Credential, own: bool, columns: &[Column], look: &Look<'_>, buffer: &mut Buffer, row: Rect) {
+    let theme = look.theme;
+    let revoked = credential.revoked_at.is_some();
+    let (text, plain) = if revoked { (theme.quiet, theme.quiet) } else { (look.figure(), theme.plain) };
+    let scope = match credential.kind {
+        CredentialKind::Key(scope) => scope.as_str(),
+        CredentialKind::Client => "alerts",
+    };
+    let format = if columns[3].1 >= 16 { "%Y-%m-%d %H:%M" } else { "%Y-%m-%d" };
+    let used = credential.last_used_at.map_or_else(|| "never".to_owned(), |at| times::ago(at, look.now));
+    let (state, style) = state(credential, own, columns[5].1, look);
+    let cells: [(String, Style); 6] = [
+        (credential.kind.as_str().to_owned(), plain),
+        (clean(&credential.id).into_owned(), text),
+        (scope.to_owned(), plain),
+        (credential.created_at.format(format).to_string(), theme.quiet),
+        (used, if revoked || credential.last_used_at.is_none() { theme.quiet } else { theme.plain }),
+        (state, style),
+    ];
+    let mut x = row.x + GUTTER;
+    for ((text, style), (_, width)) in cells.iter().zip(columns) {
+        Pen::new(buffer, Rect { x, y: row.y, width: *width, height: 1 }.intersection(row)).put(text, *style);
+        x += width + 2;
+    }
+}
+
+fn state(credential: &Credential, own: bool, room: u16, look: &Look<'_>) -> (String, Style) {
+    let theme = look.theme;
+    match (credential.revoked_at, own) {
+        (Some(at), _) => {
+            let since = format!("revoked {}", times::ago(at, look.now));
+            (if columns(&since) <= room { since } else { "revoked".to_owned() }, theme.quiet)
+        }
+        (None, true) => ("in use here".to_owned(), theme.accent),
+        (None, false) => ("works".to_owned(), theme.ok),
+    }
+}
+
+/// What a credential is and what is known of its use: `alerts key, created 2026-11-02, used 3 min ago`.
+pub(super) fn described(credential: &Credential, now: Timestamp) -> String {
+    let kind = match credential.kind {
+        CredentialKind::Key(scope) => format!("API key, scope {}", scope.as_str()),
+        CredentialKind::Client => "client credentials".to_owned(),
+    };
+    let used = credential.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", times::ago(at, now)));
+    format!("{kind}, created {}, {used}", credential.created_at.format("%Y-%m-%d"))
+}
