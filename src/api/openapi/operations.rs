@@ -15,27 +15,31 @@ pub(super) struct Operation {
 
 impl Operation {
     fn new(method: &'static str, path: &'static str, tag: &str, id: &str, summary: &str) -> Self {
-        let value = json!({
-            "operationId": id,
-            "tags": [tag],
-            "summary": summary,
-            "responses": {"default": problem("Any other refusal: see the table of errors")},
-        });
-        let operation = Self { method, path, value };
+        let value = json!({"operationId": id, "tags": [tag], "summary": summary, "responses": {}});
+        // What the guard around all routes answers.
+        let operation = Self { method, path, value }
+            .refused(403, "Not authorized, or asked by a web page of another origin")
+            .refused(421, "The Host header names somebody else")
+            .refused(500, "The service made a mistake; its log has it under the request's id")
+            .refused(503, "More is asked than can be worked on, or the database does not answer; try again after Retry-After seconds");
         if path.contains("{id}") { operation.refused(400, "The id is not valid, or the request is not") } else { operation }
+    }
+
+    /// With a credential, of which there must be one.
+    fn with_credential(self, security: Value) -> Self {
+        let has_refusal = self.value["responses"]["400"].is_object();
+        let mut operation = if has_refusal { self } else { self.refused(400, "More than one credential") };
+        operation.value["security"] = security;
+        operation
     }
 
     /// On the interface's routes either kind of credential is taken.
     fn alerts(method: &'static str, path: &'static str, id: &str, summary: &str) -> Self {
-        let mut operation = Self::new(method, path, "alerts", id, summary).refused(403, "Not authorized");
-        operation.value["security"] = json!([{"apiKey": []}, {"bearer": []}]);
-        operation
+        Self::new(method, path, "alerts", id, summary).with_credential(json!([{"apiKey": []}, {"bearer": []}]))
     }
 
     fn operator(method: &'static str, path: &'static str, id: &str, summary: &str) -> Self {
-        let mut operation = Self::new(method, path, "operator", id, summary).refused(403, "Not authorized");
-        operation.value["security"] = json!([{"operatorKey": []}]);
-        operation
+        Self::new(method, path, "operator", id, summary).with_credential(json!([{"operatorKey": []}]))
     }
 
     /// For anybody.
@@ -79,7 +83,10 @@ impl Operation {
 
     fn body(mut self, content: &[(&str, Value)], description: &str) -> Self {
         self.value["requestBody"] = json!({"required": true, "description": description, "content": media(content)});
-        self.refused(400, "The request is not valid").refused(413, "The body is too large").refused(415, "The body is of another type")
+        self.refused(400, "The request is not valid")
+            .refused(408, "The body did not come in time")
+            .refused(413, "The body is too large")
+            .refused(415, "The body is of another type")
     }
 
     fn json_body(self, name: &str, description: &str) -> Self {
@@ -107,12 +114,16 @@ impl Operation {
 
     fn refused(mut self, status: u16, description: &str) -> Self {
         self.value["responses"][status.to_string()] = problem(description);
+        if matches!(status, 429 | 503) {
+            let seconds = json!({"description": "Seconds after which to try again", "required": true, "schema": {"type": "integer", "minimum": 1}});
+            self.value["responses"][status.to_string()]["headers"]["Retry-After"] = seconds;
+        }
         self
     }
 }
 
 fn request_id() -> Value {
-    json!({"X-Request-Id": {"description": "The request's id, as the log has it", "schema": {"type": "string"}}})
+    json!({"X-Request-Id": {"description": "The request's id, as the log has it", "required": true, "schema": {"type": "string", "minLength": 1, "maxLength": 128}}})
 }
 
 fn media(content: &[(&str, Value)]) -> Value {
@@ -352,7 +363,7 @@ fn operators() -> Vec<Operation> {
             .refused(409, "The attempt does not wait for a person"),
         operator("get", "/operator/v1/changes", "streamChanges", "Server-sent events, whose id is the change's number")
             .parameter("header", "Last-Event-ID", whole(0, u64::MAX), "Where to go on")
-            .answers(200, "Events without an end", &[("text/event-stream", json!({"type": "string"}))])
+            .answers(200, "Events without an end, each of this shape", &[("text/event-stream", named("Change"))])
             .refused(400, "Last-Event-ID is no number"),
         operator("get", "/operator/v1/audit", "listAudit", "Who changed what, when and from where")
             .query("before", whole(0, u64::MAX), "Entries before this number: the next of the page before")

@@ -298,10 +298,15 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
     }
     add("CreatedEndpoint", created);
     add("Endpoints", data_of("Endpoint", None));
-    let basic = object(vec![("username", text()), ("password", text())]);
-    let header = object(vec![("name", text()), ("value", text())]);
+    let written = |pattern: &str, longest: u64| json!({"type": "string", "pattern": pattern, "maxLength": longest});
+    let basic = object(vec![
+        ("username", written(r"^[^:\u0000-\u001f\u007f-\u009f]*$", 4_096)),
+        ("password", written(r"^[^\u0000-\u001f\u007f-\u009f]*$", 4_096)),
+    ]);
+    let header =
+        object(vec![("name", written(r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 128)), ("value", written("^[!-~]([ -~]*[!-~])?$", 4_096))]);
     add("EndpointAuth", json!({"oneOf": [object(vec![("basic", basic)]), object(vec![("header", header)])]}));
-    let url = json!({"type": "string", "format": "uri", "maxLength": 2048});
+    let url = json!({"type": "string", "format": "uri", "pattern": "^https?://[^@#]+$", "maxLength": 2048});
     let mut new = object(vec![("url", url.clone()), ("auth", named("EndpointAuth")), ("sign", flag()), ("secret", secret())]);
     new["required"] = json!(["url", "auth"]);
     add("NewEndpoint", new);
@@ -413,6 +418,8 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
         ]),
     );
     add("Attempts", data_of("Attempt", None));
+    let change = vec![("id", json!({"type": "string", "pattern": "^[0-9]+$"})), ("event", one_of(["change"])), ("data", text())];
+    add("Change", object(change));
     add("AttemptDecision", object(vec![("applied", flag())]));
     let hash = || json!({"type": "string", "pattern": "^[0-9a-f]{64}$"});
     add(

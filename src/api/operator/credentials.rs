@@ -1,11 +1,10 @@
 //! API keys, client credentials, companies. A secret is in the answer that creates it, and nowhere else.
 
-use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::{JsonBody, Operator, answer, invalid, shapes};
+use super::{JsonBody, Operator, PathId, answer, invalid, shapes};
 use crate::api::problem::Problem;
 use crate::service::{KeyScope, OperatorService};
 
@@ -31,7 +30,7 @@ pub(in crate::api) async fn create_key(operator: Operator, JsonBody(mut fields):
 }
 
 /// DELETE /operator/v1/keys/:id
-pub(in crate::api) async fn revoke_key(operator: Operator, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(in crate::api) async fn revoke_key(operator: Operator, PathId(id): PathId<String>) -> Result<Response, Problem> {
     Ok(answer(&shapes::key(&operator.acting.revoke_key(&id).await?)))
 }
 
@@ -49,7 +48,7 @@ pub(in crate::api) async fn create_client(operator: Operator) -> Result<Response
 }
 
 /// DELETE /operator/v1/clients/:id
-pub(in crate::api) async fn revoke_client(operator: Operator, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(in crate::api) async fn revoke_client(operator: Operator, PathId(id): PathId<String>) -> Result<Response, Problem> {
     Ok(answer(&shapes::client(&operator.acting.revoke_client(&id).await?)))
 }
 

@@ -105,14 +105,14 @@ fn auth(fields: &mut Fields) -> Option<EndpointAuth> {
     let mut auth = fields.object("auth")?;
     let credential = match (auth.object("basic"), auth.object("header")) {
         (Some(mut basic), None) => {
-            let (username, password) = (basic.text("username"), basic.text("password"));
+            let (username, password) = (basic.required("username"), basic.required("password"));
             auth.close(basic);
-            Some(EndpointAuth::Basic { username: username.unwrap_or_default(), password: Secret::new(password.unwrap_or_default()) })
+            Some(EndpointAuth::Basic { username, password: Secret::new(password) })
         }
         (None, Some(mut header)) => {
-            let (name, value) = (header.text("name"), header.text("value"));
+            let (name, value) = (header.required("name"), header.required("value"));
             auth.close(header);
-            Some(EndpointAuth::Header { name: name.unwrap_or_default(), value: Secret::new(value.unwrap_or_default()) })
+            Some(EndpointAuth::Header { name, value: Secret::new(value) })
         }
         (None, None) => {
             auth.wrong("basic", "or header is required");

@@ -26,16 +26,22 @@ impl Fields {
     /// A text, where it is there.
     pub(super) fn text(&mut self, name: &str) -> Option<String> {
         match self.members.remove(name)? {
-            Value::Null => None,
             Value::String(text) => Some(text),
             other => self.refuse(name, &other, "a text"),
         }
     }
 
+    /// A text that has to be there; empty where it is not, and that is told.
+    pub(super) fn required(&mut self, name: &str) -> String {
+        if !self.members.contains_key(name) {
+            self.wrong(name, "is required: a text");
+        }
+        self.text(name).unwrap_or_default()
+    }
+
     /// A flag, where it is there.
     pub(super) fn flag(&mut self, name: &str) -> Option<bool> {
         match self.members.remove(name)? {
-            Value::Null => None,
             Value::Bool(flag) => Some(flag),
             other => self.refuse(name, &other, "true or false"),
         }
@@ -44,7 +50,6 @@ impl Fields {
     /// A whole number, where it is there.
     pub(super) fn whole(&mut self, name: &str) -> Option<i64> {
         match self.members.remove(name)? {
-            Value::Null => None,
             Value::Number(number) if number.as_i64().is_some() => number.as_i64(),
             other => self.refuse(name, &other, "a whole number"),
         }
@@ -53,7 +58,6 @@ impl Fields {
     /// An object, where it is there.
     pub(super) fn object(&mut self, name: &str) -> Option<Self> {
         match self.members.remove(name)? {
-            Value::Null => None,
             Value::Object(members) => Some(Self { prefix: format!("{}{name}.", self.prefix), members, errors: Vec::new() }),
             other => self.refuse(name, &other, "an object"),
         }
@@ -110,16 +114,17 @@ mod tests {
 
     #[test]
     fn all_that_is_wrong_is_told_at_once_with_the_path_of_its_field() {
-        let mut fields = Fields::of(br#"{"url": 7, "enabled": "yes", "auth": {"kind": true, "more": 1}, "other": 2}"#).unwrap();
+        let mut fields = Fields::of(br#"{"url": 7, "enabled": null, "auth": {"kind": true, "more": 1}, "other": 2}"#).unwrap();
 
         let url = fields.text("url");
         let enabled = fields.flag("enabled");
         let mut auth = fields.object("auth").unwrap();
-        let kind = auth.text("kind");
+        let (kind, missing) = (auth.required("kind"), auth.required("missing"));
         fields.close(auth);
 
-        assert_eq!((url, enabled, kind), (None, None, None));
-        assert_eq!(named(&fields.finish().unwrap_err()), ["url", "enabled", "auth.kind", "auth.more", "other"]);
+        assert_eq!((url, enabled), (None, None));
+        assert_eq!((kind.as_str(), missing.as_str()), ("", ""));
+        assert_eq!(named(&fields.finish().unwrap_err()), ["url", "enabled", "auth.kind", "auth.missing", "auth.more", "other"]);
     }
 
     #[test]

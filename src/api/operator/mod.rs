@@ -59,7 +59,8 @@ impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for PathId<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let text = parts.extract::<Path<String>>().await.map_or_else(|_| String::new(), |Path(text)| text);
+        // What is not UTF-8 once it is decoded is no id of any kind.
+        let text = parts.extract::<Path<String>>().await.map_or_else(|_| char::REPLACEMENT_CHARACTER.to_string(), |Path(text)| text);
         text.parse().map(Self).map_err(|_| {
             let given: String = text.chars().take(60).collect();
             Problem::of_fields(Code::InvalidId, vec![FieldError::new("id", format!("{given:?} is not allowed: a UUID"))])

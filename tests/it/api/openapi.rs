@@ -27,7 +27,7 @@ async fn wrong(document: &Value, call: &Call, response: Response) -> Option<Stri
     let what = format!("{} {} {}", call.method, call.template, response.status());
     let responses = &document["paths"][call.template][call.method]["responses"];
     let status = response.status().as_u16();
-    let described = responses.get(status.to_string()).unwrap_or(&responses["default"]);
+    let Some(described) = responses.get(status.to_string()) else { return Some(format!("{what}: the status is not described")) };
     let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
     let text = response.text().await.unwrap();
     if status != call.status {
