@@ -124,11 +124,14 @@ fn request_id(request: &Request) -> HeaderValue {
         (1..=MAX_REQUEST_ID).contains(&bytes.len()) && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/+=~".contains(byte))
     };
     let given = request.headers().get(X_REQUEST_ID).filter(sane).cloned();
-    given.unwrap_or_else(|| {
-        let mut buffer = Uuid::encode_buffer();
-        let id: &str = Uuid::now_v7().hyphenated().encode_lower(&mut buffer);
-        HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
-    })
+    given.unwrap_or_else(new_request_id)
+}
+
+/// An id for a request that has none.
+pub(super) fn new_request_id() -> HeaderValue {
+    let mut buffer = Uuid::encode_buffer();
+    let id: &str = Uuid::now_v7().hyphenated().encode_lower(&mut buffer);
+    HeaderValue::from_str(id).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
 }
 
 /// Writes problems down and adds what every answer carries.

@@ -77,6 +77,10 @@ codes! {
     Conflict = CONFLICT, "conflict", "This does not go with how things are";
     /// The body is over the limit.
     BodyTooLarge = PAYLOAD_TOO_LARGE, "body_too_large", "The body is too large";
+    /// The path and its query are over the limit.
+    UriTooLong = URI_TOO_LONG, "uri_too_long", "The path is too long";
+    /// The head of the request is over its limits.
+    HeadTooLarge = REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large", "The head of the request is too large";
     /// The body is not said to be JSON.
     UnsupportedMediaType = UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", "The body is not JSON";
     /// The Host header names somebody else.

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Layer;
 
+use super::malformed::Explained;
 use super::slow::Impatient;
 use super::token::Peer;
 use super::{ApiOptions, routes_until};
@@ -82,7 +83,7 @@ impl Connection {
     async fn run(self, stream: TcpStream, head_timeout: Duration, write_timeout: Duration) {
         // Small answers must not wait for more; where the system refuses, they are only slower.
         let _ = stream.set_nodelay(true);
-        let stream = TokioIo::new(Impatient::new(stream, write_timeout));
+        let stream = TokioIo::new(Explained::new(Impatient::new(stream, write_timeout)));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(head_timeout)

@@ -18,9 +18,11 @@ pub const MAX_PAGE: u64 = i64::MAX as u64 / MAX_PAGE_SIZE as u64;
 /// More hours than this mean the same as this: over a thousand years.
 pub const MAX_EXPIRES_IN: u32 = 10_000_000;
 
-/// Most values in one list, and longest text of a value in bytes.
-const MAX_VALUES: usize = 1_000;
-const MAX_TEXT: usize = 1_024;
+/// Most values in one list.
+pub const MAX_VALUES: usize = 1_000;
+
+/// Longest text, in bytes.
+pub const MAX_TEXT: usize = 1_024;
 
 /// The parameters that are known, in the order of the interface.
 const KNOWN: [&str; 16] = [

@@ -3,6 +3,7 @@
 mod audited;
 mod errors;
 mod fields;
+mod fuzz;
 mod hostile;
 mod lists;
 mod matrix;

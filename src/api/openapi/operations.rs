@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::schemas::{named, uuid};
 use crate::domain::{AlertStatus, AlertType, Provider, SortField};
 use crate::service::DeliveryState;
+use crate::wire::query::{MAX_PAGE, MAX_TEXT, MAX_VALUES};
 
 /// One operation of one path.
 pub(super) struct Operation {
@@ -115,7 +116,8 @@ impl Operation {
     fn refused(mut self, status: u16, description: &str) -> Self {
         self.value["responses"][status.to_string()] = problem(description);
         if matches!(status, 429 | 503) {
-            let seconds = json!({"description": "Seconds after which to try again", "required": true, "schema": {"type": "integer", "minimum": 1}});
+            let seconds =
+                json!({"description": "Seconds after which to try again", "required": true, "schema": {"type": "integer", "minimum": 1}});
             self.value["responses"][status.to_string()]["headers"]["Retry-After"] = seconds;
         }
         self
@@ -135,7 +137,7 @@ fn problem(description: &str) -> Value {
 }
 
 fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
-    json!({"type": "array", "items": {"type": "string", "enum": words.into_iter().collect::<Vec<_>>()}, "minItems": 1, "maxItems": 100})
+    json!({"type": "array", "items": {"type": "string", "enum": words.into_iter().collect::<Vec<_>>()}, "minItems": 1, "maxItems": MAX_VALUES})
 }
 
 fn day() -> Value {
@@ -147,7 +149,7 @@ fn whole(minimum: u64, maximum: u64) -> Value {
 }
 
 fn search() -> Value {
-    json!({"type": "string", "minLength": 1, "maxLength": 60, "pattern": r"^[^\u0000-\u001f\u007f-\u009f\ufffd]*$"})
+    json!({"type": "string", "minLength": 1, "maxLength": MAX_TEXT, "pattern": r"^[^\u0000-\u001f\u007f-\u009f\ufffd]*$"})
 }
 
 /// Every operation there is.
@@ -159,8 +161,8 @@ pub(super) fn all() -> Vec<Operation> {
 }
 
 fn list() -> Operation {
-    Operation::alerts("get", "/api/v1/alerts", "listAlerts", "A page of the organization's alerts")
-        .query("page", whole(0, 1_000_000_000), "Which page, from 0")
+    let mut list = Operation::alerts("get", "/api/v1/alerts", "listAlerts", "A page of the organization's alerts")
+        .query("page", whole(0, MAX_PAGE), "Which page, from 0")
         .query("size", whole(1, 100), "Alerts a page; 10 where it is not given")
         .query("startDate", day(), "Alert date on or after this UTC day")
         .query("endDate", day(), "Alert date on or before this UTC day")
@@ -176,12 +178,16 @@ fn list() -> Operation {
         .query("descriptor", search(), "The merchant descriptor begins with this, letter case ignored")
         .query(
             "outcome",
-            json!({"type": "array", "items": {"type": "string", "pattern": "^[a-z_]+$"}, "minItems": 1, "maxItems": 100}),
+            json!({"type": "array", "items": {"type": "string", "pattern": "^[a-z_]+$"}, "minItems": 1, "maxItems": MAX_VALUES}),
             "Stored outcomes, in any letter case; the older dialect knows its own words only",
         )
         .query("expired", json!({"type": "boolean"}), "Whether expiredAt is set")
-        .query("expiresIn", whole(1, 1_000_000), "Waits for an answer and lapses within so many hours; 1 to 24 in the older dialect")
-        .query("companyIds", json!({"type": "array", "items": uuid(), "minItems": 1, "maxItems": 100}), "Companies")
+        .query(
+            "expiresIn",
+            json!({"type": "integer", "minimum": 1}),
+            "Waits for an answer and lapses within so many hours; 1 to 24 in the older dialect",
+        )
+        .query("companyIds", json!({"type": "array", "items": uuid(), "minItems": 1, "maxItems": MAX_VALUES}), "Companies")
         .query(
             "sortField",
             json!({"type": "string", "enum": SortField::ALL.map(|(_, name)| name)}),
@@ -190,7 +196,12 @@ fn list() -> Operation {
         .query("sortOrder", json!({"type": "string", "enum": ["ASC", "DESC"]}), "ASC where it is not given")
         .query("q", search(), "Part of a provider id, descriptor, BIN or last four, letter case ignored")
         .dialects("Alerts", "The page, with the exact total")
-        .refused(400, "A parameter is not understood")
+        .refused(400, "A parameter is not understood");
+    // A parameter without a value counts as not given.
+    for parameter in list.value["parameters"].as_array_mut().into_iter().flatten() {
+        parameter["allowEmptyValue"] = true.into();
+    }
+    list
 }
 
 fn interface() -> Vec<Operation> {
@@ -254,7 +265,8 @@ fn interface() -> Vec<Operation> {
 
 fn operators() -> Vec<Operation> {
     let operator = Operation::operator;
-    let states = words(DeliveryState::ALL.map(DeliveryState::as_str));
+    let states =
+        json!({"type": "array", "items": {"type": "string", "enum": DeliveryState::ALL.map(DeliveryState::as_str)}, "minItems": 1});
     vec![
         operator("get", "/operator/v1", "getIndex", "Which routes there are").json(200, "Index", "The service and its routes"),
         operator("post", "/operator/v1/alerts", "takeAlertsIn", "Takes alerts in: one, an array, a page, or one a line")

@@ -7,6 +7,10 @@ use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord};
 use crate::domain::signing::{LONGEST_OVERLAP, OVERLAP};
 use crate::service::DeliveryState;
 
+/// `whsec_` and 24 to 64 bytes in base64, with its padding.
+const SIGNING_SECRET: &str = "^whsec_(([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?\
+    |([A-Za-z0-9+/]{4}){21}([A-Za-z0-9+/][AQgw]==)?)$";
+
 /// A schema that is kept under a name.
 pub(super) fn named(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
@@ -290,7 +294,7 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
             ("oldSecretUntil", nullable(moment())),
         ]
     };
-    let secret = || json!({"type": "string", "pattern": "^whsec_[A-Za-z0-9+/]{32,88}={0,2}$"});
+    let secret = || json!({"type": "string", "pattern": SIGNING_SECRET});
     add("Endpoint", object(endpoint()));
     let mut created = object(endpoint().into_iter().chain([("secret", secret())]).collect());
     if let Some(required) = created["required"].as_array_mut() {
@@ -299,16 +303,19 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
     add("CreatedEndpoint", created);
     add("Endpoints", data_of("Endpoint", None));
     let written = |pattern: &str, longest: u64| json!({"type": "string", "pattern": pattern, "maxLength": longest});
-    let basic = object(vec![
+    let mut basic = object(vec![
         ("username", written(r"^[^:\u0000-\u001f\u007f-\u009f]*$", 4_096)),
         ("password", written(r"^[^\u0000-\u001f\u007f-\u009f]*$", 4_096)),
     ]);
-    let header =
-        object(vec![("name", written(r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 128)), ("value", written("^[!-~]([ -~]*[!-~])?$", 4_096))]);
+    let not_empty = |name: &str| json!({"properties": {name: {"minLength": 1}}});
+    basic["anyOf"] = json!([not_empty("username"), not_empty("password")]);
+    let header = object(vec![("name", written(r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 128)), ("value", written("^[!-~]([ -~]*[!-~])?$", 4_096))]);
     add("EndpointAuth", json!({"oneOf": [object(vec![("basic", basic)]), object(vec![("header", header)])]}));
     let url = json!({"type": "string", "format": "uri", "pattern": "^https?://[^@#]+$", "maxLength": 2048});
     let mut new = object(vec![("url", url.clone()), ("auth", named("EndpointAuth")), ("sign", flag()), ("secret", secret())]);
     new["required"] = json!(["url", "auth"]);
+    // A secret of one's own is for signing with.
+    new["anyOf"] = json!([{"properties": {"sign": {"const": true}}}, {"not": {"required": ["secret"]}}]);
     add("NewEndpoint", new);
     let hours = json!({"type": "integer", "minimum": 0, "maximum": LONGEST_OVERLAP.num_hours(), "default": OVERLAP.num_hours()});
     let mut new = object(vec![("secret", secret()), ("overlapHours", hours)]);

@@ -50,7 +50,7 @@ impl Fields {
     /// A whole number, where it is there.
     pub(super) fn whole(&mut self, name: &str) -> Option<i64> {
         match self.members.remove(name)? {
-            Value::Number(number) if number.as_i64().is_some() => number.as_i64(),
+            Value::Number(number) if whole(&number.to_string()).is_some() => whole(&number.to_string()),
             other => self.refuse(name, &other, "a whole number"),
         }
     }
@@ -93,6 +93,12 @@ impl Fields {
     }
 }
 
+/// A whole number as JSON may write it: `7`, and `7.0` too.
+fn whole(text: &str) -> Option<i64> {
+    let (whole, rest) = text.split_once('.').unwrap_or((text, "0"));
+    whole.parse().ok().filter(|_| rest.bytes().all(|digit| digit == b'0'))
+}
+
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -125,6 +131,14 @@ mod tests {
         assert_eq!((url, enabled), (None, None));
         assert_eq!((kind.as_str(), missing.as_str()), ("", ""));
         assert_eq!(named(&fields.finish().unwrap_err()), ["url", "enabled", "auth.kind", "auth.missing", "auth.more", "other"]);
+    }
+
+    #[test]
+    fn a_whole_number_is_one_in_either_of_its_spellings() {
+        let mut fields = Fields::of(br#"{"a": 7, "b": -7.00, "c": 7.5, "d": "7", "e": 99999999999999999999}"#).unwrap();
+
+        assert_eq!(["a", "b", "c", "d", "e"].map(|name| fields.whole(name)), [Some(7), Some(-7), None, None, None]);
+        assert_eq!(named(&fields.finish().unwrap_err()), ["c", "d", "e"]);
     }
 
     #[test]
