@@ -51,8 +51,6 @@ fn rows() -> Vec<Row> {
         row("POST", "/operator/v1/deliveries/{id}/redeliver", Of::Delivery, None, 200),
         row("GET", "/operator/v1/endpoints/{id}", Of::Endpoint, None, 200),
         row("PATCH", "/operator/v1/endpoints/{id}", Of::Endpoint, Some(value!({"url": "https://moved.example/"})), 200),
-        row("POST", "/operator/v1/endpoints/{id}/secret", Of::Endpoint, Some(value!({})), 200),
-        row("DELETE", "/operator/v1/endpoints/{id}/secret", Of::Endpoint, None, 200),
         row("POST", "/operator/v1/endpoints/{id}/redeliver", Of::Endpoint, None, 200),
         row("POST", "/operator/v1/endpoints/{id}/secret", Of::Endpoint, Some(value!({"overlapHours": 1})), 200),
         row("DELETE", "/operator/v1/endpoints/{id}/secret", Of::Endpoint, None, 200),
