@@ -1,11 +1,16 @@
 //! The clap tree: every command and flag there is.
 
+mod alerts;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+pub(super) use self::alerts::{AlertExportArgs, AlertResolveArgs, AlertsCommand};
+#[cfg(test)]
+pub(super) use self::alerts::{AlertFilterArgs, AlertListArgs};
 use super::attempts::AttemptsCommand;
 use super::remote::RemoteArgs;
 use crate::config::{Fault, Listen, Theme};
@@ -360,182 +365,6 @@ pub(super) struct CredentialArgs {
     /// The same from a file
     #[arg(long, value_name = "FILE")]
     pub(super) header_file: Option<PathBuf>,
-}
-
-/// `avert alerts`.
-#[derive(Debug, Subcommand)]
-pub(super) enum AlertsCommand {
-    /// A page of alerts
-    List(Box<AlertListArgs>),
-    /// One alert with its outcome
-    Show {
-        /// The alert's id
-        id: String,
-        #[command(flatten)]
-        organization: OrganizationArgs,
-        #[command(flatten)]
-        remote: RemoteArgs,
-    },
-    /// Answer an alert. Final; asks first
-    Resolve(Box<AlertResolveArgs>),
-    /// Every alert of a filter to stdout, for programs: NDJSON, or --output json, csv
-    Export(Box<AlertExportArgs>),
-}
-
-impl AlertsCommand {
-    /// Takes over the flags that stood before the command.
-    pub(super) fn take_remote(&mut self, before: RemoteArgs) {
-        let remote = match self {
-            Self::List(args) => &mut args.remote,
-            Self::Show { remote, .. } => remote,
-            Self::Resolve(args) => &mut args.remote,
-            Self::Export(args) => &mut args.remote,
-        };
-        *remote = std::mem::take(remote).or(before);
-    }
-}
-
-/// `avert alerts list`: every parameter of the interface's list operation.
-#[derive(Debug, Clone, Default, Args)]
-pub(super) struct AlertListArgs {
-    /// Which page, from 0
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(super) page: Option<String>,
-    /// Alerts a page, 1 to 100
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(super) size: Option<String>,
-    #[command(flatten)]
-    pub(super) filter: AlertFilterArgs,
-    #[command(flatten)]
-    pub(super) organization: OrganizationArgs,
-    #[command(flatten)]
-    pub(super) remote: RemoteArgs,
-}
-
-impl AlertListArgs {
-    /// The interface's parameters with the values given for them.
-    pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
-        let page = [("page", &self.page), ("size", &self.size)];
-        page.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).chain(self.filter.parameters()).collect()
-    }
-}
-
-/// `avert alerts resolve`.
-#[derive(Debug, Clone, Default, Args)]
-pub(super) struct AlertResolveArgs {
-    /// The alert's id
-    pub(super) id: String,
-    /// refunded, not-refunded or invalid (older dialect: refunded, not-refunded or not-settled)
-    #[arg(long, value_name = "WORD")]
-    pub(super) refunded: String,
-    /// The reason of an invalid alert, such as not-refunded-duplicate (older dialect: what was done, such as stopped)
-    #[arg(long, value_name = "WORD")]
-    pub(super) resolution: Option<String>,
-    /// Free text, at most 250 characters
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(super) comments: Option<String>,
-    /// The stopped amount, with --resolution partially-stopped (older dialect)
-    #[arg(long, value_name = "AMOUNT")]
-    pub(super) amount_stopped: Option<String>,
-    /// Makes a repeat of this very command harmless for 24 h. Default: a new one each time
-    #[arg(long, value_name = "KEY")]
-    pub(super) idempotency_key: Option<String>,
-    /// Send it without being asked
-    #[arg(long)]
-    pub(super) yes: bool,
-    #[command(flatten)]
-    pub(super) organization: OrganizationArgs,
-    #[command(flatten)]
-    pub(super) remote: RemoteArgs,
-}
-
-/// `avert alerts export`.
-#[derive(Debug, Clone, Default, Args)]
-pub(super) struct AlertExportArgs {
-    #[command(flatten)]
-    pub(super) filter: AlertFilterArgs,
-    /// Read each alert by itself: for deployments whose lists leave fields out
-    #[arg(long)]
-    pub(super) details: bool,
-    #[command(flatten)]
-    pub(super) organization: OrganizationArgs,
-    #[command(flatten)]
-    pub(super) remote: RemoteArgs,
-}
-
-/// Which alerts, in which order: the interface's parameters.
-#[derive(Debug, Clone, Default, Args)]
-#[allow(missing_docs, reason = "each is the interface's parameter of that name")]
-pub(super) struct AlertFilterArgs {
-    /// Alert date on or after this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
-    pub(super) start_date: Option<String>,
-    /// Alert date on or before this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
-    pub(super) end_date: Option<String>,
-    /// Transaction date on or after this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
-    pub(super) transaction_start_date: Option<String>,
-    /// Transaction date on or before this UTC day
-    #[arg(long, value_name = "YYYY-MM-DD")]
-    pub(super) transaction_end_date: Option<String>,
-    /// ETHOCA, VERIFI, CDRN; several with commas
-    #[arg(long, value_name = "LIST")]
-    pub(super) provider: Option<String>,
-    /// Alert types; several with commas
-    #[arg(long = "type", value_name = "LIST")]
-    pub(super) alert_type: Option<String>,
-    /// OPEN, RESOLVED, REFUNDED, CHARGEBACK, EXPIRED, INVALID; several with commas
-    #[arg(long, value_name = "LIST")]
-    pub(super) status: Option<String>,
-    /// The merchant descriptor begins with this
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(super) descriptor: Option<String>,
-    /// Stored outcomes such as resolved; several with commas
-    #[arg(long, value_name = "LIST")]
-    pub(super) outcome: Option<String>,
-    /// Whether it has expired
-    #[arg(long, value_name = "true|false")]
-    pub(super) expired: Option<String>,
-    /// Waits for an answer and lapses within so many hours
-    #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
-    pub(super) expires_in: Option<String>,
-    /// Company ids; several with commas
-    #[arg(long, value_name = "LIST")]
-    pub(super) company_ids: Option<String>,
-    /// Property to sort by, such as alertTimeStamp, hoursLeft or amount
-    #[arg(long, value_name = "FIELD")]
-    pub(super) sort_field: Option<String>,
-    /// ASC or DESC
-    #[arg(long, value_name = "ORDER")]
-    pub(super) sort_order: Option<String>,
-    /// Part of a provider id, descriptor, BIN or last four
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(super) q: Option<String>,
-}
-
-impl AlertFilterArgs {
-    /// The interface's parameters with the values given for them.
-    pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
-        let all = [
-            ("startDate", &self.start_date),
-            ("endDate", &self.end_date),
-            ("transactionStartDate", &self.transaction_start_date),
-            ("transactionEndDate", &self.transaction_end_date),
-            ("provider", &self.provider),
-            ("type", &self.alert_type),
-            ("status", &self.status),
-            ("descriptor", &self.descriptor),
-            ("outcome", &self.outcome),
-            ("expired", &self.expired),
-            ("expiresIn", &self.expires_in),
-            ("companyIds", &self.company_ids),
-            ("sortField", &self.sort_field),
-            ("sortOrder", &self.sort_order),
-            ("q", &self.q),
-        ];
-        all.into_iter().filter_map(|(name, value)| value.as_deref().map(|value| (name, value))).collect()
-    }
 }
 
 fn scope(text: &str) -> Result<KeyScope, String> {

@@ -122,7 +122,9 @@ fn table(out: &mut impl Write, rows: &Rows, styled: bool) -> io::Result<()> {
         }
     }
     if let Some(note) = &rows.note {
-        writeln!(out, "{}", printable(note))?;
+        for line in note.lines() {
+            writeln!(out, "{}", printable(line))?;
+        }
     }
     Ok(())
 }

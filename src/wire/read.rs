@@ -169,18 +169,23 @@ impl<'a> Record<'a> {
         })?;
         if let Some(&Given::Object(outcome)) = record.given[Field::Outcome as usize].as_ref() {
             // An empty object is an outcome too: something was recorded.
-            record.has_outcome = true;
-            let mut spelled = String::from(OUTCOME_PREFIX);
-            each_member(outcome, Place::START, |name, value| {
-                spelled.truncate(OUTCOME_PREFIX.len());
-                spelled.push_str(&name);
-                match Field::find(&spelled, Field::OutcomeId as usize) {
-                    Some(field) => record.put(field, Given::of(value)),
-                    None => unknown.add(&spelled),
-                }
-            })?;
+            record.put_outcome(outcome, unknown)?;
         }
         Ok(record)
+    }
+
+    /// Takes the members of an outcome.
+    fn put_outcome(&mut self, json: &'a str, unknown: &mut UnknownFields) -> Result<(), FieldError> {
+        self.has_outcome = true;
+        let mut spelled = String::from(OUTCOME_PREFIX);
+        each_member(json, Place::START, |name, value| {
+            spelled.truncate(OUTCOME_PREFIX.len());
+            spelled.push_str(&name);
+            match Field::find(&spelled, Field::OutcomeId as usize) {
+                Some(field) => self.put(field, Given::of(value)),
+                None => unknown.add(&spelled),
+            }
+        })
     }
 
     /// Takes one cell of a table; an empty one is not given.

@@ -202,7 +202,7 @@ pub(super) fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: B
         .execute(params![attempt.key, micros(*now)])?;
     let said = ResolutionColumns::of(&attempt.resolution);
     let what = format!("{}: {}", alert.status, [Some(said.refunded), said.resolution].into_iter().flatten().collect::<Vec<_>>().join(", "));
-    audit::record_of(unit, &attempt.by, attempt.organization, Action::AlertResolved, &alert.id.to_string(), &what, *now)?;
+    audit::record_of(unit.conn, &attempt.by, attempt.organization, Action::AlertResolved, &alert.id.to_string(), &what, *now)?;
     let recipients = Recipients::of(conn, attempt.organization)?;
     outbox::record_event(unit, &recipients, &EventKind::AlertResolved, attempt.alert, &alert, *now)?;
     Ok(Commit::Committed(alert))

@@ -71,7 +71,7 @@ pub(super) fn record(
     detail: &str,
     now: Timestamp,
 ) -> StoreResult<()> {
-    record_of(unit, by, known_organization(unit.conn, organization)?, action, subject, detail, now)
+    record_of(unit.conn, by, known_organization(unit.conn, organization)?, action, subject, detail, now)
 }
 
 /// Writes down that alerts were taken in; nothing where nothing changed.
@@ -94,23 +94,11 @@ pub(super) fn taken_in(
 pub(super) fn restored(conn: &Connection, by: &Actor, what: &str, now: Timestamp) -> StoreResult<()> {
     let organizations: Vec<i64> =
         conn.prepare("SELECT key FROM organization ORDER BY key")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    organizations.into_iter().try_for_each(|organization| append(conn, by, organization, Action::BackupRestored, "", what, now))
+    organizations.into_iter().try_for_each(|organization| record_of(conn, by, organization, Action::BackupRestored, "", what, now))
 }
 
 /// Writes an entry of an organization down, which is known by its key.
 pub(super) fn record_of(
-    unit: &Unit<'_>,
-    by: &Actor,
-    organization: i64,
-    action: Action,
-    subject: &str,
-    detail: &str,
-    now: Timestamp,
-) -> StoreResult<()> {
-    append(unit.conn, by, organization, action, subject, detail, now)
-}
-
-fn append(
     conn: &Connection,
     by: &Actor,
     organization: i64,

@@ -159,6 +159,11 @@ pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
     note_restore(file.path(), &options.by, from, &contents)?;
     let own_key = with_suffix(from, ".key");
     let key_from = options.key.clone().unwrap_or_else(|| if own_key.exists() { own_key } else { key_file.clone() });
+    if !key_from.exists() {
+        let advice = "does not exist, and the backup is worth nothing without the key that its secrets are encrypted with: name it with --key \
+                      (avert backup writes it to FILE.key, unless it is told --no-key); nothing was replaced";
+        return Err(unusable(&key_from, advice));
+    }
     prove_key(file.path(), &Seal::from_file(&key_from, false)?, &key_from, from)?;
     let key = fs::read_to_string(&key_from).map_err(|error| unusable(&key_from, &format!("cannot be read: {error}")))?;
     let other_key = fs::read_to_string(key_file).map_or(true, |present| present.trim() != key.trim());

@@ -243,16 +243,31 @@ fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord,
 
 /// When the next pending delivery is due; one that is held back is due when it no longer is.
 pub(super) fn next_due(reader: &Reader) -> StoreResult<Option<Timestamp>> {
+    let endpoints: Vec<i64> = reader
+        .conn
+        .prepare_cached("SELECT key FROM endpoint WHERE disabled_at IS NULL")?
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
     let mut statement = reader.conn.prepare_cached(
-        "SELECT min(earliest) FROM (
-            SELECT (SELECT CASE
-                        WHEN d.kind = 'alert.resolved' AND EXISTS (
-                            SELECT 1 FROM delivery c WHERE c.alert = d.alert AND c.endpoint = d.endpoint AND c.kind = 'alert.created'
-                               AND c.state IN ('pending', 'leased'))
-                        THEN max(d.due, d.at + ?1) ELSE d.due END
-                    FROM delivery d INDEXED BY delivery_pending WHERE d.endpoint = e.key AND d.state = 'pending' ORDER BY 1 LIMIT 1) earliest
-            FROM endpoint e WHERE e.disabled_at IS NULL)",
+        "SELECT d.due, CASE
+            WHEN d.kind = 'alert.resolved' AND EXISTS (
+                SELECT 1 FROM delivery c WHERE c.alert = d.alert AND c.endpoint = d.endpoint AND c.kind = 'alert.created'
+                   AND c.state IN ('pending', 'leased'))
+            THEN max(d.due, d.at + ?2) ELSE d.due END
+         FROM delivery d INDEXED BY delivery_pending WHERE d.endpoint = ?1 AND d.state = 'pending' ORDER BY d.due",
     )?;
-    let earliest: Option<i64> = statement.query_row([ORDER_WAIT.num_microseconds()], |row| row.get(0))?;
+    let mut earliest: Option<i64> = None;
+    for endpoint in endpoints {
+        let mut rows = statement.query(params![endpoint, ORDER_WAIT.num_microseconds()])?;
+        // In the order of the index: no later one can be due before the earliest so far, and mostly the first one is not held back.
+        while let Some(row) = rows.next()? {
+            let due: i64 = row.get(0)?;
+            if earliest.is_some_and(|earliest| earliest <= due) {
+                break;
+            }
+            let sent: i64 = row.get(1)?;
+            earliest = Some(earliest.map_or(sent, |earliest| earliest.min(sent)));
+        }
+    }
     earliest.map(moment).transpose()
 }

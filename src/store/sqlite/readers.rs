@@ -13,7 +13,7 @@ use super::budget::Budget;
 use super::connection::{Purpose, open};
 use super::counts::CountCache;
 use super::interned::Dictionary;
-use super::writer::closed;
+use super::writer::{hand_over, hear};
 use crate::store::{StoreError, StoreResult};
 
 /// How many read at once.
@@ -60,15 +60,8 @@ impl Readers {
     ) -> StoreResult<T> {
         let (tell, told) = oneshot::channel();
         let job: Job = Box::new(move |reader| drop(tell.send(in_snapshot(reader, work))));
-        let sent = match &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(jobs) => jobs.send(job).is_ok(),
-            None => false,
-        };
-        if !sent {
-            return Err(closed());
-        }
-        told.await
-            .unwrap_or_else(|_| Err(StoreError::Unavailable("the work was broken off by a fault in avert; it is in the log".to_owned())))
+        hand_over(&self.jobs, job)?;
+        hear(told).await
     }
 
     /// Finishes what was asked for and ends the threads.

@@ -93,15 +93,8 @@ impl Writer {
             Ok(value) => Ok(Box::new(move |failure| drop(tell.send(failure.map_or(Ok(value), Err))))),
             Err(error) => Err(Box::new(move |_| drop(tell.send(Err(error))))),
         });
-        let sent = match &*self.jobs.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(jobs) => jobs.send((kind, job)).is_ok(),
-            None => false,
-        };
-        if !sent {
-            return Err(closed());
-        }
-        told.await
-            .unwrap_or_else(|_| Err(StoreError::Unavailable("the work was broken off by a fault in avert; it is in the log".to_owned())))
+        hand_over(&self.jobs, (kind, job))?;
+        hear(told).await
     }
 
     /// Finishes what was asked for and ends the thread.
@@ -115,9 +108,17 @@ impl Writer {
     }
 }
 
-/// What a caller hears after the end.
-pub(super) fn closed() -> StoreError {
-    StoreError::Unavailable("the store is closed".to_owned())
+/// Gives work to a thread, which takes none after the end.
+pub(super) fn hand_over<Work>(jobs: &Mutex<Option<Sender<Work>>>, work: Work) -> StoreResult<()> {
+    match &*jobs.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(jobs) if jobs.send(work).is_ok() => Ok(()),
+        _ => Err(StoreError::Unavailable("the store is closed".to_owned())),
+    }
+}
+
+/// Waits for what came of it.
+pub(super) async fn hear<T>(told: oneshot::Receiver<StoreResult<T>>) -> StoreResult<T> {
+    told.await.unwrap_or_else(|_| Err(StoreError::Unavailable("the work was broken off by a fault in avert; it is in the log".to_owned())))
 }
 
 struct State {

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Field, OUTCOME_PREFIX, Record, UnknownFields, alert, answer};
+use super::{Field, Record, UnknownFields, alert, answer};
 use crate::domain::{Alert, FieldError, Outcome, Page, PageRequest};
 use crate::wire::json::{Given, Place, each_member};
 
@@ -65,16 +65,7 @@ pub fn outcome(json: &str, of: &Alert, unknown: &mut UnknownFields) -> Result<Op
         return Ok(None);
     }
     let mut record = Record::empty();
-    record.has_outcome = true;
-    let mut spelled = String::from(OUTCOME_PREFIX);
-    each_member(json, Place::START, |name, value| {
-        spelled.truncate(OUTCOME_PREFIX.len());
-        spelled.push_str(&name);
-        match Field::find(&spelled, Field::OutcomeId as usize) {
-            Some(field) => record.put(field, Given::of(value)),
-            None => unknown.add(&spelled),
-        }
-    })?;
+    record.put_outcome(json, unknown)?;
     record.put(Field::Id, Given::Text(of.id.to_string().into()));
     record.put(Field::ProviderId, Given::Text(of.provider_id.as_str().into()));
     record.forgive(unknown);

@@ -214,3 +214,61 @@ fn a_backup_of_a_broken_audit_log_is_made_and_brought_back_and_both_times_the_br
         assert_eq!(told["auditFault"], "entry 1 was altered: its hash does not fit", "{command}");
     }
 }
+
+#[test]
+fn a_backup_whose_key_is_nowhere_replaces_nothing_and_the_key_is_asked_for() {
+    let (home, new, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), &alerts(1..=3));
+    let file = file_in(&place, "avert.backup");
+    run_ok(home.path(), &["backup", &file, "--no-key"]);
+    let key = home.path().join("secret.key").to_str().unwrap().to_owned();
+
+    for (arguments, named) in [(vec![], new.path().join("secret.key")), (vec!["--key", "/nowhere/key"], "/nowhere/key".into())] {
+        let said = refused(&run(new.path(), &[vec!["restore", file.as_str()], arguments].concat()), 1);
+
+        assert!(said.contains(&format!("{}: does not exist", named.display())), "{said}");
+        assert!(said.contains("--key") && said.contains("nothing was replaced"), "{said}");
+        assert!(!new.path().join("avert.db").exists());
+    }
+    let told = run_ok(new.path(), &["restore", &file, "--key", &key]);
+    assert_eq!(total(new.path()), 3);
+    assert!(told.contains("verified.\nWhat was decided after the backup is not in it"), "{told}");
+}
+
+#[test]
+fn restoring_gives_back_every_row_of_every_table() {
+    let (home, other, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), &alerts(1..=30));
+    run_ok(home.path(), &["organizations", "create", "ACME"]);
+    for command in [&["keys", "create"][..], &["clients", "create"], &["webhooks", "add", "http://127.0.0.1:9/", "--basic", "a:b"]] {
+        run_ok(home.path(), &[command, &["--organization", "default"]].concat());
+    }
+    let file = file_in(&place, "avert.backup");
+    run_ok(home.path(), &["backup", &file]);
+
+    run_ok(other.path(), &["restore", &file]);
+
+    let (before, after) = (rows(home.path()), rows(other.path()));
+    assert!(before.len() > 15, "{:?}", before.keys());
+    for (table, rows) in before.iter().filter(|(table, _)| !["audit", "sqlite_sequence"].contains(&table.as_str())) {
+        assert_eq!(after.get(table), Some(rows), "{table}");
+    }
+    // Restoring has added an entry for each organization, and altered none.
+    assert_eq!(after["audit"][..before["audit"].len()], before["audit"][..]);
+    assert_eq!(after["audit"].len(), before["audit"].len() + 2);
+}
+
+/// Every row of every table, by table.
+fn rows(home: &Path) -> std::collections::BTreeMap<String, Vec<String>> {
+    let conn = Connection::open(home.join("avert.db")).unwrap();
+    let mut statement = conn.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").unwrap();
+    let tables: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let rows_of = |table: &str| {
+        let mut statement = conn.prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2")).unwrap();
+        let columns = statement.column_count();
+        let text =
+            |row: &rusqlite::Row<'_>| Ok((0..columns).map(|column| format!("{:?} ", row.get_ref(column).unwrap())).collect::<String>());
+        statement.query_map([], text).unwrap().map(Result::unwrap).collect::<Vec<String>>()
+    };
+    tables.into_iter().map(|table| (table.clone(), rows_of(&table))).collect()
+}

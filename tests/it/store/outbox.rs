@@ -17,6 +17,7 @@ contract!(
     a_failed_try_is_due_again_with_the_same_event_and_the_next_number,
     a_resolution_is_told_after_the_creation_has_arrived,
     a_resolution_waits_two_minutes_at_most,
+    what_is_held_back_hides_nothing_that_is_due_before_it_is_let_go,
     a_resolution_goes_out_when_the_creation_is_exhausted,
     a_slow_endpoint_gets_no_more_than_its_share_and_holds_up_nobody,
     what_is_due_longest_goes_first_and_never_more_than_asked_for,
@@ -168,6 +169,33 @@ async fn a_resolution_waits_two_minutes_at_most(fixture: Fixture) {
     assert_eq!((early.len(), then.len()), (0, 1));
     assert!(then[0].body.starts_with("alert.resolved"));
     assert_eq!(next, Some(resolved_at + Duration::minutes(2)));
+}
+
+async fn what_is_held_back_hides_nothing_that_is_due_before_it_is_let_go(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example").await;
+    let (held, other) = (open_alert("P1"), open_alert("P2"));
+    fixture.announce(&held).await;
+    fixture.announce(&other).await;
+    for (due, gap) in due_at(&fixture, noon()).await.iter().zip([Duration::hours(1), Duration::seconds(30)]) {
+        finish(&fixture, due, NextStep::RetryAt(noon() + gap)).await;
+    }
+    // Due at once, held back for two minutes.
+    let resolved_at = resolve(&fixture, claim(&fixture, &held)).await.updated_at.unwrap();
+    let next = || fixture.store.next_due_delivery();
+
+    assert_eq!(next().await.unwrap(), Some(noon() + Duration::seconds(30)));
+    let again = due_at(&fixture, noon() + Duration::seconds(30)).await.remove(0);
+    finish(&fixture, &again, NextStep::RetryAt(noon() + Duration::minutes(30))).await;
+    assert_eq!(next().await.unwrap(), Some(resolved_at + Duration::minutes(2)));
+    // And at another endpoint something is due before either.
+    endpoint(&fixture, "https://b.example").await;
+    let third = open_alert("P3");
+    fixture.announce(&third).await;
+    for due in due_at(&fixture, noon()).await {
+        let gap = if due.url.starts_with("https://b.") { Duration::seconds(50) } else { Duration::seconds(55) };
+        finish(&fixture, &due, NextStep::RetryAt(noon() + gap)).await;
+    }
+    assert_eq!(next().await.unwrap(), Some(noon() + Duration::seconds(50)));
 }
 
 async fn a_resolution_goes_out_when_the_creation_is_exhausted(fixture: Fixture) {

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::verify::hex;
-use super::{Action, Link, append};
+use super::{Action, Link, record_of};
 use crate::domain::time::Timestamp;
 use crate::store::sqlite::rows::micros;
 use crate::store::{Actor, StoreResult};
@@ -29,7 +29,7 @@ pub(in crate::store::sqlite) fn prune(conn: &Connection, through: i64, now: Time
     let lost = statement.query_map([through], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<(i64, i64)>, _>>()?;
     for (organization, entries) in &lost {
         let detail = format!("{entries} entries up to number {through}, whose SHA-256 is {}", hex(&last.hash));
-        append(conn, &Actor::avert(), *organization, Action::AuditPruned, &through.to_string(), &detail, now)?;
+        record_of(conn, &Actor::avert(), *organization, Action::AuditPruned, &through.to_string(), &detail, now)?;
     }
     conn.prepare_cached("UPDATE audit_start SET number = ?1, hash = ?2")?.execute(params![last.number, last.hash])?;
     Ok(conn.prepare_cached("DELETE FROM audit WHERE number <= ?1")?.execute([through])? as u64)
