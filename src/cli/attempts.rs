@@ -57,7 +57,7 @@ struct Word {
 const COLUMNS: [&str; 9] = ["id", "alertId", "state", "decision", "actor", "startedAt", "nextCheckAt", "checks", "detail"];
 
 pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::Result<()> {
-    let local = Local::open(&context.home, &context.settings).await?;
+    let local = Local::existing(&context.home, &context.settings).await?;
     let answer = match command {
         AttemptsCommand::List { organization } => {
             let acting = local.acting(context.organization(&organization)).await?;

@@ -222,7 +222,7 @@ pub(super) fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &str, no
     if !disabled {
         disable(unit.conn, endpoint, reason, now)?;
         let subject = Uuid::from_bytes(id).to_string();
-        audit::record_of(unit, &Actor::avert(), organization, Action::EndpointDisabled, &subject, reason, now)?;
+        audit::record_of(unit.conn, &Actor::avert(), organization, Action::EndpointDisabled, &subject, reason, now)?;
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ const NEED_DATA: &[&[&str]] = &[
     &["alerts", "show", "018f0000-0000-7000-8000-000000000001"],
     &["alerts", "resolve", "018f0000-0000-7000-8000-000000000001", "--refunded", "refunded", "--yes"],
     &["alerts", "export"],
+    &["attempts", "list"],
     &["backup", "file.backup"],
 ];
 
