@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use super::Context;
 use super::backup::key_file;
 use super::failure::SaidAlready;
+use super::networks;
 use super::output::{Answer, Rows};
+use super::remote::variable;
 use crate::config::ConfigError;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::sqlite::examine::{Finding, Grade, examine};
@@ -28,6 +30,7 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>) -> an
     let directory = context.home.database.parent().unwrap_or(Path::new("."));
     findings.push(data_directory(directory));
     findings.extend(room(directory));
+    findings.extend(networks::examine(&context.settings, variable));
     findings.extend(examine(&context.home.database, &key_file(context).0, SystemClock.now()));
 
     let records: Vec<Value> = findings.iter().map(record).collect();

@@ -87,11 +87,11 @@ impl Local {
 
     /// Opens the database (making it where there is none) and puts an engine on it.
     pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<Self> {
-        let providers = networks::providers(settings, variable)?;
+        let clock: SharedClock = Arc::new(SystemClock);
+        let providers = networks::providers(settings, variable, &clock)?;
         let key_file = Some(&settings.secret_key_file).filter(|file| !file.as_os_str().is_empty()).cloned();
         let options = SqliteOptions { secret_key_file: key_file, ..SqliteOptions::file(&home.database, Arc::new(EventBody)) };
         let store = tokio::task::spawn_blocking(move || SqliteStore::open(&options)).await.context("opening the database failed")??;
-        let clock: SharedClock = Arc::new(SystemClock);
         let engine = Engine::new(store.clone(), providers, Arc::clone(&clock), engine_settings(settings));
         Ok(Self { engine, clock, store })
     }

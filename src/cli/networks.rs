@@ -1,36 +1,42 @@
 //! The networks as they are set: a gateway over HTTP where the settings name one, else the simulator.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::anyhow;
+use chrono::TimeDelta;
+
 use super::failure::Misused;
 use super::webhooks::read_credential;
-use crate::config::{Fault, Network, NetworkAuth, NetworkSettings, Settings};
+use crate::circuit::CircuitLimits;
+use crate::config::{Environment, Fault, Network, NetworkAuth, NetworkSettings, Settings};
 use crate::domain::Provider;
+use crate::domain::time::SharedClock;
 use crate::providers::http::{Credential, HttpOptions};
 use crate::providers::simulator::FaultProfile;
-use crate::providers::{Capabilities, HttpProvider, Providers, Simulator};
+use crate::providers::{Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator};
 use crate::service::Secret;
+use crate::store::sqlite::examine::Finding;
+
+/// How long a call waits for a place.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The longest that a gateway is left alone, unless its first pause is longer.
+const LONGEST_PAUSE: TimeDelta = TimeDelta::seconds(60);
 
 /// The networks that the interface names.
 const NAMED: [Network; 3] = [Network::Ethoca, Network::Verifi, Network::Cdrn];
 
 /// Who answers decisions. `variable` reads the environment.
-pub(super) fn providers(settings: &Settings, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Providers> {
+pub(super) fn providers(settings: &Settings, variable: impl Fn(&str) -> Option<String>, clock: &SharedClock) -> anyhow::Result<Providers> {
     let simulator = Simulator::with_profile(profile(settings.simulator.fault), rand::random());
     let mut providers = Providers::all(Arc::new(simulator));
     for (network, set) in &settings.providers {
-        let wrong = |what: String| Misused(format!("providers.{}: {what}", network.as_str()));
         let credential = credential(*network, set, &variable)?;
-        let options = HttpOptions {
-            url: set.url.clone(),
-            insecure_http: set.insecure_http,
-            credential,
-            capabilities: capabilities(set),
-            timeout: timeout(set),
-        };
-        let provider = HttpProvider::new(options).map_err(wrong)?;
-        providers = providers.with(Provider::from(*network), Arc::new(provider));
+        let provider = provider(set, credential).map_err(|error| Misused(format!("providers.{}: {error}", network.as_str())))?;
+        let guarded = Guarded::new(Arc::new(provider), network.name(), limits(set), Arc::clone(clock));
+        providers = providers.with(Provider::from(*network), Arc::new(guarded));
     }
     Ok(providers)
 }
@@ -38,13 +44,12 @@ pub(super) fn providers(settings: &Settings, variable: impl Fn(&str) -> Option<S
 /// How long an answer to a decision may take at most, by the networks as they are set; nothing where none has a gateway.
 pub(super) fn longest_call(settings: &Settings) -> Option<Duration> {
     // The provider cuts a call off itself, and knows better what that means.
-    settings.providers.values().map(|set| timeout(set) + Duration::from_secs(1)).max()
+    settings.providers.values().map(|set| timeout(set) + PATIENCE + Duration::from_secs(1)).max()
 }
 
 /// The names of the networks that the simulator answers for; others than those named are among them always.
 pub(super) fn simulated(settings: &Settings) -> Vec<&'static str> {
-    let names = [("ETHOCA", Network::Ethoca), ("VERIFI", Network::Verifi), ("CDRN", Network::Cdrn)];
-    names.into_iter().filter(|(_, network)| !settings.providers.contains_key(network)).map(|(name, _)| name).collect()
+    NAMED.into_iter().filter(|network| !settings.providers.contains_key(network)).map(Network::name).collect()
 }
 
 /// Where decisions go, in a few words for the head of the console: nothing where every network has its gateway.
@@ -57,9 +62,26 @@ pub(super) fn place(settings: &Settings) -> Option<String> {
     }
 }
 
+fn provider(set: &NetworkSettings, credential: Credential) -> anyhow::Result<HttpProvider> {
+    let options = HttpOptions {
+        url: set.url.clone(),
+        insecure_http: set.insecure_http,
+        credential,
+        capabilities: capabilities(set),
+        timeout: timeout(set),
+    };
+    HttpProvider::new(options).map_err(|error| anyhow!(error))
+}
+
 fn capabilities(set: &NetworkSettings) -> Capabilities {
     let NetworkSettings { lookup, idempotent, final_error_only, settle_seconds, .. } = *set;
     Capabilities { lookup, idempotent, final_error_only, settle: Duration::from_secs(settle_seconds.0.into()) }
+}
+
+fn limits(set: &NetworkSettings) -> GuardLimits {
+    let first_pause = TimeDelta::seconds(set.breaker_pause_seconds.0.into());
+    let circuit = CircuitLimits { failures: set.breaker_failures.0, first_pause, longest_pause: first_pause.max(LONGEST_PAUSE) };
+    GuardLimits { circuit, at_once: usize::try_from(set.max_in_flight.0).unwrap_or(1), patience: PATIENCE }
 }
 
 fn timeout(set: &NetworkSettings) -> Duration {
@@ -94,6 +116,60 @@ pub(super) fn credential(network: Network, set: &NetworkSettings, variable: impl
         }
         NetworkAuth::None => Credential::None,
     })
+}
+
+/// Who answers for which network, and what is wrong with it, for the doctor.
+pub(super) fn examine(settings: &Settings, variable: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = settings.providers.iter().map(|(network, set)| examine_gateway(*network, set, &variable)).collect();
+    let simulated = simulated(settings);
+    if !simulated.is_empty() {
+        let found = format!("{}: answered by the built-in simulator; decisions reach nobody", simulated.join(", "));
+        findings.push(if settings.environment == Environment::Production {
+            let advice = "the environment is production: set up a gateway for each network that alerts come from (README, Networks)";
+            Finding::notice("networks", found, advice)
+        } else {
+            Finding::fine("networks", found)
+        });
+    }
+    findings
+}
+
+fn examine_gateway(network: Network, set: &NetworkSettings, variable: impl Fn(&str) -> Option<String>) -> Finding {
+    let name = network.name();
+    let check = match network {
+        Network::Ethoca => "network ETHOCA",
+        Network::Verifi => "network VERIFI",
+        Network::Cdrn => "network CDRN",
+    };
+    if let Err(error) = credential(network, set, variable).and_then(|credential| provider(set, credential)) {
+        return Finding::wrong(check, error.to_string(), "mend it: until then no command runs that opens the database");
+    }
+    if readable_by_others(&set.credential_file) {
+        let file = set.credential_file.display();
+        return Finding::notice(check, format!("the credential in {file} can be read by other users"), format!("chmod 600 {file}"));
+    }
+    let promises = [(set.lookup, "can be asked"), (set.idempotent, "knows repeats"), (set.final_error_only, "takes a decision once")];
+    let promised: Vec<&str> = promises.into_iter().filter_map(|(promised, words)| promised.then_some(words)).collect();
+    if promised.is_empty() {
+        let found = format!("{name} is answered by {}, which can do nothing about a lost answer", set.url);
+        return Finding::notice(
+            check,
+            found,
+            "where it can: say lookup, idempotent or final_error_only; until then a person settles each one",
+        );
+    }
+    Finding::fine(check, format!("answered by {} ({})", set.url, promised.join(", ")))
+}
+
+#[cfg(unix)]
+fn readable_by_others(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(file).is_ok_and(|there| there.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn readable_by_others(_file: &Path) -> bool {
+    false
 }
 
 fn profile(fault: Fault) -> FaultProfile {

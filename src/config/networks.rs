@@ -33,6 +33,15 @@ impl Network {
         }
     }
 
+    /// The name in the interface.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ethoca => "ETHOCA",
+            Self::Verifi => "VERIFI",
+            Self::Cdrn => "CDRN",
+        }
+    }
+
     /// The environment variable with the credential itself.
     pub const fn credential_variable(self) -> &'static str {
         match self {
@@ -105,6 +114,12 @@ pub struct NetworkSettings {
     pub timeout_seconds: TimeoutSeconds,
     /// How long after a call a decision may still appear in look-ups.
     pub settle_seconds: SettleSeconds,
+    /// How many calls are with the gateway at the same time.
+    pub max_in_flight: Places,
+    /// After so many failures in a row it is left alone.
+    pub breaker_failures: Failures,
+    /// For how long at first.
+    pub breaker_pause_seconds: PauseSeconds,
 }
 
 impl Default for NetworkSettings {
@@ -120,6 +135,9 @@ impl Default for NetworkSettings {
             final_error_only: false,
             timeout_seconds: TimeoutSeconds(10),
             settle_seconds: SettleSeconds(60),
+            max_in_flight: Places(8),
+            breaker_failures: Failures(5),
+            breaker_pause_seconds: PauseSeconds(5),
         }
     }
 }
@@ -181,6 +199,21 @@ pub struct TimeoutSeconds(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SettleSeconds(pub u32);
 
+/// Calls at the same time, 1 to 1000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Places(pub u32);
+
+/// Failures in a row, 1 to 1000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Failures(pub u32);
+
+/// Whole seconds, 1 to 3600.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PauseSeconds(pub u32);
+
+super::bounded!(Places, 1, 1_000, "whole numbers");
+super::bounded!(Failures, 1, 1_000, "whole numbers");
+super::bounded!(PauseSeconds, 1, 3_600, "whole seconds");
 super::bounded!(TimeoutSeconds, 1, 60, "whole seconds");
 super::bounded!(SettleSeconds, 0, 86_400, "whole seconds");
 

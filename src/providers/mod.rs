@@ -3,6 +3,7 @@
 //! A call to a provider cannot join our transaction, so what it says is one of three things and never less: a definite yes, a definite
 //! no, or a doubt ([`SubmitResult`]). What may be done about a doubt depends on the provider's [`Capabilities`].
 
+pub mod guarded;
 pub mod http;
 pub mod simulator;
 
@@ -15,6 +16,7 @@ use async_trait::async_trait;
 
 use crate::domain::{Alert, AlertId, AlertType, AttemptId, Money, Provider, Resolution};
 
+pub use guarded::{GuardLimits, Guarded};
 pub use http::HttpProvider;
 pub use simulator::Simulator;
 

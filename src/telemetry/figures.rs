@@ -43,6 +43,8 @@ fn describe() {
     describe_counter!("avert_resolutions_total", "Resolutions answered, by result.");
     describe_counter!("avert_provider_calls_total", "Calls to alert networks, by provider, call and result.");
     describe_histogram!("avert_provider_call_seconds", Unit::Seconds, "How long alert networks took, by provider and call.");
+    describe_counter!("avert_provider_held_back_total", "Calls to alert networks that were not made, by provider and why: open or busy.");
+    describe_gauge!("avert_provider_held_off", "1 where an alert network does not answer and is left alone for a while, else 0.");
     describe_counter!("avert_reconciled_total", "Decisions of unknown fate that were looked at, by what came of it.");
     describe_counter!("avert_expired_total", "Alerts that lapsed.");
     describe_counter!("avert_forgotten_total", "Rows that retention removed, by kind.");

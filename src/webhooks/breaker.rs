@@ -5,28 +5,24 @@
 
 use chrono::Duration;
 
+use crate::circuit::{Circuit, CircuitLimits};
 use crate::domain::time::Timestamp;
 
-/// So many failures in a row open the breaker.
-const FAILURES_TO_OPEN: u32 = 5;
-/// How long it stays open the first time; doubled by each further failure.
-const FIRST_PAUSE_SECONDS: i64 = 5;
-/// The longest it stays open.
-const LONGEST_PAUSE_SECONDS: i64 = 60;
+/// Opened by the fifth failure in a row; the pause is doubled by each further one.
+const LIMITS: CircuitLimits = CircuitLimits { failures: 5, first_pause: Duration::seconds(5), longest_pause: Duration::seconds(60) };
 /// What an endpoint may have in flight before it has ever answered.
 const UNPROVEN_WINDOW: u32 = 2;
 
 /// What is known of an endpoint from its last tries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breaker {
-    failures: u32,
-    open_until: Option<Timestamp>,
+    circuit: Circuit,
     window: u32,
 }
 
 impl Default for Breaker {
     fn default() -> Self {
-        Self { failures: 0, open_until: None, window: UNPROVEN_WINDOW }
+        Self { circuit: Circuit::new(LIMITS), window: UNPROVEN_WINDOW }
     }
 }
 
@@ -38,8 +34,7 @@ impl Breaker {
 
     /// When an open breaker lets the next try through.
     pub fn reopens_at(&self, now: Timestamp) -> Option<Timestamp> {
-        // A clock that was set back must not keep the breaker open for longer than any pause is.
-        self.open_until.filter(|until| *until > now && *until - now <= Duration::seconds(LONGEST_PAUSE_SECONDS))
+        self.circuit.reopens_at(now)
     }
 
     /// How many deliveries the endpoint may have in flight: few until it has answered, more with each success, one while it fails.
@@ -49,20 +44,14 @@ impl Breaker {
 
     /// The receiver took a delivery.
     pub fn succeeded(&mut self) {
-        self.failures = 0;
-        self.open_until = None;
+        self.circuit.succeeded();
         self.window = self.window.saturating_mul(2);
     }
 
     /// A try failed.
     pub fn failed(&mut self, now: Timestamp) {
-        self.failures = self.failures.saturating_add(1);
+        self.circuit.failed(now);
         self.window = 1;
-        if self.failures >= FAILURES_TO_OPEN {
-            let doublings = (self.failures - FAILURES_TO_OPEN).min(8);
-            let seconds = (FIRST_PAUSE_SECONDS << doublings).min(LONGEST_PAUSE_SECONDS);
-            self.open_until = now.checked_add_signed(Duration::seconds(seconds));
-        }
     }
 }
 

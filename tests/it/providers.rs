@@ -2,4 +2,5 @@
 
 mod calls;
 mod gateway;
+mod guarded;
 mod through;

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 /// Who may use whom: a room, and the rooms it may name after `crate::`. `domain` and `service` words are open to all above them.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("domain", &["domain"]),
+    ("circuit", &["domain", "circuit"]),
     ("service", &["domain", "service"]),
     ("wire", &["domain", "service", "store", "wire"]),
     ("store", &["domain", "service", "store"]),
-    ("providers", &["domain", "service", "providers"]),
+    ("providers", &["domain", "service", "circuit", "providers"]),
     ("engine", &["domain", "service", "wire", "store", "providers", "webhooks", "engine"]),
-    ("webhooks", &["domain", "service", "store", "webhooks"]),
+    ("webhooks", &["domain", "service", "store", "circuit", "webhooks"]),
     ("api", &["domain", "service", "wire", "engine", "api"]),
     ("client", &["domain", "service", "wire", "client"]),
     ("desk", &["domain", "service", "desk"]),

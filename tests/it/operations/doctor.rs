@@ -169,3 +169,41 @@ fn for_people_it_is_a_table_with_what_to_do() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("WHAT TO DO") && text.contains("avert restore FILE") && text.contains("1 wrong"), "{text}");
 }
+
+fn with_settings(home: &Path, text: &str) -> Value {
+    fs::write(home.join("settings.toml"), text).unwrap();
+    let output = run(home, &["doctor", "--output", "json", "--config", &home.join("settings.toml").to_string_lossy()]);
+    serde_json::from_slice(&output.stdout).expect("a report")
+}
+
+fn told<'a>(report: &'a Value, check: &str) -> (&'a str, &'a str) {
+    let finding = report["checks"].as_array().unwrap().iter().find(|finding| finding["check"] == check);
+    let finding = finding.unwrap_or_else(|| panic!("no {check}: {report:#}"));
+    (finding["state"].as_str().unwrap(), finding["found"].as_str().unwrap())
+}
+
+#[test]
+fn it_says_who_answers_for_each_network_and_warns_where_production_decides_into_the_void() {
+    let home = healthy();
+    let token = home.path().join("token");
+    fs::write(&token, "tok-5up3r-s3cr3t").unwrap();
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    let gateway = format!("[providers.ethoca]\nurl = \"https://gateway.example\"\ncredential_file = \"{}\"\n", token.display());
+
+    let sandbox = with_settings(home.path(), "");
+    let production = with_settings(home.path(), &format!("environment = \"production\"\n{gateway}lookup = true\n"));
+    let helpless = with_settings(home.path(), &gateway);
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
+    let seen = with_settings(home.path(), &format!("{gateway}lookup = true\n"));
+    fs::remove_file(&token).unwrap();
+    let gone = with_settings(home.path(), &gateway);
+
+    let simulated = "ETHOCA, VERIFI, CDRN: answered by the built-in simulator; decisions reach nobody";
+    assert_eq!(told(&sandbox, "networks"), ("ok", simulated));
+    assert_eq!(told(&production, "network ETHOCA"), ("ok", "answered by https://gateway.example (can be asked)"));
+    assert_eq!(told(&production, "networks"), ("notice", "VERIFI, CDRN: answered by the built-in simulator; decisions reach nobody"));
+    assert_eq!(told(&helpless, "network ETHOCA").0, "notice");
+    assert!(told(&seen, "network ETHOCA").1.ends_with("can be read by other users"), "{seen:#}");
+    assert_eq!(told(&gone, "network ETHOCA").0, "wrong");
+    assert!(!format!("{sandbox}{production}{helpless}{seen}{gone}").contains("5up3r"));
+}

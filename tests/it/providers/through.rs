@@ -162,6 +162,8 @@ fn without_its_credential_no_network_is_spoken_to_and_the_way_out_is_named() {
     let settings = directory.path().join("settings.toml");
     std::fs::write(&settings, "[providers.cdrn]\nurl = \"https://gateway.example\"\n").unwrap();
 
+    run_ok(directory.path(), &["organizations", "create", "Shop"]);
+
     let output = run(directory.path(), &["alerts", "list", "--config", &settings.to_string_lossy()]);
 
     let errors = String::from_utf8(output.stderr).unwrap();

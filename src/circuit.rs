@@ -1,0 +1,120 @@
+//! A circuit: after some failures in a row it opens for a pause, and nothing is tried; each further failure doubles the pause.
+//!
+//! Shared by the two rooms that call others: each endpoint of `webhooks` and each gateway of `providers` has one. It only reckons; who
+//! lets how much through while it proves itself again is up to them.
+
+use chrono::Duration;
+
+use crate::domain::time::Timestamp;
+
+/// When a circuit opens and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CircuitLimits {
+    /// So many failures in a row open it.
+    pub failures: u32,
+    /// How long it stays open the first time.
+    pub first_pause: Duration,
+    /// The longest it stays open.
+    pub longest_pause: Duration,
+}
+
+/// What is known of the other side from its last tries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Circuit {
+    limits: CircuitLimits,
+    failures: u32,
+    open_until: Option<Timestamp>,
+}
+
+impl Circuit {
+    /// A closed circuit.
+    pub const fn new(limits: CircuitLimits) -> Self {
+        Self { limits, failures: 0, open_until: None }
+    }
+
+    /// When an open circuit lets the next try through; nothing where it is not open.
+    pub fn reopens_at(&self, now: Timestamp) -> Option<Timestamp> {
+        // A clock that was set back must not keep the circuit open for longer than any pause is.
+        self.open_until.filter(|until| *until > now && *until - now <= self.limits.longest_pause)
+    }
+
+    /// Whether it has opened and no try has succeeded since: what is let through then proves the other side.
+    pub fn is_unproven(&self) -> bool {
+        self.failures >= self.limits.failures
+    }
+
+    /// Failures in a row.
+    pub fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// The other side did its work.
+    pub fn succeeded(&mut self) {
+        self.failures = 0;
+        self.open_until = None;
+    }
+
+    /// A try failed.
+    pub fn failed(&mut self, now: Timestamp) {
+        self.failures = self.failures.saturating_add(1);
+        if self.is_unproven() {
+            let doublings = (self.failures - self.limits.failures).min(16);
+            let doubled = self.limits.first_pause.checked_mul(1 << doublings).unwrap_or(self.limits.longest_pause);
+            self.open_until = now.checked_add_signed(doubled.min(self.limits.longest_pause));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    const LIMITS: CircuitLimits = CircuitLimits { failures: 3, first_pause: Duration::seconds(10), longest_pause: Duration::seconds(60) };
+
+    fn noon() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn after(failures: u32) -> Circuit {
+        let mut circuit = Circuit::new(LIMITS);
+        for _ in 0..failures {
+            circuit.failed(noon());
+        }
+        circuit
+    }
+
+    #[test]
+    fn it_opens_at_the_last_of_so_many_failures_in_a_row() {
+        let mut interrupted = after(2);
+        interrupted.succeeded();
+        interrupted.failed(noon());
+
+        assert_eq!((after(2).reopens_at(noon()), after(2).is_unproven()), (None, false));
+        assert_eq!(after(3).reopens_at(noon()), Some(noon() + Duration::seconds(10)));
+        assert_eq!(interrupted.reopens_at(noon()), None);
+    }
+
+    #[test]
+    fn after_its_pause_it_lets_through_and_is_unproven_until_a_success() {
+        let mut circuit = after(3);
+        let later = noon() + Duration::seconds(10);
+
+        assert_eq!((circuit.reopens_at(later), circuit.is_unproven()), (None, true));
+        circuit.succeeded();
+        assert_eq!((circuit.is_unproven(), circuit.failures()), (false, 0));
+    }
+
+    #[test]
+    fn its_pauses_double_up_to_the_longest() {
+        let pauses: Vec<i64> = (3..8).map(|failures| (after(failures).reopens_at(noon()).unwrap() - noon()).num_seconds()).collect();
+
+        assert_eq!(pauses, [10, 20, 40, 60, 60]);
+        assert!(after(70_000).reopens_at(noon()).is_some());
+    }
+
+    #[test]
+    fn a_clock_set_back_does_not_keep_it_open() {
+        assert_eq!(after(3).reopens_at(noon() - Duration::hours(1)), None);
+    }
+}

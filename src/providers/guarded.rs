@@ -1,0 +1,174 @@
+//! A provider with a circuit breaker and a bound on the calls that are with it at the same time.
+//!
+//! A network that does not answer would hold every analyst for a time-out each. After some failures in a row the breaker refuses at once,
+//! says until when, and then lets one call through to see. Failures are those that say that the provider is ill: it cannot be reached,
+//! does not answer, or answers with nonsense. A refusal is an answer of a healthy provider.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use super::{AlertProvider, Capabilities, Declined, Doubt, LookUp, Submission, SubmitResult};
+use crate::circuit::{Circuit, CircuitLimits};
+use crate::domain::time::SharedClock;
+
+/// The bounds of a [`Guarded`] provider.
+#[derive(Debug, Clone, Copy)]
+pub struct GuardLimits {
+    /// When calls are refused without being made.
+    pub circuit: CircuitLimits,
+    /// So many calls at the same time, look-ups among them; 1 or more.
+    pub at_once: usize,
+    /// How long a call waits for a place before it counts as not sent.
+    pub patience: Duration,
+}
+
+/// A provider behind its guard.
+pub struct Guarded {
+    inner: Arc<dyn AlertProvider>,
+    /// The network's name in figures.
+    name: &'static str,
+    limits: GuardLimits,
+    places: Semaphore,
+    state: Mutex<State>,
+    clock: SharedClock,
+}
+
+struct State {
+    circuit: Circuit,
+    /// Whether one call is on its way to see whether an unproven provider answers again.
+    probing: bool,
+}
+
+/// Leave to make a call. Dropped without a verdict, the call was cut off: no answer in time.
+struct Pass<'a> {
+    guarded: &'a Guarded,
+    _place: SemaphorePermit<'a>,
+    probe: bool,
+    judged: bool,
+}
+
+impl Pass<'_> {
+    /// Gives the place back, knowing how the provider did.
+    fn judge(mut self, ill: bool) {
+        self.judged = true;
+        self.guarded.learn(ill, self.probe);
+    }
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        if !self.judged {
+            self.guarded.learn(true, self.probe);
+        }
+    }
+}
+
+impl Guarded {
+    /// Puts a guard before a provider; `name` is the network's in figures.
+    pub fn new(inner: Arc<dyn AlertProvider>, name: &'static str, limits: GuardLimits, clock: SharedClock) -> Self {
+        let state = State { circuit: Circuit::new(limits.circuit), probing: false };
+        Self { inner, name, limits, places: Semaphore::new(limits.at_once.max(1)), state: Mutex::new(state), clock }
+    }
+
+    /// Waits for leave to make a call; why there is none, in words.
+    async fn enter(&self) -> Result<Pass<'_>, String> {
+        self.look(&self.state())?;
+        let Ok(Ok(place)) = tokio::time::timeout(self.limits.patience, self.places.acquire()).await else {
+            self.held_back("busy");
+            let (places, seconds) = (self.limits.at_once, self.limits.patience.as_secs_f64());
+            return Err(format!("all its {places} places were taken for {seconds} s; try again in a moment"));
+        };
+        // Things may have changed in the meantime.
+        let mut state = self.state();
+        self.look(&state)?;
+        let probe = state.circuit.is_unproven();
+        state.probing |= probe;
+        drop(state);
+        Ok(Pass { guarded: self, _place: place, probe, judged: false })
+    }
+
+    /// Whether the circuit lets calls through.
+    fn look(&self, state: &State) -> Result<(), String> {
+        let failures = state.circuit.failures();
+        if let Some(until) = state.circuit.reopens_at(self.clock.now()) {
+            self.held_back("open");
+            return Err(format!("it failed {failures} times in a row and is left alone until {} UTC", until.format("%H:%M:%S")));
+        }
+        if state.circuit.is_unproven() && state.probing {
+            self.held_back("open");
+            return Err(format!("it failed {failures} times in a row, and one call is on its way to see whether it answers again"));
+        }
+        Ok(())
+    }
+
+    fn learn(&self, ill: bool, probe: bool) {
+        let now = self.clock.now();
+        let mut state = self.state();
+        if probe {
+            state.probing = false;
+        }
+        let was_unproven = state.circuit.is_unproven();
+        match ill {
+            false => state.circuit.succeeded(),
+            // Calls that were on their way when the circuit opened tell nothing new: only the one that was let through counts.
+            true if was_unproven && !probe => {}
+            true => state.circuit.failed(now),
+        }
+        let (is_unproven, failures) = (state.circuit.is_unproven(), state.circuit.failures());
+        drop(state);
+        metrics::gauge!("avert_provider_held_off", "provider" => self.name).set(if is_unproven { 1.0 } else { 0.0 });
+        match (was_unproven, is_unproven) {
+            (false, true) => tracing::warn!(provider = self.name, failures, "the network does not answer and is left alone for a while"),
+            (true, false) => tracing::info!(provider = self.name, "the network answers again"),
+            _ => {}
+        }
+    }
+
+    fn held_back(&self, why: &'static str) {
+        metrics::counter!("avert_provider_held_back_total", "provider" => self.name, "why" => why).increment(1);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl AlertProvider for Guarded {
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    async fn submit(&self, submission: &Submission) -> SubmitResult {
+        let pass = match self.enter().await {
+            Ok(pass) => pass,
+            Err(why) => return SubmitResult::Declined(Declined::NotSent(why)),
+        };
+        let result = self.inner.submit(submission).await;
+        pass.judge(match &result {
+            SubmitResult::Accepted => false,
+            SubmitResult::Declined(declined) => matches!(declined, Declined::NotSent(_)),
+            SubmitResult::Unknown(doubt) => !matches!(doubt, Doubt::AlreadyActioned | Doubt::Undecided),
+        });
+        result
+    }
+
+    async fn look_up(&self, submission: &Submission) -> LookUp {
+        let pass = match self.enter().await {
+            Ok(pass) => pass,
+            Err(why) => return LookUp::Failed(why),
+        };
+        let found = self.inner.look_up(submission).await;
+        pass.judge(matches!(found, LookUp::Failed(_)));
+        found
+    }
+}
+
+impl std::fmt::Debug for Guarded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Guarded").field("name", &self.name).field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
