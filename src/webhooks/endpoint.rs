@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
@@ -154,16 +155,40 @@ fn kind_v6(address: Ipv6Addr) -> AddressKind {
     }
 }
 
-/// The system's resolver with the guard behind it.
+/// The system's resolver.
 #[derive(Debug, Clone, Copy)]
-pub struct GuardedResolver(pub AddressPolicy);
+pub struct SystemNames;
+
+impl Resolve for SystemNames {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let found: Addrs = Box::new(found.into_iter());
+            Ok(found)
+        })
+    }
+}
+
+/// A resolver with the guard behind it: what a name resolves to when the connection is made is what is checked.
+#[derive(Clone)]
+pub struct GuardedResolver {
+    policy: AddressPolicy,
+    names: Arc<dyn Resolve>,
+}
+
+impl GuardedResolver {
+    /// The allowed ones of the addresses that this resolver finds.
+    pub fn new(policy: AddressPolicy, names: Arc<dyn Resolve>) -> Self {
+        Self { policy, names }
+    }
+}
 
 impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let policy = self.0;
+        let policy = self.policy;
+        let found = self.names.resolve(name);
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let allowed: Addrs = Box::new(policy.filter(found)?.into_iter());
+            let allowed: Addrs = Box::new(policy.filter(found.await?)?.into_iter());
             Ok(allowed)
         })
     }

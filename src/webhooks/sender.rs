@@ -1,15 +1,17 @@
 //! One try of one delivery: one POST, its answer, and nothing else.
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use reqwest::dns::Resolve;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT};
 use reqwest::{Client, ClientBuilder, Response, redirect, retry};
 use url::Url;
 
-use super::endpoint::{AddressPolicy, GuardedResolver, Refused};
+use super::endpoint::{AddressPolicy, GuardedResolver, Refused, SystemNames};
 use super::retry::{TryResult, parse_retry_after};
 use super::signature;
 use crate::domain::time::Timestamp;
@@ -76,10 +78,16 @@ pub struct Sender {
 impl Sender {
     /// A sender with connections of its own. The error says why this machine cannot have one.
     pub fn new(settings: SenderSettings) -> Result<Self, String> {
-        let client = builder(settings).build().or_else(|error| {
+        Self::with_names(settings, Arc::new(SystemNames))
+    }
+
+    /// The same with another way from names to addresses. The guard stands behind it all the same.
+    pub fn with_names(settings: SenderSettings, names: Arc<dyn Resolve>) -> Result<Self, String> {
+        let builder = || builder(settings).dns_resolver(GuardedResolver::new(settings.addresses, Arc::clone(&names)));
+        let client = builder().build().or_else(|error| {
             // A machine without any root certificate still reaches plain http receivers; https ones fail, each with its reason.
             tracing::warn!("https receivers cannot be reached: {}", innermost(&error));
-            builder(settings).tls_certs_only([]).build()
+            builder().tls_certs_only([]).build()
         });
         let client = client.map_err(|error| format!("the HTTP client cannot be set up: {}", innermost(&error)))?;
         Ok(Self { client, settings })
@@ -163,7 +171,6 @@ fn builder(settings: SenderSettings) -> ClientBuilder {
         .referer(false)
         .retry(retry::never())
         .no_proxy()
-        .dns_resolver(GuardedResolver(settings.addresses))
         .pool_idle_timeout(Duration::from_secs(30))
         .pool_max_idle_per_host(32)
 }

@@ -2,6 +2,7 @@
 
 mod disabling;
 mod dispatching;
+mod hostile;
 pub mod house;
 mod log;
 mod receiving;
