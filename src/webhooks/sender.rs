@@ -78,12 +78,13 @@ pub struct Sender {
 impl Sender {
     /// A sender with connections of its own. The error says why this machine cannot have one.
     pub fn new(settings: SenderSettings) -> Result<Self, String> {
-        Self::with_names(settings, Arc::new(SystemNames))
+        let names: Arc<dyn Resolve> = Arc::new(SystemNames);
+        Self::with_names(settings, &names)
     }
 
     /// The same with another way from names to addresses. The guard stands behind it all the same.
-    pub fn with_names(settings: SenderSettings, names: Arc<dyn Resolve>) -> Result<Self, String> {
-        let builder = || builder(settings).dns_resolver(GuardedResolver::new(settings.addresses, Arc::clone(&names)));
+    pub fn with_names(settings: SenderSettings, names: &Arc<dyn Resolve>) -> Result<Self, String> {
+        let builder = || builder(settings).dns_resolver(GuardedResolver::new(settings.addresses, Arc::clone(names)));
         let client = builder().build().or_else(|error| {
             // A machine without any root certificate still reaches plain http receivers; https ones fail, each with its reason.
             tracing::warn!("https receivers cannot be reached: {}", innermost(&error));

@@ -368,7 +368,8 @@ impl Drop for Listener {
 }
 
 fn sender(addresses: AddressPolicy, names: Arc<Names>) -> Sender {
-    Sender::with_names(SenderSettings { addresses, timeout: Duration::from_secs(5) }, names).unwrap()
+    let names: Arc<dyn Resolve> = names;
+    Sender::with_names(SenderSettings { addresses, timeout: Duration::from_secs(5) }, &names).unwrap()
 }
 
 fn auth() -> EndpointAuth {
