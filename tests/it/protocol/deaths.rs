@@ -12,7 +12,7 @@ use std::time::Duration;
 use avert::domain::resolution::Decision;
 use avert::domain::{Alert, AlertId, AlertStatus};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
-use avert::providers::simulator::Fault;
+use avert::providers::simulator::{Fault, FaultRates};
 use avert::providers::{AlertProvider, Capabilities, Providers, Simulator};
 use avert::service::{AlertService, EndpointAuth, NewEndpoint, Operations, OperatorService, Secret, ServiceError};
 use avert::webhooks::{Dispatcher, DispatcherSettings};
@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, engine_with, network, resolve};
+use crate::support::engine::{SETTLE, acting, bring_in, engine_with, resolve};
 use crate::support::receiver::Receiver;
 use crate::support::stop::{Stop, StoppingNetwork};
 use crate::support::store;
@@ -50,13 +50,24 @@ enum End {
     Parked,
 }
 
+/// A network that promises this about lost answers.
+fn promising(promise: &str) -> Arc<Simulator> {
+    let capabilities = Capabilities {
+        lookup: promise.contains("lookup"),
+        idempotent: promise.contains("idempotent"),
+        final_error_only: promise == "final-error-only",
+        settle: SETTLE,
+    };
+    Arc::new(Simulator::new(capabilities, FaultRates::default(), 1))
+}
+
 /// The table of reliability for a process that dies: what the network can do, and whether it holds the decision.
 fn expected(network: Capabilities, claimed: bool, applied: bool) -> End {
     match (claimed, applied) {
         (false, _) => End::Open,
         (true, true) if network.lookup || network.idempotent => End::Resolved,
         (true, false) if network.lookup => End::Open,
-        (true, false) if network.idempotent => End::Resolved,
+        (true, false) if network.idempotent || network.final_error_only => End::Resolved,
         _ => End::Parked,
     }
 }
@@ -92,7 +103,7 @@ fn points_of_reconciling(network: Capabilities, applied: bool) -> Vec<&'static s
     let ask = if network.lookup { ["before look_up", "after look_up"] } else { ["before submit", "after submit"] };
     let commit = ["before commit_resolution", "after commit_resolution"];
     let end = ["before end_attempt", "after end_attempt"];
-    let asks = network.lookup || network.idempotent;
+    let asks = network.lookup || network.idempotent || network.final_error_only;
     let yes = expected(network, true, applied) == End::Resolved;
     let mut points = vec!["before claim_unsettled", "after claim_unsettled"];
     points.extend(asks.then_some(ask).into_iter().flatten());
@@ -279,13 +290,12 @@ impl Next<'_> {
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_that_dies_at_any_point_of_a_resolution_leaves_what_the_table_says(
-    #[values(false, true)] lookup: bool,
-    #[values(false, true)] idempotent: bool,
+    #[values("lookup, idempotent", "lookup", "idempotent", "final-error-only", "nothing")] promise: &str,
     #[values(Death::Sudden, Death::Silent)] death: Death,
 ) {
-    for (fault, place) in points_of_a_resolution(network(lookup, idempotent).capabilities()) {
+    for (fault, place) in points_of_a_resolution(promising(promise).capabilities()) {
         let case = format!("{place}, {fault:?}");
-        let scene = Scene::with(network(lookup, idempotent)).await;
+        let scene = Scene::with(promising(promise)).await;
         scene.network.script([fault]);
         let mut doomed = scene.process_stopped_at(place, Process::resolve_and_deliver).await;
 
@@ -309,19 +319,19 @@ async fn a_process_that_dies_at_any_point_of_a_resolution_leaves_what_the_table_
 #[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_that_dies_at_any_point_of_clearing_up_leaves_it_to_the_next_one(
-    #[values(false, true)] lookup: bool,
-    #[values(false, true)] idempotent: bool,
+    #[values("lookup, idempotent", "lookup", "idempotent", "final-error-only", "nothing")] promise: &str,
     #[values(Death::Sudden, Death::Silent)] death: Death,
 ) {
     for applied in [false, true] {
-        for place in points_of_reconciling(network(lookup, idempotent).capabilities(), applied) {
+        for place in points_of_reconciling(promising(promise).capabilities(), applied) {
             let case = format!("{place}, applied before: {applied}");
-            let scene = Scene::with(network(lookup, idempotent)).await;
+            let scene = Scene::with(promising(promise)).await;
             let first = if applied { "after submit" } else { "before submit" };
             scene.process_stopped_at(first, Process::resolve_and_deliver).await.kill().await;
             let mut doomed = scene.process_stopped_at(place, async |process: Process| drop(process.engine.reconcile_once().await)).await;
 
-            let due = expected(scene.network.capabilities(), true, scene.applied() > 0);
+            let stored = place == "after commit_resolution";
+            let due = if stored { End::Resolved } else { expected(scene.network.capabilities(), true, scene.applied() > 0) };
             leave(&scene, &mut doomed, death).await;
             let next = scene.next_process().await;
             next.clear_up().await;

@@ -48,7 +48,12 @@ impl Server {
 
     /// The same with its log going elsewhere.
     pub fn start_logging(data_dir: &Path, arguments: &[&str], log: Stdio) -> Self {
-        let mut command = avert(data_dir, &["serve", "--listen", "127.0.0.1:0"]);
+        Self::start_at(data_dir, "127.0.0.1:0", arguments, log)
+    }
+
+    /// The same at an address.
+    pub fn start_at(data_dir: &Path, listen: &str, arguments: &[&str], log: Stdio) -> Self {
+        let mut command = avert(data_dir, &["serve", "--listen", listen]);
         let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(log).spawn().expect("the binary starts");
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut line = String::new();

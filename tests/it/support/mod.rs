@@ -5,6 +5,7 @@ pub mod binary;
 pub mod clock;
 pub mod engine;
 pub mod operations;
+pub mod outside;
 pub mod receiver;
 pub mod stop;
 pub mod store;
