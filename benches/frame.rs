@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use avert::console::app::{App, Kept, Parts};
 use avert::console::effects::Effect;
+use avert::console::lean::LeanBackend;
 use avert::console::message::Message;
 use avert::console::terminal::FrameWriter;
 use avert::console::theme::{Theme, ThemeName};
@@ -18,7 +19,7 @@ use avert::domain::{Alert, AlertId, AlertType, Currency, Deadline, Page, Provide
 use chrono::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
+use ratatui::backend::{Backend, ClearType, WindowSize};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Size};
 use ratatui::style::Style;
@@ -45,8 +46,8 @@ impl Write for Meter {
     }
 }
 
-/// crossterm's backend with a size of its own, so that no terminal is needed.
-struct Sized(CrosstermBackend<FrameWriter<Meter>>);
+/// The console's backend with a size of its own, so that no terminal is needed.
+struct Sized(LeanBackend<FrameWriter<Meter>>);
 
 impl Backend for Sized {
     type Error = io::Error;
@@ -139,7 +140,7 @@ impl Desk {
         let meter = Meter::default();
         let writer = FrameWriter::new(meter.clone());
         let options = TerminalOptions { viewport: Viewport::Fullscreen };
-        let terminal = Terminal::with_options(Sized(CrosstermBackend::new(writer.clone())), options).expect("no terminal is asked");
+        let terminal = Terminal::with_options(Sized(LeanBackend::new(writer.clone())), options).expect("no terminal is asked");
         let mut desk = Self { app, total, terminal, writer, meter };
         desk.answer(first);
         desk.draw();

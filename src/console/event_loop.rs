@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::Event;
 use ratatui::Terminal;
-use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::backend::Backend;
 use ratatui::layout::Rect;
 use tokio::sync::mpsc::{self, Receiver, UnboundedReceiver};
 use tokio::time::Instant;
@@ -16,6 +16,7 @@ use zeroize::Zeroize;
 
 use super::app::{App, Kept, Parts};
 use super::effects::{Effect, Runner};
+use super::lean::LeanBackend;
 use super::message::Message;
 use super::terminal::{FrameWriter, Guard, Keys};
 use super::theme::Theme;
@@ -124,7 +125,7 @@ pub async fn drive(
 
 /// The real terminal.
 struct Screen {
-    terminal: Terminal<CrosstermBackend<FrameWriter<io::Stdout>>>,
+    terminal: Terminal<LeanBackend<FrameWriter<io::Stdout>>>,
     writer: FrameWriter<io::Stdout>,
     guard: Guard,
     title: String,
@@ -184,7 +185,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let mut signals = Signals::listen().map_err(gone)?;
     let guard = Guard::enter(settings.mouse, &title, settings.reports.clone()).map_err(gone)?;
     let (crashed, writer) = (guard.crashed.clone(), FrameWriter::new(io::stdout()));
-    let terminal = Terminal::new(CrosstermBackend::new(writer.clone())).map_err(gone)?;
+    let terminal = Terminal::new(LeanBackend::new(writer.clone())).map_err(gone)?;
     let size = terminal.backend().size().map_err(gone)?;
     let (_reader, mut keys) = Keys::read();
     let (sender, mut messages) = mpsc::unbounded_channel();

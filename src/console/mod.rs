@@ -13,6 +13,7 @@ pub mod effects;
 pub mod event_loop;
 pub mod hits;
 pub mod keymap;
+pub mod lean;
 pub mod loadable;
 pub mod look;
 pub mod message;

@@ -7,5 +7,6 @@ mod going_round;
 mod pictures;
 mod resolving;
 mod rig;
+mod sent;
 mod settings;
 mod walking;

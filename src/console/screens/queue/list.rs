@@ -205,8 +205,11 @@ fn draw_rows(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regi
         hits.push(row, Hit::Row(index));
         let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
         match listing.row(index) {
-            Row::Alert(alert) => draw_alert(alert, queue.double(alert.id), false, look, buffer, text, placed),
-            Row::Gone(alert) => draw_alert(alert, queue.double(alert.id), true, look, buffer, text, placed),
+            Row::Alert(alert) => {
+                let stand = if index == listing.cursor() { Stand::Cursor } else { Stand::Row };
+                draw_alert(alert, queue.double(alert.id), stand, look, buffer, text, placed);
+            }
+            Row::Gone(alert) => draw_alert(alert, queue.double(alert.id), Stand::Gone, look, buffer, text, placed),
             Row::Pending => {
                 put_right(buffer, Rect { width: 6.min(text.width), ..text }, "·", look.theme.quiet);
             }
@@ -233,16 +236,28 @@ fn carry_over_blanks(buffer: &mut Buffer, row: Rect) {
     }
 }
 
-fn draw_alert(alert: &Alert, double: Option<bool>, gone: bool, look: &Look<'_>, buffer: &mut Buffer, area: Rect, placed: &[Placed]) {
+/// How a row stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    /// Under the cursor: as bright as what decides, all of it alike.
+    Cursor,
+    Row,
+    /// No longer in the list.
+    Gone,
+}
+
+fn draw_alert(alert: &Alert, double: Option<bool>, stand: Stand, look: &Look<'_>, buffer: &mut Buffer, area: Rect, placed: &[Placed]) {
     let theme = look.theme;
     let left = times::left(alert, look.now);
     // What has more than a day steps back.
-    let (text, figure) = match left.urgency {
-        _ if gone => (theme.quiet, theme.quiet),
-        Urgency::Later => (theme.quiet, theme.plain),
-        Urgency::Over => (theme.plain, theme.plain),
-        Urgency::Now | Urgency::Soon | Urgency::Today => (theme.plain, look.figure()),
+    let (text, figure, plain, quiet) = match (stand, left.urgency) {
+        (Stand::Gone, _) => (theme.quiet, theme.quiet, theme.quiet, theme.quiet),
+        (Stand::Cursor, _) => (look.figure(), look.figure(), look.figure(), look.figure()),
+        (Stand::Row, Urgency::Later) => (theme.quiet, theme.plain, theme.plain, theme.quiet),
+        (Stand::Row, Urgency::Over) => (theme.plain, theme.plain, theme.plain, theme.quiet),
+        (Stand::Row, Urgency::Now | Urgency::Soon | Urgency::Today) => (theme.plain, look.figure(), theme.plain, theme.quiet),
     };
+    let gone = stand == Stand::Gone;
     if let Some((sign, style)) = decision_sign(alert, look) {
         buffer.set_stringn(area.x.saturating_sub(1), area.y, sign, 1, style);
     }
@@ -256,7 +271,7 @@ fn draw_alert(alert: &Alert, double: Option<bool>, gone: bool, look: &Look<'_>, 
                     buffer.set_stringn(cell.right() + 1, cell.y, sign, 1, if gone { theme.quiet } else { style });
                 }
             }
-            Column::Amount => draw_amount(alert, buffer, cell, figure, theme.quiet),
+            Column::Amount => draw_amount(alert, buffer, cell, figure, quiet),
             Column::Type | Column::Descriptor => put_cut(buffer, cell, &column.text(alert, width, look.now), text),
             Column::Order
             | Column::Reason
@@ -265,9 +280,9 @@ fn draw_alert(alert: &Alert, double: Option<bool>, gone: bool, look: &Look<'_>, 
             | Column::Transaction
             | Column::Updated
             | Column::ProviderId => {
-                put_cut(buffer, cell, &column.text(alert, width, look.now), theme.quiet);
+                put_cut(buffer, cell, &column.text(alert, width, look.now), quiet);
             }
-            _ => put_cut(buffer, cell, &column.text(alert, width, look.now), if gone { theme.quiet } else { theme.plain }),
+            _ => put_cut(buffer, cell, &column.text(alert, width, look.now), plain),
         }
     }
 }

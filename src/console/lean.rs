@@ -1,0 +1,289 @@
+//! A backend that sends less: crossterm's own says both colours again with every change of one and goes every way by its full address.
+//!
+//! Only what changes of a cell's ink is sent, and short ways within a line are gone by a relative move. That halves what a move of the
+//! cursor sends, which is felt on a slow line to another machine.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
+use ratatui::buffer::Cell;
+use ratatui::layout::{Position, Size};
+use ratatui::style::{Color, Modifier};
+
+/// Writes cells with few bytes; everything else is crossterm's backend.
+pub struct LeanBackend<W: Write> {
+    inner: CrosstermBackend<W>,
+}
+
+impl<W: Write> LeanBackend<W> {
+    /// Writes here.
+    pub const fn new(writer: W) -> Self {
+        Self { inner: CrosstermBackend::new(writer) }
+    }
+}
+
+/// Weight: one code takes both kinds away.
+const WEIGHT: Modifier = Modifier::BOLD.union(Modifier::DIM);
+
+/// Every modifier with the code that sets it.
+const MODIFIERS: [(Modifier, u8); 9] = [
+    (Modifier::BOLD, 1),
+    (Modifier::DIM, 2),
+    (Modifier::ITALIC, 3),
+    (Modifier::UNDERLINED, 4),
+    (Modifier::SLOW_BLINK, 5),
+    (Modifier::RAPID_BLINK, 6),
+    (Modifier::REVERSED, 7),
+    (Modifier::HIDDEN, 8),
+    (Modifier::CROSSED_OUT, 9),
+];
+
+/// What a terminal writes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ink {
+    fg: Color,
+    bg: Color,
+    modifier: Modifier,
+}
+
+impl Ink {
+    const NONE: Self = Self { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
+
+    fn of(cell: &Cell) -> Self {
+        Self { fg: cell.fg, bg: cell.bg, modifier: cell.modifier }
+    }
+
+    /// The sequence that makes `to` of this; nothing where they are the same.
+    fn change(self, to: Self) -> String {
+        let mut codes = String::new();
+        let mut code = |code: std::fmt::Arguments<'_>| {
+            let separator = if codes.is_empty() { "\x1b[" } else { ";" };
+            // Writing to a text does not fail.
+            let _ = write!(codes, "{separator}{code}");
+        };
+        let lost = self.modifier.difference(to.modifier);
+        let now = if lost.is_empty() {
+            self
+        } else if WEIGHT.contains(lost) {
+            code(format_args!("22"));
+            Self { modifier: self.modifier.difference(WEIGHT), ..self }
+        } else {
+            code(format_args!("0"));
+            Self::NONE
+        };
+        for (_, number) in MODIFIERS.iter().filter(|(one, _)| to.modifier.contains(*one) && !now.modifier.contains(*one)) {
+            code(format_args!("{number}"));
+        }
+        for (before, after, base) in [(now.fg, to.fg, 30), (now.bg, to.bg, 40)] {
+            if before != after {
+                match after {
+                    Color::Rgb(r, g, b) => code(format_args!("{};2;{r};{g};{b}", base + 8)),
+                    Color::Indexed(index) => code(format_args!("{};5;{index}", base + 8)),
+                    named => code(format_args!("{}", base + named_color(named))),
+                }
+            }
+        }
+        if !codes.is_empty() {
+            codes.push('m');
+        }
+        codes
+    }
+}
+
+/// The 16 ANSI colours as they follow on the code of black, and the terminal's own colour.
+fn named_color(color: Color) -> u8 {
+    match color {
+        Color::Black => 0,
+        Color::Red => 1,
+        Color::Green => 2,
+        Color::Yellow => 3,
+        Color::Blue => 4,
+        Color::Magenta => 5,
+        Color::Cyan => 6,
+        Color::Gray => 7,
+        Color::DarkGray => 60,
+        Color::LightRed => 61,
+        Color::LightGreen => 62,
+        Color::LightYellow => 63,
+        Color::LightBlue => 64,
+        Color::LightMagenta => 65,
+        Color::LightCyan => 66,
+        Color::White => 67,
+        Color::Reset | Color::Indexed(_) | Color::Rgb(..) => 9,
+    }
+}
+
+/// The way to a cell. `known` says where the terminal's cursor surely is.
+fn way(known: Option<Position>, x: u16, y: u16) -> String {
+    match known {
+        Some(at) if at.y == y && at.x == x => String::new(),
+        Some(at) if at.y == y && at.x < x && x - at.x == 1 => "\x1b[C".to_owned(),
+        Some(at) if at.y == y && at.x < x => format!("\x1b[{}C", x - at.x),
+        _ => format!("\x1b[{};{}H", y + 1, x + 1),
+    }
+}
+
+impl<W: Write> Backend for LeanBackend<W> {
+    type Error = io::Error;
+
+    fn draw<'a, I: Iterator<Item = (u16, u16, &'a Cell)>>(&mut self, content: I) -> io::Result<()> {
+        let mut ink = Ink::NONE;
+        let mut last: Option<Position> = None;
+        // Terminals differ in how wide they take some signs: only ASCII tells where the cursor surely is behind it.
+        let mut sure = false;
+        for (x, y, cell) in content {
+            let next = last.map(|last| Position { x: last.x + 1, y: last.y });
+            if next != Some(Position { x, y }) {
+                self.inner.write_all(way(next.filter(|_| sure), x, y).as_bytes())?;
+                sure = true;
+            }
+            last = Some(Position { x, y });
+            let wanted = Ink::of(cell);
+            self.inner.write_all(ink.change(wanted).as_bytes())?;
+            ink = wanted;
+            self.inner.write_all(cell.symbol().as_bytes())?;
+            sure &= cell.symbol().len() == 1;
+        }
+        if ink == Ink::NONE { Ok(()) } else { self.inner.write_all(b"\x1b[0m") }
+    }
+
+    fn append_lines(&mut self, lines: u16) -> io::Result<()> {
+        self.inner.append_lines(lines)
+    }
+
+    fn hide_cursor(&mut self) -> io::Result<()> {
+        self.inner.hide_cursor()
+    }
+
+    fn show_cursor(&mut self) -> io::Result<()> {
+        self.inner.show_cursor()
+    }
+
+    fn get_cursor_position(&mut self) -> io::Result<Position> {
+        self.inner.get_cursor_position()
+    }
+
+    fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
+        self.inner.set_cursor_position(position)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.inner.clear()
+    }
+
+    fn clear_region(&mut self, region: ClearType) -> io::Result<()> {
+        self.inner.clear_region(region)
+    }
+
+    fn size(&self) -> io::Result<Size> {
+        self.inner.size()
+    }
+
+    fn window_size(&mut self) -> io::Result<WindowSize> {
+        self.inner.window_size()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Backend::flush(&mut self.inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
+
+    use super::*;
+
+    const AREA: Rect = Rect::new(0, 0, 12, 4);
+
+    fn cell() -> impl Strategy<Value = Cell> {
+        let colors = vec![
+            Color::Reset,
+            Color::Red,
+            Color::DarkGray,
+            Color::White,
+            Color::Indexed(200),
+            Color::Rgb(1, 2, 3),
+            Color::Rgb(201, 209, 217),
+        ];
+        let modifiers = [Modifier::BOLD, Modifier::DIM, Modifier::UNDERLINED, Modifier::REVERSED, Modifier::ITALIC];
+        let modifiers = proptest::sample::subsequence(modifiers.to_vec(), 0..=3).prop_map(|all| all.into_iter().collect::<Modifier>());
+        let signs = select(vec!["a", "b", " ", " ", "·", "▌"]);
+        (signs, select(colors.clone()), select(colors), modifiers).prop_map(|(sign, fg, bg, modifier)| {
+            let mut cell = Cell::default();
+            cell.set_symbol(sign);
+            // The terminal that the test looks at knows one weight at a time.
+            let modifier = if modifier.contains(WEIGHT) { modifier.difference(Modifier::DIM) } else { modifier };
+            (cell.fg, cell.bg, cell.modifier) = (fg, bg, modifier);
+            cell
+        })
+    }
+
+    fn buffer() -> impl Strategy<Value = Buffer> {
+        proptest::collection::vec(cell(), AREA.area() as usize).prop_map(|content| Buffer { area: AREA, content })
+    }
+
+    /// What a terminal shows after these frames: sign and ink of every cell.
+    fn shown(frames: &[Vec<u8>]) -> Vec<String> {
+        let mut parser = vt100::Parser::new(4.try_into().unwrap(), 12.try_into().unwrap(), 0);
+        frames.iter().for_each(|bytes| parser.process(bytes));
+        let screen = parser.screen();
+        let cells = (0..AREA.height).flat_map(|y| (0..AREA.width).map(move |x| (x, y)));
+        cells.map(|(x, y)| format!("{:?}", screen.cell(y, x))).collect()
+    }
+
+    /// What is sent for each of these frames, by avert's backend or by crossterm's own.
+    fn sent(lean: bool, frames: &[Buffer]) -> Vec<Vec<u8>> {
+        let mut before = Buffer::empty(AREA);
+        let mut all = Vec::new();
+        for frame in frames {
+            let (mut bytes, changes) = (Vec::new(), before.diff(frame));
+            if lean {
+                LeanBackend::new(&mut bytes).draw(changes.into_iter()).unwrap();
+            } else {
+                CrosstermBackend::new(&mut bytes).draw(changes.into_iter()).unwrap();
+            }
+            all.push(bytes);
+            before = frame.clone();
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn a_terminal_shows_what_crossterms_own_backend_shows_and_gets_fewer_bytes(frames in proptest::collection::vec(buffer(), 1..4)) {
+            crossterm::style::force_color_output(true);
+            let (lean, usual) = (sent(true, &frames), sent(false, &frames));
+
+            prop_assert_eq!(shown(&lean), shown(&usual));
+            prop_assert!(lean.concat().len() <= usual.concat().len());
+        }
+    }
+
+    #[test]
+    fn only_what_changes_of_the_ink_is_sent() {
+        let ink = |fg, modifier| Ink { fg, bg: Color::Rgb(9, 9, 9), modifier };
+        let (plain, strong) = (ink(Color::Rgb(1, 2, 3), Modifier::empty()), ink(Color::Rgb(4, 5, 6), Modifier::BOLD));
+
+        assert_eq!(plain.change(strong), "\x1b[1;38;2;4;5;6m");
+        assert_eq!(strong.change(plain), "\x1b[22;38;2;1;2;3m");
+        assert_eq!(plain.change(plain), "");
+        assert_eq!(ink(Color::Red, Modifier::REVERSED).change(ink(Color::LightRed, Modifier::empty())), "\x1b[0;91;48;2;9;9;9m");
+    }
+
+    #[test]
+    fn behind_a_sign_of_doubtful_width_the_way_is_told_in_full() {
+        let frame = |text: &str| {
+            let mut buffer = Buffer::empty(AREA);
+            buffer.set_string(0, 1, text, ratatui::style::Style::new());
+            String::from_utf8(sent(true, &[buffer]).concat()).unwrap()
+        };
+
+        assert_eq!(frame("a  b"), "\x1b[2;1Ha\x1b[2Cb");
+        assert_eq!(frame("⚠  b"), "\x1b[2;1H⚠\x1b[2;4Hb");
+    }
+}
