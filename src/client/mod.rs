@@ -4,7 +4,6 @@
 //! **A decision is sent once**: when its answer does not come, the alert is read again and its outcome is compared with what was meant,
 //! and whoever asked is told which of the three it is: ours landed, another's landed, or nothing is known yet.
 
-mod comparing;
 mod credentials;
 mod http;
 mod options;

@@ -3,10 +3,9 @@
 use reqwest::Method;
 use uuid::Uuid;
 
-use super::comparing::is_meant;
 use super::http::{Answer, Call, NoAnswer};
 use super::{Access, Inner, fields, reading, unavailable, words};
-use crate::domain::{Alert, AlertId, AlertStatus, AlertType, FieldError, Provider, Resolution, Timestamp};
+use crate::domain::{Alert, AlertId, AlertStatus, AlertType, FieldError, Provider, Resolution, Timestamp, is_meant};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::refusal::Refusal;
 use crate::wire::{Dialect, body};

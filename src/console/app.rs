@@ -24,6 +24,7 @@ use super::screens::settings::Settings;
 use super::screens::views_menu;
 use super::theme::Theme;
 use super::toasts::{Toasts, Tone};
+use super::unsettled::Unsettled;
 use super::widgets::menu;
 use super::widgets::text_input::Typed;
 use super::{AlertJson, ConsoleSettings, Place};
@@ -109,6 +110,8 @@ pub struct App {
     pub(super) unwritten: Option<(Timestamp, ServiceError)>,
     write_due: Option<Timestamp>,
     pub(super) decisions: Decisions,
+    pub(super) unsettled: Unsettled,
+    pub(super) operator: bool,
     pub(super) overlay: Option<Overlay>,
     pub(super) toasts: Toasts,
     pub(super) mouse: Mouse,
@@ -150,6 +153,8 @@ impl App {
             unwritten: None,
             write_due: operator.then_some(now),
             decisions: Decisions::default(),
+            unsettled: Unsettled::default(),
+            operator,
             overlay: None,
             toasts: Toasts::default(),
             hits: Hits::default(),
@@ -160,6 +165,9 @@ impl App {
             last_change: 0,
             dirty: true,
         };
+        if operator {
+            app.unsettled.changed(now);
+        }
         for trouble in kept.troubles {
             app.tell(Tone::Bad, trouble);
         }
@@ -195,13 +203,7 @@ impl App {
                 self.queue.at_risk.answer(answer);
                 Vec::new()
             }
-            Message::Alert(_, answer) => {
-                if let Ok(alert) = answer {
-                    self.queue.take_alert(&alert);
-                    self.news_for_form();
-                }
-                Vec::new()
-            }
+            Message::Alert(_, answer) => self.took_alert(answer),
             Message::Deliveries(id, answer) => {
                 if self.queue.facts.alert == Some(id) {
                     self.queue.facts.deliveries.answer(answer);
@@ -232,6 +234,8 @@ impl App {
                 self.written(answer);
                 Vec::new()
             }
+            Message::Unsettled(answer) => self.take_unsettled(answer),
+            Message::Settled(id, applied, answer) => self.settled(id, applied, answer),
             Message::DeskFailed(words) => {
                 self.tell(Tone::Bad, format!("This could not be kept on the desk: {words}"));
                 Vec::new()
@@ -252,6 +256,10 @@ impl App {
         let mut effects: Vec<Effect> = Vec::new();
         for decision in self.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
+        }
+        effects.extend(self.decisions.looks(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
+        if self.unsettled.take_due(now) {
+            effects.push(Effect::Unsettled);
         }
         effects.extend(self.queue.settle(now));
         if self.screen == ScreenName::Settings {
@@ -287,7 +295,14 @@ impl App {
     pub fn next_wake(&self) -> Timestamp {
         let minute = self.now + Duration::seconds(60 - i64::from(self.now.second())) - Duration::nanoseconds(self.now.nanosecond().into());
         let settings = (self.screen == ScreenName::Settings).then(|| self.settings_screen.next_wake()).flatten();
-        let others = [self.decisions.next_wake(self.now), self.toasts.next_wake(), self.queue.next_wake(), settings, self.write_due];
+        let others = [
+            self.decisions.next_wake(self.now),
+            self.unsettled.next_wake(),
+            self.toasts.next_wake(),
+            self.queue.next_wake(),
+            settings,
+            self.write_due,
+        ];
         others.into_iter().flatten().fold(minute, Timestamp::min)
     }
 
@@ -318,6 +333,7 @@ impl App {
             zone: self.settings.zone,
             keymap: &self.settings.keymap,
             decisions: &self.decisions,
+            unsettled: &self.unsettled,
             dialect: self.place.dialect,
         }
     }
@@ -503,6 +519,7 @@ impl App {
             Action::Refund => return self.open_form(Choice::Refunded),
             Action::NotRefunded => return self.open_form(Choice::NotRefunded),
             Action::Invalid => return self.open_form(Choice::Invalid),
+            Action::Settle => return self.open_settle(),
             Action::CopyId => return self.copy(false),
             Action::CopyJson => return self.copy(true),
             Action::Refresh => return self.queue.refresh(self.now),
@@ -573,25 +590,5 @@ impl App {
         let effects = self.keep_open_form();
         self.leaving = true;
         effects
-    }
-
-    /// Keeps what is typed in an open form, because it is about to close.
-    fn keep_open_form(&mut self) -> Vec<Effect> {
-        match self.overlay.take() {
-            Some(Overlay::Resolve(form)) => self.keep_draft(form.alert_id(), form.draft()),
-            _ => Vec::new(),
-        }
-    }
-
-    pub(super) fn keep_draft(&mut self, alert: AlertId, draft: Draft) -> Vec<Effect> {
-        if draft.is_empty() {
-            return self.drop_draft(alert);
-        }
-        self.drafts.insert(alert, draft.clone());
-        vec![Effect::Keep(Keep::Draft(alert, draft))]
-    }
-
-    pub(super) fn drop_draft(&mut self, alert: AlertId) -> Vec<Effect> {
-        if self.drafts.remove(&alert).is_some() { vec![Effect::Keep(Keep::NoDraft(alert))] } else { Vec::new() }
     }
 }

@@ -6,7 +6,7 @@ use chrono::Duration;
 use uuid::Uuid;
 
 use super::text::clean;
-use crate::domain::{Alert, AlertId, Outcome, OutcomeId, Resolution, Timestamp, decide};
+use crate::domain::{Alert, AlertId, Outcome, OutcomeId, Resolution, Timestamp, decide, is_meant};
 use crate::service::{ResolveRequest, ServiceError};
 
 /// One decision of this console.
@@ -20,6 +20,8 @@ pub struct Decision {
     pub resolution: Resolution,
     /// Where it is.
     pub state: State,
+    /// When it left.
+    sent_at: Option<Timestamp>,
     idempotency_key: String,
 }
 
@@ -30,10 +32,51 @@ pub enum State {
     Staged(Timestamp),
     /// With the service.
     Sending,
-    /// Whether it arrived is not known; it is being looked up.
-    Checking(String),
+    /// Whether it arrived is not known; the alert is looked at again and again.
+    Checking(Checking),
     /// It is settled that nothing was recorded, and why.
     Refused(String),
+}
+
+/// What is known of a decision whose answer never came.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checking {
+    /// Why it is not known.
+    pub why: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// How often the alert was looked at and had no outcome.
+    pub looks: usize,
+    /// When it is looked at next.
+    pub next_look: Timestamp,
+    /// How often it was tried to look, which may fail.
+    tries: usize,
+    /// It is being looked at right now.
+    looking: bool,
+}
+
+impl Checking {
+    fn new(why: String, now: Timestamp) -> Self {
+        Self { why, since: now, looks: 0, next_look: now, tries: 0, looking: false }
+    }
+
+    /// Whether so many looks found no outcome that nothing seems to have landed.
+    pub fn is_in_vain(&self) -> bool {
+        self.looks >= LOOKS.len()
+    }
+}
+
+/// Seconds between looks at an alert whose decision may have arrived; afterwards it is looked at each [`LATER_LOOKS`].
+const LOOKS: [i64; 6] = [2, 4, 8, 15, 30, 60];
+const LATER_LOOKS: i64 = 60;
+
+/// An alert as it was found by a look for what became of a decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The alert, read after the other.
+    pub alert: Alert,
+    /// Whether the engine is still at a decision on it; `None` where the service does not tell.
+    pub pending: Option<bool>,
 }
 
 /// What the answer to a decision means.
@@ -47,6 +90,8 @@ pub enum News {
     Refused(String),
     /// Nobody knows yet, and why.
     Unknown(String),
+    /// Still nobody knows: nothing has landed after so many looks.
+    NothingSoFar(usize),
 }
 
 impl Decision {
@@ -71,14 +116,9 @@ impl Decision {
         ResolveRequest { resolution: self.resolution.clone(), idempotency_key: Some(self.idempotency_key.clone()) }
     }
 
-    /// Whether an outcome is this decision's own: what the decision table makes of it, with the same comments.
-    fn made(&self, alert: &Alert) -> bool {
-        let verdict = decide(&self.resolution);
-        alert.outcome.as_ref().is_some_and(|outcome| {
-            outcome.outcome.eq_ignore_ascii_case(&verdict.outcome)
-                && outcome.refunded.eq_ignore_ascii_case(verdict.refunded)
-                && outcome.comments == self.resolution.comments()
-        })
+    /// Whether an alert's outcome is this decision's own.
+    fn made(&self, alert: &Alert, now: Timestamp) -> bool {
+        alert.outcome.as_ref().is_some_and(|outcome| is_meant(&self.resolution, outcome, self.sent_at.unwrap_or(now)))
     }
 }
 
@@ -96,7 +136,8 @@ impl Decisions {
         self.all.retain(|decision| decision.alert.id != alert.id);
         self.made += 1;
         let idempotency_key = format!("console-{}", Uuid::now_v7());
-        self.all.push(Decision { key: self.made, alert, resolution, state: State::Staged(now + grace), idempotency_key });
+        let state = State::Staged(now + grace);
+        self.all.push(Decision { key: self.made, alert, resolution, state, sent_at: None, idempotency_key });
         self.made
     }
 
@@ -184,7 +225,7 @@ impl Decisions {
             .iter_mut()
             .filter(due)
             .map(|decision| {
-                decision.state = State::Sending;
+                (decision.state, decision.sent_at) = (State::Sending, Some(now));
                 decision.clone()
             })
             .collect()
@@ -209,13 +250,43 @@ impl Decisions {
         self.all.iter().filter(|decision| decision.state == State::Sending).count()
     }
 
-    /// Alerts whose decision nobody knows the fate of.
-    pub fn checking(&self) -> Vec<(u64, AlertId)> {
-        self.all
-            .iter()
-            .filter(|decision| matches!(decision.state, State::Checking(_)))
-            .map(|decision| (decision.key, decision.alert.id))
-            .collect()
+    /// Whether nobody knows the fate of an alert's decision.
+    pub fn is_checking(&self, alert: AlertId) -> bool {
+        self.of(alert).is_some_and(|decision| matches!(decision.state, State::Checking(_)))
+    }
+
+    /// Something changed at the service: every decision of unknown fate is looked up at once.
+    pub fn look_soon(&mut self, now: Timestamp) {
+        for checking in self.checking_mut() {
+            checking.next_look = checking.next_look.min(now);
+        }
+    }
+
+    /// The decisions of unknown fate whose alert is to be looked at now.
+    pub fn looks(&mut self, now: Timestamp) -> Vec<(u64, AlertId)> {
+        let mut due = Vec::new();
+        for decision in &mut self.all {
+            if let State::Checking(checking) = &mut decision.state
+                && !checking.looking
+                && checking.next_look <= now
+            {
+                checking.looking = true;
+                due.push((decision.key, decision.alert.id));
+            }
+        }
+        due
+    }
+
+    fn checking_mut(&mut self) -> impl Iterator<Item = &mut Checking> {
+        self.all.iter_mut().filter_map(|decision| match &mut decision.state {
+            State::Checking(checking) => Some(checking),
+            _ => None,
+        })
+    }
+
+    /// What is settled about an alert by other means is no longer this console's to find out.
+    pub fn settled(&mut self, alert: AlertId) {
+        self.all.retain(|decision| decision.alert.id != alert || !matches!(decision.state, State::Checking(_)));
     }
 
     /// Forgets that an alert's decision was refused.
@@ -226,11 +297,11 @@ impl Decisions {
     }
 
     /// Takes the service's answer in.
-    pub fn answered(&mut self, key: u64, answer: Result<Alert, ServiceError>) -> Option<News> {
+    pub fn answered(&mut self, key: u64, answer: Result<Alert, ServiceError>, now: Timestamp) -> Option<News> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         let news = match answer {
             Ok(alert) => News::Landed(Box::new(alert)),
-            Err(ServiceError::AlreadyResolved(alert)) if decision.made(&alert) => News::Landed(alert),
+            Err(ServiceError::AlreadyResolved(alert)) if decision.made(&alert, now) => News::Landed(alert),
             Err(ServiceError::AlreadyResolved(alert)) => News::Overtaken(alert),
             Err(ServiceError::ProviderOutcomeUnknown(why)) => News::Unknown(format!("The provider's answer did not come: {why}")),
             Err(ServiceError::Unavailable(why)) => News::Unknown(format!("The service did not answer: {why}")),
@@ -240,23 +311,47 @@ impl Decisions {
         match &news {
             News::Landed(_) | News::Overtaken(_) => self.all.retain(|decision| decision.key != key),
             News::Refused(why) => decision.state = State::Refused(why.clone()),
-            News::Unknown(why) => decision.state = State::Checking(why.clone()),
+            News::Unknown(why) => decision.state = State::Checking(Checking::new(why.clone(), now)),
+            News::NothingSoFar(_) => {}
         }
         Some(news)
     }
 
-    /// Takes in what the alert looks like now, where a decision's fate was not known. No outcome yet settles nothing: the service may
-    /// still be finding out.
-    pub fn looked_up(&mut self, key: u64, alert: &Alert) -> Option<News> {
-        let decision = self.get(key).filter(|decision| matches!(decision.state, State::Checking(_)))?;
-        alert.outcome.as_ref()?;
-        let news = if decision.made(alert) { News::Landed(Box::new(alert.clone())) } else { News::Overtaken(Box::new(alert.clone())) };
-        self.all.retain(|decision| decision.key != key);
-        Some(news)
+    /// Takes in what was found of a decision whose fate was not known: it landed, another one did, the engine has settled that nothing was
+    /// recorded, or there is no outcome so far. That settles nothing, because it may still arrive.
+    pub fn looked_up(&mut self, key: u64, found: Result<Found, ServiceError>, now: Timestamp) -> Option<News> {
+        let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
+        let State::Checking(checking) = &mut decision.state else { return None };
+        checking.looking = false;
+        let gap = LOOKS.get(checking.tries).copied().unwrap_or(LATER_LOOKS);
+        checking.tries += 1;
+        checking.next_look = now + Duration::seconds(gap);
+        let Found { alert, pending } = found.ok()?;
+        if alert.outcome.is_some() {
+            let mine = decision.made(&alert, now);
+            self.all.retain(|decision| decision.key != key);
+            let alert = Box::new(alert);
+            return Some(if mine { News::Landed(alert) } else { News::Overtaken(alert) });
+        }
+        if pending == Some(false) {
+            let why = "It is settled that the network did not apply it".to_owned();
+            decision.state = State::Refused(why.clone());
+            return Some(News::Refused(why));
+        }
+        checking.looks += 1;
+        (checking.looks == LOOKS.len()).then_some(News::NothingSoFar(checking.looks))
     }
 
-    /// When something about the staged decisions changes on the screen: the next whole second of the countdown.
+    /// When something is due, or changes on the screen: the next look, the next whole second of the countdown.
     pub fn next_wake(&self, now: Timestamp) -> Option<Timestamp> {
+        let looks = self.all.iter().filter_map(|decision| match &decision.state {
+            State::Checking(checking) if !checking.looking => Some(checking.next_look),
+            _ => None,
+        });
+        looks.chain(self.next_second(now)).min()
+    }
+
+    fn next_second(&self, now: Timestamp) -> Option<Timestamp> {
         if self.held_since.is_some() {
             return None;
         }
@@ -337,7 +432,7 @@ mod tests {
         let (mut decisions, key, alert) = staged(0);
         decisions.leave(now());
 
-        let news = decisions.answered(key, Err(ServiceError::ProviderFailed("down".to_owned())));
+        let news = decisions.answered(key, Err(ServiceError::ProviderFailed("down".to_owned())), now());
 
         assert!(matches!(news, Some(News::Refused(why)) if why.contains("down")));
         assert!(!decisions.is_underway(alert.id));
@@ -352,22 +447,97 @@ mod tests {
         let theirs = Outcome { outcome: "unresolved_dispute".to_owned(), ..Outcome::sample(alert.id) };
         let resolved = Alert { outcome: Some(theirs), ..alert };
 
-        let news = decisions.answered(key, Err(ServiceError::AlreadyResolved(Box::new(resolved.clone()))));
+        let news = decisions.answered(key, Err(ServiceError::AlreadyResolved(Box::new(resolved.clone()))), now());
 
         assert_eq!(news, Some(News::Overtaken(Box::new(resolved))));
     }
 
-    #[test]
-    fn an_unknown_fate_is_settled_by_the_alerts_own_outcome_only() {
+    /// A decision whose answer never came, and its alert.
+    fn unknown() -> (Decisions, u64, Alert) {
         let (mut decisions, key, alert) = staged(0);
         decisions.leave(now());
-        decisions.answered(key, Err(ServiceError::ProviderOutcomeUnknown("time-out".to_owned())));
+        decisions.answered(key, Err(ServiceError::ProviderOutcomeUnknown("time-out".to_owned())), now());
+        (decisions, key, alert)
+    }
 
-        assert_eq!(decisions.looked_up(key, &alert), None);
-        assert_eq!(decisions.checking(), [(key, alert.id)]);
-        let landed = Alert { outcome: Some(Outcome::sample(alert.id)), ..alert };
-        assert_eq!(decisions.looked_up(key, &landed), Some(News::Landed(Box::new(landed.clone()))));
-        assert!(decisions.checking().is_empty());
+    fn found(alert: &Alert, pending: Option<bool>) -> Result<Found, ServiceError> {
+        Ok(Found { alert: alert.clone(), pending })
+    }
+
+    #[test]
+    fn an_unknown_fate_is_settled_by_the_alerts_own_outcome() {
+        let (mut decisions, key, alert) = unknown();
+
+        assert_eq!(decisions.looked_up(key, found(&alert, None), now()), None);
+        assert!(decisions.is_checking(alert.id));
+        let landed = Alert { outcome: Some(Outcome::sample(alert.id)), ..alert.clone() };
+        assert_eq!(decisions.looked_up(key, found(&landed, None), now()), Some(News::Landed(Box::new(landed))));
+        assert!(!decisions.is_checking(alert.id));
+    }
+
+    #[test]
+    fn an_outcome_that_says_something_else_is_anothers() {
+        let (mut decisions, key, alert) = unknown();
+        let theirs = Outcome { outcome: "unresolved_dispute".to_owned(), refunded: "not refunded".to_owned(), ..Outcome::sample(alert.id) };
+        let resolved = Alert { outcome: Some(theirs), ..alert };
+
+        assert_eq!(decisions.looked_up(key, found(&resolved, None), now()), Some(News::Overtaken(Box::new(resolved))));
+    }
+
+    #[test]
+    fn what_the_engine_has_settled_without_an_outcome_was_not_recorded() {
+        let (mut decisions, key, alert) = unknown();
+
+        assert_eq!(decisions.looked_up(key, found(&alert, Some(true)), now()), None);
+        let news = decisions.looked_up(key, found(&alert, Some(false)), now());
+
+        assert!(matches!(news, Some(News::Refused(why)) if why.contains("did not apply")));
+        assert!(!decisions.is_checking(alert.id));
+    }
+
+    #[test]
+    fn an_alert_is_looked_at_again_and_again_each_time_later_and_told_of_once_when_it_was_in_vain() {
+        let (mut decisions, key, alert) = unknown();
+        let mut at = now();
+        let mut gaps = Vec::new();
+        let mut told = Vec::new();
+        for _ in 0..9 {
+            assert_eq!(decisions.looks(at), [(key, alert.id)], "at {at}");
+            assert!(decisions.looks(at).is_empty(), "one look at a time");
+            told.extend(decisions.looked_up(key, found(&alert, None), at));
+            let next = decisions.next_wake(at).unwrap();
+            assert!(decisions.looks(next - Duration::milliseconds(1)).is_empty());
+            gaps.push((next - at).num_seconds());
+            at = next;
+        }
+
+        assert_eq!(gaps, [2, 4, 8, 15, 30, 60, 60, 60, 60]);
+        assert_eq!(told, [News::NothingSoFar(6)]);
+        assert!(decisions.is_checking(alert.id), "it may still arrive");
+    }
+
+    #[test]
+    fn a_look_that_fails_is_made_again_and_counts_for_nothing() {
+        let (mut decisions, key, alert) = unknown();
+        decisions.looks(now());
+
+        assert_eq!(decisions.looked_up(key, Err(ServiceError::Unavailable("gone".to_owned())), now()), None);
+
+        assert_eq!(decisions.looks(now() + Duration::seconds(2)), [(key, alert.id)]);
+        let State::Checking(checking) = &decisions.get(key).unwrap().state else { panic!("its fate is known") };
+        assert_eq!(checking.looks, 0);
+    }
+
+    #[test]
+    fn news_of_a_change_bring_the_next_look_forward() {
+        let (mut decisions, key, alert) = unknown();
+        decisions.looks(now());
+        decisions.looked_up(key, found(&alert, None), now());
+        assert!(decisions.looks(now()).is_empty());
+
+        decisions.look_soon(now());
+
+        assert_eq!(decisions.looks(now()), [(key, alert.id)]);
     }
 
     #[test]

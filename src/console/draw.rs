@@ -136,6 +136,7 @@ impl App {
         match &self.overlay {
             None => {}
             Some(Overlay::Resolve(form)) => form.draw(frame, area, look.theme, look.now),
+            Some(Overlay::Settle(dialog)) => dialog.draw(look, frame, area, hits),
             Some(Overlay::Filter(form)) => form.draw(frame, area, look.theme),
             Some(Overlay::Help(help)) => help.draw(look, frame, area, hits),
             Some(Overlay::Views(choice)) => views_menu::draw(*choice, &self.views, &self.queue.view.name, look, frame, area, hits),
@@ -255,6 +256,8 @@ impl App {
                 Action::Open => self.queue.page,
                 Action::Refund | Action::NotRefunded | Action::Invalid => !can_answer,
                 Action::Search | Action::Filter | Action::Views => !self.queue.page,
+                // Only where there is something to settle.
+                Action::Settle => self.unsettled.parked().next().is_none(),
                 _ => false,
             };
             let needed = columns(&key) + 1 + columns(&binding.words);

@@ -2,16 +2,18 @@
 //! are the loop's.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 
+use super::decisions::Found;
 use super::message::Message;
 use super::screens::queue::listing::Need;
 use crate::desk::{Desk, Draft, Layout, SavedView};
-use crate::domain::{AlertFilter, AlertId, AlertQuery, PageRequest, Sort};
-use crate::service::{CredentialKind, Deployment, ResolveRequest, Secret, ServiceError};
+use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, AttemptId, PageRequest, Sort};
+use crate::service::{CredentialKind, Deployment, OperatorService, ResolveRequest, Secret, ServiceError, UnsettledResolution};
 
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +48,10 @@ pub enum Effect {
     RevokeCredential(CredentialKind, String),
     /// Try whether the service can write.
     TryWriting,
+    /// Ask which decisions the engine has not settled.
+    Unsettled,
+    /// Tell the engine whether the network applied a parked decision on this alert. Final.
+    Settle(AttemptId, AlertId, bool),
     /// Keep something on the desk.
     Keep(Keep),
     /// Copy a text to the clipboard of whoever sits at the terminal.
@@ -137,7 +143,6 @@ impl Runner {
                 let (alerts, messages) = (self.deployment.alerts.clone(), self.messages.clone());
                 tokio::spawn(async move { messages.send(Message::Resolved(key, alerts.resolve(id, request).await)) });
             }
-            Effect::LookUp(key, id) => self.read(async move |deployment| Message::LookedUp(key, deployment.alerts.get(id).await)),
             Effect::LoadCredentials => {
                 if let Some(credentials) = self.deployment.credentials.clone() {
                     self.read(async move |_| Message::Credentials(credentials.credentials().await));
@@ -163,6 +168,17 @@ impl Runner {
                 if let Some(operator) = self.deployment.operator.clone() {
                     self.read(async move |_| Message::Written(operator.try_writing().await));
                 }
+            }
+            Effect::LookUp(key, id) => self.read(async move |deployment| Message::LookedUp(key, look_up(&deployment, id).await)),
+            Effect::Unsettled => {
+                if let Some(operator) = self.deployment.operator.clone().filter(|operator| operator.operations().is_some()) {
+                    self.read(async move |_| Message::Unsettled(unsettled(operator.as_ref()).await));
+                }
+            }
+            // As final as a decision.
+            Effect::Settle(attempt, id, applied) => {
+                let (operator, messages) = (self.deployment.operator.clone(), self.messages.clone());
+                tokio::spawn(async move { messages.send(Message::Settled(id, applied, settle(operator, attempt, applied).await)) });
             }
             Effect::Keep(what) => self.keep(what),
             Effect::Copy(_) | Effect::CopySecret(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
@@ -232,6 +248,31 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::NoDraft(alert) => desk.drafts().remove(*alert),
     }
     .map_err(|error| error.to_string())
+}
+
+/// The alert of a decision whose fate is not known. The engine is asked first whether it is still at it: an alert that has no outcome
+/// after that gets none by that decision.
+pub async fn look_up(deployment: &Deployment, id: AlertId) -> Result<Found, ServiceError> {
+    let pending = match deployment.operator.as_deref().and_then(|operator| operator.operations()) {
+        Some(operations) => Some(operations.unsettled().await?.iter().any(|unsettled| unsettled.alert == id)),
+        None => None,
+    };
+    Ok(Found { alert: deployment.alerts.get(id).await?, pending })
+}
+
+async fn unsettled(operator: &dyn OperatorService) -> Result<Vec<UnsettledResolution>, ServiceError> {
+    match operator.operations() {
+        Some(operations) => operations.unsettled().await,
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Tells the engine a person's word on a parked decision.
+pub async fn settle(operator: Option<Arc<dyn OperatorService>>, attempt: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
+    match operator.as_deref().and_then(|operator| operator.operations()) {
+        Some(operations) => operations.settle_parked(attempt, applied).await,
+        None => Err(ServiceError::NotAuthorized("this deployment's operator has to say it".to_owned())),
+    }
 }
 
 async fn count(deployment: &Deployment, filter: AlertFilter) -> Result<u64, ServiceError> {

@@ -35,6 +35,8 @@ pub enum Hit {
     Secret(super::screens::settings::dialogs::SecretStep),
     /// An answer to whether a credential is to be revoked.
     Revoke(super::screens::settings::dialogs::Revoke),
+    /// Something of the dialog on a parked decision.
+    Settle(super::screens::settle::Spot),
     /// Inside a menu or dialog, on nothing.
     Inside,
 }

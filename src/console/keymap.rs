@@ -17,6 +17,7 @@ pub enum Action {
     NotRefunded,
     Invalid,
     Undo,
+    Settle,
     Open,
     Back,
     Search,

@@ -6,6 +6,7 @@ use super::decisions::Decisions;
 use super::keymap::{Action, Keymap};
 use super::theme::Theme;
 use super::times::{Urgency, Zone};
+use super::unsettled::Unsettled;
 use crate::domain::{Dialect, Timestamp};
 
 /// Theme, time and words.
@@ -21,6 +22,8 @@ pub struct Look<'a> {
     pub keymap: &'a Keymap,
     /// The decisions on their way.
     pub decisions: &'a Decisions,
+    /// What the engine has not settled.
+    pub unsettled: &'a Unsettled,
     /// In whose words decisions are given.
     pub dialect: Dialect,
 }

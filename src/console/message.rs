@@ -2,9 +2,10 @@
 
 use crossterm::event::Event;
 
+use super::decisions::Found;
 use super::screens::queue::listing::Ticket;
 use crate::domain::{Alert, AlertId, Page};
-use crate::service::{AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, Revoked, ServiceError};
+use crate::service::{AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, Revoked, ServiceError, UnsettledResolution};
 
 /// The answer of a service.
 pub type Answer<T> = Result<T, ServiceError>;
@@ -35,7 +36,11 @@ pub enum Message {
     /// What became of a decision.
     Resolved(u64, Answer<Alert>),
     /// What the alert of a decision looks like whose fate is not known.
-    LookedUp(u64, Answer<Alert>),
+    LookedUp(u64, Answer<Found>),
+    /// The decisions that the engine has not settled.
+    Unsettled(Answer<Vec<UnsettledResolution>>),
+    /// What came of a person's word on a parked decision: on which alert, and whether it was applied.
+    Settled(AlertId, bool, Answer<Alert>),
     /// Every key and client.
     Credentials(Answer<CredentialList>),
     /// What became of creating a credential.

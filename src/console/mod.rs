@@ -23,11 +23,13 @@ pub mod pen;
 pub mod query;
 mod resolving;
 pub mod screens;
+mod settling;
 pub mod terminal;
 pub mod text;
 pub mod theme;
 pub mod times;
 pub mod toasts;
+pub mod unsettled;
 pub mod widgets;
 
 use std::io;

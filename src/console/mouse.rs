@@ -97,7 +97,7 @@ impl App {
                 self.mouse.drag = Some(hit);
                 self.drag(event);
             }
-            Hit::List | Hit::Detail | Hit::Entry(_) | Hit::Leave(_) | Hit::Secret(_) | Hit::Revoke(_) | Hit::Inside => {}
+            Hit::List | Hit::Detail | Hit::Entry(_) | Hit::Leave(_) | Hit::Settle(_) | Hit::Secret(_) | Hit::Revoke(_) | Hit::Inside => {}
         }
         Vec::new()
     }

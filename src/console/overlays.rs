@@ -15,6 +15,7 @@ use super::screens::queue::columns::Column;
 use super::screens::resolve_form::ResolveForm;
 use super::screens::settings::KINDS;
 use super::screens::settings::dialogs::{Revoke, SecretDialog};
+use super::screens::settle::Settle;
 use super::screens::{columns_menu, views_menu};
 use super::toasts::Tone;
 use super::widgets::menu;
@@ -26,6 +27,7 @@ use crate::service::Credential;
 #[derive(Debug)]
 pub(super) enum Overlay {
     Resolve(Box<ResolveForm>),
+    Settle(Box<Settle>),
     Filter(Box<FilterForm>),
     Help(Help),
     Views(menu::Choice),
@@ -41,6 +43,7 @@ impl App {
     pub(super) fn input_to_overlay(&mut self, overlay: Overlay, event: &Event) -> Vec<Effect> {
         match overlay {
             Overlay::Resolve(form) => self.input_to_resolve(form, event),
+            Overlay::Settle(dialog) => self.input_to_settle(dialog, event),
             Overlay::Filter(mut form) => match form.handle(event) {
                 FilterStep::Apply(filter, sort) => self.queue.ask(*filter, sort),
                 FilterStep::Cancel => Vec::new(),

@@ -4,8 +4,8 @@ use chrono::Duration;
 use crossterm::event::Event;
 
 use super::app::App;
-use super::decisions::News;
-use super::effects::Effect;
+use super::decisions::{Found, News, State};
+use super::effects::{Effect, Keep};
 use super::keymap::Action;
 use super::loadable::Loadable;
 use super::message::Answer;
@@ -13,7 +13,9 @@ use super::overlays::Overlay;
 use super::screens::queue::facts;
 use super::screens::resolve_form::{self, Choice, FormStep, ResolveForm, Sibling, SiblingState, Submission, Warning};
 use super::toasts::Tone;
-use crate::domain::Alert;
+use super::unsettled::{Stage, in_words};
+use crate::desk::Draft;
+use crate::domain::{Alert, AlertId};
 use crate::service::Environment;
 
 impl App {
@@ -33,6 +35,18 @@ impl App {
             self.tell(Tone::Note, format!("A decision on this alert is on its way; {undo} takes it back while it waits."));
             return Vec::new();
         }
+        if let Some(unsettled) = self.unsettled.of(alert.id) {
+            let word = in_words(&unsettled.resolution);
+            let words = match Stage::of(unsettled) {
+                Stage::Sending => format!("{word} is with the network right now."),
+                Stage::Unknown => format!("Whether {word} arrived is being found out: no other answer is taken until then."),
+                Stage::Parked => {
+                    format!("{word} waits for a person's word: {} says what became of it.", self.settings.keymap.key_of(Action::Settle))
+                }
+            };
+            self.tell(Tone::Note, words);
+            return Vec::new();
+        }
         let effects = self.queue.hurry_facts();
         let place = resolve_form::Place {
             production: self.place.environment == Environment::Production && !self.place.demo,
@@ -48,6 +62,13 @@ impl App {
 
     /// What the form has to know of other alerts on the same payment.
     fn form_warnings(&self, alert: &Alert) -> Vec<Warning> {
+        let earlier = self.decisions.of(alert.id).filter(|decision| matches!(decision.state, State::Checking(_)));
+        let mut warnings: Vec<Warning> = earlier.map(|decision| Warning::MayHaveArrived(decision.word().to_owned())).into_iter().collect();
+        warnings.extend(self.sibling_warnings(alert));
+        warnings
+    }
+
+    fn sibling_warnings(&self, alert: &Alert) -> Vec<Warning> {
         match &self.queue.facts.siblings {
             Loadable::NotAsked | Loadable::Loading => vec![Warning::Looking],
             Loadable::Failed(error) => vec![Warning::NotCompared(format!("doubles were not looked for: {error}"))],
@@ -112,6 +133,26 @@ impl App {
         self.keep_draft(alert_id, draft)
     }
 
+    /// Keeps what is typed in an open form, because it is about to close.
+    pub(super) fn keep_open_form(&mut self) -> Vec<Effect> {
+        match self.overlay.take() {
+            Some(Overlay::Resolve(form)) => self.keep_draft(form.alert_id(), form.draft()),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn keep_draft(&mut self, alert: AlertId, draft: Draft) -> Vec<Effect> {
+        if draft.is_empty() {
+            return self.drop_draft(alert);
+        }
+        self.drafts.insert(alert, draft.clone());
+        vec![Effect::Keep(Keep::Draft(alert, draft))]
+    }
+
+    pub(super) fn drop_draft(&mut self, alert: AlertId) -> Vec<Effect> {
+        if self.drafts.remove(&alert).is_some() { vec![Effect::Keep(Keep::NoDraft(alert))] } else { Vec::new() }
+    }
+
     /// Goes to the next alert that no decision is on its way for.
     fn move_on(&mut self) {
         let listing = &mut self.queue.listing;
@@ -132,12 +173,13 @@ impl App {
             Ok(number) => {
                 self.last_change = number;
                 self.queue.changed(self.now);
+                self.unsettled.changed(self.now);
+                self.decisions.look_soon(self.now);
                 let mut effects = vec![Effect::Watch(number, std::time::Duration::ZERO)];
                 // The list stands still under a form; the alert in the form must not.
                 if let Some(Overlay::Resolve(form)) = &self.overlay {
                     effects.push(Effect::Get(form.alert_id()));
                 }
-                effects.extend(self.decisions.checking().into_iter().map(|(key, id)| Effect::LookUp(key, id)));
                 effects
             }
             Err(error) => {
@@ -149,22 +191,19 @@ impl App {
 
     pub(super) fn resolved(&mut self, key: u64, answer: Answer<Alert>) -> Vec<Effect> {
         let Some(decision) = self.decisions.get(key).cloned() else { return Vec::new() };
-        let mut effects = Vec::new();
         if let Err(error) = &answer {
             self.note_unwritten(error);
         }
-        if let Some(news) = self.decisions.answered(key, answer) {
-            if matches!(news, News::Unknown(_)) {
-                effects.push(Effect::LookUp(key, decision.alert.id));
-            }
-            effects.extend(self.tell_news(&decision.alert, decision.word(), &news));
+        match self.decisions.answered(key, answer, self.now) {
+            // What is not known is looked up at once, and from then on by the decisions' own plan.
+            Some(news) => self.tell_news(&decision.alert, decision.word(), &news),
+            None => Vec::new(),
         }
-        effects
     }
 
-    pub(super) fn looked_up(&mut self, key: u64, answer: Answer<Alert>) -> Vec<Effect> {
-        let (Some(decision), Ok(alert)) = (self.decisions.get(key).cloned(), answer) else { return Vec::new() };
-        match self.decisions.looked_up(key, &alert) {
+    pub(super) fn looked_up(&mut self, key: u64, found: Answer<Found>) -> Vec<Effect> {
+        let Some(decision) = self.decisions.get(key).cloned() else { return Vec::new() };
+        match self.decisions.looked_up(key, found, self.now) {
             Some(news) => self.tell_news(&decision.alert, decision.word(), &news),
             None => Vec::new(),
         }
@@ -188,6 +227,10 @@ impl App {
                 return self.drop_draft(before.id);
             }
             News::Refused(why) => self.tell(Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again.")),
+            News::NothingSoFar(looks) => self.tell(
+                Tone::Bad,
+                format!("{subject}: nothing has landed so far, after {looks} looks. {word} may still arrive; it is looked at each minute."),
+            ),
             News::Unknown(why) => self.tell(Tone::Bad, format!("{subject}: not known whether {word} arrived; it is being checked. {why}")),
         }
         Vec::new()

@@ -5,6 +5,7 @@
 
 pub mod alert;
 pub mod card;
+mod comparing;
 pub mod endpoint;
 pub mod event;
 pub mod filter;
@@ -19,6 +20,7 @@ pub mod text;
 pub mod time;
 
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
+pub use comparing::is_meant;
 pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Page, PageRequest, Sort, SortField, SortOrder};
 pub use ids::*;

@@ -9,4 +9,5 @@ mod resolving;
 mod rig;
 mod sent;
 mod settings;
+mod settling;
 mod walking;

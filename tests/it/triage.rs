@@ -184,3 +184,46 @@ fn the_command_line_answers_another_process_by_token_with_a_stopped_amount() {
     assert!(taken.status.success(), "{}", String::from_utf8_lossy(&taken.stderr));
     assert_eq!(world.alert(3)["outcome"]["outcome"], "partially_stopped");
 }
+
+/// Leaves decisions on the alerts of these numbers to a person, as an engine does that cannot find out.
+fn park(home: &Path, numbers: &[u32]) {
+    let database = rusqlite::Connection::open(home.join("avert.db")).unwrap();
+    for number in numbers {
+        let sql = "INSERT INTO resolution_attempt (id, organization, alert, dialect, refunded, comments, body_hash, state, generation,
+                instance, started_at, deadline, detail, actor, origin)
+            SELECT randomblob(16), organization, key, 'current', 'REFUNDED', 'by the shop', randomblob(32), 'PARKED', 1, randomblob(16),
+                created_at, created_at, 'the network cannot be asked', 'key ops-1', 'here' FROM alert WHERE provider_id = ?1";
+        assert_eq!(database.execute(sql, [format!("FAR-{number}")]).unwrap(), 1);
+    }
+}
+
+#[test]
+fn parked_decisions_are_settled_by_a_persons_word_in_the_console() {
+    let world = World::new();
+    park(world.engine.path(), &[1, 2]);
+    let mut terminal = Terminal::start(world.engine.path(), &["open"], 120, 40);
+    terminal.wait_for("REFUNDED waits for a person's word");
+
+    terminal.press("p");
+    terminal.wait_for("What became of REFUNDED?");
+    terminal.press("\r");
+    terminal.wait_gone("What became of REFUNDED?");
+    assert_eq!(world.alert(1)["outcome"], Value::Null);
+    terminal.press("p");
+    terminal.wait_for("status OPEN → RESOLVED");
+    terminal.press("a");
+    terminal.press(CTRL_S);
+    terminal.wait_for("ETHOCA 19.90 EUR is RESOLVED");
+    terminal.press("p");
+    terminal.wait_for("29.90 EUR  411111··0002");
+    terminal.press("n");
+    terminal.press(CTRL_S);
+    terminal.wait_for("It can be answered again");
+    leave(terminal);
+
+    let (applied, not_applied) = (world.alert(1), world.alert(2));
+    assert_eq!((&applied["status"], &applied["outcome"]["comments"]), (&json!("RESOLVED"), &json!("by the shop")));
+    assert_eq!((&not_applied["status"], &not_applied["outcome"]), (&json!("OPEN"), &Value::Null));
+    run_ok(world.engine.path(), &["alerts", "resolve", not_applied["id"].as_str().unwrap(), "--refunded", "not-refunded", "--yes"]);
+    assert_eq!(world.alert(2)["status"], "CHARGEBACK");
+}

@@ -8,4 +8,5 @@ pub mod prompt;
 pub mod queue;
 pub mod resolve_form;
 pub mod settings;
+pub mod settle;
 pub mod views_menu;

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, Currency, Deadline, DeliveryId, EndpointId, EventId,
-    EventKind, Outcome, OutcomeId, Page, Provider, decide,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AttemptId, Currency, Deadline, DeliveryId, EndpointId,
+    EventId, EventKind, Outcome, OutcomeId, Page, Provider, decide,
 };
 use avert::service::{
     AlertService, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedCredential, CreatedKey, Credential, CredentialKind,
     CredentialList, CredentialService, Delivery, DeliveryState, Deployment, Endpoint, Environment, IncomingAlert, IngestOptions,
-    IngestReport, KeyScope, NewEndpoint, OperatorService, ResolveRequest, Revoked, Secret, ServiceError,
+    IngestReport, KeyScope, NewEndpoint, Operations, OperatorService, ResolveRequest, Revoked, Secret, ServiceError, UnsettledResolution,
 };
 use chrono::Duration;
 use tokio::sync::watch;
@@ -45,6 +45,10 @@ pub struct Fake {
     pub own: Mutex<Vec<String>>,
     /// Why nothing can be written, where that is so.
     pub unwritable: Mutex<Option<ServiceError>>,
+    /// The decisions that are not settled.
+    pub unsettled: Mutex<Vec<UnsettledResolution>>,
+    /// Every word of a person on one of them.
+    pub settled: Mutex<Vec<(AttemptId, bool)>>,
 }
 
 impl Fake {
@@ -61,6 +65,8 @@ impl Fake {
             credentials: Mutex::default(),
             own: Mutex::default(),
             unwritable: Mutex::default(),
+            unsettled: Mutex::default(),
+            settled: Mutex::default(),
         })
     }
 
@@ -92,11 +98,11 @@ impl Fake {
         self.alerts.lock().unwrap().iter().find(|alert| alert.id == id).cloned()
     }
 
-    fn up(&self) -> Result<(), ServiceError> {
+    pub(super) fn up(&self) -> Result<(), ServiceError> {
         self.down.lock().unwrap().clone().map_or(Ok(()), Err)
     }
 
-    fn record(&self, id: AlertId, request: &ResolveRequest) -> Result<Alert, ServiceError> {
+    pub(super) fn record(&self, id: AlertId, request: &ResolveRequest) -> Result<Alert, ServiceError> {
         let now = self.clock.now();
         let mut recorded = Err(ServiceError::AlertNotFound(id));
         self.change(|alerts| {
@@ -150,7 +156,22 @@ impl AlertService for Fake {
         self.resolutions.lock().unwrap().push((id, request.clone()));
         let fate = self.fates.lock().unwrap().pop_front();
         match fate {
-            Some(Fate::Refused(error)) => Err(error),
+            Some(Fate::Refused(error)) => {
+                if let ServiceError::ProviderOutcomeUnknown(detail) = &error {
+                    self.unsettled.lock().unwrap().push(UnsettledResolution {
+                        id: AttemptId::generate(),
+                        alert: id,
+                        state: "UNKNOWN".to_owned(),
+                        resolution: request.resolution,
+                        started_at: self.clock.now(),
+                        next_check: None,
+                        checks: 0,
+                        detail: detail.clone(),
+                        actor: "console".to_owned(),
+                    });
+                }
+                Err(error)
+            }
             Some(Fate::RecordedUnheard) => {
                 self.record(id, &request)?;
                 Err(ServiceError::ProviderOutcomeUnknown("time-out".to_owned()))
@@ -162,6 +183,10 @@ impl AlertService for Fake {
 
 #[async_trait]
 impl OperatorService for Fake {
+    fn operations(&self) -> Option<&dyn Operations> {
+        Some(self)
+    }
+
     async fn ingest(&self, _rows: Vec<IncomingAlert>, _options: IngestOptions) -> Result<IngestReport, ServiceError> {
         Err(ServiceError::Unavailable("not asked by a console".to_owned()))
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration as Wait;
 
 use avert::console::app::{App, Kept, Parts};
-use avert::console::effects::Effect;
+use avert::console::effects::{self, Effect};
 use avert::console::message::Message;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::Zone;
@@ -166,7 +166,11 @@ impl Rig {
             Effect::Deliveries(id) => Message::Deliveries(id, block_on(operator?.deliveries_of(id))),
             Effect::SameCard(id, query) => Message::SameCard(id, block_on(alerts.list(&query)).map(|page| page.data)),
             Effect::Resolve(key, id, request) => Message::Resolved(key, block_on(alerts.resolve(id, request))),
-            Effect::LookUp(key, id) => Message::LookedUp(key, block_on(alerts.get(id))),
+            Effect::LookUp(key, id) => Message::LookedUp(key, block_on(effects::look_up(&self.deployment, id))),
+            Effect::Unsettled => Message::Unsettled(block_on(operator?.operations()?.unsettled())),
+            Effect::Settle(attempt, id, applied) => {
+                Message::Settled(id, applied, block_on(effects::settle(self.deployment.operator.clone(), attempt, applied)))
+            }
             Effect::LoadCredentials => Message::Credentials(block_on(self.deployment.credentials.as_ref()?.credentials())),
             Effect::CreateCredential(kind) => {
                 Message::CredentialCreated(block_on(self.deployment.credentials.as_ref()?.create_credential(kind)))

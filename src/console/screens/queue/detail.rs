@@ -16,10 +16,11 @@ use crate::console::look::Look;
 use crate::console::screens::resolve_form::older_word;
 use crate::console::text::{clean, columns, counted, cut, wrap};
 use crate::console::times::{self, Urgency};
+use crate::console::unsettled::{Stage, in_words};
 use crate::console::widgets::scrollbar;
 use crate::domain::resolution::{InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Deadline, Dialect};
-use crate::service::{Delivery, DeliveryState};
+use crate::domain::{Alert, AlertStatus, Deadline, Dialect, Timestamp};
+use crate::service::{Delivery, DeliveryState, UnsettledResolution};
 
 /// Columns of the labels.
 const LABEL: u16 = 14;
@@ -71,8 +72,13 @@ pub fn draw(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect, hit
 fn lines(alert: &Alert, queue: &Queue, look: &Look<'_>, width: u16) -> Vec<Part> {
     let mut parts = Parts { look, width, parts: Vec::with_capacity(48) };
     parts.head(alert, queue.listing.is_gone());
-    if let Some(decision) = look.decisions.of(alert.id) {
-        parts.decision(decision);
+    match (look.decisions.of(alert.id), look.unsettled.of(alert.id)) {
+        (Some(decision), None) => parts.decision(decision),
+        // The engine knows more of a decision than whoever sent it and heard nothing.
+        (Some(decision), Some(unsettled)) if matches!(decision.state, State::Checking(_)) => parts.unsettled(unsettled),
+        (Some(decision), Some(_)) => parts.decision(decision),
+        (None, Some(unsettled)) => parts.unsettled(unsettled),
+        (None, None) => {}
     }
     let siblings = queue.facts.siblings.loaded().map_or(&[][..], Vec::as_slice);
     let siblings: Vec<Alert> = siblings.iter().map(|other| look.decisions.foreseen(other).into_owned()).collect();
@@ -194,9 +200,18 @@ impl Parts<'_> {
                 (format!("» {word} leaves in {seconds} s"), theme.accent, None, Some((Action::Undo, "takes it back")))
             }
             State::Sending => (format!("→ {word} is being sent"), theme.accent, None, None),
-            State::Checking(why) => {
-                let more = "It is being checked; the outcome appears here once it is known.";
-                (format!("? Not known whether {word} arrived"), theme.warning, Some(format!("{why}. {more}")), None)
+            State::Checking(checking) => {
+                let looks = counted(checking.looks as u64, "look", "looks");
+                let (title, more) = match (checking.is_in_vain(), checking.looks) {
+                    (true, _) => {
+                        (format!("? {word}: nothing has landed so far"), format!("{looks} found no outcome; it may still arrive."))
+                    }
+                    (false, 0) => (format!("? Not known whether {word} arrived"), "The alert is being looked at.".to_owned()),
+                    (false, _) => (format!("? Not known whether {word} arrived"), format!("{looks} found no outcome.")),
+                };
+                let why = checking.why.trim_end_matches('.');
+                let next = next_look(Some(checking.next_look), now);
+                (title, theme.warning, Some(format!("{why}. {more} {next}")), None)
             }
             State::Refused(why) => {
                 let again = (Action::Refund, "resolve again");
@@ -217,6 +232,41 @@ impl Parts<'_> {
                 lines.push((Line::from(Span::styled(format!("{}  {words}", self.look.key(action)), theme.accent)), Some(action)));
             }
             None => {}
+        }
+        self.boxed(style, lines);
+    }
+
+    /// A decision that the engine has not settled: what was sent, when and by whom, and what is known.
+    fn unsettled(&mut self, unsettled: &UnsettledResolution) {
+        let (theme, now) = (self.look.theme, self.look.now);
+        let word = in_words(&unsettled.resolution);
+        let (title, style) = match Stage::of(unsettled) {
+            Stage::Sending => (format!("→ {word} is with the network"), theme.accent),
+            Stage::Unknown => (format!("? Not known whether {word} arrived"), theme.warning),
+            Stage::Parked => (format!("P {word} waits for a person's word"), theme.danger),
+        };
+        let mut lines = self.styled_lines(&title, style.add_modifier(Modifier::BOLD));
+        let sent =
+            format!("sent {}, {}, by {}", times::near(unsettled.started_at, now), times::ago(unsettled.started_at, now), unsettled.actor);
+        lines.extend(self.styled_lines(&sent, theme.plain));
+        if !unsettled.detail.is_empty() {
+            lines.extend(self.styled_lines(&unsettled.detail, theme.plain));
+        }
+        let comments = unsettled.resolution.comments();
+        if !comments.is_empty() {
+            lines.extend(self.styled_lines(&format!("comments: {}", comments.replace('\n', " / ")), theme.quiet));
+        }
+        match Stage::of(unsettled) {
+            Stage::Sending => {}
+            Stage::Unknown => {
+                let looked = counted(u64::from(unsettled.checks), "look", "looks");
+                let words = format!("being checked: {looked} so far. {}", next_look(unsettled.next_check, now));
+                lines.extend(self.styled_lines(&words, theme.plain));
+            }
+            Stage::Parked => {
+                let text = format!("{}  say whether the network applied it", self.look.key(Action::Settle));
+                lines.push((Line::from(Span::styled(text, theme.accent)), Some(Action::Settle)));
+            }
         }
         self.boxed(style, lines);
     }
@@ -436,6 +486,14 @@ impl Parts<'_> {
         }
         let url = cut(&clean(&delivery.url), room).into_owned();
         self.push(vec![Span::raw(indent), Span::styled(url, theme.quiet)]);
+    }
+}
+
+/// When it is looked at next: `Next look in 3 min.`
+fn next_look(at: Option<Timestamp>, now: Timestamp) -> String {
+    match at {
+        Some(at) if at > now => format!("Next look in {}.", times::spell(at - now)),
+        _ => "Next look now.".to_owned(),
     }
 }
 

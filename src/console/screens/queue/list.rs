@@ -17,6 +17,7 @@ use crate::console::look::Look;
 use crate::console::pen::{Pen, put_middle, put_right};
 use crate::console::text::{clean, count, counted, cut};
 use crate::console::times::{self, Urgency};
+use crate::console::unsettled::Stage;
 use crate::console::widgets::scrollbar;
 use crate::console::{query, text};
 use crate::domain::{Alert, AlertFilter, AlertStatus, SortField, SortOrder};
@@ -318,15 +319,23 @@ fn marker(alert: &Alert, double: Option<bool>, look: &Look<'_>) -> Option<(&'sta
     }
 }
 
-/// The sign at the left edge: where this desk's decision on the alert is.
+/// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not settled.
 fn decision_sign(alert: &Alert, look: &Look<'_>) -> Option<(&'static str, Style)> {
-    let decision = look.decisions.of(alert.id)?;
-    Some(match decision.state {
+    let own = look.decisions.of(alert.id).map(|decision| match decision.state {
         State::Staged(_) => ("»", look.theme.accent),
         State::Sending => ("→", look.theme.accent),
         State::Checking(_) => ("?", look.theme.warning),
         State::Refused(_) => ("!", look.theme.danger),
-    })
+    });
+    let engines = look.unsettled.of(alert.id).map(|unsettled| match Stage::of(unsettled) {
+        Stage::Sending => ("→", look.theme.accent),
+        Stage::Unknown => ("?", look.theme.warning),
+        Stage::Parked => ("P", look.theme.danger),
+    });
+    match look.decisions.is_checking(alert.id) {
+        true => engines.or(own),
+        false => own.or(engines),
+    }
 }
 
 fn draw_scrollbar(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect, hits: &mut Hits) {

@@ -149,6 +149,8 @@ enum Spot {
 /// Why an answer has to be confirmed once more before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doubt {
+    /// An earlier decision on the alert may have arrived.
+    MayHaveArrived,
     /// Another alert on the payment was refunded, or the network's own rule probably did, and this answer says that money goes back.
     PaidTwice,
     /// The network's own rule has probably refunded, and the answer says nothing of it.
@@ -163,6 +165,7 @@ impl Doubt {
     /// What there is to know, in a few words.
     const fn words(self) -> &'static str {
         match self {
+            Self::MayHaveArrived => "an earlier decision may have arrived",
             Self::PaidTwice => "it may be paid twice",
             Self::NetworkRule => "the network has probably refunded already",
             Self::Closed => "the window has closed",
@@ -396,7 +399,9 @@ impl ResolveForm {
     /// What speaks so much against the answer that it has to be confirmed once more; the gravest first.
     fn doubts(&self) -> Vec<Doubt> {
         let (rule, refunds) = (self.alert.network_rule_applied(), self.refunds());
+        let arrived = self.warnings.iter().any(|warning| matches!(warning, Warning::MayHaveArrived(_)));
         let doubts = [
+            (arrived, Doubt::MayHaveArrived),
             (refunds && (rule || self.warnings.iter().any(Warning::is_refunded)), Doubt::PaidTwice),
             (rule && !refunds && !self.says_refunded_before(), Doubt::NetworkRule),
             (self.is_closed(self.now), Doubt::Closed),

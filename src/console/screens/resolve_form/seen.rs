@@ -19,6 +19,8 @@ pub enum Warning {
     Looking,
     /// Another alert that looks like the same dispute.
     Sibling(Sibling),
+    /// A decision of this console on the same alert whose answer never came.
+    MayHaveArrived(String),
     /// What could not be compared or searched, in words: `ARN not checked`.
     NotCompared(String),
 }
@@ -134,6 +136,10 @@ impl ResolveForm {
     fn seen_of(&self, warning: &Warning, now: Timestamp) -> Option<Seen> {
         let sibling = match warning {
             Warning::Looking => return Some(Seen { tone: Tone::Note, text: "looking for doubles…".to_owned() }),
+            Warning::MayHaveArrived(word) => {
+                let text = format!("{} was sent before and may have arrived: its answer never came", clean(word));
+                return Some(Seen { tone: Tone::Stop, text });
+            }
             Warning::NotCompared(text) => return Some(Seen { tone: Tone::Note, text: clean(text).into_owned() }),
             Warning::Sibling(sibling) => sibling,
         };

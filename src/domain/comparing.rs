@@ -5,14 +5,15 @@
 
 use chrono::TimeDelta;
 
-use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord};
-use crate::domain::{Outcome, Resolution, Timestamp, decide};
+use super::outcome::Outcome;
+use super::resolution::{InvalidReason, OlderRefunded, OlderWord, Resolution, decide};
+use super::time::Timestamp;
 
 /// How far another machine's clock may be behind ours.
 const SKEW: TimeDelta = TimeDelta::minutes(5);
 
 /// Whether `outcome` is what `resolution`, sent at `sent_at`, has led to.
-pub(super) fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Timestamp) -> bool {
+pub fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Timestamp) -> bool {
     let verdict = decide(resolution);
     let reason = match resolution {
         Resolution::Current { decision, .. } => decision.reason().map(InvalidReason::as_str),

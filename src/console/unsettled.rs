@@ -1,0 +1,161 @@
+//! Decisions that the engine has not settled: on which alerts they are, what is known of each, and which wait for a person's word.
+
+use std::collections::HashMap;
+
+use chrono::Duration;
+
+use crate::domain::{AlertId, Resolution, Timestamp};
+use crate::service::UnsettledResolution;
+
+/// Changes are gathered so long before it is asked again.
+const REST: Duration = Duration::milliseconds(250);
+
+/// How far the engine is with a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// With the network right now.
+    Sending,
+    /// Whether the network applied it is being found out.
+    Unknown,
+    /// It cannot be found out: a person has to say.
+    Parked,
+}
+
+impl Stage {
+    /// The stage of a decision; one that this version does not know counts as being found out.
+    pub fn of(unsettled: &UnsettledResolution) -> Self {
+        match unsettled.state.as_str() {
+            "INFLIGHT" => Self::Sending,
+            "PARKED" => Self::Parked,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// The unsettled decisions of the organization, as the engine told of them last.
+#[derive(Debug, Default)]
+pub struct Unsettled {
+    /// The oldest first.
+    all: Vec<UnsettledResolution>,
+    by_alert: HashMap<AlertId, usize>,
+    due: Option<Timestamp>,
+}
+
+impl Unsettled {
+    /// Asks for them soon: something changed.
+    pub fn changed(&mut self, now: Timestamp) {
+        self.due.get_or_insert(now + REST);
+    }
+
+    /// Whether they are to be asked for now.
+    pub fn take_due(&mut self, now: Timestamp) -> bool {
+        self.due.take_if(|due| *due <= now).is_some()
+    }
+
+    /// When they are to be asked for.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        self.due
+    }
+
+    /// Takes in what the engine tells; returns those that wait for a person and did not before.
+    pub fn take(&mut self, all: Vec<UnsettledResolution>) -> Vec<UnsettledResolution> {
+        let was_parked = |id| self.all.iter().any(|known| known.id == id && Stage::of(known) == Stage::Parked);
+        let parked = all.iter().filter(|unsettled| Stage::of(unsettled) == Stage::Parked && !was_parked(unsettled.id));
+        let news = parked.cloned().collect();
+        self.all = all;
+        self.index();
+        news
+    }
+
+    /// A person's word on the one on an alert is on its way: nobody is asked for it any more, until the engine tells otherwise.
+    pub fn said(&mut self, alert: AlertId) {
+        self.all.retain(|unsettled| unsettled.alert != alert);
+        self.index();
+    }
+
+    fn index(&mut self) {
+        self.by_alert = self.all.iter().enumerate().map(|(index, unsettled)| (unsettled.alert, index)).collect();
+    }
+
+    /// The one on an alert.
+    pub fn of(&self, alert: AlertId) -> Option<&UnsettledResolution> {
+        self.by_alert.get(&alert).and_then(|index| self.all.get(*index))
+    }
+
+    /// Those that wait for a person, the oldest first.
+    pub fn parked(&self) -> impl Iterator<Item = &UnsettledResolution> {
+        self.all.iter().filter(|unsettled| Stage::of(unsettled) == Stage::Parked)
+    }
+}
+
+/// A decision in the words of its dialect: `REFUNDED`, `INVALID (duplicate alert)`, `PARTIALLY_STOPPED, 9.50, REFUNDED`.
+pub fn in_words(resolution: &Resolution) -> String {
+    match resolution {
+        Resolution::Current { decision, .. } => match decision.reason() {
+            Some(reason) => format!("{} ({})", decision.refunded(), reason.words()),
+            None => decision.refunded().to_owned(),
+        },
+        Resolution::Older { word, refunded, amount_stopped, .. } => {
+            let amount = amount_stopped.map_or_else(String::new, |amount| format!(" {amount},"));
+            format!("{word},{amount} {refunded}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::AttemptId;
+    use crate::domain::resolution::Decision;
+    use crate::domain::time::from_iso;
+
+    fn unsettled(alert: AlertId, state: &str) -> UnsettledResolution {
+        UnsettledResolution {
+            id: AttemptId::generate(),
+            alert,
+            state: state.to_owned(),
+            resolution: Resolution::Current { decision: Decision::Refunded, comments: String::new() },
+            started_at: from_iso("2026-03-10T12:00:00Z").unwrap(),
+            next_check: None,
+            checks: 0,
+            detail: String::new(),
+            actor: "key abc".to_owned(),
+        }
+    }
+
+    #[test]
+    fn one_that_is_parked_is_news_once() {
+        let alert = AlertId::generate();
+        let unknown = unsettled(alert, "UNKNOWN");
+        let parked = UnsettledResolution { state: "PARKED".to_owned(), ..unknown.clone() };
+        let mut all = Unsettled::default();
+
+        let told = [vec![unknown], vec![parked.clone()], vec![parked.clone()], vec![]].map(|news| all.take(news).len());
+
+        assert_eq!(told, [0, 1, 0, 0]);
+        assert_eq!(all.of(alert), None);
+    }
+
+    #[test]
+    fn each_is_found_by_its_alert_and_only_the_parked_ones_wait_for_a_person() {
+        let alerts = [AlertId::generate(), AlertId::generate(), AlertId::generate()];
+        let mut all = Unsettled::default();
+
+        all.take(vec![unsettled(alerts[0], "INFLIGHT"), unsettled(alerts[1], "PARKED"), unsettled(alerts[2], "UNKNOWN")]);
+
+        assert_eq!(alerts.map(|alert| all.of(alert).map(Stage::of)), [Some(Stage::Sending), Some(Stage::Parked), Some(Stage::Unknown)]);
+        assert_eq!(all.parked().map(|parked| parked.alert).collect::<Vec<_>>(), [alerts[1]]);
+    }
+
+    #[test]
+    fn changes_are_gathered_before_it_is_asked_again() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let mut all = Unsettled::default();
+        all.changed(now);
+        all.changed(now + Duration::milliseconds(200));
+
+        let asked = [100, 250, 600].map(|millis| all.take_due(now + Duration::milliseconds(millis)));
+
+        assert_eq!(asked, [false, true, false]);
+    }
+}
