@@ -19,6 +19,7 @@ use uuid::Uuid;
 use super::ApiOptions;
 use super::hosts::{HostError, Hosts};
 use super::problem::{Code, Problem};
+use crate::domain::card::mask_card_numbers;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -117,11 +118,14 @@ async fn admit(guard: &Guard, request: Request, next: Next, id: &HeaderValue) ->
     }
 }
 
-/// The client's own id where it is sane, else a new one.
+/// The client's own id where it is sane and holds no card number (it is logged), else a new one.
 fn request_id(request: &Request) -> HeaderValue {
+    let harmless = |id: &HeaderValue| id.to_str().is_ok_and(|id| mask_card_numbers(id) == id);
     let sane = |id: &&HeaderValue| {
         let bytes = id.as_bytes();
-        (1..=MAX_REQUEST_ID).contains(&bytes.len()) && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/+=~".contains(byte))
+        harmless(id)
+            && (1..=MAX_REQUEST_ID).contains(&bytes.len())
+            && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/+=~".contains(byte))
     };
     let given = request.headers().get(X_REQUEST_ID).filter(sane).cloned();
     given.unwrap_or_else(new_request_id)

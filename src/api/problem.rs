@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use crate::domain::FieldError;
+use crate::domain::card::mask_card_numbers;
 use crate::service::ServiceError;
 
 /// Seconds after which a request that was turned away may be tried again.
@@ -108,7 +109,9 @@ pub(super) struct Problem {
 impl Problem {
     pub(super) fn new(code: Code, detail: impl Into<String>) -> Self {
         let retry_after = (code == Code::Overloaded).then_some(RETRY_AFTER_SECONDS);
-        Self { code, detail: detail.into(), errors: Vec::new(), retry_after }
+        // A detail may repeat what was given.
+        let detail = mask_card_numbers(&detail.into()).into_owned();
+        Self { code, detail, errors: Vec::new(), retry_after }
     }
 
     /// A refusal of what may be tried again after so many seconds.

@@ -30,9 +30,10 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    /// An error at a field.
+    /// An error at a field. Both may repeat what was given, so neither keeps a card number.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { field: field.into(), message: message.into() }
+        let without_cards = |text: String| mask_card_numbers(&text).into_owned();
+        Self { field: without_cards(field.into()), message: without_cards(message.into()) }
     }
 }
 

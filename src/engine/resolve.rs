@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -64,7 +66,9 @@ impl Engine {
         if alert.outcome.is_some() && request.idempotency_key.is_none() {
             return Err(ServiceError::AlreadyResolved(Box::new(alert)));
         }
-        match self.claim(store, organization, id, resolution, request.idempotency_key).await? {
+        // The key is anybody's text, a card number perhaps; only whether it is the same one matters.
+        let key = request.idempotency_key.map(|key| BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(key)));
+        match self.claim(store, organization, id, resolution, key).await? {
             Turn::Ours(sending) => sending.send().await,
             Turn::Replay(alert) => Ok(*alert),
         }

@@ -14,6 +14,7 @@ use url::Url;
 use super::endpoint::{AddressPolicy, GuardedResolver, Refused, SystemNames};
 use super::retry::{TryResult, parse_retry_after};
 use super::signature;
+use crate::domain::card::mask_card_numbers;
 use crate::domain::time::Timestamp;
 use crate::service::{EndpointAuth, Secret, SentRequest};
 use crate::store::DueDelivery;
@@ -221,7 +222,7 @@ async fn read_answer(response: &mut Response) -> Vec<u8> {
 }
 
 /// The answer as it may be kept and shown: text, without control characters other than line breaks and tabs, and without our own
-/// secrets, should the receiver have echoed one.
+/// secrets or a card number, should the receiver have told one.
 fn presentable(answer: &[u8], auth: &EndpointAuth, signing: &[Secret]) -> String {
     let mut text: String =
         String::from_utf8_lossy(answer).chars().filter(|char| !char.is_control() || matches!(char, '\n' | '\t')).collect();
@@ -243,7 +244,7 @@ fn presentable(answer: &[u8], auth: &EndpointAuth, signing: &[Secret]) -> String
             text = text.replace(secret, "****");
         }
     }
-    text
+    mask_card_numbers(&text).into_owned()
 }
 
 fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {

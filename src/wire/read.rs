@@ -12,6 +12,7 @@ use std::str::FromStr;
 pub use envelope::{ListAnswer, outcome, page};
 
 use super::json::{Given, Place, each_member};
+use crate::domain::card::mask_card_numbers;
 use crate::domain::time::from_iso;
 use crate::domain::{
     Alert, AlertId, AlertStatus, AlertType, Amount, Currency, Deadline, FieldError, Outcome, OutcomeId, Provider, Timestamp,
@@ -136,6 +137,7 @@ impl UnknownFields {
 
     pub(super) fn add(&mut self, name: &str) {
         if self.names.len() < Self::MOST {
+            let name = mask_card_numbers(name);
             let name: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
             if !self.names.contains(&name) {
                 self.names.push(name);

@@ -27,6 +27,8 @@ impl std::fmt::Debug for Answer {
 impl Answer {
     /// The first answer in what came back on a connection; `None` where nothing whole did.
     pub fn read(bytes: &[u8]) -> Option<Self> {
+        // "Go on" comes before the answer.
+        let bytes = bytes.strip_prefix(b"HTTP/1.1 100 Continue\r\n\r\n").unwrap_or(bytes);
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
         let head = std::str::from_utf8(&bytes[..end]).expect("a head of text");
         let mut lines = head.split("\r\n");
