@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::failure::{NotFound, say};
-use super::networks;
+use super::networks::{self, Networks};
 use super::remote::variable;
 use crate::config::{Days, Settings};
 use crate::domain::Provider;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::engine::{ActingEngine, CountingClock, Engine, EngineSettings, Retention, Windows};
+use crate::engine::{ActingEngine, CountingClock, Engine, EngineSettings, PullFrom, Retention, Windows};
 use crate::service::ServiceError;
 use crate::store::{SqliteOptions, SqliteStore};
 use crate::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
@@ -66,6 +66,7 @@ pub(super) struct Local {
     pub(super) engine: Engine,
     pub(super) clock: SharedClock,
     store: Arc<SqliteStore>,
+    pulls: Vec<PullFrom>,
 }
 
 impl Local {
@@ -88,12 +89,12 @@ impl Local {
     /// Opens the database (making it where there is none) and puts an engine on it.
     pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<Self> {
         let clock: SharedClock = Arc::new(SystemClock);
-        let providers = networks::providers(settings, variable, &clock)?;
+        let Networks { providers, pulls } = networks::networks(settings, variable, &clock)?;
         let key_file = Some(&settings.secret_key_file).filter(|file| !file.as_os_str().is_empty()).cloned();
         let options = SqliteOptions { secret_key_file: key_file, ..SqliteOptions::file(&home.database, Arc::new(EventBody)) };
         let store = tokio::task::spawn_blocking(move || SqliteStore::open(&options)).await.context("opening the database failed")??;
         let engine = Engine::new(store.clone(), providers, Arc::clone(&clock), engine_settings(settings));
-        Ok(Self { engine, clock, store })
+        Ok(Self { engine, clock, store, pulls })
     }
 
     /// The services, acting for an organization: the named one, or the only one there is.
@@ -118,7 +119,11 @@ impl Local {
         let settings = DispatcherSettings { drain, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(Arc::clone(self.engine.store()), sender, Arc::clone(&self.clock), settings);
         let dispatcher = dispatcher.judged_by(self.engine.trusted_clock());
-        Ok(Running { tasks: self.engine.start(cancel.clone()), dispatcher: dispatcher.start(cancel.clone()), cancel })
+        let tasks = self.engine.start(cancel.clone());
+        for from in &self.pulls {
+            self.engine.pull(from.clone(), cancel.clone());
+        }
+        Ok(Running { tasks, dispatcher: dispatcher.start(cancel.clone()), cancel })
     }
 }
 

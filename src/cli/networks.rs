@@ -13,6 +13,7 @@ use crate::circuit::CircuitLimits;
 use crate::config::{Environment, Fault, Network, NetworkAuth, NetworkSettings, Settings};
 use crate::domain::Provider;
 use crate::domain::time::SharedClock;
+use crate::engine::PullFrom;
 use crate::providers::http::{Credential, HttpOptions};
 use crate::providers::simulator::FaultProfile;
 use crate::providers::{Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator};
@@ -28,17 +29,36 @@ const LONGEST_PAUSE: TimeDelta = TimeDelta::seconds(60);
 /// The networks that the interface names.
 const NAMED: [Network; 3] = [Network::Ethoca, Network::Verifi, Network::Cdrn];
 
-/// Who answers decisions. `variable` reads the environment.
-pub(super) fn providers(settings: &Settings, variable: impl Fn(&str) -> Option<String>, clock: &SharedClock) -> anyhow::Result<Providers> {
+/// The networks, ready to be used.
+pub(super) struct Networks {
+    /// Who answers decisions.
+    pub(super) providers: Providers,
+    /// Where alerts are pulled from.
+    pub(super) pulls: Vec<PullFrom>,
+}
+
+/// The networks as they are set. `variable` reads the environment.
+pub(super) fn networks(settings: &Settings, variable: impl Fn(&str) -> Option<String>, clock: &SharedClock) -> anyhow::Result<Networks> {
     let simulator = Simulator::with_profile(profile(settings.simulator.fault), rand::random());
     let mut providers = Providers::all(Arc::new(simulator));
+    let mut pulls = Vec::new();
     for (network, set) in &settings.providers {
         let credential = credential(*network, set, &variable)?;
         let provider = provider(set, credential).map_err(|error| Misused(format!("providers.{}: {error}", network.as_str())))?;
-        let guarded = Guarded::new(Arc::new(provider), network.name(), limits(set), Arc::clone(clock));
+        let provider = Arc::new(provider);
+        if set.pull {
+            pulls.push(PullFrom {
+                network: Provider::from(*network),
+                source: provider.clone(),
+                place: set.url.clone(),
+                organization: Some(set.pull_organization.clone()).filter(|name| !name.is_empty()),
+                every: Duration::from_secs(set.pull_seconds.0.into()),
+            });
+        }
+        let guarded = Guarded::new(provider, network.name(), limits(set), Arc::clone(clock));
         providers = providers.with(Provider::from(*network), Arc::new(guarded));
     }
-    Ok(providers)
+    Ok(Networks { providers, pulls })
 }
 
 /// How long an answer to a decision may take at most, by the networks as they are set; nothing where none has a gateway.

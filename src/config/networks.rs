@@ -120,6 +120,12 @@ pub struct NetworkSettings {
     pub breaker_failures: Failures,
     /// For how long at first.
     pub breaker_pause_seconds: PauseSeconds,
+    /// Whether alerts are pulled from the gateway.
+    pub pull: bool,
+    /// How often.
+    pub pull_seconds: PullSeconds,
+    /// Name or id of the organization that pulled alerts are for; empty where there is only one.
+    pub pull_organization: String,
 }
 
 impl Default for NetworkSettings {
@@ -138,6 +144,9 @@ impl Default for NetworkSettings {
             max_in_flight: Places(8),
             breaker_failures: Failures(5),
             breaker_pause_seconds: PauseSeconds(5),
+            pull: false,
+            pull_seconds: PullSeconds(60),
+            pull_organization: String::new(),
         }
     }
 }
@@ -211,6 +220,11 @@ pub struct Failures(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PauseSeconds(pub u32);
 
+/// Whole seconds, 1 to 3600.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PullSeconds(pub u32);
+
+super::bounded!(PullSeconds, 1, 3_600, "whole seconds");
 super::bounded!(Places, 1, 1_000, "whole numbers");
 super::bounded!(Failures, 1, 1_000, "whole numbers");
 super::bounded!(PauseSeconds, 1, 3_600, "whole seconds");

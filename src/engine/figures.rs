@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use crate::domain::{Alert, Provider};
+use super::pull::Pulled;
+use crate::domain::{Alert, Provider, Timestamp};
 use crate::providers::{LookUp, SubmitResult};
-use crate::service::ServiceError;
+use crate::service::{IngestReport, ServiceError};
+use crate::store::StoreResult;
 
 /// A resolution was answered.
 pub(super) fn resolved(result: &Result<Alert, ServiceError>) {
@@ -45,13 +47,43 @@ pub(super) fn looked_up(provider: &Provider, answer: Option<&LookUp>, took: Dura
     called(provider, "look_up", result, took);
 }
 
-fn called(provider: &Provider, call: &'static str, result: &'static str, took: Duration) {
-    let provider = match provider {
+/// A turn of pulling ended.
+pub(super) fn pulled(provider: &Provider, turn: &StoreResult<Pulled>) {
+    let result = match turn {
+        Ok(Pulled::Pages { .. }) => "done",
+        Ok(Pulled::NotNow) => return,
+        Ok(Pulled::Failed(_)) | Err(_) => "failed",
+    };
+    metrics::counter!("avert_pulls_total", "provider" => label(provider), "result" => result).increment(1);
+}
+
+/// A pulled page was stored.
+pub(super) fn page_stored(provider: &Provider, now: Timestamp) {
+    // Prometheus keeps times as seconds in a float, by its own rule.
+    #[allow(clippy::cast_precision_loss)]
+    metrics::gauge!("avert_pull_newest_page", "provider" => label(provider)).set(now.timestamp() as f64);
+}
+
+/// What became of the alerts of a pulled page.
+pub(super) fn pulled_alerts(provider: &Provider, report: &IngestReport) {
+    let rejected = u64::try_from(report.rejected.len()).unwrap_or(u64::MAX);
+    let counts = [("created", report.created), ("updated", report.updated), ("unchanged", report.unchanged), ("rejected", rejected)];
+    for (result, alerts) in counts {
+        metrics::counter!("avert_pulled_alerts_total", "provider" => label(provider), "result" => result).increment(alerts);
+    }
+}
+
+fn label(provider: &Provider) -> &'static str {
+    match provider {
         Provider::Ethoca => "ETHOCA",
         Provider::Verifi => "VERIFI",
         Provider::Cdrn => "CDRN",
         Provider::Other(_) => "other",
-    };
+    }
+}
+
+fn called(provider: &Provider, call: &'static str, result: &'static str, took: Duration) {
+    let provider = label(provider);
     metrics::counter!("avert_provider_calls_total", "provider" => provider, "call" => call, "result" => result).increment(1);
     metrics::histogram!("avert_provider_call_seconds", "provider" => provider, "call" => call).record(took);
 }

@@ -156,6 +156,25 @@ pub trait AlertProvider: Send + Sync + 'static {
     async fn look_up(&self, submission: &Submission) -> LookUp;
 }
 
+/// A page of alerts that a provider had to tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PulledPage {
+    /// Alerts as JSON objects, not looked at yet.
+    pub rows: Vec<String>,
+    /// Where the next page begins; nothing where the provider did not say.
+    pub cursor: Option<String>,
+}
+
+/// An alert network, as far as bringing alerts goes.
+#[async_trait]
+pub trait AlertSource: Send + Sync + 'static {
+    /// Asks for the alerts from a cursor on, from the first one where there is none; an empty page where there are no more.
+    ///
+    /// # Errors
+    /// Why there is no page, in words fit for a user.
+    async fn pull(&self, cursor: Option<&str>) -> Result<PulledPage, String>;
+}
+
 /// Which provider answers for which network.
 #[derive(Clone)]
 pub struct Providers {

@@ -3,6 +3,7 @@
 //! Methods take the present moment as an argument. Organizations are told apart here and nowhere else: whoever calls is bound to one.
 
 mod operations;
+mod pulls;
 pub mod seal;
 pub mod sqlite;
 
@@ -13,6 +14,7 @@ use chrono::Duration;
 use tokio::sync::watch;
 
 pub use self::operations::{Actor, OperatorStore, Redelivery, Settled};
+pub use self::pulls::{PullEnd, PullLease, PullState};
 pub use self::sqlite::{SqliteOptions, SqliteStore};
 use crate::domain::time::Timestamp;
 use crate::domain::{
@@ -472,6 +474,32 @@ pub trait Store: Send + Sync + 'static {
 
     /// How long the queues are, of all organizations.
     async fn depths(&self) -> StoreResult<Depths>;
+
+    /// Leases a source of alerts where it is due and no living process has it; `None` else. A turn that is due later than `longest` from
+    /// now is due now: then the clock was set back.
+    async fn claim_pull(
+        &self,
+        source: &str,
+        now: Timestamp,
+        lease_until: Timestamp,
+        longest: std::time::Duration,
+    ) -> StoreResult<Option<PullLease>>;
+
+    /// Notes that a page is stored, and where the next one begins (`None`: where it was). `false` when the lease is somebody else's by now.
+    async fn advance_pull(
+        &self,
+        source: &str,
+        generation: i64,
+        cursor: Option<String>,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> StoreResult<bool>;
+
+    /// Ends a turn of pulling; `false` when the lease is somebody else's by now.
+    async fn end_pull(&self, source: &str, generation: i64, end: PullEnd) -> StoreResult<bool>;
+
+    /// How pulling from a source stands; `None` where it never was.
+    async fn pull_state(&self, source: &str) -> StoreResult<Option<PullState>>;
 
     /// Remembers that a key was used.
     async fn touch_key(&self, id: &str, now: Timestamp) -> StoreResult<()>;

@@ -45,6 +45,9 @@ fn describe() {
     describe_histogram!("avert_provider_call_seconds", Unit::Seconds, "How long alert networks took, by provider and call.");
     describe_counter!("avert_provider_held_back_total", "Calls to alert networks that were not made, by provider and why: open or busy.");
     describe_gauge!("avert_provider_held_off", "1 where an alert network does not answer and is left alone for a while, else 0.");
+    describe_counter!("avert_pulls_total", "Turns of pulling alerts, by provider and result.");
+    describe_counter!("avert_pulled_alerts_total", "Alerts that were pulled, by provider and what became of them.");
+    describe_gauge!("avert_pull_newest_page", "When the newest page of pulled alerts was stored, in seconds since 1970, by provider.");
     describe_counter!("avert_reconciled_total", "Decisions of unknown fate that were looked at, by what came of it.");
     describe_counter!("avert_expired_total", "Alerts that lapsed.");
     describe_counter!("avert_forgotten_total", "Rows that retention removed, by kind.");

@@ -3,4 +3,5 @@
 mod calls;
 mod gateway;
 mod guarded;
+mod pulled;
 mod through;

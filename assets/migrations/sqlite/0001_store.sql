@@ -319,6 +319,21 @@ CREATE TABLE client (
 ) STRICT;
 CREATE INDEX client_by_organization ON client (organization);
 
+-- Where alerts are pulled from, and how far that has come. Who has the lease pulls; the generation fences who comes late.
+CREATE TABLE pull (
+    source TEXT PRIMARY KEY,
+    cursor TEXT,
+    generation INTEGER NOT NULL DEFAULT 0,
+    instance BLOB CHECK (length(instance) = 16),
+    lease_until INTEGER,
+    next_at INTEGER NOT NULL,
+    -- When the newest page was stored.
+    pulled_at INTEGER,
+    -- Failures in a row, and why the last one failed.
+    failures INTEGER NOT NULL DEFAULT 0,
+    failure TEXT NOT NULL DEFAULT ''
+) STRICT;
+
 -- The key that access tokens are signed with; one for the whole database. `private_key` (PKCS #8) is sealed with the data key.
 CREATE TABLE signing_key (
     only INTEGER PRIMARY KEY CHECK (only = 1),

@@ -3,18 +3,25 @@
 //! A yes, and every statement about a decision, has to be said in so many words (`"state": "applied"`): neither a status alone, nor the
 //! page of a proxy that answers everything with 200 or 404, is ever taken for one.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use url::form_urlencoded;
 
 use super::line::{Answer, NoAnswer};
 use crate::domain::resolution::InvalidReason;
 use crate::domain::text::words_of_a_provider;
 use crate::domain::{AttemptId, Resolution};
-use crate::providers::{Declined, Doubt, LookUp, Submission, SubmitResult};
+use crate::providers::{Declined, Doubt, LookUp, PulledPage, Submission, SubmitResult};
 
 /// Most bytes of an answer about a decision.
 pub(super) const MAX_ANSWER: usize = 64 * 1024;
+
+/// Most bytes of a page of alerts.
+pub(super) const MAX_PAGE: usize = 16 * 1024 * 1024;
+
+/// Longest cursor, in bytes.
+const MAX_CURSOR: usize = 1_024;
 
 /// The body of `POST /decisions`.
 #[derive(Serialize)]
@@ -167,6 +174,46 @@ pub(super) fn looked_up(answer: Result<Answer, NoAnswer>, attempt: AttemptId) ->
         (400..=499, _) => LookUp::NotTold(refusal(status, &body)),
         _ => LookUp::Failed(format!("it answered {status}")),
     }
+}
+
+/// The address of `GET /alerts`.
+pub(super) fn page_address(base: &str, cursor: Option<&str>) -> String {
+    let Some(cursor) = cursor else { return format!("{base}/alerts") };
+    let query = form_urlencoded::Serializer::new(String::new()).append_pair("cursor", cursor).finish();
+    format!("{base}/alerts?{query}")
+}
+
+/// The answer to `GET /alerts`.
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(borrow)]
+    data: Vec<&'a RawValue>,
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+/// What an answer to `GET /alerts` means.
+pub(super) fn page(answer: Result<Answer, NoAnswer>) -> Result<PulledPage, String> {
+    let Answer { status, body } = answer.map_err(|no| match no {
+        NoAnswer::NotSent(why) | NoAnswer::Lost(why) => words_of_a_provider(&why),
+        NoAnswer::TooLarge(most) => format!("its page could not be read: {}", too_large(most)),
+    })?;
+    match status {
+        200..=299 => {}
+        300..=399 => return Err(format!("it answered a redirect ({status}), and redirects are not followed")),
+        400..=499 => return Err(refusal(status, &body)),
+        _ => return Err(format!("it answered {status}")),
+    }
+    let text = body.trim_start_matches('\u{FEFF}');
+    let Page { data, cursor } = serde_json::from_str(text).map_err(|error| {
+        let words = format!("its page could not be read: {error}; {{\"data\": [...], \"cursor\": \"...\"}} is needed");
+        words_of_a_provider(&words)
+    })?;
+    let cursor = cursor.filter(|cursor| !cursor.is_empty());
+    if cursor.as_ref().is_some_and(|cursor| cursor.len() > MAX_CURSOR || cursor.chars().any(char::is_control)) {
+        return Err(format!("its cursor holds control characters or is longer than {MAX_CURSOR} bytes"));
+    }
+    Ok(PulledPage { rows: data.into_iter().map(|row| row.get().to_owned()).collect(), cursor })
 }
 
 fn unreadable(why: &str) -> SubmitResult {

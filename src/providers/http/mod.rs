@@ -12,7 +12,7 @@ use reqwest::Method;
 use reqwest::header::HeaderName;
 
 use self::line::{Call, Line};
-use super::{AlertProvider, Capabilities, LookUp, Submission, SubmitResult};
+use super::{AlertProvider, AlertSource, Capabilities, LookUp, PulledPage, Submission, SubmitResult};
 use crate::domain::endpoint::{valid_basic, valid_header};
 use crate::domain::gateway::valid_gateway;
 use crate::service::Secret;
@@ -106,5 +106,13 @@ impl AlertProvider for HttpProvider {
     async fn look_up(&self, submission: &Submission) -> LookUp {
         let call = Call::new(Method::GET, contract::look_up_address(&self.base, submission));
         contract::looked_up(self.line.make(call, contract::MAX_ANSWER).await, submission.attempt)
+    }
+}
+
+#[async_trait]
+impl AlertSource for HttpProvider {
+    async fn pull(&self, cursor: Option<&str>) -> Result<PulledPage, String> {
+        let call = Call::new(Method::GET, contract::page_address(&self.base, cursor));
+        contract::page(self.line.make(call, contract::MAX_PAGE).await)
     }
 }

@@ -12,6 +12,7 @@ use super::counts::{DAY_MICROS, NO_DAY};
 use super::instance::census;
 use super::migrate::{MIGRATIONS, applied, inspect};
 use super::opening::fits;
+use super::pulls;
 use super::rows::{micros, moment};
 use crate::domain::time::{Timestamp, to_iso};
 use crate::service::AuditState;
@@ -116,7 +117,7 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
             return findings;
         }
     }
-    let checks: [(&'static str, Check); 8] = [
+    let checks: [(&'static str, Check); 9] = [
         ("integrity", |conn, _| integrity(conn)),
         ("outcomes", |conn, _| outcomes(conn)),
         ("counts", |conn, _| counts(conn)),
@@ -124,6 +125,7 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
         ("decisions", decisions),
         ("deliveries", deliveries),
         ("endpoints", |conn, _| endpoints(conn)),
+        ("pulled alerts", pulls::examine),
         ("clock", clock),
     ];
     for (name, check) in checks {

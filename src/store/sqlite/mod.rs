@@ -22,6 +22,7 @@ mod opening;
 mod operations;
 mod organizations;
 mod outbox;
+mod pulls;
 mod query;
 mod readers;
 mod retention;
@@ -47,7 +48,8 @@ use self::watch::Watcher;
 use self::writer::{Kind, Shared, Writer};
 use super::{
     Actor, AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
-    IngestRow, KeyRecord, OperatorStore, OrganizationRecord, SharedStore, SigningKeyRecord, Store, StoreResult, UnsettledAttempt,
+    IngestRow, KeyRecord, OperatorStore, OrganizationRecord, PullEnd, PullLease, PullState, SharedStore, SigningKeyRecord, Store,
+    StoreResult, UnsettledAttempt,
 };
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page};
@@ -303,6 +305,40 @@ impl Store for SqliteStore {
 
     async fn depths(&self) -> StoreResult<Depths> {
         self.readers.read(|reader| upkeep::depths(reader)).await
+    }
+
+    async fn claim_pull(
+        &self,
+        source: &str,
+        now: Timestamp,
+        lease_until: Timestamp,
+        longest: std::time::Duration,
+    ) -> StoreResult<Option<PullLease>> {
+        let source = source.to_owned();
+        let longest = i64::try_from(longest.as_micros()).unwrap_or(i64::MAX);
+        self.writer.write(Kind::Quiet, move |unit| pulls::claim(unit, &source, now, lease_until, longest)).await
+    }
+
+    async fn advance_pull(
+        &self,
+        source: &str,
+        generation: i64,
+        cursor: Option<String>,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> StoreResult<bool> {
+        let source = source.to_owned();
+        self.writer.write(Kind::Quiet, move |unit| pulls::advance(unit, &source, generation, cursor.as_deref(), now, lease_until)).await
+    }
+
+    async fn end_pull(&self, source: &str, generation: i64, end: PullEnd) -> StoreResult<bool> {
+        let source = source.to_owned();
+        self.writer.write(Kind::Quiet, move |unit| pulls::end(unit, &source, generation, &end)).await
+    }
+
+    async fn pull_state(&self, source: &str) -> StoreResult<Option<PullState>> {
+        let source = source.to_owned();
+        self.readers.read(move |reader| pulls::state(reader, &source)).await
     }
 
     async fn touch_key(&self, id: &str, now: Timestamp) -> StoreResult<()> {

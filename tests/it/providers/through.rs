@@ -1,5 +1,6 @@
 //! A decision on its way from a request to a network behind a gateway: the answers of the interface, and what follows a doubt.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -154,6 +155,47 @@ async fn a_lost_answer_is_cleared_up_by_a_repeat_under_the_same_key_after_a_rest
     let [first, repeat] = gateway.requests().try_into().unwrap();
     assert_eq!(first.header("idempotency-key"), repeat.header("idempotency-key"));
     assert_eq!(first.body, repeat.body);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_served_engine_pulls_alerts_and_tells_of_each_once_over_a_kill_and_a_restart() {
+    let row = |id: &str| {
+        json!({"provider": "ETHOCA", "providerId": id, "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "10.00", "currency": "EUR",
+               "alertTimeStamp": to_iso(Utc::now())})
+    };
+    let page = json!({"data": [row("A"), row("B"), {"provider": "ETHOCA"}], "cursor": "c2"}).to_string();
+    let gateway = Receiver::answering(Answer::Body(200, page.into_bytes())).await;
+    let desk = Desk::new(&gateway, "pull = true\npull_seconds = 1").await;
+    let created = block_in_place(|| run_ok(desk.path(), &["keys", "create", "--scope", "operator", "--output", "json"]));
+    let operator = serde_json::from_str::<Value>(&created).unwrap()["key"].as_str().unwrap().to_owned();
+    let server = block_in_place(|| desk.serve());
+
+    let told = desk.merchant.wait_for(2).await;
+    block_in_place(|| server.kill_9());
+    let asked = gateway.count();
+    let server = block_in_place(|| desk.serve());
+    gateway.wait_for(asked + 3).await;
+    let metrics =
+        desk.client.get(format!("{}/metrics", server.url)).header("X-API-KEY", &operator).send().await.unwrap().text().await.unwrap();
+    let settings = desk.settings.to_string_lossy().into_owned();
+    let doctor = block_in_place(|| run(desk.path(), &["doctor", "--output", "json", "--config", &settings]));
+
+    let mut ids: Vec<Value> = told.iter().map(|event| event.json()["payload"]["providerId"].clone()).collect();
+    ids.sort_by_key(Value::to_string);
+    assert_eq!(ids, ["A", "B"]);
+    // What had arrived and was not noted before the kill comes again, under its id.
+    let events: BTreeSet<String> = desk.merchant.requests().iter().map(|event| event.header("webhook-id").to_owned()).collect();
+    assert_eq!(events.len(), 2, "an alert is new once");
+    for figure in
+        ["avert_pulls_total{provider=\"ETHOCA\",result=\"done\"}", "result=\"unchanged\"", "avert_pull_newest_page{provider=\"ETHOCA\"}"]
+    {
+        assert!(metrics.contains(figure), "{figure} is not in:\n{metrics}");
+    }
+    assert!(!metrics.contains("result=\"created\"} 1"), "after the restart nothing is new:\n{metrics}");
+    assert!(desk.log().contains("a pulled alert was rejected") && desk.log().contains("type"), "{}", desk.log());
+    let report: Value = serde_json::from_slice(&doctor.stdout).unwrap();
+    let found = report["checks"].as_array().unwrap().iter().find(|check| check["check"] == "pulled alerts").unwrap();
+    assert!(found["state"] == "ok" && found["found"].as_str().unwrap().contains("newest page"), "{found}");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use avert::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceI
 use avert::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, IngestReport, NewEndpoint};
 use avert::store::{
     Actor, AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
-    IngestRow, KeyRecord, OperatorStore, OrganizationRecord, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult,
-    UnsettledAttempt,
+    IngestRow, KeyRecord, OperatorStore, OrganizationRecord, PullEnd, PullLease, PullState, SharedStore, SigningKeyRecord, Store,
+    StoreError, StoreResult, UnsettledAttempt,
 };
 use tokio::sync::watch;
 
@@ -116,6 +116,10 @@ with_troubles! {
     forget(horizon: Horizon, limit: u32, now: Timestamp) -> Forgotten;
     probe(now: Timestamp) -> ();
     depths() -> Depths;
+    claim_pull(source: &str, now: Timestamp, lease_until: Timestamp, longest: std::time::Duration) -> Option<PullLease>;
+    advance_pull(source: &str, generation: i64, cursor: Option<String>, now: Timestamp, lease_until: Timestamp) -> bool;
+    end_pull(source: &str, generation: i64, end: PullEnd) -> bool;
+    pull_state(source: &str) -> Option<PullState>;
     touch_key(id: &str, now: Timestamp) -> ();
     add_client(record: ClientRecord) -> ();
     clients(organization: OrganizationId) -> Vec<ApiClient>;

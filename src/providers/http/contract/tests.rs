@@ -209,3 +209,15 @@ fn the_example_of_the_document_is_what_is_sent() {
         assert!(statement(&stated(state), AttemptId::generate()).is_ok());
     }
 }
+
+#[test]
+fn the_example_of_a_page_is_one() {
+    let document = include_str!("../../../../assets/provider-contract.md");
+    let (_, example) = document.split_once("```json\n{\n  \"data\"").unwrap();
+    let example = format!("{{\"data\"{}", example.split_once("```").unwrap().0);
+
+    let page = page(answer(200, &example)).unwrap();
+
+    assert_eq!((page.rows.len(), page.cursor.as_deref()), (1, Some("2026-03-10T11:58:00Z/4711")));
+    assert!(page.rows[0].contains("\"providerId\": \"5F2RE3960S9ASDC2F026BF16\""));
+}

@@ -1,0 +1,198 @@
+//! Pulling alerts from the networks: page by page from where it stopped, through the ordinary way in.
+//!
+//! The cursor is stored after the page: when the process dies in between, the page comes again and does nothing. One process pulls from a
+//! source at a time, by a lease in the database. A row that is no alert is logged and counted, and does not hold up the others.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{Caller, Engine, figures, later, text, until};
+use crate::domain::{FieldError, Provider};
+use crate::providers::AlertSource;
+use crate::service::{IncomingAlert, IngestOptions, IngestReport, RejectedRow};
+use crate::store::{PullEnd, StoreResult};
+use crate::wire::read::{self, UnknownFields};
+
+/// How long a page may take to come and to be stored before another process may pull.
+const LEASE: Duration = Duration::from_secs(150);
+/// The longest pause after failures, unless the usual one is longer.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
+/// How often it is looked whether a turn is due.
+const POLL: Duration = Duration::from_secs(5);
+/// So many rejected rows of a page are logged one by one.
+const TOLD: usize = 20;
+
+/// Where alerts are pulled from.
+#[derive(Clone)]
+pub struct PullFrom {
+    /// The network whose alerts they are.
+    pub network: Provider,
+    /// The line to it.
+    pub source: Arc<dyn AlertSource>,
+    /// What tells one source from another: a cursor is good for one only.
+    pub place: String,
+    /// Name or id of the organization that the alerts are for; nothing where there is only one.
+    pub organization: Option<String>,
+    /// How long from one turn to the next.
+    pub every: Duration,
+}
+
+impl PullFrom {
+    fn key(&self) -> String {
+        format!("{} {}", self.network, self.place)
+    }
+}
+
+impl std::fmt::Debug for PullFrom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PullFrom").field("network", &self.network).field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+/// What a turn of pulling came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pulled {
+    /// It is not due, or another process is at it.
+    NotNow,
+    /// So many pages are stored.
+    Pages {
+        /// How many, the last, empty one included.
+        pages: u32,
+        /// What became of their rows.
+        report: IngestReport,
+    },
+    /// It failed, in words; what was stored before stays.
+    Failed(String),
+}
+
+impl Engine {
+    /// Pulls what there is, where it is due and nobody else does.
+    ///
+    /// # Errors
+    /// When the store cannot do it now; what was stored stays, and comes again.
+    pub async fn pull_once(&self, from: &PullFrom) -> StoreResult<Pulled> {
+        let (key, now) = (from.key(), self.now());
+        let longest = from.every.max(LONGEST_PAUSE);
+        let Some(lease) = self.store().claim_pull(&key, now, later(now, LEASE), longest).await? else { return Ok(Pulled::NotNow) };
+        let turn = self.turn(from, &key, lease.generation, lease.cursor).await;
+        let failed_pause = || from.every.saturating_mul(1 << lease.failures.min(16)).min(longest);
+        let (pause, failure) = match &turn {
+            Ok(Pulled::Failed(why)) => (failed_pause(), Some(why.clone())),
+            Ok(_) => (from.every, None),
+            Err(error) => (failed_pause(), Some(error.to_string())),
+        };
+        figures::pulled(&from.network, &turn);
+        let end = PullEnd { next_at: later(self.now(), pause), failure };
+        // Where the store does not take even this, the lease runs out.
+        let ended = self.store().end_pull(&key, lease.generation, end).await;
+        turn.and_then(|turn| ended.map(|_| turn))
+    }
+
+    async fn turn(&self, from: &PullFrom, key: &str, generation: i64, mut cursor: Option<String>) -> StoreResult<Pulled> {
+        let caller = match self.local_caller(from.organization.as_deref()).await {
+            Ok(caller) => Caller { actor: format!("gateway {}", from.network), origin: from.place.clone(), ..caller },
+            Err(error) => return Ok(Pulled::Failed(format!("it is not settled for which organization: {error}"))),
+        };
+        let mut report = IngestReport::default();
+        for pages in 1.. {
+            let page = match from.source.pull(cursor.as_deref()).await {
+                Ok(page) => page,
+                Err(why) => return Ok(Pulled::Failed(text::words_of_a_provider(&why))),
+            };
+            let last = page.rows.is_empty() || page.cursor.is_none() || page.cursor == cursor;
+            match self.take_in(from, &caller, &page.rows).await {
+                Ok(taken) => report.add(taken),
+                Err(why) => return Ok(Pulled::Failed(why)),
+            }
+            let now = self.now();
+            if !self.store().advance_pull(key, generation, page.cursor.clone(), now, later(now, LEASE)).await? {
+                return Ok(Pulled::Failed("another process has taken over".to_owned()));
+            }
+            figures::page_stored(&from.network, now);
+            if last {
+                return Ok(Pulled::Pages { pages, report });
+            }
+            cursor = page.cursor;
+        }
+        Ok(Pulled::NotNow)
+    }
+
+    /// Takes the rows of a page in.
+    async fn take_in(&self, from: &PullFrom, caller: &Caller, rows: &[String]) -> Result<IngestReport, String> {
+        let mut unknown = UnknownFields::default();
+        let mut rejected = Vec::new();
+        let mut alerts = Vec::with_capacity(rows.len());
+        for (row, line) in rows.iter().zip(1..) {
+            match read::incoming(row, line, &mut unknown).and_then(|alert| of_network(alert, &from.network)) {
+                Ok(alert) => alerts.push(alert),
+                Err(error) => rejected.push(RejectedRow { line, error }),
+            }
+        }
+        if !unknown.names().is_empty() {
+            tracing::debug!(network = %from.network, fields = ?unknown.names(), "fields of pulled alerts that are not known");
+        }
+        let mut report = self.ingest(caller, alerts, IngestOptions { events: true }).await.map_err(|error| error.to_string())?;
+        report.rejected.append(&mut rejected);
+        report.rejected.sort_by_key(|row| row.line);
+        for row in report.rejected.iter().take(TOLD) {
+            let (line, field, reason) = (row.line, text::one_line(&row.error.field), text::words_of_a_provider(&row.error.message));
+            tracing::warn!(network = %from.network, line, field, reason, "a pulled alert was rejected");
+        }
+        let more = report.rejected.len().saturating_sub(TOLD);
+        if more > 0 {
+            tracing::warn!(network = %from.network, more, "further pulled alerts of the page were rejected");
+        }
+        figures::pulled_alerts(&from.network, &report);
+        Ok(report)
+    }
+
+    /// Pulls from a source until cancelled; with the engine's other loops.
+    pub fn pull(&self, from: PullFrom, cancel: CancellationToken) {
+        self.inner.tasks.spawn(run(self.clone(), from, cancel));
+    }
+}
+
+/// Refuses another network's alert: its decision would go to another gateway.
+fn of_network(row: IncomingAlert, network: &Provider) -> Result<IncomingAlert, FieldError> {
+    if row.alert.provider == *network {
+        return Ok(row);
+    }
+    Err(FieldError::new("provider", format!("is {}: alerts of {network} come from this gateway", row.alert.provider)))
+}
+
+async fn run(engine: Engine, from: PullFrom, cancel: CancellationToken) {
+    let mut failing = false;
+    loop {
+        let turn = tokio::select! {
+            () = cancel.cancelled() => return,
+            turn = engine.pull_once(&from) => turn,
+        };
+        let failure = match turn {
+            Ok(Pulled::NotNow) => None,
+            Ok(Pulled::Pages { pages, report }) => {
+                let (created, updated, rejected) = (report.created, report.updated, report.rejected.len());
+                if created + updated > 0 || rejected > 0 || failing {
+                    tracing::info!(network = %from.network, pages, created, updated, rejected, "alerts were pulled");
+                }
+                failing = false;
+                None
+            }
+            Ok(Pulled::Failed(why)) => Some(why),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = failure {
+            failing = true;
+            tracing::warn!(network = %from.network, why, "alerts could not be pulled, trying again later");
+        }
+        let pause = match engine.store().pull_state(&from.key()).await {
+            Ok(Some(state)) => until(state.next_at, engine.now()).clamp(Duration::from_millis(100), POLL),
+            _ => POLL,
+        };
+        tokio::select! {
+            () = cancel.cancelled() => return,
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}

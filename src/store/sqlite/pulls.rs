@@ -1,0 +1,119 @@
+//! How far alerts were pulled from where, and which process does it.
+
+use chrono::Duration;
+use rusqlite::{Connection, params};
+use uuid::Uuid;
+
+use super::examine::Finding;
+use super::readers::Reader;
+use super::rows::{micros, moment};
+use super::writer::Unit;
+use crate::domain::InstanceId;
+use crate::domain::time::{Timestamp, to_iso};
+use crate::store::{PullEnd, PullLease, PullState, StoreResult};
+
+/// Who has a source, until when, and when it is due.
+type Held = (i64, Option<[u8; 16]>, Option<i64>, i64);
+
+/// Leases a source that is due.
+pub(super) fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp, longest: i64) -> StoreResult<Option<PullLease>> {
+    let (conn, now) = (unit.conn, micros(now));
+    conn.prepare_cached("INSERT INTO pull (source, next_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?.execute(params![source, now])?;
+    let held: Held = conn
+        .prepare_cached("SELECT generation, instance, lease_until, next_at FROM pull WHERE source = ?1")?
+        .query_row([source], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    let (generation, instance, leased_until, next_at) = held;
+    let dead = instance.is_some_and(|id| unit.shared.instances.is_dead(InstanceId(Uuid::from_bytes(id))));
+    let leased = leased_until.is_some_and(|until| until > now) && !dead;
+    // A clock that was set back must not hold it up for longer than any pause is.
+    let waits = next_at > now && next_at - now <= longest;
+    if leased || waits {
+        return Ok(None);
+    }
+    conn.prepare_cached("UPDATE pull SET generation = ?2, instance = ?3, lease_until = ?4 WHERE source = ?1")?.execute(params![
+        source,
+        generation + 1,
+        unit.own().0.as_bytes(),
+        micros(lease_until)
+    ])?;
+    let lease = conn
+        .prepare_cached("SELECT cursor, failures FROM pull WHERE source = ?1")?
+        .query_row([source], |row| Ok(PullLease { generation: generation + 1, cursor: row.get(0)?, failures: row.get(1)? }))?;
+    Ok(Some(lease))
+}
+
+/// Goes on to the next page; `false` where the lease is somebody else's by now.
+pub(super) fn advance(
+    unit: &Unit<'_>,
+    source: &str,
+    generation: i64,
+    cursor: Option<&str>,
+    now: Timestamp,
+    lease_until: Timestamp,
+) -> StoreResult<bool> {
+    let changed = unit
+        .conn
+        .prepare_cached(
+            "UPDATE pull SET cursor = coalesce(?3, cursor), pulled_at = ?4, lease_until = ?5, failures = 0, failure = ''
+             WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
+        )?
+        .execute(params![source, generation, cursor, micros(now), micros(lease_until)])?;
+    Ok(changed == 1)
+}
+
+/// Ends the lease; `false` where it is somebody else's by now.
+pub(super) fn end(unit: &Unit<'_>, source: &str, generation: i64, end: &PullEnd) -> StoreResult<bool> {
+    let changed = unit
+        .conn
+        .prepare_cached(
+            "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3,
+                failures = CASE WHEN ?4 IS NULL THEN 0 ELSE failures + 1 END, failure = coalesce(?4, '')
+             WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
+        )?
+        .execute(params![source, generation, micros(end.next_at), end.failure])?;
+    Ok(changed == 1)
+}
+
+/// How a source is; `None` where it was never pulled from.
+pub(super) fn state(reader: &Reader, source: &str) -> StoreResult<Option<PullState>> {
+    let mut statement = reader.conn.prepare_cached("SELECT cursor, pulled_at, next_at, failures, failure FROM pull WHERE source = ?1")?;
+    let mut rows = statement.query([source])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some(PullState {
+        cursor: row.get(0)?,
+        pulled_at: row.get::<_, Option<i64>>(1)?.map(moment).transpose()?,
+        next_at: moment(row.get(2)?)?,
+        failures: row.get(3)?,
+        failure: row.get(4)?,
+    }))
+}
+
+/// Sources that nobody has pulled from for so long are not set up any more.
+const FORGOTTEN: Duration = Duration::days(2);
+
+/// How pulling stands, for the doctor.
+pub(super) fn examine(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
+    const CHECK: &str = "pulled alerts";
+    let mut statement = conn.prepare("SELECT source, pulled_at, failures, failure FROM pull WHERE next_at > ?1 ORDER BY source")?;
+    let mut rows = statement.query([micros(now - FORGOTTEN)])?;
+    let (mut told, mut failing) = (Vec::new(), false);
+    while let Some(row) = rows.next()? {
+        let (source, pulled_at, failures, failure): (String, Option<i64>, u32, String) =
+            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        let newest =
+            pulled_at.map(moment).transpose()?.map_or_else(|| "no page yet".to_owned(), |at| format!("newest page {}", to_iso(at)));
+        failing |= failures > 0;
+        told.push(if failures > 0 {
+            format!("{source}: {newest}, failed {failures} times in a row: {failure}")
+        } else {
+            format!("{source}: {newest}")
+        });
+    }
+    Ok(match (told.is_empty(), failing) {
+        (true, _) => Finding::fine(CHECK, "none: no process has pulled lately"),
+        (false, false) => Finding::fine(CHECK, told.join("; ")),
+        (false, true) => {
+            Finding::notice(CHECK, told.join("; "), "see whether the gateway answers GET /alerts; it is tried again by itself")
+        }
+    })
+}
