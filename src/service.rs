@@ -452,8 +452,10 @@ pub struct Delivery {
     pub event: EventId,
     /// What happened.
     pub kind: EventKind,
-    /// To which alert.
+    /// To which alert; the nil UUID where it is a test.
     pub alert: AlertId,
+    /// Whether an operator asked for it to try the endpoint out.
+    pub test: bool,
     /// Where to.
     pub endpoint: EndpointId,
     /// The endpoint's address.

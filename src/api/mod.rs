@@ -11,7 +11,7 @@ mod limit;
 mod malformed;
 mod observe;
 pub mod openapi;
-mod operator;
+pub(crate) mod operator;
 mod problem;
 mod serve;
 mod slow;
@@ -153,6 +153,7 @@ routes! {
     patch "/operator/v1/endpoints/{id}" => operator::endpoints::change;
     delete "/operator/v1/endpoints/{id}" => operator::endpoints::remove;
     post "/operator/v1/endpoints/{id}/redeliver" => operator::endpoints::redeliver;
+    post "/operator/v1/endpoints/{id}/test" => operator::endpoints::test;
     post "/operator/v1/endpoints/{id}/secret" => operator::endpoints::rotate_secret;
     delete "/operator/v1/endpoints/{id}/secret" => operator::endpoints::remove_secret;
     get "/operator/v1/keys" => operator::credentials::keys;

@@ -1,6 +1,7 @@
 //! The clap tree: every command and flag there is.
 
 mod alerts;
+mod webhooks;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,6 +12,9 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, 
 pub(super) use self::alerts::{AlertExportArgs, AlertResolveArgs, AlertsCommand};
 #[cfg(test)]
 pub(super) use self::alerts::{AlertFilterArgs, AlertListArgs};
+pub(super) use self::webhooks::{
+    CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
+};
 use super::attempts::AttemptsCommand;
 use super::remote::RemoteArgs;
 use crate::config::{Fault, Listen, Theme};
@@ -324,47 +328,6 @@ pub(super) enum ClientsCommand {
         #[command(flatten)]
         organization: OrganizationArgs,
     },
-}
-
-/// `avert webhooks`.
-#[derive(Debug, Subcommand)]
-pub(super) enum WebhooksCommand {
-    /// Add an address. It needs a credential that it knows avert by: Basic or a header of its own
-    Add(WebhookAddArgs),
-    /// The addresses there are
-    List {
-        #[command(flatten)]
-        organization: OrganizationArgs,
-    },
-}
-
-/// `avert webhooks add`.
-#[derive(Debug, Clone, Args)]
-pub(super) struct WebhookAddArgs {
-    /// Where events are sent: an http or https address
-    pub(super) url: String,
-    #[command(flatten)]
-    pub(super) credential: CredentialArgs,
-    #[command(flatten)]
-    pub(super) organization: OrganizationArgs,
-}
-
-/// The credential of an endpoint: at most one of these, else one of the two environment variables.
-#[derive(Debug, Clone, Default, Args)]
-#[group(multiple = false)]
-pub(super) struct CredentialArgs {
-    /// Basic credential [env: AVERT_WEBHOOK_BASIC]
-    #[arg(long, value_name = "USER:PASS")]
-    pub(super) basic: Option<String>,
-    /// The same from a file
-    #[arg(long, value_name = "FILE")]
-    pub(super) basic_file: Option<PathBuf>,
-    /// A header of the receiver's choice [env: AVERT_WEBHOOK_HEADER]
-    #[arg(long, value_name = "Name: value")]
-    pub(super) header: Option<String>,
-    /// The same from a file
-    #[arg(long, value_name = "FILE")]
-    pub(super) header_file: Option<PathBuf>,
 }
 
 fn scope(text: &str) -> Result<KeyScope, String> {

@@ -112,9 +112,19 @@ impl Local {
         self.store.close();
     }
 
+    /// Makes it able to try endpoints out, where they may be reached as `avert serve` would with these settings.
+    pub(super) fn send_tests(&self, settings: &Settings) -> anyhow::Result<()> {
+        let loopback = settings.serve.listen.0.ip().is_loopback();
+        let addresses = if loopback { AddressPolicy::LOOPBACK } else { AddressPolicy::default() };
+        let sender = Sender::new(SenderSettings { addresses, ..SenderSettings::default() }).map_err(|error| anyhow!(error))?;
+        self.engine.send_tests_with(sender);
+        Ok(())
+    }
+
     /// Starts what goes on without being asked: expiry, reconciling, webhooks.
     pub(super) fn start(&self, addresses: AddressPolicy, drain: Duration) -> anyhow::Result<Running> {
         let sender = Sender::new(SenderSettings { addresses, ..SenderSettings::default() }).map_err(|error| anyhow!(error))?;
+        self.engine.send_tests_with(sender.clone());
         let cancel = CancellationToken::new();
         let settings = DispatcherSettings { drain, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(Arc::clone(self.engine.store()), sender, Arc::clone(&self.clock), settings);

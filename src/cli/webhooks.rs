@@ -1,49 +1,266 @@
 //! `avert webhooks`: the addresses that are told of new and resolved alerts.
 
 use std::fs;
+use std::io::{self, Read as _};
 use std::path::Path;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail};
+use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 use super::Context;
-use super::args::{CredentialArgs, WebhooksCommand};
-use super::failure::Misused;
+use super::args::{
+    CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
+};
+use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Answer, Rows, columns_of};
+use crate::api::operator::shapes;
+use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
-use crate::service::{Endpoint, EndpointAuth, NewEndpoint, OperatorService, Secret};
+use crate::service::{
+    Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, Endpoint, EndpointAuth, EndpointChange, NewEndpoint,
+    Operations, OperatorService, Secret, SigningChange,
+};
 
-/// Environment variables with the credential, where no flag has it.
+/// Environment variables with the credential and the signing secret, where no flag has it.
 const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";
 const HEADER_VARIABLE: &str = "AVERT_WEBHOOK_HEADER";
+const SECRET_VARIABLE: &str = "AVERT_WEBHOOK_SECRET";
 
 /// A credential file larger than this holds something else.
 const LARGEST_FILE: u64 = 64 * 1024;
 
 pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::Result<()> {
+    if let WebhooksCommand::Add(args) = &command {
+        let auth = credential(&args.credential, |name| std::env::var(name).ok())?;
+        let (signing, made) = signing(args.sign, args.secret_file.as_deref(), std::env::var(SECRET_VARIABLE).ok())?;
+        let local = Local::making(&context.home, &context.settings).await?;
+        let acting = local.acting(context.organization(&args.organization)).await?;
+        let endpoint = acting.add_endpoint(NewEndpoint { url: args.url.clone(), auth, signing }).await?;
+        let said = format!("endpoint {} added: {}", endpoint.id, endpoint.url);
+        context.output.print(&with_secret(one(shapes::endpoint(&endpoint), said), made.as_ref()))?;
+        return Ok(());
+    }
+    let (WebhooksCommand::Add(WebhookAddArgs { organization, .. })
+    | WebhooksCommand::List { organization }
+    | WebhooksCommand::Remove { organization, .. }
+    | WebhooksCommand::Test { organization, .. }
+    | WebhooksCommand::Attempts { organization, .. }
+    | WebhooksCommand::Redeliver(WebhookRedeliverArgs { organization, .. })) = &command
+    else {
+        return run_boxed(context, command).await;
+    };
+    let local = Local::existing(&context.home, &context.settings).await?;
+    let acting = local.acting(context.organization(organization)).await?;
+    let mut taken = true;
+    let answer = match &command {
+        WebhooksCommand::Remove { id, .. } => {
+            let endpoint = acting.endpoint(*id).await?;
+            acting.remove_endpoint(*id).await?;
+            one(shapes::endpoint(&endpoint), format!("endpoint {id} removed: {}", endpoint.url))
+        }
+        WebhooksCommand::Test { id, .. } => {
+            local.send_tests(&context.settings)?;
+            let log = acting.test_endpoint(*id).await?;
+            taken = log.delivery.state == DeliveryState::Delivered;
+            delivery_log(&log)
+        }
+        WebhooksCommand::Attempts { id, .. } => delivery_log(&acting.delivery(*id).await?),
+        WebhooksCommand::Redeliver(WebhookRedeliverArgs { id: Some(id), .. }) => {
+            let delivery = acting.redeliver(*id).await?;
+            one(shapes::delivery(&delivery), format!("delivery {id} is due now"))
+        }
+        WebhooksCommand::Redeliver(WebhookRedeliverArgs { endpoint: Some(endpoint), .. }) => {
+            let again = acting.redeliver_exhausted(*endpoint).await?;
+            one(json!({"redelivered": again}), format!("{again} deliveries to endpoint {endpoint} are due now"))
+        }
+        _ => endpoints(&acting.endpoints().await?),
+    };
+    context.output.print(&answer)?;
+    if taken { Ok(()) } else { bail!(SaidAlready) }
+}
+
+/// The commands with many flags.
+async fn run_boxed(context: Context, command: WebhooksCommand) -> anyhow::Result<()> {
     let answer = match command {
-        WebhooksCommand::Add(args) => {
-            let auth = credential(&args.credential, |name| std::env::var(name).ok())?;
-            let local = Local::making(&context.home, &context.settings).await?;
-            let acting = local.acting(context.organization(&args.organization)).await?;
-            let endpoint = acting.add_endpoint(NewEndpoint { url: args.url, auth, signing: None }).await?;
-            let record = record(&endpoint);
-            Answer {
-                table: Rows { note: Some(format!("endpoint {} added: {}", endpoint.id, endpoint.url)), ..Rows::default() },
-                columns: columns_of(&record),
-                document: record.clone(),
-                records: vec![record],
-            }
-        }
-        WebhooksCommand::List { organization } => {
+        WebhooksCommand::Update(args) => update(&context, &args).await?,
+        WebhooksCommand::Deliveries(args) => {
             let local = Local::existing(&context.home, &context.settings).await?;
-            let acting = local.acting(context.organization(&organization)).await?;
-            listing(&acting.endpoints().await?)
+            let acting = local.acting(context.organization(&args.organization)).await?;
+            let (kind, event) = match args.event {
+                Some(WhichEvent::Kind(kind)) => (Some(kind), None),
+                Some(WhichEvent::One(event)) => (None, Some(event)),
+                None => (None, None),
+            };
+            let WebhookDeliveriesArgs { state: states, endpoint, alert, after, size, .. } = *args;
+            deliveries(&acting.deliveries(DeliveryFilter { states, endpoint, alert, event, kind, after, size }).await?)
         }
+        _ => return Ok(()),
     };
     context.output.print(&answer)?;
     Ok(())
+}
+
+async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<Answer> {
+    let given = &args.credential;
+    let any = given.basic.is_some() || given.basic_file.is_some() || given.header.is_some() || given.header_file.is_some();
+    let auth = any.then(|| credential(given, |_| None)).transpose()?;
+    let (secret, made) = signing(args.rotate_secret, args.secret_file.as_deref(), None)?;
+    let overlap = args.overlap.map_or(OVERLAP, |hours| TimeDelta::hours(hours.into()));
+    let signing = match secret {
+        Some(secret) => Some(SigningChange::Rotate { secret, overlap }),
+        None => args.no_secret.then_some(SigningChange::Stop),
+    };
+    let enabled = if args.enable { Some(true) } else { args.disable.then_some(false) };
+    let change = EndpointChange { url: args.url.clone(), auth, enabled, signing };
+    if change == EndpointChange::default() {
+        bail!(Misused(
+            "nothing is to change: give --url, a credential, --rotate-secret, --secret-file, --no-secret, --enable or --disable".to_owned()
+        ));
+    }
+    let local = Local::existing(&context.home, &context.settings).await?;
+    let acting = local.acting(context.organization(&args.organization)).await?;
+    let endpoint = acting.change_endpoint(args.id, change).await?;
+    let said = format!("endpoint {} changed: {}, {}", endpoint.id, endpoint.url, state(&endpoint));
+    Ok(with_secret(one(shapes::endpoint(&endpoint), said), made.as_ref()))
+}
+
+/// The secret to sign with: a new one, which is given a second time to be shown, or that of the file, else of the environment.
+fn signing(make: bool, file: Option<&Path>, variable: Option<String>) -> anyhow::Result<(Option<Secret>, Option<Secret>)> {
+    if make {
+        let made = Secret::for_signing();
+        return Ok((Some(made.clone()), Some(made)));
+    }
+    let given = match file {
+        Some(file) if file == Path::new("-") => {
+            let mut text = String::new();
+            io::stdin().take(LARGEST_FILE).read_to_string(&mut text).context("stdin cannot be read")?;
+            Some(text)
+        }
+        Some(file) => Some(read_credential(file)?),
+        None => variable.filter(|text| !text.is_empty()),
+    };
+    Ok((given.map(|text| Secret::new(text.trim())), None))
+}
+
+/// One thing: a line for people, the record for programs.
+fn one(record: Value, said: String) -> Answer {
+    Answer {
+        table: Rows { note: Some(said), ..Rows::default() },
+        columns: columns_of(&record),
+        document: record.clone(),
+        records: vec![record],
+    }
+}
+
+/// The same with a signing secret that was made just now.
+fn with_secret(answer: Answer, made: Option<&Secret>) -> Answer {
+    let Some(secret) = made else { return answer };
+    say("the signing secret is shown this once");
+    let mut record = answer.document;
+    if let Some(members) = record.as_object_mut() {
+        members.insert("secret".to_owned(), secret.reveal().into());
+    }
+    let said = vec![answer.table.note.unwrap_or_default()];
+    let rows = vec![said, vec![format!("signing secret: {}", secret.reveal())]];
+    Answer { table: Rows { rows, ..Rows::default() }, columns: columns_of(&record), document: record.clone(), records: vec![record] }
+}
+
+fn state(endpoint: &Endpoint) -> String {
+    match (&endpoint.disabled, endpoint.failing_since) {
+        (Some((at, reason)), _) => format!("disabled {}: {reason}", to_iso(*at)),
+        (None, Some(since)) => format!("failing since {}", to_iso(since)),
+        (None, None) => "active".to_owned(),
+    }
+}
+
+fn endpoints(endpoints: &[Endpoint]) -> Answer {
+    let records: Vec<Value> = endpoints.iter().map(shapes::endpoint).collect();
+    let row = |endpoint: &Endpoint| {
+        let signed = if endpoint.signed { "yes" } else { "no" };
+        vec![
+            endpoint.id.to_string(),
+            endpoint.url.clone(),
+            endpoint.auth.clone(),
+            signed.to_owned(),
+            to_iso(endpoint.created_at),
+            state(endpoint),
+        ]
+    };
+    let columns = ["id", "url", "auth", "enabled", "createdAt", "disabledAt", "disabledReason", "failingSince", "signed", "oldSecretUntil"];
+    Answer {
+        table: Rows {
+            head: vec!["ID", "URL", "AUTH", "SIGNED", "CREATED", "STATE"],
+            rows: endpoints.iter().map(row).collect(),
+            note: endpoints.is_empty().then(|| "there are no endpoints; `avert webhooks add URL` adds one".to_owned()),
+            ..Rows::default()
+        },
+        columns: columns.map(str::to_owned).to_vec(),
+        document: Value::Array(records.clone()),
+        records,
+    }
+}
+
+fn deliveries(page: &DeliveryPage) -> Answer {
+    let records: Vec<Value> = page.data.iter().map(shapes::delivery).collect();
+    let next = page.next.map(|id| id.to_string());
+    let row = |delivery: &Delivery| {
+        let alert = if delivery.test { "test".to_owned() } else { delivery.alert.to_string() };
+        vec![
+            delivery.id.to_string(),
+            delivery.kind.as_str().to_owned(),
+            alert,
+            delivery.state.as_str().to_owned(),
+            delivery.attempts.to_string(),
+            delivery.due.or(delivery.delivered_at).map(to_iso).unwrap_or_default(),
+            delivery.last_result.clone().unwrap_or_default(),
+            delivery.url.clone(),
+        ]
+    };
+    let note = match (&next, page.data.is_empty()) {
+        (Some(next), _) => Some(format!("there are more: --after {next}")),
+        (None, true) => Some("no deliveries are like that".to_owned()),
+        (None, false) => None,
+    };
+    let columns =
+        ["id", "eventId", "event", "alertId", "test", "endpointId", "url", "state", "attempts", "dueAt", "lastResult", "deliveredAt"];
+    Answer {
+        table: Rows {
+            head: vec!["ID", "EVENT", "ALERT", "STATE", "TRIES", "DUE OR DELIVERED", "LAST RESULT", "URL"],
+            rows: page.data.iter().map(row).collect(),
+            right: vec![4],
+            note,
+        },
+        columns: columns.map(str::to_owned).to_vec(),
+        document: json!({"data": records, "next": next}),
+        records,
+    }
+}
+
+/// A delivery with its tries: a row for each, and for programs all that was sent and answered.
+fn delivery_log(log: &DeliveryLog) -> Answer {
+    let document = shapes::delivery_log(log);
+    let records: Vec<Value> = document["tries"].as_array().cloned().unwrap_or_default();
+    let row = |one: &DeliveryTry| {
+        let result = one.error.clone().or_else(|| one.status.map(|status| status.to_string())).unwrap_or_default();
+        let answer: String = one.answer.chars().take(60).collect();
+        vec![one.number.to_string(), to_iso(one.started_at), format!("{} ms", one.duration_ms), result, answer]
+    };
+    let delivery = &log.delivery;
+    let what = if delivery.test { "test".to_owned() } else { format!("{} of alert {}", delivery.kind.as_str(), delivery.alert) };
+    let columns = ["number", "startedAt", "durationMs", "status", "error", "answer", "sent.url"];
+    Answer {
+        table: Rows {
+            head: vec!["TRY", "STARTED", "TOOK", "RESULT", "ANSWER"],
+            rows: log.tries.iter().map(row).collect(),
+            right: vec![0, 2],
+            note: Some(format!("{what} to {}: {}", delivery.url, delivery.state.as_str())),
+        },
+        columns: columns.map(str::to_owned).to_vec(),
+        document,
+        records,
+    }
 }
 
 /// The credential of the flags, else of the environment. No error repeats it.
@@ -96,39 +313,6 @@ pub(super) fn read_credential(file: &Path) -> anyhow::Result<String> {
     }
     let text = fs::read_to_string(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())
-}
-
-fn record(endpoint: &Endpoint) -> Value {
-    json!({
-        "id": endpoint.id.to_string(),
-        "url": endpoint.url,
-        "auth": endpoint.auth,
-        "createdAt": to_iso(endpoint.created_at),
-        "disabledAt": endpoint.disabled.as_ref().map(|(at, _)| to_iso(*at)),
-        "disabledReason": endpoint.disabled.as_ref().map(|(_, reason)| reason),
-    })
-}
-
-fn listing(endpoints: &[Endpoint]) -> Answer {
-    let records: Vec<Value> = endpoints.iter().map(record).collect();
-    let state = |endpoint: &Endpoint| match &endpoint.disabled {
-        None => "active".to_owned(),
-        Some((at, reason)) => format!("disabled {}: {reason}", to_iso(*at)),
-    };
-    let row = |endpoint: &Endpoint| {
-        vec![endpoint.id.to_string(), endpoint.url.clone(), endpoint.auth.clone(), to_iso(endpoint.created_at), state(endpoint)]
-    };
-    Answer {
-        table: Rows {
-            head: vec!["ID", "URL", "AUTH", "CREATED", "STATE"],
-            rows: endpoints.iter().map(row).collect(),
-            note: endpoints.is_empty().then(|| "there are no endpoints; `avert webhooks add URL` adds one".to_owned()),
-            ..Rows::default()
-        },
-        columns: ["id", "url", "auth", "createdAt", "disabledAt", "disabledReason"].map(str::to_owned).to_vec(),
-        document: Value::Array(records.clone()),
-        records,
-    }
 }
 
 #[cfg(test)]

@@ -18,11 +18,12 @@ mod pull;
 mod reconcile;
 mod resolve;
 mod settings;
+mod testing;
 mod tokens;
 mod trust;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -47,6 +48,7 @@ use crate::domain::{FieldError, text};
 use crate::providers::Providers;
 use crate::service::{Deployment, ServiceError};
 use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError};
+use crate::webhooks::Sender;
 
 /// Who asks: the organization that everything is bound to, and a name for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +98,8 @@ struct Inner {
     late: Mutex<Vec<CommitRequest>>,
     /// The earliest moment at which an attempt that this process laid down is to be looked at.
     next_check: Mutex<Option<Timestamp>>,
+    /// What tests of endpoints are sent with.
+    sender: OnceLock<Sender>,
     /// What was seen of the clock.
     trust: Mutex<Trust>,
     /// Wakes the reconciler when `next_check` has moved.
@@ -117,6 +121,7 @@ impl Engine {
             signing_key: OnceCell::new(),
             late: Mutex::default(),
             next_check: Mutex::default(),
+            sender: OnceLock::new(),
             trust: Mutex::default(),
             reconcile: Notify::new(),
             round: tokio::sync::Mutex::default(),

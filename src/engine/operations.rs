@@ -42,6 +42,21 @@ impl Operations for ActingEngine {
         Ok(())
     }
 
+    async fn test_endpoint(&self, id: EndpointId) -> Result<DeliveryLog, ServiceError> {
+        let target = self.store().operations().target(self.organization(), id, self.engine.now()).await;
+        let target = target.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))?;
+        let acting = self.clone();
+        // A task of its own: what was sent is recorded, whether or not the caller still waits.
+        let sent = self.engine.spawn(async move {
+            let test = acting.engine.send_test(id, target).await?;
+            let recorded = acting.store().operations().record_test(acting.organization(), id, test, acting.engine.now()).await;
+            recorded.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))
+        });
+        let log = sent.await.map_err(|error| ServiceError::Unavailable(format!("the test broke off: {error}")))??;
+        tracing::info!(actor = %self.caller.actor, endpoint = %id, result = log.delivery.last_result, "endpoint tested");
+        Ok(log)
+    }
+
     async fn deliveries(&self, filter: DeliveryFilter) -> Result<DeliveryPage, ServiceError> {
         self.store().operations().deliveries(self.organization(), filter).await.map_err(unavailable)
     }

@@ -21,6 +21,9 @@ pub trait Operations: Send + Sync {
     /// Removes an endpoint with its credential. What was delivered there can still be read.
     async fn remove_endpoint(&self, id: EndpointId) -> Result<(), ServiceError>;
 
+    /// Sends an `alert.created` of a made-up alert to an endpoint at once and once, disabled or not. The delivery with its one try.
+    async fn test_endpoint(&self, id: EndpointId) -> Result<DeliveryLog, ServiceError>;
+
     /// A page of deliveries, newest first.
     async fn deliveries(&self, filter: DeliveryFilter) -> Result<DeliveryPage, ServiceError>;
 

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use chrono::Duration;
 use tokio::sync::watch;
 
-pub use self::operations::{Actor, OperatorStore, Redelivery, Settled};
+pub use self::operations::{Actor, EndpointTarget, OperatorStore, Redelivery, SentTest, Settled};
 pub use self::pulls::{PullEnd, PullLease, PullState};
 pub use self::sqlite::{SqliteOptions, SqliteStore};
 use crate::domain::time::Timestamp;

@@ -1,12 +1,15 @@
 //! The units of work behind the operator's routes: endpoints, deliveries, attempts that nobody could settle, counts, the audit log.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
-use super::StoreResult;
+use super::{AttemptRecord, StoreResult};
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AttemptId, DeliveryId, EndpointId, OrganizationId};
+use crate::domain::{Alert, AttemptId, DeliveryId, EndpointId, EventId, OrganizationId};
 use crate::service::{
-    AuditEntry, AuditState, Count, Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, UnsettledResolution,
+    AuditEntry, AuditState, Count, Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, Endpoint, EndpointAuth, EndpointChange, Secret,
+    UnsettledResolution,
 };
 
 /// Who changes something, as the audit log puts it down.
@@ -31,6 +34,28 @@ impl Actor {
     pub fn at_this_machine() -> Self {
         Self { name: "local".to_owned(), origin: Self::THIS_MACHINE.to_owned() }
     }
+}
+
+/// Where and how to send to an endpoint.
+#[derive(Debug, Clone)]
+pub struct EndpointTarget {
+    /// The address.
+    pub url: String,
+    /// The credential.
+    pub auth: EndpointAuth,
+    /// The secrets to sign with, newest first.
+    pub signing: Arc<[Secret]>,
+}
+
+/// A test that was sent to an endpoint.
+#[derive(Debug, Clone)]
+pub struct SentTest {
+    /// The event's id: its `webhook-id`.
+    pub event: EventId,
+    /// The body.
+    pub body: Arc<str>,
+    /// The try; its generation means nothing, and what follows it is `Delivered` or `Exhausted`.
+    pub record: AttemptRecord,
 }
 
 /// What came of sending a delivery again.
@@ -72,6 +97,18 @@ pub trait OperatorStore: Send + Sync {
 
     /// Removes an endpoint with its credential; its deliveries stay to be read. `false` when there is none such.
     async fn remove_endpoint(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool>;
+
+    /// Where and how to send to an endpoint, disabled or not; `None` when there is none such.
+    async fn target(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<Option<EndpointTarget>>;
+
+    /// Records a test that was sent: its event, its delivery and its try. `None` when the endpoint is gone meanwhile.
+    async fn record_test(
+        &self,
+        organization: OrganizationId,
+        endpoint: EndpointId,
+        test: SentTest,
+        now: Timestamp,
+    ) -> StoreResult<Option<DeliveryLog>>;
 
     /// A page of deliveries, newest first.
     async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage>;

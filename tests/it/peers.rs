@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use reqwest::Client;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::binary::{Server, run_ok};
 use crate::support::operations::{alerts, import};
+use crate::support::receiver::{Receiver, Request};
 
 /// A Python of its own in this directory, with these packages.
 fn python(directory: &Path, packages: &[&str]) -> PathBuf {
@@ -109,4 +110,40 @@ async fn schemathesis_finds_no_fault_of_the_server_and_no_answer_that_is_not_des
     }
     ask("/operator/v1", &operator).await;
     assert!(ask("/api/v1/alerts", &key).await["total"].as_u64() >= Some(40), "the data outlived it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs packages from PyPI"]
+async fn the_standards_own_library_verifies_deliveries_before_during_and_after_a_rotation() {
+    let directory = tempfile::tempdir().unwrap();
+    let python = python(directory.path(), &["standardwebhooks==1.*"]);
+    let data = directory.path().join("data");
+    let receiver = Receiver::start().await;
+    let told =
+        |arguments: &[&str]| -> Value { serde_json::from_str(&run_ok(&data, &[arguments, &["--output", "json"]].concat())).unwrap() };
+    let secret = |shown: &Value| shown["secret"].as_str().unwrap().to_owned();
+
+    let added = told(&["webhooks", "add", &receiver.url(), "--basic", "shop:s3cret", "--sign"]);
+    let id = added["id"].as_str().unwrap();
+    told(&["webhooks", "test", id]);
+    let rotated = told(&["webhooks", "update", id, "--rotate-secret"]);
+    told(&["webhooks", "test", id]);
+    let last = told(&["webhooks", "update", id, "--rotate-secret", "--overlap", "0"]);
+    told(&["webhooks", "test", id]);
+
+    let [first, second, third] = [&added, &rotated, &last].map(secret);
+    let case = |request: &Request, good: Vec<&String>, bad: Vec<&String>| {
+        let headers: Value =
+            ["webhook-id", "webhook-timestamp", "webhook-signature"].map(|name| (name, request.header(name))).into_iter().collect();
+        json!({"body": String::from_utf8(request.body.clone()).unwrap(), "headers": headers, "good": good, "bad": bad})
+    };
+    let requests = receiver.requests();
+    let cases = json!([
+        case(&requests[0], vec![&first], vec![&second]),
+        case(&requests[1], vec![&first, &second], vec![&third]),
+        case(&requests[2], vec![&third], vec![&first, &second]),
+    ]);
+    let file = directory.path().join("cases.json");
+    std::fs::write(&file, cases.to_string()).unwrap();
+    run(&python, &[concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/webhooks.py"), file.to_str().unwrap()]);
 }

@@ -1,5 +1,6 @@
 //! Deliveries to real receivers: bodies, credentials, retries, order.
 
+mod commands;
 mod disabling;
 mod dispatching;
 mod hostile;
@@ -9,4 +10,5 @@ mod receiving;
 mod recovering;
 mod sending;
 mod signing;
+mod testing;
 pub mod troubled;

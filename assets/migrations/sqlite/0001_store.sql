@@ -242,7 +242,8 @@ CREATE INDEX signing_secret_by_endpoint ON signing_secret (endpoint, ends_at);
 CREATE TABLE event (
     key INTEGER PRIMARY KEY,
     id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
-    alert INTEGER NOT NULL REFERENCES alert (key),
+    -- Null for a test, which tells of a made-up alert.
+    alert INTEGER REFERENCES alert (key),
     kind TEXT NOT NULL,
     at INTEGER NOT NULL,
     body TEXT NOT NULL,
@@ -255,9 +256,11 @@ CREATE TABLE delivery (
     id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
     event INTEGER NOT NULL REFERENCES event (key),
     endpoint INTEGER NOT NULL REFERENCES endpoint (key),
-    alert INTEGER NOT NULL,
+    alert INTEGER,
     kind TEXT NOT NULL,
     at INTEGER NOT NULL,
+    -- Whether an operator asked for it to try the endpoint out.
+    test INTEGER NOT NULL DEFAULT 0 CHECK (test IN (0, 1)),
     state TEXT NOT NULL CHECK (state IN ('pending', 'leased', 'delivered', 'exhausted', 'cancelled')),
     attempts INTEGER NOT NULL DEFAULT 0,
     -- Tries before the delivery was last sent again by hand: its gaps begin anew there.
@@ -278,7 +281,7 @@ CREATE INDEX delivery_by_alert ON delivery (alert, endpoint);
 CREATE INDEX delivery_by_arrival ON delivery (delivered_at) WHERE state = 'delivered';
 CREATE INDEX delivery_given_up ON delivery (given_up_at, endpoint) WHERE state IN ('exhausted', 'cancelled');
 CREATE INDEX delivery_by_event ON delivery (event);
-CREATE INDEX delivery_exhausted ON delivery (endpoint) WHERE state = 'exhausted';
+CREATE INDEX delivery_exhausted ON delivery (endpoint) WHERE state = 'exhausted' AND test = 0;
 
 -- The log of tries. `sent` is the address and the headers as JSON, with the credential masked; null where no request could be made.
 CREATE TABLE delivery_attempt (

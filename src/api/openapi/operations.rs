@@ -301,6 +301,9 @@ fn operators() -> Vec<Operation> {
         .id("The endpoint's id")
         .json(200, "Redelivered", "How many")
         .refused(409, "The endpoint is disabled"),
+        operator("post", "/operator/v1/endpoints/{id}/test", "testEndpoint", "Sends an alert.created of a made-up alert, at once and once")
+            .id("The endpoint's id")
+            .json(200, "DeliveryLog", "What came of it, taken or not"),
         operator("post", "/operator/v1/endpoints/{id}/secret", "rotateSecret", "Signs deliveries with another secret")
             .id("The endpoint's id")
             .json_body("NewSecret", "The secret, or nothing where one is to be made")

@@ -332,6 +332,7 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
             ("eventId", uuid()),
             ("event", text()),
             ("alertId", uuid()),
+            ("test", flag()),
             ("endpointId", uuid()),
             ("url", text()),
             ("state", one_of(DeliveryState::ALL.map(DeliveryState::as_str))),

@@ -1,7 +1,7 @@
 //! Deliveries: lists, one with its tries, sending again.
 
 use axum::response::Response;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Operator, Parameters, PathId, answer, page_size, shapes, uuid};
 use crate::api::problem::Problem;
@@ -35,12 +35,7 @@ pub(in crate::api) async fn list(operator: Operator, parameters: Parameters) -> 
 /// GET /operator/v1/deliveries/:id
 pub(in crate::api) async fn get(operator: Operator, PathId(id): PathId<DeliveryId>) -> Result<Response, Problem> {
     let log = operator.acting.delivery(id).await?;
-    let mut shown = shapes::delivery(&log.delivery);
-    if let Some(members) = shown.as_object_mut() {
-        members.insert("body".to_owned(), log.body.into());
-        members.insert("tries".to_owned(), log.tries.iter().map(shapes::delivery_try).collect::<Vec<Value>>().into());
-    }
-    Ok(answer(&shown))
+    Ok(answer(&shapes::delivery_log(&log)))
 }
 
 /// POST /operator/v1/deliveries/:id/redeliver

@@ -85,6 +85,11 @@ pub(in crate::api) async fn remove(operator: Operator, PathId(id): PathId<Endpoi
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
+/// POST /operator/v1/endpoints/:id/test
+pub(in crate::api) async fn test(operator: Operator, PathId(id): PathId<EndpointId>) -> Result<Response, Problem> {
+    Ok(answer(&shapes::delivery_log(&operator.acting.test_endpoint(id).await?)))
+}
+
 /// POST /operator/v1/endpoints/:id/redeliver
 pub(in crate::api) async fn redeliver(operator: Operator, PathId(id): PathId<EndpointId>) -> Result<Response, Problem> {
     let again = operator.acting.redeliver_exhausted(id).await?;

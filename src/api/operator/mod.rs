@@ -8,7 +8,7 @@ pub(super) mod deliveries;
 pub(super) mod endpoints;
 mod fields;
 pub(super) mod figures;
-mod shapes;
+pub(crate) mod shapes;
 
 use std::str::FromStr;
 

@@ -7,10 +7,11 @@ use crate::domain::Resolution;
 use crate::domain::resolution::InvalidReason;
 use crate::domain::time::to_iso;
 use crate::service::{
-    ApiClient, ApiKey, AtRisk, AuditEntry, Company, Count, Delivery, DeliveryTry, Endpoint, RejectedRow, SentRequest, UnsettledResolution,
+    ApiClient, ApiKey, AtRisk, AuditEntry, Company, Count, Delivery, DeliveryLog, DeliveryTry, Endpoint, RejectedRow, SentRequest,
+    UnsettledResolution,
 };
 
-pub(super) fn endpoint(endpoint: &Endpoint) -> Value {
+pub(crate) fn endpoint(endpoint: &Endpoint) -> Value {
     json!({
         "id": endpoint.id.to_string(),
         "url": endpoint.url,
@@ -25,12 +26,13 @@ pub(super) fn endpoint(endpoint: &Endpoint) -> Value {
     })
 }
 
-pub(super) fn delivery(delivery: &Delivery) -> Value {
+pub(crate) fn delivery(delivery: &Delivery) -> Value {
     json!({
         "id": delivery.id.to_string(),
         "eventId": delivery.event.to_string(),
         "event": delivery.kind.as_str(),
         "alertId": delivery.alert.to_string(),
+        "test": delivery.test,
         "endpointId": delivery.endpoint.to_string(),
         "url": delivery.url,
         "state": delivery.state.as_str(),
@@ -41,7 +43,7 @@ pub(super) fn delivery(delivery: &Delivery) -> Value {
     })
 }
 
-pub(super) fn delivery_try(one: &DeliveryTry) -> Value {
+fn delivery_try(one: &DeliveryTry) -> Value {
     json!({
         "number": one.number,
         "startedAt": to_iso(one.started_at),
@@ -51,6 +53,16 @@ pub(super) fn delivery_try(one: &DeliveryTry) -> Value {
         "answer": one.answer,
         "sent": one.sent.as_ref().map(sent),
     })
+}
+
+/// A delivery with its body and its tries.
+pub(crate) fn delivery_log(log: &DeliveryLog) -> Value {
+    let mut shown = delivery(&log.delivery);
+    if let Some(members) = shown.as_object_mut() {
+        members.insert("body".to_owned(), log.body.as_str().into());
+        members.insert("tries".to_owned(), log.tries.iter().map(delivery_try).collect::<Vec<Value>>().into());
+    }
+    shown
 }
 
 fn sent(sent: &SentRequest) -> Value {

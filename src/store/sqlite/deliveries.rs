@@ -1,6 +1,6 @@
 //! Deliveries as an operator sees them: lists, one with its tries, and sending again.
 
-use rusqlite::{Row, ToSql, params};
+use rusqlite::{Connection, Row, ToSql, params};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -13,8 +13,9 @@ use crate::domain::{AlertId, DeliveryId, EndpointId, EventId, EventKind, Organiz
 use crate::service::{Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, SentRequest};
 use crate::store::{Actor, Redelivery, StoreError, StoreResult};
 
-const COLUMNS: &str = "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key
-    FROM delivery d JOIN event v ON v.key = d.event JOIN endpoint p ON p.key = d.endpoint JOIN alert a ON a.key = d.alert";
+const COLUMNS: &str =
+    "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key, d.test
+    FROM delivery d JOIN event v ON v.key = d.event JOIN endpoint p ON p.key = d.endpoint LEFT JOIN alert a ON a.key = d.alert";
 
 fn read(row: &Row<'_>) -> StoreResult<Delivery> {
     let word: String = row.get(6)?;
@@ -25,7 +26,8 @@ fn read(row: &Row<'_>) -> StoreResult<Delivery> {
         id: DeliveryId(Uuid::from_bytes(row.get(0)?)),
         event: EventId(Uuid::from_bytes(row.get(1)?)),
         kind: EventKind::parse(&row.get::<_, String>(2)?),
-        alert: AlertId(Uuid::from_bytes(row.get(3)?)),
+        alert: AlertId(row.get::<_, Option<[u8; 16]>>(3)?.map_or(Uuid::nil(), Uuid::from_bytes)),
+        test: row.get(12)?,
         endpoint: EndpointId(Uuid::from_bytes(row.get(4)?)),
         url: row.get(5)?,
         state,
@@ -96,8 +98,7 @@ pub(super) fn page(reader: &Reader, organization: OrganizationId, filter: &Deliv
 }
 
 /// One delivery with its tries.
-pub(super) fn log(reader: &Reader, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>> {
-    let conn = &reader.conn;
+pub(super) fn log(conn: &Connection, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>> {
     let Some((key, delivery)) = find(conn, organization, id)? else { return Ok(None) };
     let mut statement = conn.prepare_cached(
         "SELECT attempt, started_at, duration, status, error, answer, sent FROM delivery_attempt WHERE delivery = ?1 ORDER BY attempt",
@@ -134,7 +135,7 @@ fn sent(text: &str) -> StoreResult<SentRequest> {
     Ok(SentRequest { url, headers })
 }
 
-fn find(conn: &rusqlite::Connection, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<(i64, Delivery)>> {
+fn find(conn: &Connection, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<(i64, Delivery)>> {
     let Some(organization) = organization_key(conn, organization)? else { return Ok(None) };
     let mut statement = conn.prepare_cached(&format!("{COLUMNS} WHERE p.organization = ?1 AND d.id = ?2"))?;
     let mut rows = statement.query(params![organization, id.0.as_bytes()])?;
@@ -182,7 +183,7 @@ pub(super) fn send_exhausted_again(
     let mut statement = conn.prepare_cached("SELECT key FROM endpoint WHERE id = ?1 AND organization = ?2 AND disabled_at IS NULL")?;
     let mut rows = statement.query(params![endpoint.0.as_bytes(), owner])?;
     let Some(key) = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()? else { return Ok(None) };
-    let sql = format!("{DUE_AGAIN} WHERE endpoint = ?2 AND state IN ('exhausted', 'cancelled')");
+    let sql = format!("{DUE_AGAIN} WHERE endpoint = ?2 AND state IN ('exhausted', 'cancelled') AND test = 0");
     let again = conn.prepare_cached(&sql)?.execute(params![micros(now), key])?;
     if again > 0 {
         audit::record(unit, by, organization, Action::DeliveriesSentAgain, &endpoint.to_string(), &format!("{again} given up"), now)?;

@@ -16,7 +16,7 @@ use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{EndpointId, OrganizationId};
 use crate::service::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret, SigningChange};
 use crate::store::seal::{Place, Seal};
-use crate::store::{Actor, StoreError, StoreResult};
+use crate::store::{Actor, EndpointTarget, StoreError, StoreResult};
 
 fn place(id: &EndpointId) -> Place<'_> {
     Place { table: "endpoint", row: id.0.as_bytes(), column: "credential" }
@@ -89,7 +89,8 @@ pub(super) fn of(reader: &Reader, organization: OrganizationId) -> StoreResult<V
     Ok(endpoints)
 }
 
-fn find(conn: &Connection, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<(i64, Endpoint)>> {
+/// One endpoint with its key.
+pub(super) fn find(conn: &Connection, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<(i64, Endpoint)>> {
     let mut statement = conn.prepare_cached(&format!("{COLUMNS} AND e.id = ?2"))?;
     let mut rows = statement.query(params![organization.0.as_bytes(), id.0.as_bytes()])?;
     rows.next()?.map(|row| Ok((row.get(6)?, read(row)?))).transpose()
@@ -189,6 +190,24 @@ pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<Target
         targets.push(Target { key, id, url: row.get(2)?, auth: auth(row, id, &unit.shared.seal)?, signing });
     }
     Ok(targets)
+}
+
+/// Where and how to send to an endpoint, disabled or not.
+pub(super) fn target(
+    conn: &Connection,
+    seal: &Seal,
+    organization: OrganizationId,
+    id: EndpointId,
+    now: Timestamp,
+) -> StoreResult<Option<EndpointTarget>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT e.key, e.id, e.url, e.header_name, e.credential FROM endpoint e JOIN organization o ON o.key = e.organization
+         WHERE o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL",
+    )?;
+    let mut rows = statement.query(params![organization.0.as_bytes(), id.0.as_bytes()])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let signing = signing::in_force(conn, seal, row.get(0)?, now)?;
+    Ok(Some(EndpointTarget { url: row.get(2)?, auth: auth(row, id, seal)?, signing }))
 }
 
 fn auth(row: &Row<'_>, id: EndpointId, seal: &Seal) -> StoreResult<EndpointAuth> {

@@ -244,7 +244,7 @@ fn decisions(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
 
 fn deliveries(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
     let waiting = count(conn, "SELECT count(*) FROM delivery WHERE state IN ('pending', 'leased')")?;
-    let exhausted = count(conn, "SELECT count(*) FROM delivery WHERE state = 'exhausted'")?;
+    let exhausted = count(conn, "SELECT count(*) FROM delivery WHERE state = 'exhausted' AND test = 0")?;
     let overdue: i64 = conn.query_row(
         "SELECT count(*) FROM delivery d JOIN endpoint e ON e.key = d.endpoint
          WHERE d.state = 'pending' AND d.due < ?1 AND e.disabled_at IS NULL",

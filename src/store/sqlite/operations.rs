@@ -12,14 +12,14 @@ use super::counts::NO_DAY;
 use super::readers::Reader;
 use super::rows::{self, moment, organization_key};
 use super::writer::{Kind, Unit};
-use super::{SqliteStore, deliveries, endpoints};
+use super::{SqliteStore, deliveries, endpoints, outbox};
 use crate::domain::resolution::decide;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertId, AlertStatus, AlertType, AttemptId, DeliveryId, EndpointId, OrganizationId, OutcomeId, Provider};
 use crate::service::{
     AuditEntry, AuditState, Count, DeliveryFilter, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, UnsettledResolution,
 };
-use crate::store::{Actor, AttemptEnd, CommitRequest, OperatorStore, Redelivery, Settled, StoreResult};
+use crate::store::{Actor, AttemptEnd, CommitRequest, EndpointTarget, OperatorStore, Redelivery, SentTest, Settled, StoreResult};
 
 #[async_trait]
 impl OperatorStore for SqliteStore {
@@ -43,12 +43,28 @@ impl OperatorStore for SqliteStore {
         self.writer.write(Kind::Visible, move |unit| endpoints::remove(unit, &by, organization, id, now)).await
     }
 
+    async fn target(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<Option<EndpointTarget>> {
+        let shared = Arc::clone(&self.shared);
+        self.readers.read(move |reader| endpoints::target(&reader.conn, &shared.seal, organization, id, now)).await
+    }
+
+    async fn record_test(
+        &self,
+        organization: OrganizationId,
+        endpoint: EndpointId,
+        test: SentTest,
+        now: Timestamp,
+    ) -> StoreResult<Option<DeliveryLog>> {
+        let by = Arc::clone(&self.by);
+        self.writer.write(Kind::Visible, move |unit| outbox::record_test(unit, &by, organization, endpoint, &test, now)).await
+    }
+
     async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage> {
         self.readers.read(move |reader| deliveries::page(reader, organization, &filter)).await
     }
 
     async fn delivery(&self, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>> {
-        self.readers.read(move |reader| deliveries::log(reader, organization, id)).await
+        self.readers.read(move |reader| deliveries::log(&reader.conn, organization, id)).await
     }
 
     async fn redeliver(&self, organization: OrganizationId, id: DeliveryId, now: Timestamp) -> StoreResult<Redelivery> {

@@ -8,14 +8,16 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use serde_json::json;
 use uuid::Uuid;
 
+use super::audit::{self, Action};
+use super::deliveries;
 use super::endpoints::{self, Target};
 use super::readers::Reader;
 use super::rows::{micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, DeliveryId, EndpointId, EventId, EventKind, InstanceId};
-use crate::service::{DeliveryState, SentRequest};
-use crate::store::{AttemptRecord, DueDelivery, NextStep, StoreError, StoreResult};
+use crate::domain::{Alert, DeliveryId, EndpointId, EventId, EventKind, InstanceId, OrganizationId};
+use crate::service::{DeliveryLog, DeliveryState, SentRequest};
+use crate::store::{Actor, AttemptRecord, DueDelivery, NextStep, SentTest, StoreError, StoreResult};
 
 /// `alert.resolved` waits so long at most for the `alert.created` of its alert (decisions, Webhooks).
 const ORDER_WAIT: Duration = Duration::minutes(2);
@@ -180,6 +182,62 @@ pub(super) fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp)
     Ok(())
 }
 
+/// Records a test that was sent. It is nobody's alert, waits for nothing and is never held against the endpoint; a success counts as one.
+pub(super) fn record_test(
+    unit: &Unit<'_>,
+    by: &Actor,
+    organization: OrganizationId,
+    endpoint: EndpointId,
+    test: &SentTest,
+    now: Timestamp,
+) -> StoreResult<Option<DeliveryLog>> {
+    let conn = unit.conn;
+    let Some((endpoint_key, _)) = endpoints::find(conn, organization, endpoint)? else { return Ok(None) };
+    let (kind, at, record) = (EventKind::AlertCreated, micros(test.record.started_at), &test.record);
+    conn.prepare_cached("INSERT INTO event (id, alert, kind, at, body, changed) VALUES (?1, NULL, ?2, ?3, ?4, ?5)")?.execute(params![
+        test.event.0.as_bytes(),
+        kind.as_str(),
+        at,
+        &*test.body,
+        unit.change
+    ])?;
+    let event = conn.last_insert_rowid();
+    let delivered = record.next == NextStep::Delivered;
+    let state = if delivered { DeliveryState::Delivered } else { DeliveryState::Exhausted };
+    let ended = micros(now);
+    let result = result(record);
+    conn.prepare_cached(
+        "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, delivered_at, given_up_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, 1, ?5, ?7, ?8, ?9)",
+    )?
+    .execute(params![
+        record.delivery.0.as_bytes(),
+        event,
+        endpoint_key,
+        kind.as_str(),
+        at,
+        state.as_str(),
+        result,
+        delivered.then_some(ended),
+        (!delivered).then_some(ended),
+    ])?;
+    log_try(conn, conn.last_insert_rowid(), 1, record)?;
+    if delivered {
+        endpoints::succeeded(conn, endpoint_key)?;
+    }
+    audit::record(unit, by, organization, Action::EndpointTested, &endpoint.to_string(), &result.unwrap_or_default(), now)?;
+    deliveries::log(conn, organization, record.delivery)
+}
+
+/// What a try came to, in a word.
+fn result(record: &AttemptRecord) -> Option<String> {
+    match (record.status, &record.error) {
+        (_, Some(error)) => Some(error.clone()),
+        (Some(status), None) => Some(status.to_string()),
+        (None, None) => None,
+    }
+}
+
 fn log_try(conn: &Connection, delivery: i64, attempt: i64, record: &AttemptRecord) -> StoreResult<()> {
     let answer = &record.answer[..record.answer.floor_char_boundary(ANSWER_BYTES)];
     conn.prepare_cached("INSERT INTO delivery_attempt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
@@ -228,16 +286,11 @@ fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord,
         }
     };
     let given_up_at = matches!(state, DeliveryState::Exhausted | DeliveryState::Cancelled).then(|| micros(now));
-    let result = match (record.status, &record.error) {
-        (_, Some(error)) => Some(error.clone()),
-        (Some(status), None) => Some(status.to_string()),
-        (None, None) => None,
-    };
     conn.prepare_cached(
         "UPDATE delivery SET state = ?2, attempts = attempts + 1, due = coalesce(?3, due), last_result = ?4, delivered_at = ?5,
                              given_up_at = ?6, lease_until = NULL, instance = NULL WHERE key = ?1",
     )?
-    .execute(params![delivery, state.as_str(), due, result, delivered_at, given_up_at])?;
+    .execute(params![delivery, state.as_str(), due, result(record), delivered_at, given_up_at])?;
     Ok(())
 }
 

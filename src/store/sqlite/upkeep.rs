@@ -29,7 +29,7 @@ pub(super) fn depths(reader: &Reader) -> StoreResult<Depths> {
         pending: pending.unsigned_abs(),
         oldest_due: oldest.map(moment).transpose()?,
         leased: count(conn, "SELECT count(*) FROM delivery WHERE state = 'leased'", None)?,
-        exhausted: count(conn, "SELECT count(*) FROM delivery WHERE state = 'exhausted'", None)?,
+        exhausted: count(conn, "SELECT count(*) FROM delivery WHERE state = 'exhausted' AND test = 0", None)?,
         inflight: count(conn, RUNNING, Some("INFLIGHT"))?,
         unknown: count(conn, RUNNING, Some("UNKNOWN"))?,
         parked: count(conn, RUNNING, Some("PARKED"))?,

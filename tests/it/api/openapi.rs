@@ -192,6 +192,7 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     );
     call("get", "/operator/v1/endpoints/{id}", endpoint.clone(), "", &operator, None, 200);
     call("post", "/operator/v1/deliveries/{id}/redeliver", delivery, "", &operator, None, 409);
+    call("post", "/operator/v1/endpoints/{id}/test", endpoint.clone(), "", &operator, None, 200);
     let secret = "/operator/v1/endpoints/{id}/secret";
     call("post", secret, endpoint.clone(), "", &operator, Some((json_type, "{}".to_owned())), 200);
     call("post", secret, endpoint.clone(), "", &operator, Some((json_type, r#"{"secret":"x"}"#.to_owned())), 400);

@@ -401,6 +401,7 @@ async fn nothing_of_another_organization_is_seen_or_changed() {
         (Method::PATCH, format!("/endpoints/{endpoint}"), value!({"enabled": false})),
         (Method::DELETE, format!("/endpoints/{endpoint}"), value!({})),
         (Method::POST, format!("/endpoints/{endpoint}/redeliver"), value!({})),
+        (Method::POST, format!("/endpoints/{endpoint}/test"), value!({})),
         (Method::POST, format!("/endpoints/{endpoint}/secret"), value!({})),
         (Method::DELETE, format!("/endpoints/{endpoint}/secret"), value!({})),
         (Method::GET, format!("/deliveries/{delivery}"), value!({})),

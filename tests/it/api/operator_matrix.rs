@@ -52,6 +52,7 @@ fn rows() -> Vec<Row> {
         row("GET", "/operator/v1/endpoints/{id}", Of::Endpoint, None, 200),
         row("PATCH", "/operator/v1/endpoints/{id}", Of::Endpoint, Some(value!({"url": "https://moved.example/"})), 200),
         row("POST", "/operator/v1/endpoints/{id}/redeliver", Of::Endpoint, None, 200),
+        row("POST", "/operator/v1/endpoints/{id}/test", Of::Endpoint, None, 200),
         row("POST", "/operator/v1/endpoints/{id}/secret", Of::Endpoint, Some(value!({"overlapHours": 1})), 200),
         row("DELETE", "/operator/v1/endpoints/{id}/secret", Of::Endpoint, None, 200),
         row("POST", "/operator/v1/endpoints", Of::Nothing, Some(endpoint), 201),

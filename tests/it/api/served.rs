@@ -14,7 +14,9 @@ use avert::providers::{AlertProvider, Capabilities, LookUp, Providers, Submissio
 use avert::service::{AlertService, CreatedClient, IncomingAlert, IngestOptions, KeyScope, OperatorService};
 use avert::store::Store;
 use avert::store::sqlite::{SqliteOptions, SqliteStore};
+use avert::webhooks::{Sender, SenderSettings};
 use avert::wire::EventBody;
+use reqwest::dns::{Name, Resolve, Resolving};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -100,6 +102,7 @@ impl Served {
         let network = Arc::new(Network { simulator, holding: AtomicBool::new(false), gate: Semaphore::new(0), arrived: sender });
         let settings = EngineSettings { wait_for_winner: Duration::from_millis(50), ..EngineSettings::default() };
         let engine = Engine::new(store.clone(), Providers::all(network.clone()), clock.clone(), settings);
+        engine.send_tests_with(sender_to_nowhere());
         let acting = engine.acting_for(engine.local_caller(None).await.unwrap());
         let key = acting.create_key(KeyScope::Alerts).await.unwrap().secret.reveal().to_owned();
         let operator_key = acting.create_key(KeyScope::Operator).await.unwrap().secret.reveal().to_owned();
@@ -245,4 +248,18 @@ pub async fn refused(response: Response, status: u16, code: &str) -> Value {
 /// The fields at fault in a refusal.
 pub fn fields(problem: &Value) -> Vec<&str> {
     problem["errors"].as_array().unwrap().iter().map(|error| error["field"].as_str().unwrap()).collect()
+}
+
+/// A sender for which no name has an address.
+fn sender_to_nowhere() -> Sender {
+    struct NoNames;
+
+    impl Resolve for NoNames {
+        fn resolve(&self, _: Name) -> Resolving {
+            Box::pin(async { Err("no such name".into()) })
+        }
+    }
+
+    let names: Arc<dyn Resolve> = Arc::new(NoNames);
+    Sender::with_names(SenderSettings::default(), &names).unwrap()
 }

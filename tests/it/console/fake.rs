@@ -489,6 +489,7 @@ pub fn delivery(
         event: EventId(Uuid::from_u128(8)),
         kind,
         alert,
+        test: false,
         endpoint: EndpointId(Uuid::from_u128(9)),
         url: "https://shop.example/hooks/alerts".to_owned(),
         state,

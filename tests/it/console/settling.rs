@@ -36,6 +36,10 @@ impl Operations for Fake {
         not_asked()
     }
 
+    async fn test_endpoint(&self, _id: EndpointId) -> Result<DeliveryLog, ServiceError> {
+        not_asked()
+    }
+
     async fn delivery(&self, _id: DeliveryId) -> Result<DeliveryLog, ServiceError> {
         not_asked()
     }

@@ -57,6 +57,11 @@ impl House {
         self.directory.as_ref().expect("the house that made its data").path()
     }
 
+    /// Makes the engine able to try endpoints on this machine out.
+    pub fn sends_tests(&self) {
+        self.whole.send_tests_with(sender());
+    }
+
     /// Forgets what has served its time.
     pub async fn forget(&self) {
         self.whole.forget_once().await.unwrap();

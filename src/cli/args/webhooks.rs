@@ -1,0 +1,176 @@
+//! The flags of `avert webhooks`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::OrganizationArgs;
+use crate::domain::{AlertId, DeliveryId, EndpointId, EventId, EventKind};
+use crate::service::DeliveryState;
+
+/// `avert webhooks`.
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum WebhooksCommand {
+    /// Add an address. It needs a credential that it knows avert by: Basic or a header of its own
+    Add(WebhookAddArgs),
+    /// The addresses there are
+    List {
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+    /// Change an address, its credential or its signing secret; disable or enable it
+    Update(Box<WebhookUpdateArgs>),
+    /// Send nothing there any more, and forget its credential
+    Remove {
+        /// The endpoint's id, as `avert webhooks list` shows it
+        id: EndpointId,
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+    /// Send an alert.created of a made-up alert, now and once. Exit code 1 where it is not taken
+    Test {
+        /// The endpoint's id, as `avert webhooks list` shows it
+        id: EndpointId,
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+    /// What was sent and is to be sent, newest first
+    Deliveries(Box<WebhookDeliveriesArgs>),
+    /// Every try of one delivery: what was sent and what came back
+    Attempts {
+        /// The delivery's id, as `avert webhooks deliveries` shows it
+        id: DeliveryId,
+        #[command(flatten)]
+        organization: OrganizationArgs,
+    },
+    /// Send one delivery again, or all of an endpoint that were given up
+    Redeliver(WebhookRedeliverArgs),
+}
+
+/// `avert webhooks update`.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct WebhookUpdateArgs {
+    /// The endpoint's id, as `avert webhooks list` shows it
+    pub(in crate::cli) id: EndpointId,
+    /// Another address
+    #[arg(long)]
+    pub(in crate::cli) url: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) credential: CredentialArgs,
+    /// Sign with a new secret, which is shown this once; the old one signs along for a while
+    #[arg(long, group = "signing")]
+    pub(in crate::cli) rotate_secret: bool,
+    /// Sign with the secret of a file (whsec_…), or of stdin with -; the old one signs along for a while
+    #[arg(long, value_name = "FILE", group = "signing")]
+    pub(in crate::cli) secret_file: Option<PathBuf>,
+    /// Sign nothing any more
+    #[arg(long, group = "signing")]
+    pub(in crate::cli) no_secret: bool,
+    /// How many hours the old secret signs along, 0 to 720; 0 ends every older one at once [default: 24]
+    #[arg(long, value_name = "HOURS", requires = "signing", conflicts_with = "no_secret")]
+    pub(in crate::cli) overlap: Option<u32>,
+    /// Send there again
+    #[arg(long, conflicts_with = "disable")]
+    pub(in crate::cli) enable: bool,
+    /// Send nothing there; what waits is cancelled
+    #[arg(long)]
+    pub(in crate::cli) disable: bool,
+    #[command(flatten)]
+    pub(in crate::cli) organization: OrganizationArgs,
+}
+
+/// `avert webhooks deliveries`.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct WebhookDeliveriesArgs {
+    /// In one of these states: pending, leased, delivered, exhausted, cancelled
+    #[arg(long, value_name = "STATE,…", value_delimiter = ',', value_parser = delivery_state)]
+    pub(in crate::cli) state: Vec<DeliveryState>,
+    /// To this endpoint
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) endpoint: Option<EndpointId>,
+    /// Of this alert
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) alert: Option<AlertId>,
+    /// Of this kind of event, alert.created or alert.resolved, or of the event with this id
+    #[arg(long, value_name = "EVENT", value_parser = which_event)]
+    pub(in crate::cli) event: Option<WhichEvent>,
+    /// At most so many, 1 to 100
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(in crate::cli) size: u32,
+    /// Those behind this one: the `next` of the page before
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) after: Option<DeliveryId>,
+    #[command(flatten)]
+    pub(in crate::cli) organization: OrganizationArgs,
+}
+
+/// An event, or a kind of events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) enum WhichEvent {
+    Kind(EventKind),
+    One(EventId),
+}
+
+fn delivery_state(text: &str) -> Result<DeliveryState, String> {
+    let known = DeliveryState::ALL.into_iter().find(|state| state.as_str() == text);
+    known.ok_or_else(|| format!("one of {}", DeliveryState::ALL.map(DeliveryState::as_str).join(", ")))
+}
+
+fn which_event(text: &str) -> Result<WhichEvent, String> {
+    let kinds = [EventKind::AlertCreated, EventKind::AlertResolved];
+    if let Some(kind) = kinds.into_iter().find(|kind| kind.as_str() == text) {
+        return Ok(WhichEvent::Kind(kind));
+    }
+    text.parse().map(WhichEvent::One).map_err(|_| "alert.created, alert.resolved, or the UUID of an event".to_owned())
+}
+
+/// `avert webhooks redeliver`.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct WebhookRedeliverArgs {
+    /// The delivery's id, as `avert webhooks deliveries` shows it
+    #[arg(required_unless_present = "exhausted", conflicts_with = "exhausted")]
+    pub(in crate::cli) id: Option<DeliveryId>,
+    /// Everything that was given up: exhausted, or cancelled when the endpoint was disabled
+    #[arg(long, requires = "endpoint")]
+    pub(in crate::cli) exhausted: bool,
+    /// Of this endpoint
+    #[arg(long, value_name = "ID", requires = "exhausted")]
+    pub(in crate::cli) endpoint: Option<EndpointId>,
+    #[command(flatten)]
+    pub(in crate::cli) organization: OrganizationArgs,
+}
+
+/// `avert webhooks add`.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct WebhookAddArgs {
+    /// Where events are sent: an http or https address
+    pub(in crate::cli) url: String,
+    #[command(flatten)]
+    pub(in crate::cli) credential: CredentialArgs,
+    /// Sign what is sent with a new secret, which is shown this once
+    #[arg(long, conflicts_with = "secret_file")]
+    pub(in crate::cli) sign: bool,
+    /// Sign what is sent with the secret of a file (whsec_…), or of stdin with - [env: AVERT_WEBHOOK_SECRET]
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) secret_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) organization: OrganizationArgs,
+}
+
+/// The credential of an endpoint: at most one of these, else one of the two environment variables.
+#[derive(Debug, Clone, Default, Args)]
+#[group(multiple = false)]
+pub(in crate::cli) struct CredentialArgs {
+    /// Basic credential [env: AVERT_WEBHOOK_BASIC]
+    #[arg(long, value_name = "USER:PASS")]
+    pub(in crate::cli) basic: Option<String>,
+    /// The same from a file
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) basic_file: Option<PathBuf>,
+    /// A header of the receiver's choice [env: AVERT_WEBHOOK_HEADER]
+    #[arg(long, value_name = "Name: value")]
+    pub(in crate::cli) header: Option<String>,
+    /// The same from a file
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) header_file: Option<PathBuf>,
+}

@@ -1,0 +1,85 @@
+//! Trying an endpoint out: an `alert.created` of a made-up alert, sent at once and once.
+
+use chrono::TimeDelta;
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use super::{Engine, later_by};
+use crate::domain::{
+    Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, Provider, Timestamp,
+};
+use crate::service::ServiceError;
+use crate::store::{AttemptRecord, DueDelivery, EndpointTarget, NextStep, RenderEvent as _, SentTest};
+use crate::webhooks::Sender;
+use crate::wire::EventBody;
+
+impl Engine {
+    /// Sends tests with this sender. Only the first one counts.
+    pub fn send_tests_with(&self, sender: Sender) {
+        let _ = self.inner.sender.set(sender);
+    }
+
+    /// Work that goes on when nobody waits for it any more.
+    pub(super) fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+        self.inner.tasks.spawn(work)
+    }
+
+    /// Sends a test and says what came of it.
+    pub(super) async fn send_test(&self, endpoint: EndpointId, target: EndpointTarget) -> Result<SentTest, ServiceError> {
+        let sender = self.inner.sender.get().ok_or_else(|| ServiceError::Unavailable("no webhooks are sent from here".to_owned()))?;
+        let (event, now) = (EventId::generate(), self.now());
+        let body = EventBody.render(&EventKind::AlertCreated, &made_up(event, now), now);
+        let due = DueDelivery {
+            delivery: DeliveryId::generate(),
+            generation: 0,
+            event,
+            body: body.into(),
+            attempt: 1,
+            endpoint,
+            url: target.url,
+            auth: target.auth,
+            signing: target.signing,
+        };
+        let tried = sender.send(&due, now).await;
+        let taken = tried.status().is_some_and(|status| (200..300).contains(&status));
+        let record = AttemptRecord {
+            delivery: due.delivery,
+            generation: due.generation,
+            started_at: tried.started_at,
+            duration: TimeDelta::from_std(tried.duration).unwrap_or(TimeDelta::MAX),
+            status: tried.status(),
+            error: tried.error,
+            answer: tried.answer,
+            sent: tried.sent,
+            judged_at: self.trusted_now(),
+            next: if taken { NextStep::Delivered } else { NextStep::Exhausted },
+        };
+        Ok(SentTest { event, body: due.body, record })
+    }
+}
+
+/// An alert that no network raised, and that looks like it: every id is nil, and the provider's begins with `TEST-`.
+fn made_up(event: EventId, now: Timestamp) -> Alert {
+    let number: String = event.to_string().chars().filter(char::is_ascii_hexdigit).collect();
+    Alert {
+        provider_id: format!("TEST-{}", number.to_uppercase()),
+        alert_time: Some(now),
+        enrollment_id: Some(EnrollmentId(Uuid::nil())),
+        company_id: Some(CompanyId(Uuid::nil())),
+        issuer: "Test Bank".to_owned(),
+        card_bin: "000000".to_owned(),
+        card_last_four: "0000".to_owned(),
+        transaction_time: Some(now),
+        merchant_descriptor: "TEST*WEBHOOK".to_owned(),
+        merchant_id: "TEST".to_owned(),
+        merchant_name: "Test Merchant".to_owned(),
+        amount: "1.00".parse().ok(),
+        currency: Currency::new("USD"),
+        transaction_type: "eCommerce".to_owned(),
+        initiated_by: "issuer".to_owned(),
+        created_at: Some(now),
+        updated_at: Some(now),
+        deadline: Deadline::At(later_by(now, TimeDelta::hours(24))),
+        ..Alert::new(AlertId(Uuid::nil()), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+    }
+}
