@@ -4,4 +4,5 @@ mod deaths;
 mod nodes;
 mod parked;
 mod races;
+mod safeguards;
 mod taking_over;

@@ -51,7 +51,7 @@ enum End {
 }
 
 /// A network that promises this about lost answers.
-fn promising(promise: &str) -> Arc<Simulator> {
+pub(super) fn promising(promise: &str) -> Arc<Simulator> {
     let capabilities = Capabilities {
         lookup: promise.contains("lookup"),
         idempotent: promise.contains("idempotent"),
