@@ -95,7 +95,13 @@ impl App {
             };
             format!("Since {} nothing can be recorded: {why}. It is tried again by itself.", since.format("%H:%M"))
         });
-        self.toasts.lines(lasting.as_deref(), width)
+        // What is wrong with a search is the nearest matter while one types.
+        let search = self.queue.search.as_ref().filter(|_| self.is_searching() && list::error_is_long(&self.queue));
+        let wrong = search.and_then(|search| search.error.as_ref()).map(ToString::to_string);
+        match wrong {
+            Some(wrong) => toasts::warning_lines(&wrong, width),
+            None => self.toasts.lines(lasting.as_deref(), width),
+        }
     }
 
     /// What this console is set to, for the Settings screen.

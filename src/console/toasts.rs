@@ -81,10 +81,6 @@ impl Toasts {
     /// The lines of a screen of this width: what lasts in one line, then the news, the newest last and in full as far as there is room.
     pub fn lines(&self, lasting: Option<&str>, width: u16) -> Vec<NoteLine> {
         let room = width.saturating_sub(2 * MARGIN + SIGN);
-        let note = |tone: Tone, lines: Vec<String>| -> Vec<NoteLine> {
-            let first = |index: usize| (index == 0).then_some(tone);
-            lines.into_iter().enumerate().map(|(index, text)| NoteLine { tone: first(index), text }).collect()
-        };
         let mut lines = lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&clean(text), room, 1)));
         let mut news: Vec<NoteLine> = Vec::new();
         for toast in self.all.iter().rev() {
@@ -99,6 +95,16 @@ impl Toasts {
         lines.extend(news);
         lines
     }
+}
+
+/// A note's lines: the sign stands before the first.
+fn note(tone: Tone, lines: Vec<String>) -> Vec<NoteLine> {
+    lines.into_iter().enumerate().map(|(index, text)| NoteLine { tone: (index == 0).then_some(tone), text }).collect()
+}
+
+/// Something that went wrong, in all the lines there are.
+pub fn warning_lines(text: &str, width: u16) -> Vec<NoteLine> {
+    note(Tone::Bad, wrap_to(&clean(text), width.saturating_sub(2 * MARGIN + SIGN), MOST_LINES))
 }
 
 /// Draws the lines, one below the other.

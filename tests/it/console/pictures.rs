@@ -121,6 +121,15 @@ fn a_search_that_cannot_be_understood() {
 }
 
 #[test]
+fn a_search_of_which_much_is_to_be_said() {
+    pictures("search-sort", doubled, |rig| {
+        rig.press("/");
+        rig.type_text("sort:nothing");
+        rig.advance(Duration::milliseconds(200));
+    });
+}
+
+#[test]
 fn a_search_that_finds_nothing() {
     pictures("search-nothing", doubled, |rig| {
         rig.press("/");

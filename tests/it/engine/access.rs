@@ -2,7 +2,7 @@
 
 use avert::domain::time::Clock;
 use avert::engine::EngineSettings;
-use avert::service::{AlertService, Environment, KeyScope, OperatorService, ServiceError};
+use avert::service::{AlertService, CredentialKind, CredentialService, Environment, KeyScope, OperatorService, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 
@@ -132,6 +132,26 @@ async fn a_key_works_only_within_its_scope(#[case] has: KeyScope, #[case] needs:
     let why = refused(engine.authenticate(created.secret.reveal(), needs).await);
 
     assert!(why.contains(has.as_str()) && why.contains(needs.as_str()), "{why}");
+}
+
+#[rstest]
+#[case(CredentialKind::Key(KeyScope::Alerts))]
+#[case(CredentialKind::Key(KeyScope::Operator))]
+#[case(CredentialKind::Client)]
+#[tokio::test]
+async fn a_second_revocation_says_that_it_is_one_and_changes_nothing(#[case] kind: CredentialKind) {
+    let (directory, clock) = (tempfile::tempdir().unwrap(), ManualClock::at(NOON));
+    let acting = acting(&engine_on(directory.path(), &clock, &network(true, true))).await;
+    let created = acting.create_credential(kind).await.unwrap();
+
+    let first = acting.revoke_credential(kind, &created.credential.id).await.unwrap();
+    clock.advance(Duration::seconds(1));
+    let second = acting.revoke_credential(kind, &created.credential.id).await.unwrap();
+
+    assert_eq!((first.already, second.already), (false, true));
+    assert_eq!(first.credential, second.credential);
+    let listed = acting.credentials().await.unwrap();
+    assert_eq!((listed.credentials, listed.organization.as_str()), (vec![first.credential], "default"));
 }
 
 #[tokio::test]

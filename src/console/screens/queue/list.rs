@@ -29,7 +29,8 @@ pub fn draw(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, hits: &mut Hi
     draw_chips(queue, look, frame, &regions, hits);
     let placed = columns::lay_out(&columns::shown(&queue.columns, queue.listing.filter()), regions.row_room());
     // The words of an error need the line of the titles too, where they are long: no row is hidden for them.
-    if search_error(queue, &regions).is_none_or(|lines| regions.chips.y + 1 + lines <= regions.heads.y) {
+    let needed = search_error_lines(queue, &regions).filter(|lines| regions.chips.y + lines <= regions.heads.y);
+    if needed.is_none_or(|lines| regions.chips.y + lines < regions.heads.y) {
         draw_heads(queue, look, frame.buffer_mut(), &regions, &placed, hits);
     }
     hits.push(regions.rows, Hit::List);
@@ -131,9 +132,11 @@ fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &R
         frame.buffer_mut().set_style(field, theme.page.patch(theme.field));
         search.input.draw(frame, field, theme.page.patch(theme.field), true);
         if let Some(error) = &search.error {
-            let lines = usize::from(regions.heads.y - area.y);
-            for (line, y) in text::wrap_to(&clean(&error.to_string()), area.width, lines).iter().zip(area.y + 1..) {
-                Pen::new(frame.buffer_mut(), Rect { y, ..area }).put(line, theme.warning);
+            // Longer ones stand above the footer, which has the whole width.
+            if !error_is_long(queue) {
+                for (line, y) in text::wrap(&clean(&error.to_string()), area.width).iter().zip(area.y + 1..) {
+                    Pen::new(frame.buffer_mut(), Rect { y, ..area }).put(line, theme.warning);
+                }
             }
         }
         return;
@@ -159,11 +162,15 @@ fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &R
 }
 
 /// How many lines the words of what is wrong with the search take below it.
-fn search_error(queue: &Queue, regions: &Regions) -> Option<u16> {
+fn search_error_lines(queue: &Queue, regions: &Regions) -> Option<u16> {
     let error = queue.search.as_ref()?.error.as_ref()?;
-    let most = usize::from(regions.heads.y - regions.chips.y);
-    let lines = text::wrap_to(&clean(&error.to_string()), regions.chips.width.saturating_sub(3), most);
-    u16::try_from(lines.len()).ok()
+    u16::try_from(text::wrap(&clean(&error.to_string()), regions.chips.width.saturating_sub(3)).len()).ok()
+}
+
+/// Whether the words of what is wrong with the search need more room than there is below it.
+pub fn error_is_long(queue: &Queue) -> bool {
+    let regions = queue.regions();
+    search_error_lines(queue, &regions).is_some_and(|lines| regions.chips.y + lines > regions.heads.y)
 }
 
 fn draw_heads(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed], hits: &mut Hits) {
@@ -307,11 +314,13 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, figure: Style, qu
 fn marker(alert: &Alert, double: Option<bool>, look: &Look<'_>) -> Option<(&'static str, Style)> {
     if alert.outcome.is_some() {
         None
-    } else if let Some(refunded) = double {
-        // Amber where answering it with a refund may pay a second time.
-        Some(("⚠", if refunded { look.theme.warning } else { look.theme.quiet }))
+    } else if double == Some(true) {
+        // A refund may be the second one.
+        Some(("⚠", look.theme.warning))
     } else if alert.network_rule_applied() {
         Some(("R", look.theme.rule))
+    } else if double.is_some() {
+        Some(("⚠", look.theme.quiet))
     } else if alert.alert_type.is_notice() {
         Some(("i", look.theme.quiet))
     } else {
