@@ -223,6 +223,7 @@ fn a_view_that_was_deleted_is_brought_back() {
     rig.press("u");
 
     assert!(rig.screen().contains("Mine is back."), "{}", rig.screen());
+    assert!(rig.screen().contains("• Mine "), "{}", rig.screen());
     let saved = rig.done.iter().filter(|effect| matches!(effect, Effect::Keep(Keep::View(view)) if view.name == "Mine")).count();
     assert_eq!(saved, 2);
     rig.press("u");
