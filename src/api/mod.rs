@@ -20,14 +20,13 @@ mod token;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::FromRef;
 use governor::clock::DefaultClock;
 use metrics_exporter_prometheus::PrometheusHandle;
-use tokio::sync::Semaphore;
-use tokio::task::AbortHandle;
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use hosts::HostError;
@@ -62,8 +61,8 @@ pub struct ApiOptions {
     pub max_connections: usize,
     /// Access tokens that a client may ask for from one address, at once and again in each minute; more are refused with 429.
     pub tokens_per_minute: NonZeroU32,
-    /// The dispatcher, for readiness.
-    pub dispatcher: Option<AbortHandle>,
+    /// When the dispatcher of webhooks last moved, for readiness; closed when it has ended.
+    pub dispatcher: Option<watch::Receiver<Instant>>,
     /// The figures that are told at /metrics.
     pub metrics: Option<PrometheusHandle>,
     /// How long the head of a request may take, and how long a connection may be idle.

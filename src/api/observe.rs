@@ -8,8 +8,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use metrics_exporter_prometheus::PrometheusHandle;
-use tokio::sync::Mutex;
-use tokio::task::AbortHandle;
+use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
 use super::problem::{Code, Problem, json};
@@ -27,6 +26,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// So long the result of a write is taken for the present one: anybody may ask, and not everybody's question shall cost a write.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// A dispatcher that has not moved for so long is stuck: it moves twice a second, and the database answers within seconds.
+const STUCK: Duration = Duration::from_secs(15);
+
+/// When the dispatcher last moved; closed when it has ended.
+type Beat = watch::Receiver<std::time::Instant>;
+
 /// When a write was tried last, and what came of it.
 type Written = (Instant, Result<(), String>);
 
@@ -34,13 +39,13 @@ type Written = (Instant, Result<(), String>);
 #[derive(Clone)]
 pub(super) struct Observed {
     engine: Engine,
-    dispatcher: Option<AbortHandle>,
+    dispatcher: Option<Beat>,
     metrics: Option<PrometheusHandle>,
     written: Arc<Mutex<Option<Written>>>,
 }
 
 impl Observed {
-    pub(super) fn new(engine: Engine, dispatcher: Option<AbortHandle>, metrics: Option<PrometheusHandle>) -> Self {
+    pub(super) fn new(engine: Engine, dispatcher: Option<Beat>, metrics: Option<PrometheusHandle>) -> Self {
         Self { engine, dispatcher, metrics, written: Arc::default() }
     }
 
@@ -79,9 +84,14 @@ impl Observed {
     }
 
     fn dispatching(&self) -> Result<(), String> {
-        match &self.dispatcher {
-            Some(dispatcher) if dispatcher.is_finished() => Err("webhooks are not sent any more: start avert anew".to_owned()),
-            _ => Ok(()),
+        let Some(beat) = &self.dispatcher else { return Ok(()) };
+        if beat.has_changed().is_err() {
+            return Err("webhooks are not sent any more: start avert anew".to_owned());
+        }
+        let still = beat.borrow().elapsed();
+        match still > STUCK {
+            true => Err(format!("webhooks are stuck: nothing has moved there for {} s (see the log)", still.as_secs())),
+            false => Ok(()),
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use chrono::TimeDelta;
-use tokio::task::{AbortHandle, JoinHandle};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -129,11 +130,12 @@ impl Local {
         let settings = DispatcherSettings { drain, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(Arc::clone(self.engine.store()), sender, Arc::clone(&self.clock), settings);
         let dispatcher = dispatcher.judged_by(self.engine.trusted_clock());
+        let beat = dispatcher.beat();
         let tasks = self.engine.start(cancel.clone());
         for from in &self.pulls {
             self.engine.pull(from.clone(), cancel.clone());
         }
-        Ok(Running { tasks, dispatcher: dispatcher.start(cancel.clone()), cancel })
+        Ok(Running { tasks, dispatcher: dispatcher.start(cancel.clone()), beat, cancel })
     }
 }
 
@@ -156,12 +158,13 @@ pub(super) struct Running {
     pub(super) cancel: CancellationToken,
     tasks: TaskTracker,
     dispatcher: JoinHandle<()>,
+    beat: watch::Receiver<Instant>,
 }
 
 impl Running {
-    /// The dispatcher, to ask whether it still runs.
-    pub(super) fn dispatcher(&self) -> AbortHandle {
-        self.dispatcher.abort_handle()
+    /// When the dispatcher last moved; closed when it has ended.
+    pub(super) fn dispatcher(&self) -> watch::Receiver<Instant> {
+        self.beat.clone()
     }
 
     /// Ends it, giving resolutions and deliveries on their way so much time. What is not done by then is taken up by the next process.

@@ -11,6 +11,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -86,6 +87,8 @@ pub struct Dispatcher {
     claims: Backoff,
     commits: Backoff,
     report: RunReport,
+    /// When it last moved: it had nothing to wait for from the store, or that had come.
+    beat: watch::Sender<Instant>,
 }
 
 /// A piece of work that has come to its end.
@@ -137,7 +140,14 @@ impl Dispatcher {
             claims: Backoff::default(),
             commits: Backoff::default(),
             report: RunReport::default(),
+            beat: watch::Sender::new(Instant::now()),
         }
+    }
+
+    /// When the dispatcher last moved, from now on; closed when it has ended. One that works, or has nothing to do, moves each
+    /// [`DispatcherSettings::poll`]; one that is stuck, or waits for a store that never answers, does not.
+    pub fn beat(&self) -> watch::Receiver<Instant> {
+        self.beat.subscribe()
     }
 
     /// Reckons how long an endpoint has failed by this clock: one that does not jump.
@@ -181,6 +191,9 @@ impl Dispatcher {
         let mut poll = Instant::now() + self.settings.poll;
         while !cancel.is_cancelled() {
             self.advance();
+            if !self.claiming && self.recording.is_empty() {
+                self.beat.send_replace(Instant::now());
+            }
             let wake = self.next_wake(poll);
             tokio::select! {
                 biased;
@@ -304,6 +317,9 @@ impl Dispatcher {
     }
 
     fn take(&mut self, done: Done) -> StoreResult<()> {
+        if matches!(done, Done::Claimed { .. } | Done::Recorded(_)) {
+            self.beat.send_replace(Instant::now());
+        }
         match done {
             Done::Sent { delivery, generation, attempt, endpoint, tried } => {
                 self.sent(delivery, generation, attempt, endpoint, tried);

@@ -231,14 +231,35 @@ async fn a_body_is_not_waited_for_without_a_credential() {
     assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
 }
 
+#[rstest]
+#[case::a_header_too_long(format!("GET /health HTTP/1.1\r\nHost: localhost\r\nX-Large: {}\r\n\r\n", "x".repeat(200_000)), 431, "head_too_large")]
+#[case::too_many_headers(format!("GET /health HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X-One: 1\r\n".repeat(100)), 431, "head_too_large")]
+#[case::a_path_too_long(format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(65_535)), 414, "uri_too_long")]
+#[case::no_http("what is this\r\n\r\n".to_owned(), 400, "invalid_request")]
 #[tokio::test]
-async fn a_head_over_the_limit_is_refused() {
+async fn a_head_over_a_limit_or_of_another_kind_is_refused_in_a_problem_document(
+    #[case] request: String,
+    #[case] status: u16,
+    #[case] code: &str,
+) {
     let served = Served::start().await;
 
-    let answer = served.raw(format!("GET /api/v1/alerts HTTP/1.1\r\nHost: localhost\r\nX-Large: {}\r\n\r\n", "x".repeat(200_000))).await;
+    let answer = served.raw(request).await;
 
-    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 431"), "{answer}");
+    assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    assert!(answer.contains("content-type: application/problem+json\r\n") && answer.contains(&format!("{code:?}")), "{answer}");
     json(served.get("/api/v1/alerts").await, 200).await;
+}
+
+#[tokio::test]
+async fn as_many_headers_as_are_allowed_are_read() {
+    let served = Served::start().await;
+
+    // With Host and Connection they are 100.
+    let headers = "X-One: 1\r\n".repeat(98);
+    let answer = served.raw(format!("GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n")).await;
+
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
 }
 
 #[tokio::test]

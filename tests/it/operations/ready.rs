@@ -1,6 +1,7 @@
 //! Readiness: only who can read, write and send webhooks is ready.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use avert::api::{ApiOptions, router};
 use avert::engine::{Engine, EngineSettings};
@@ -9,7 +10,7 @@ use avert::store::SharedStore;
 use axum::body::Body;
 use axum::http::Request;
 use tempfile::TempDir;
-use tokio::task::AbortHandle;
+use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use crate::support::alerts::NOON;
@@ -18,7 +19,7 @@ use crate::support::engine::network;
 use crate::support::store::open;
 use crate::webhooks::troubled::{Trouble, TroubledStore};
 
-async fn asked(store: SharedStore, dispatcher: Option<AbortHandle>, path: &str) -> (u16, String) {
+async fn asked(store: SharedStore, dispatcher: Option<watch::Receiver<Instant>>, path: &str) -> (u16, String) {
     let engine = Engine::new(store, Providers::all(network(true, true)), ManualClock::at(NOON), EngineSettings::default());
     let options = ApiOptions { dispatcher, ..ApiOptions::default() };
     let app = router(engine, "127.0.0.1:7317".parse().unwrap(), &options).unwrap();
@@ -37,9 +38,9 @@ fn home() -> (TempDir, SharedStore) {
 #[tokio::test]
 async fn who_can_do_everything_is_ready() {
     let (_home, store) = home();
-    let dispatcher = tokio::spawn(std::future::pending::<()>());
+    let (_moving, beat) = watch::channel(Instant::now());
 
-    let (status, body) = asked(store, Some(dispatcher.abort_handle()), "/ready").await;
+    let (status, body) = asked(store, Some(beat), "/ready").await;
 
     assert_eq!((status, body.as_str()), (200, r#"{"status":"ready"}"#));
 }
@@ -47,13 +48,24 @@ async fn who_can_do_everything_is_ready() {
 #[tokio::test]
 async fn a_dispatcher_that_has_ended_is_told() {
     let (_home, store) = home();
-    let dispatcher = tokio::spawn(async {});
-    let handle = dispatcher.abort_handle();
-    dispatcher.await.unwrap();
+    let (moving, beat) = watch::channel(Instant::now());
+    drop(moving);
 
-    let (status, body) = asked(store, Some(handle), "/ready").await;
+    let (status, body) = asked(store, Some(beat), "/ready").await;
 
     assert!(status == 503 && body.contains("webhooks are not sent"), "{status} {body}");
+}
+
+#[tokio::test]
+async fn a_dispatcher_that_lives_and_does_not_move_is_told() {
+    let (_home, store) = home();
+    let (_moving, beat) = watch::channel(Instant::now().checked_sub(Duration::from_secs(60)).unwrap());
+
+    let (ready, body) = asked(store.clone(), Some(beat.clone()), "/ready").await;
+    let (health, _) = asked(store, Some(beat), "/health").await;
+
+    assert!(ready == 503 && body.contains("webhooks are stuck"), "{ready} {body}");
+    assert_eq!(health, 200, "starting it anew would not help whoever only asks whether it lives");
 }
 
 #[tokio::test]

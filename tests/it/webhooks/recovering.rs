@@ -13,6 +13,7 @@ use super::house::{House, sender};
 use super::troubled::{Trouble, TroubledStore};
 use crate::support::alerts::{noon, open_alert};
 use crate::support::receiver::Receiver;
+use crate::support::stop::Stop;
 
 const NOTHING: RunReport = RunReport { tried: 0, delivered: 0 };
 const ONE_DELIVERED: RunReport = RunReport { tried: 1, delivered: 1 };
@@ -141,4 +142,29 @@ async fn a_claim_that_fails_is_made_again() {
     cancel.cancel();
     running.await.unwrap();
     assert_eq!(receiver.count(), 1);
+}
+
+#[tokio::test]
+async fn a_dispatcher_moves_while_it_has_nothing_to_do_and_not_while_the_store_does_not_answer() {
+    let receiver = Receiver::start().await;
+    let (house, _) = one_due(&receiver).await;
+    let stop = Stop::at("before claim_due_deliveries");
+    let store = TroubledStore::stopping(house.store.clone(), stop.clone());
+    let settings = DispatcherSettings { poll: std::time::Duration::from_millis(10), ..DispatcherSettings::default() };
+    let dispatcher = Dispatcher::new(Arc::new(store), sender(), house.clock.clone(), settings);
+    let (mut beat, cancel) = (dispatcher.beat(), CancellationToken::new());
+
+    let running = dispatcher.start(cancel.clone());
+    stop.reached().await;
+    beat.mark_unchanged();
+    let while_it_waits = tokio::time::timeout(std::time::Duration::from_millis(300), beat.changed()).await;
+    stop.let_go();
+
+    assert!(while_it_waits.is_err(), "it waits for the store");
+    for _ in 0..3 {
+        tokio::time::timeout(std::time::Duration::from_secs(30), beat.changed()).await.expect("it moves again").unwrap();
+    }
+    cancel.cancel();
+    running.await.unwrap();
+    assert!(beat.has_changed().is_err(), "and tells that it has ended");
 }
