@@ -8,7 +8,7 @@ use std::str::FromStr;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Margin, Rect};
 use ratatui::style::{Color, Modifier, Style};
-use ratatui::widgets::{Block, BorderType, Clear, Widget};
+use ratatui::widgets::{Block, BorderType, Borders, Clear, Widget};
 use serde::Deserialize;
 
 /// The themes there are.
@@ -84,6 +84,9 @@ pub struct Theme {
     /// Dividers, scrollbar track.
     #[serde(deserialize_with = "role")]
     pub line: Style,
+    /// The edge of a form or dialog; at least 3:1 on the page and on the panel.
+    #[serde(deserialize_with = "role")]
+    pub edge: Style,
     /// Scrollbar thumb.
     #[serde(deserialize_with = "role")]
     pub thumb: Style,
@@ -188,6 +191,15 @@ impl Theme {
         area.inner(Margin::new(2, 1))
     }
 
+    /// The same with an edge that can be seen, for what is decided in. Where the area is as wide as the screen the edge has no sides.
+    pub fn open_form(&self, buffer: &mut Buffer, area: Rect) -> Rect {
+        let inside = self.open_panel(buffer, area);
+        let borders = if area.width >= buffer.area.width { Borders::TOP | Borders::BOTTOM } else { Borders::ALL };
+        let block = Block::new().borders(borders).border_type(BorderType::Rounded);
+        block.border_style(self.page.patch(self.panel).patch(self.edge)).render(area, buffer);
+        inside
+    }
+
     /// Draws back what is behind a form or dialog: every cell in quiet text on the page.
     pub fn veil(&self, buffer: &mut Buffer, area: Rect) {
         let area = area.intersection(buffer.area);
@@ -203,7 +215,7 @@ impl Theme {
         }
     }
 
-    fn styles_mut(&mut self) -> [&mut Style; 21] {
+    fn styles_mut(&mut self) -> [&mut Style; 22] {
         [
             &mut self.page,
             &mut self.bar,
@@ -214,6 +226,7 @@ impl Theme {
             &mut self.plain,
             &mut self.quiet,
             &mut self.line,
+            &mut self.edge,
             &mut self.thumb,
             &mut self.accent,
             &mut self.key,
@@ -294,6 +307,10 @@ mod tests {
                 let ratio = contrast(text.fg, surface.bg);
                 assert!(ratio >= 4.5, "{name:?}: {:?} on {:?} has {ratio:.2}", text.fg, surface.bg);
             }
+        }
+        for surface in [theme.page, theme.panel] {
+            let ratio = contrast(theme.edge.fg, surface.bg);
+            assert!(ratio >= 3.0, "{name:?}: an edge on {surface:?} has {ratio:.2}");
         }
         for badge in [theme.badge, theme.muted, theme.production, theme.button, theme.primary] {
             let ratio = contrast(badge.fg, badge.bg);

@@ -154,7 +154,7 @@ impl Settle {
         let lines = self.lines(look, width.saturating_sub(4));
         let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(2);
         let panel = centered(area, width, height.min(area.height));
-        let inside = look.theme.open_panel(frame.buffer_mut(), panel);
+        let inside = look.theme.open_form(frame.buffer_mut(), panel);
         hits.push(panel, Hit::Inside);
         // Where there is no room for all, what is known gives way: the answers and the buttons stand at the end.
         let surplus = lines.len().saturating_sub(usize::from(inside.height));

@@ -2,4 +2,5 @@
 
 pub mod menu;
 pub mod scrollbar;
+pub mod spots;
 pub mod text_input;

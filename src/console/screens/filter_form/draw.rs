@@ -80,9 +80,13 @@ impl Row {
 impl FilterForm {
     /// Draws the form into the middle of an area, over what is there.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
-        self.spots.borrow_mut().clear();
-        let width = if area.width >= ROOM_FOR_WIDE { WIDE } else { area.width.min(NARROW) };
-        let (margin, label) = if width == WIDE { (3, 14) } else { (1, 13) };
+        self.spots.clear();
+        let (width, margin, label) = match area.width {
+            ROOM_FOR_WIDE.. => (WIDE, 3, 14),
+            // A column more on either side, where the edge has sides to stand in.
+            84.. => (NARROW + 2, 2, 13),
+            width => (width.min(NARROW), 1, 13),
+        };
         let Some(content) = width.checked_sub(2 * margin + label).filter(|content| *content >= 20) else { return };
         let mut rows = self.rows(content);
         let height_of = |rows: &[Row]| u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(FRAME_ROWS);
@@ -93,7 +97,7 @@ impl FilterForm {
         }
         let height = height_of(&rows).min(area.height);
         let panel = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
-        theme.open_panel(frame.buffer_mut(), panel);
+        theme.open_form(frame.buffer_mut(), panel);
         let inner = Rect { x: panel.x + margin, y: panel.y + 1, width: width - 2 * margin, height: height.saturating_sub(2) };
         Pen { frame, theme, form: self, inner, label }.form(&rows);
     }
@@ -313,7 +317,7 @@ impl Pen<'_, '_> {
         if input.is_empty() && !focused {
             self.put(text.x, area.y, vec![Span::styled(cut(hint, text.width), theme.field.patch(theme.quiet))], text.width);
         }
-        self.form.spots.borrow_mut().push((area, Spot::Field(field)));
+        self.form.spots.push(area, Spot::Field(field));
     }
 
     #[allow(clippy::too_many_arguments, reason = "a place, a thing and its state")]
@@ -328,7 +332,7 @@ impl Pen<'_, '_> {
         let style = if focused && self.form.at == index && field != Field::SortBy { style.patch(theme.selection) } else { style };
         self.put(x, y, vec![Span::styled(text, style)], room);
         let area = Rect { x, y, width: columns(text).min(room), height: 1 };
-        self.form.spots.borrow_mut().push((area, Spot::Choice(field, index)));
+        self.form.spots.push(area, Spot::Choice(field, index));
     }
 
     fn buttons(&mut self, y: u16) {
@@ -344,7 +348,7 @@ impl Pen<'_, '_> {
             let text = if focused { format!("[ {text} ]") } else { format!("  {text}  ") };
             let width = columns(&text);
             let room = self.inner.right().saturating_sub(x);
-            self.form.spots.borrow_mut().push((Rect { x, y, width: width.min(room), height: 1 }, Spot::Field(field)));
+            self.form.spots.push(Rect { x, y, width: width.min(room), height: 1 }, Spot::Field(field));
             self.put(x, y, vec![Span::styled(text, style)], room);
             x += width + 2;
             let room = self.inner.right().saturating_sub(x);

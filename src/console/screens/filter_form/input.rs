@@ -151,12 +151,10 @@ impl FilterForm {
 
     fn mouse(&mut self, mouse: MouseEvent) -> FilterStep {
         let at = Position { x: mouse.column, y: mouse.row };
-        let spot = self.spots.borrow().iter().find(|(area, _)| area.contains(at)).map(|(_, spot)| *spot);
         match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => {
                 self.word = None;
-                self.pressed = spot;
-                match spot {
+                match self.spots.press(at) {
                     Some(Spot::Choice(field, index)) => {
                         self.set_focus(field);
                         self.at = index;
@@ -172,8 +170,7 @@ impl FilterForm {
                 }
             }
             MouseEventKind::Up(MouseButton::Left) => {
-                let released = self.pressed.take().filter(|pressed| Some(*pressed) == spot);
-                if let Some(Spot::Field(field @ (Field::Apply | Field::Reset | Field::Cancel))) = released {
+                if let Some(Spot::Field(field @ (Field::Apply | Field::Reset | Field::Cancel))) = self.spots.release(at) {
                     return self.press(field);
                 }
             }

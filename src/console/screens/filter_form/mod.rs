@@ -5,14 +5,13 @@
 mod draw;
 mod input;
 
-use std::cell::{Cell, RefCell};
-
-use chrono::NaiveDate;
-use ratatui::layout::Rect;
+use std::cell::Cell;
 
 use crate::console::query::{self, DEFAULT_SORT, parse_day};
+use crate::console::widgets::spots::Spots;
 use crate::console::widgets::text_input::TextInput;
 use crate::domain::{AlertFilter, AlertStatus, AlertType, CompanyId, Provider, Sort};
+use chrono::NaiveDate;
 
 /// What an event did to the form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,8 +125,7 @@ pub struct FilterForm {
     tried: bool,
     /// One sentence about the last key, until the next one.
     word: Option<String>,
-    pressed: Option<Spot>,
-    spots: RefCell<Vec<(Rect, Spot)>>,
+    spots: Spots<Spot>,
     /// Rows that are scrolled out of sight at the top.
     scrolled: Cell<u16>,
     /// Whether the next frame scrolls to the focus; the wheel looks elsewhere.
@@ -161,8 +159,7 @@ impl FilterForm {
             at: 0,
             tried: false,
             word: None,
-            pressed: None,
-            spots: RefCell::default(),
+            spots: Spots::default(),
             scrolled: Cell::default(),
             follow: Cell::new(true),
         }

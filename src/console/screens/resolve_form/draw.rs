@@ -24,13 +24,18 @@ const NARROW: u16 = 80;
 impl ResolveForm {
     /// Draws the form into the middle of an area, over what is there.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, now: Timestamp) {
-        self.spots.borrow_mut().clear();
-        let width = if area.width >= ROOM_FOR_WIDE { WIDE } else { area.width.min(NARROW) };
-        let wide = width == WIDE;
-        let (margin, label) = match (wide, &self.older) {
-            (true, _) => (3, 12),
-            (false, None) => (1, 10),
-            (false, Some(_)) => (1, 11),
+        self.spots.clear();
+        let wide = area.width >= ROOM_FOR_WIDE;
+        let (width, margin) = match area.width {
+            ROOM_FOR_WIDE.. => (WIDE, 3),
+            // A column more on either side, where the edge has sides to stand in.
+            84.. => (NARROW + 2, 2),
+            width => (width.min(NARROW), 1),
+        };
+        let label = match (wide, &self.older) {
+            (true, _) => 12,
+            (false, None) => 10,
+            (false, Some(_)) => 11,
         };
         let Some(content) = width.checked_sub(2 * margin + label).filter(|content| *content >= 20) else { return };
         let sheet = self.sheet(content, area.height, now, false);
@@ -42,7 +47,7 @@ impl ResolveForm {
             width,
             height: sheet.height.min(area.height),
         };
-        theme.open_panel(frame.buffer_mut(), panel);
+        theme.open_form(frame.buffer_mut(), panel);
         let inner = Rect { x: panel.x + margin, y: panel.y + 1, width: width - 2 * margin, height: panel.height.saturating_sub(2) };
         let mut pen = Pen { frame, theme, form: self, inner, label, wide, y: inner.y };
         pen.form(&sheet, now);
@@ -117,7 +122,7 @@ impl Pen<'_, '_> {
     pub(super) fn spot(&mut self, area: Rect, spot: Spot) {
         let visible = area.intersection(self.inner);
         if !visible.is_empty() {
-            self.form.spots.borrow_mut().push((visible, spot));
+            self.form.spots.push(visible, spot);
         }
     }
 

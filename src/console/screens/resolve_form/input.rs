@@ -167,26 +167,20 @@ impl ResolveForm {
 
     fn mouse(&mut self, mouse: MouseEvent) -> FormStep {
         let at = Position { x: mouse.column, y: mouse.row };
-        let spot = self.spots.borrow().iter().find(|(area, _)| area.contains(at)).map(|(_, spot)| *spot);
         match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => {
                 self.word = None;
-                self.pressed = spot;
-                if let Some(spot) = spot {
+                if let Some(spot) = self.spots.press(at) {
                     self.press(spot, at);
                 }
                 FormStep::Stay
             }
-            MouseEventKind::Up(MouseButton::Left) => {
-                // A button acts when it is let go where it was pressed, so that a slip can be taken back.
-                let released = self.pressed.take().filter(|pressed| Some(*pressed) == spot);
-                match released {
-                    Some(Spot::Cancel) => FormStep::Cancel(self.draft()),
-                    Some(Spot::Send) => self.submit(),
-                    _ => FormStep::Stay,
-                }
-            }
-            MouseEventKind::ScrollUp | MouseEventKind::ScrollDown if spot == Some(Spot::Comments) => {
+            MouseEventKind::Up(MouseButton::Left) => match self.spots.release(at) {
+                Some(Spot::Cancel) => FormStep::Cancel(self.draft()),
+                Some(Spot::Send) => self.submit(),
+                _ => FormStep::Stay,
+            },
+            MouseEventKind::ScrollUp | MouseEventKind::ScrollDown if self.spots.at(at) == Some(Spot::Comments) => {
                 let code = if mouse.kind == MouseEventKind::ScrollUp { KeyCode::Up } else { KeyCode::Down };
                 self.comments.key(KeyEvent::from(code));
                 FormStep::Stay

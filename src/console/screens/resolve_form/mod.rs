@@ -10,10 +10,7 @@ mod older;
 mod plan;
 mod seen;
 
-use std::cell::RefCell;
-
-use ratatui::layout::Rect;
-
+use crate::console::widgets::spots::Spots;
 use crate::console::widgets::text_input::TextInput;
 use crate::desk::Draft;
 use crate::domain::resolution::{CurrentBody, Decision, FieldError, InvalidReason, MAX_COMMENT_CHARS};
@@ -220,8 +217,7 @@ pub struct ResolveForm {
     tried: bool,
     /// One sentence about the last key, until the next one.
     word: Option<String>,
-    pressed: Option<Spot>,
-    spots: RefCell<Vec<(Rect, Spot)>>,
+    spots: Spots<Spot>,
     now: Timestamp,
 }
 
@@ -249,8 +245,7 @@ impl ResolveForm {
             focus,
             tried: false,
             word: None,
-            pressed: None,
-            spots: RefCell::default(),
+            spots: Spots::default(),
             now,
         };
         form.offer_reason();
