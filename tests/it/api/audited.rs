@@ -28,6 +28,7 @@ const AUDITED: &[(&str, &str, &[&str])] = &[
     ("delete", "/operator/v1/endpoints/{id}", &["endpoint.removed"]),
     ("post", "/operator/v1/endpoints/{id}/redeliver", &["deliveries.sent_again"]),
     ("post", "/operator/v1/endpoints/{id}/secret", &["endpoint.changed"]),
+    ("post", "/operator/v1/endpoints/{id}/test", &["endpoint.tested"]),
     ("delete", "/operator/v1/endpoints/{id}/secret", &["endpoint.changed"]),
     ("post", "/operator/v1/keys", &["key.created"]),
     ("delete", "/operator/v1/keys/{id}", &["key.revoked"]),
@@ -62,7 +63,7 @@ async fn prepared(served: &Served, method: &str, path: &str) -> (String, Option<
         ("delete", "/operator/v1/keys/{id}") => (served.acting.create_key(KeyScope::Alerts).await.unwrap().key.id, None),
         ("post", "/operator/v1/endpoints") => (String::new(), Some(value!({"url": "https://a.example/", "auth": auth()}))),
         ("patch", "/operator/v1/endpoints/{id}") => (served.endpoint().await, Some(value!({"enabled": false}))),
-        ("delete", "/operator/v1/endpoints/{id}") => (served.endpoint().await, None),
+        ("delete", "/operator/v1/endpoints/{id}") | ("post", "/operator/v1/endpoints/{id}/test") => (served.endpoint().await, None),
         ("post", "/operator/v1/endpoints/{id}/secret") => (served.endpoint().await, Some(value!({"overlapHours": 1}))),
         ("delete", "/operator/v1/endpoints/{id}/secret") => {
             let endpoint = served.endpoint().await;
