@@ -303,7 +303,9 @@ mod tests {
     #[rstest]
     #[case(SubmitResult::Accepted, true, false)]
     #[case(SubmitResult::Declined(Declined::NotSent("down".to_owned())), false, false)]
+    #[case(SubmitResult::Declined(Declined::TurnedAway("401".to_owned())), false, false)]
     #[case(SubmitResult::Unknown(Doubt::TimedOut), false, false)]
+    #[case(SubmitResult::Unknown(Doubt::Undecided), false, false)]
     #[case(SubmitResult::Unknown(Doubt::ServerError(503)), false, false)]
     #[case(SubmitResult::Unknown(Doubt::AlreadyActioned), false, true)]
     fn a_repeat_proves_a_yes_or_nothing(#[case] answer: SubmitResult, #[case] yes: bool, #[case] never: bool) {
@@ -311,5 +313,29 @@ mod tests {
 
         assert_eq!((finding == Finding::Yes, matches!(finding, Finding::Never(_))), (yes, never));
         assert!(!matches!(finding, Finding::No(_)));
+    }
+
+    #[rstest]
+    #[case(SubmitResult::Accepted, true, false)]
+    #[case(SubmitResult::Declined(Declined::NotSent("down".to_owned())), false, false)]
+    #[case(SubmitResult::Declined(Declined::TurnedAway("401".to_owned())), false, false)]
+    #[case(SubmitResult::Declined(Declined::Refused("closed".to_owned())), false, true)]
+    #[case(SubmitResult::Unknown(Doubt::TimedOut), false, false)]
+    #[case(SubmitResult::Unknown(Doubt::AlreadyActioned), false, true)]
+    fn a_repeat_that_is_not_recognized_proves_a_yes_or_is_left_to_a_person(
+        #[case] answer: SubmitResult,
+        #[case] yes: bool,
+        #[case] never: bool,
+    ) {
+        let finding = after_repeat_that_is_not_recognized(answer);
+
+        assert_eq!((finding == Finding::Yes, matches!(finding, Finding::Never(_))), (yes, never));
+        assert!(!matches!(finding, Finding::No(_)));
+    }
+
+    #[test]
+    fn a_look_up_tells_a_refusal_and_a_network_that_does_not_say_is_asked_again() {
+        assert!(matches!(after_look_up(LookUp::Refused("closed".to_owned()), counts_from(), counts_from()), Finding::No(_)));
+        assert!(matches!(after_look_up(LookUp::NotTold("401".to_owned()), counts_from(), counts_from()), Finding::Later(_, None)));
     }
 }
