@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use avert::domain::{AlertQuery, Provider};
 use avert::engine::{Engine, PullFrom, Pulled};
-use avert::providers::{AlertSource, PulledPage};
+use avert::providers::{AlertSource, Providers, PulledPage};
 use avert::service::{AlertService, IngestReport};
 use chrono::TimeDelta;
 use serde_json::json;
@@ -16,8 +16,9 @@ use tokio::sync::Semaphore;
 use super::gateway::{TOKEN, provider};
 use crate::support::alerts::NOON;
 use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, engine_on, network};
+use crate::support::engine::{acting, engine_on, impatient, network};
 use crate::support::receiver::{Answer, Receiver};
+use crate::webhooks::troubled::{Trouble, TroubledStore};
 
 /// A source that gives these pages, one each, and remembers what it was asked with.
 #[derive(Default)]
@@ -277,4 +278,21 @@ async fn alerts_for_an_organization_that_is_not_there_are_not_taken_in() {
 
     assert!(matches!(&pulled, Pulled::Failed(why) if why.contains("Nobody")), "{pulled:?}");
     assert_eq!(pages.asked(), []);
+}
+
+#[tokio::test]
+async fn a_page_that_could_not_be_stored_comes_again() {
+    let desk = Desk::new();
+    let store = Arc::new(TroubledStore::new(desk.engine.store().clone(), "ingest", [Trouble::Fails]));
+    let engine = Engine::new(store, Providers::all(network(true, true)), desk.clock.clone(), impatient());
+    let pages = Pages::of([Ok(page(&[row("A")], Some("2"))), Ok(page(&[row("A")], Some("2")))]);
+    let from = from(pages.clone());
+
+    let failed = engine.pull_once(&from).await.unwrap();
+    desk.clock.advance(TimeDelta::seconds(60));
+    let again = engine.pull_once(&from).await.unwrap();
+
+    assert!(matches!(failed, Pulled::Failed(_)), "{failed:?}");
+    assert_eq!(again, Pulled::Pages { pages: 2, report: created(1) });
+    assert_eq!(pages.asked(), [None, None, Some("2".to_owned())]);
 }
