@@ -17,8 +17,9 @@ pub fn lines(text: &str) -> String {
 
 /// A provider's own words for a message or the log: one line, at most 200 characters, no card number.
 pub fn words_of_a_provider(text: &str) -> String {
-    let short: String = one_line(text).chars().take(200).collect();
-    super::card::mask_card_numbers(&short).into_owned()
+    // Masked before it is cut: of a number that the cut goes through, the rest could no longer be told from other digits.
+    let masked = one_line(text);
+    super::card::mask_card_numbers(&masked).chars().take(200).collect()
 }
 
 /// Whether a character only shows itself.
@@ -56,6 +57,13 @@ mod tests {
 
         assert!(words.starts_with("card ************1111 "), "{words}");
         assert!(words.chars().count() <= 200);
+    }
+
+    #[test]
+    fn a_card_number_that_the_cut_goes_through_is_masked_too() {
+        let words = words_of_a_provider(&format!("{} 4111111111111111", "x".repeat(187)));
+
+        assert!(words.ends_with("x ************"), "{words}");
     }
 
     proptest! {

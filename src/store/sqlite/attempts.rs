@@ -147,16 +147,21 @@ pub(super) fn commit_late(unit: &mut Unit<'_>, request: &CommitRequest) -> Store
     }
     if !attempt.committed {
         // One attempt of an alert at most can be parked; a second one is at least said to have been a yes.
+        let another_waits: bool = unit
+            .conn
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM resolution_attempt
+                                WHERE alert = ?1 AND key <> ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))",
+            )?
+            .query_row([attempt.alert, attempt.key], |row| row.get(0))?;
+        let (state, ended_at) = if another_waits { ("RELEASED", Some(micros(request.now))) } else { ("PARKED", None) };
         unit.conn
             .prepare_cached(
-                "UPDATE resolution_attempt SET generation = generation + 1, lease_until = NULL, next_check = NULL, ended_at = NULL,
-                    detail = 'the provider took this decision too, after another one was recorded',
-                    state = CASE WHEN EXISTS (SELECT 1 FROM resolution_attempt o WHERE o.alert = resolution_attempt.alert
-                                                AND o.key <> resolution_attempt.key AND o.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))
-                            THEN 'RELEASED' ELSE 'PARKED' END
+                "UPDATE resolution_attempt SET generation = generation + 1, lease_until = NULL, next_check = NULL,
+                    detail = 'the provider took this decision too, after another one was recorded', state = ?2, ended_at = ?3
                  WHERE key = ?1",
             )?
-            .execute([attempt.key])?;
+            .execute(params![attempt.key, state, ended_at])?;
     }
     Ok(Commit::Fenced(alert))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
 use avert::domain::{Alert, AlertStatus, AttemptId, Outcome, OutcomeId, Resolution, Timestamp, decide};
-use avert::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, Holder};
+use avert::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, Holder, Horizon};
 use chrono::Duration;
 use sha2::{Digest as _, Sha256};
 
@@ -27,6 +27,7 @@ contract!(
     an_unknown_attempt_is_taken_over_when_its_check_is_due,
     a_late_yes_is_committed_where_there_is_no_outcome,
     a_late_yes_after_another_outcome_is_parked,
+    a_second_late_yes_ends_and_is_forgotten_in_its_time,
     a_late_yes_of_the_attempt_that_was_committed_changes_nothing,
 );
 
@@ -342,6 +343,26 @@ async fn a_late_yes_after_another_outcome_is_parked(fixture: Fixture) {
     assert!(unsettled.is_empty(), "a person decides");
     assert_eq!(again, Commit::Fenced(Box::new(told.clone())));
     assert_eq!(fixture.get(&alert).await, told);
+}
+
+async fn a_second_late_yes_ends_and_is_forgotten_in_its_time(fixture: Fixture) {
+    let alert = stored(&fixture).await;
+    let mut lost = Vec::new();
+    for _ in 0..2 {
+        let request = claim(&fixture, &alert);
+        let generation = claimed(&fixture, request.clone()).await;
+        fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "not known there", noon()).await.unwrap();
+        lost.push((request, generation));
+    }
+    resolve(&fixture, claim(&fixture, &alert)).await;
+    for (request, generation) in &lost {
+        fixture.store.commit_late(yes(request, *generation)).await.unwrap();
+    }
+    let later = noon() + Duration::days(2);
+
+    let forgotten = fixture.store.forget(Horizon { attempts: Some(later), ..Horizon::default() }, 10, later).await.unwrap();
+
+    assert_eq!(forgotten.attempts, 2, "the one that was committed and the second late one; the first waits for a person");
 }
 
 async fn a_late_yes_of_the_attempt_that_was_committed_changes_nothing(fixture: Fixture) {
