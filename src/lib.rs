@@ -15,8 +15,8 @@
 //! Below the seam is the engine's half. [`engine`] holds the use cases and is the only writer of alerts. It calls the networks through
 //! [`providers`], and keeps everything in a [`store`], each of whose methods is one whole unit of work: an outcome, the new status, the
 //! event and its deliveries are one commit. [`webhooks`] takes the deliveries from there and brings them to the merchant; it and
-//! [`providers`] leave alone whoever does not answer, by one [`circuit`] breaker. [`wire`] is the
-//! JSON of the interface, and [`api`] answers it over HTTP.
+//! [`providers`] leave alone whoever does not answer, by one [`circuit`] breaker, and read
+//! answers alike, by [`outbound`]. [`wire`] is the JSON of the interface, and [`api`] answers it over HTTP.
 //!
 //! [`client`] stands behind the same seam for a service that is somewhere else: it speaks to it over HTTP, in either dialect of [`wire`].
 //!
@@ -57,6 +57,7 @@ pub mod console;
 pub mod desk;
 pub mod domain;
 pub mod engine;
+pub mod outbound;
 pub mod providers;
 pub mod service;
 pub mod store;

@@ -1,6 +1,5 @@
 //! One request and its answer: sizes bounded, redirects not followed, and always known whether it may have been sent.
 
-use std::error::Error;
 use std::time::Duration;
 
 use chrono::NaiveDateTime;
@@ -9,6 +8,7 @@ use reqwest::{ClientBuilder, Method, Response, redirect, retry};
 
 use super::options::{ClientError, ClientOptions, Pauses};
 use crate::domain::time::{SharedClock, Timestamp};
+use crate::outbound::{beginning, innermost};
 use crate::service::ServiceError;
 use crate::wire::refusal::Refusal;
 
@@ -129,7 +129,7 @@ impl Http {
     pub(super) async fn send(&self, call: Call) -> Result<Answer, NoAnswer> {
         let patience = call.patience.unwrap_or(self.read_timeout);
         let request = self.request(call, patience)?;
-        let response = self.client.execute(request).await.map_err(|error| self.why(&error, patience))?;
+        let mut response = self.client.execute(request).await.map_err(|error| self.why(&error, patience))?;
         let status = response.status().as_u16();
         let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).and_then(|text| self.retry_after(text));
         if response.status().is_success() {
@@ -140,7 +140,7 @@ impl Http {
             tracing::debug!(status, request_id, "the service refused a request");
         }
         // The status is the answer: a refusal whose body breaks off is the same refusal.
-        Ok(Answer { status, retry_after, body: beginning(response).await })
+        Ok(Answer { status, retry_after, body: beginning(&mut response, MAX_REFUSAL).await })
     }
 
     /// Makes a request that changes nothing, again after a pause where the service was not there or said when to come again.
@@ -225,21 +225,4 @@ fn builder(options: &ClientOptions, loopback: bool) -> ClientBuilder {
         .pool_max_idle_per_host(8);
     // What stays on this machine has no business with a proxy.
     if loopback { builder.no_proxy() } else { builder }
-}
-
-async fn beginning(mut response: Response) -> Vec<u8> {
-    let mut body = Vec::new();
-    while body.len() < MAX_REFUSAL {
-        let Ok(Some(chunk)) = response.chunk().await else { break };
-        body.extend_from_slice(&chunk[..chunk.len().min(MAX_REFUSAL - body.len())]);
-    }
-    body
-}
-
-fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: Option<&(dyn Error + 'static)> = error.source();
-    while let Some(deeper) = cause.and_then(Error::source) {
-        cause = Some(deeper);
-    }
-    cause.map_or_else(|| "no reason given".to_owned(), ToString::to_string)
 }

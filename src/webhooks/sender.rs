@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::dns::Resolve;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT};
-use reqwest::{Client, ClientBuilder, Response, redirect, retry};
+use reqwest::{Client, ClientBuilder, redirect, retry};
 use url::Url;
 
 use super::endpoint::{AddressPolicy, GuardedResolver, Refused, SystemNames};
@@ -16,6 +16,7 @@ use super::retry::{TryResult, parse_retry_after};
 use super::signature;
 use crate::domain::card::mask_card_numbers;
 use crate::domain::time::Timestamp;
+use crate::outbound::{beginning, innermost};
 use crate::service::{EndpointAuth, Secret, SentRequest};
 use crate::store::DueDelivery;
 
@@ -115,7 +116,7 @@ impl Sender {
             response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).and_then(|text| parse_retry_after(text, now));
         let result = TryResult::Answered { status: response.status().as_u16(), retry_after };
         // The status is the answer. A body that breaks off or never ends changes nothing about it.
-        let answer = read_answer(&mut response).await;
+        let answer = beginning(&mut response, MAX_ANSWER_BYTES).await;
         let answer = presentable(&answer, &delivery.auth, &delivery.signing);
         Tried { started_at: now, duration: began.elapsed(), result, error: None, answer, sent }
     }
@@ -211,16 +212,6 @@ fn header_value(text: &str) -> Result<HeaderValue, String> {
     HeaderValue::from_str(text).map_err(|_| "the endpoint's credential cannot be sent in a header".to_owned())
 }
 
-async fn read_answer(response: &mut Response) -> Vec<u8> {
-    let mut answer = Vec::new();
-    while answer.len() < MAX_ANSWER_BYTES {
-        let Ok(Some(chunk)) = response.chunk().await else { break };
-        let room = MAX_ANSWER_BYTES - answer.len();
-        answer.extend_from_slice(&chunk[..chunk.len().min(room)]);
-    }
-    answer
-}
-
 /// The answer as it may be kept and shown: text, without control characters other than line breaks and tabs, and without our own
 /// secrets or a card number, should the receiver have told one.
 fn presentable(answer: &[u8], auth: &EndpointAuth, signing: &[Secret]) -> String {
@@ -256,15 +247,6 @@ fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a 
         next = error.source();
     }
     None
-}
-
-/// The innermost cause. reqwest's own words hold the address with its query, which may be a secret; the cause does not.
-fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: Option<&(dyn Error + 'static)> = error.source();
-    while let Some(deeper) = cause.and_then(Error::source) {
-        cause = Some(deeper);
-    }
-    cause.map_or_else(|| "no reason given".to_owned(), ToString::to_string)
 }
 
 #[cfg(test)]

@@ -20,7 +20,9 @@ impl Operation {
         // What the guard around all routes answers.
         let operation = Self { method, path, value }
             .refused(403, "Not authorized, or asked by a web page of another origin")
+            .refused(414, "The path and its query are too long")
             .refused(421, "The Host header names somebody else")
+            .refused(431, "The headers are too many or too long")
             .refused(500, "The service made a mistake; its log has it under the request's id")
             .refused(503, "More is asked than can be worked on, or the database does not answer; try again after Retry-After seconds");
         if path.contains("{id}") { operation.refused(400, "The id is not valid, or the request is not") } else { operation }

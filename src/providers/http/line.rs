@@ -1,6 +1,5 @@
 //! One call to a gateway and its answer: bounded, made once, and always known whether it may have been sent.
 
-use std::error::Error;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -9,6 +8,7 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName
 use reqwest::{Client, ClientBuilder, Method, Response, redirect, retry};
 
 use super::Credential;
+use crate::outbound::{beginning, innermost};
 
 /// The longest that a connection may take to come about.
 const LONGEST_CONNECT: Duration = Duration::from_secs(5);
@@ -118,9 +118,10 @@ impl Line {
             None => request,
         };
         let request = request.build().map_err(|error| NoAnswer::NotSent(format!("the call cannot be made: {}", innermost(&error))))?;
-        let response = self.client.execute(request).await.map_err(|error| self.why(&error))?;
+        let mut response = self.client.execute(request).await.map_err(|error| self.why(&error))?;
         let status = response.status().as_u16();
-        let body = if response.status().is_success() { self.body(response, most).await? } else { beginning(response).await };
+        let body =
+            if response.status().is_success() { self.body(response, most).await? } else { beginning(&mut response, MAX_REFUSAL).await };
         Ok(Answer { status, body: self.without_secrets(&body) })
     }
 
@@ -191,24 +192,6 @@ fn carried(credential: &Credential) -> Result<Carried, String> {
     value.set_sensitive(true);
     let secrets = secrets.into_iter().filter(|secret| secret.len() >= SHORTEST_SECRET).collect();
     Ok(Carried { header: Some((name, value)), secrets })
-}
-
-/// The status is the answer: a refusal whose body breaks off is the same refusal.
-async fn beginning(mut response: Response) -> Vec<u8> {
-    let mut body = Vec::new();
-    while body.len() < MAX_REFUSAL {
-        let Ok(Some(chunk)) = response.chunk().await else { break };
-        body.extend_from_slice(&chunk[..chunk.len().min(MAX_REFUSAL - body.len())]);
-    }
-    body
-}
-
-fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: Option<&(dyn Error + 'static)> = error.source();
-    while let Some(deeper) = cause.and_then(Error::source) {
-        cause = Some(deeper);
-    }
-    cause.map_or_else(|| "no reason given".to_owned(), ToString::to_string)
 }
 
 #[cfg(test)]
