@@ -151,7 +151,7 @@ pub(super) enum Command {
 /// `avert backup`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct BackupArgs {
-    /// The file to write. The key that its secrets are encrypted with goes to FILE.key
+    /// The file to write. Its checksum goes to FILE.sha256, the key that its secrets are encrypted with to FILE.key
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// Replace a file that is there already
@@ -165,7 +165,7 @@ pub(super) struct BackupArgs {
 /// `avert restore`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct RestoreArgs {
-    /// The file that `avert backup` wrote
+    /// The file that `avert backup` wrote. It is held to the checksum in FILE.sha256
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// The key that belongs to it. Default: FILE.key where there is one, else the key that is in place

@@ -39,13 +39,15 @@ pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<
         None => format!("Its secrets are encrypted with {}, which is not in it: keep that file too.", options.key_file.display()),
     };
     warn_of_the_audit_log(&backup.contents);
-    let note = format!("{} holds {}, verified.\n{key}", options.target.display(), told(&backup.contents));
+    let target = options.target.display();
+    let note = format!("{target} holds {}, verified.\nIts checksum is in {target}.sha256.\n{key}", told(&backup.contents));
     print(
         context,
         note,
         json!({
             "file": path(&options.target),
             "keyFile": backup.key.as_deref().map(path),
+            "sha256": backup.sha256,
             "schema": backup.contents.schema,
             "alerts": backup.contents.rows_of("alert"),
             "outcomes": backup.contents.rows_of("outcome"),
@@ -70,7 +72,15 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
     };
     let restored = restore(&options)?;
     warn_of_the_audit_log(&restored.contents);
-    let mut note = format!("{} is in place, with {}, verified.", options.from.display(), told(&restored.contents));
+    let from = options.from.display();
+    let verified = if restored.sha256.is_some() { "verified" } else { "not verified" };
+    if restored.sha256.is_none() {
+        say(&format!(
+            "warning: not verified: no checksum beside it ({from}.sha256, which avert backup writes); it can be read, but nobody knows \
+             whether it is as it was written"
+        ));
+    }
+    let mut note = format!("{from} is in place, with {}, {verified}.", told(&restored.contents));
     for (what, kept) in [("database", &restored.kept), ("key", &restored.kept_key)] {
         if let Some(kept) = kept {
             note.push_str(&format!("\nThe {what} that was here is kept as {}.", kept.display()));
@@ -82,6 +92,8 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
         note,
         json!({
             "file": path(&options.from),
+            "verified": restored.sha256.is_some(),
+            "sha256": restored.sha256,
             "database": path(&options.database),
             "keptDatabase": restored.kept.as_deref().map(path),
             "keptKey": restored.kept_key.as_deref().map(path),

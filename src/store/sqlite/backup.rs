@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tempfile::NamedTempFile;
 
 use super::audit;
+use super::checksum;
 use super::connection::{self, APPLICATION_ID, Purpose, check_library};
 use super::instance::Gate;
 use super::migrate::{MIGRATIONS, applied, inspect};
@@ -45,6 +46,8 @@ pub struct BackupOptions {
 pub struct Backup {
     /// Where the copy of the key is, if one was made.
     pub key: Option<PathBuf>,
+    /// The SHA-256 of the file, in hexadecimal; it is in `TARGET.sha256` too.
+    pub sha256: String,
     /// What is in it.
     pub contents: Contents,
 }
@@ -89,6 +92,8 @@ pub struct RestoreOptions {
 /// A backup that is in place now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
+    /// The SHA-256 that it was held to; nothing where no `FROM.sha256` was beside it: then nobody knows whether it is as it was written.
+    pub sha256: Option<String>,
     /// What is in it.
     pub contents: Contents,
     /// Where the database that was there before is kept.
@@ -109,7 +114,8 @@ pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
     if same_file(database, target) {
         return Err(unusable(target, "is the database itself; name another file"));
     }
-    for file in std::iter::once(target).chain(&key_target) {
+    let sum_target = with_suffix(target, checksum::SUFFIX);
+    for file in [target, &sum_target].into_iter().chain(&key_target) {
         match fs::symlink_metadata(file) {
             Ok(there) if there.is_dir() => return Err(unusable(file, "is a directory; name a file in it")),
             Ok(_) if !options.overwrite => return Err(unusable(file, "is there already; name another file, or say --force to replace it")),
@@ -128,8 +134,12 @@ pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
         copy.write_all(key.as_bytes()).and_then(|()| copy.as_file().sync_all()).map_err(unwritable)?;
         persist(copy, key_target, options.overwrite)?;
     }
+    let sha256 = checksum::of(file.path()).map_err(unwritable)?;
+    let mut sum = NamedTempFile::new_in(&directory).map_err(unwritable)?;
+    sum.write_all(checksum::line(&sha256, target).as_bytes()).and_then(|()| sum.as_file().sync_all()).map_err(unwritable)?;
+    persist(sum, &sum_target, options.overwrite)?;
     persist(file, target, options.overwrite)?;
-    Ok(Backup { key: key_target, contents })
+    Ok(Backup { key: key_target, sha256, contents })
 }
 
 /// Puts a backup in the place of the database. Everything is verified before anything is replaced; what was there is kept under another name.
@@ -143,6 +153,7 @@ pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
         return Err(unusable(from, "is the database itself; name a backup of it"));
     }
     let source = open_ours(from, "name the file that `avert backup` wrote")?;
+    let sha256 = checksum::check(from, &with_suffix(from, checksum::SUFFIX))?;
     let directory = directory_of(database);
     make_directory(&directory)?;
     let instances = directory.join("instances");
@@ -188,7 +199,7 @@ pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
         persist(copy, key_file, true)?;
     }
     persist(file, database, true)?;
-    Ok(Restored { contents, kept, kept_key })
+    Ok(Restored { sha256, contents, kept, kept_key })
 }
 
 /// Opens a database of avert's for reading, refusing every other file in words.

@@ -6,6 +6,7 @@ mod audit;
 pub mod backup;
 mod budget;
 mod checkpoint;
+mod checksum;
 mod clients;
 mod connection;
 mod counts;

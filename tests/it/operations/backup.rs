@@ -36,7 +36,7 @@ fn what_a_backup_of_a_running_engine_holds_comes_back_elsewhere_with_its_key() {
     assert_eq!((&restored["alerts"], &restored["keptDatabase"]), (&json!(5), &Value::Null));
     assert_eq!((total(home.path()), total(elsewhere.path())), (7, 5));
     assert_eq!(fs::read(format!("{file}.key")).unwrap(), fs::read(home.path().join("secret.key")).unwrap());
-    for written in [file.clone(), format!("{file}.key")] {
+    for written in [file.clone(), format!("{file}.key"), format!("{file}.sha256")] {
         assert_eq!(fs::metadata(&written).unwrap().permissions().mode() & 0o777, 0o600, "{written}");
     }
     // The endpoint's credential opens only with the right key: the engine starts on it and lists it.
@@ -61,7 +61,7 @@ fn a_backup_leaves_nothing_but_itself_and_never_replaces_a_file_unasked() {
     assert_ne!(fs::read(&file).unwrap(), first);
     let mut names: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, ["avert.backup", "avert.backup.key"]);
+    assert_eq!(names, ["avert.backup", "avert.backup.key", "avert.backup.sha256"]);
 }
 
 #[test]
@@ -161,6 +161,42 @@ fn what_is_no_backup_replaces_nothing_and_is_told() {
     assert_eq!(total(home.path()), 40);
     let left: Vec<_> = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(!left.iter().any(|name| name.contains("before-restore") || name.starts_with(".tmp")), "{left:?}");
+}
+
+#[test]
+fn an_altered_backup_replaces_nothing_though_every_page_of_it_is_sound() {
+    let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), &alerts(1..=3));
+    let file = file_in(&place, "avert.backup");
+    let told: Value = serde_json::from_str(&run_ok(home.path(), &["backup", &file, "--output", "json"])).unwrap();
+    Connection::open(&file).unwrap().execute("UPDATE alert SET amount = amount || '0'", []).unwrap();
+
+    let altered = refused(&run(home.path(), &["restore", &file]), 1);
+    fs::write(format!("{file}.sha256"), "soon").unwrap();
+    let unreadable = refused(&run(home.path(), &["restore", &file]), 1);
+
+    let sum = told["sha256"].as_str().unwrap();
+    assert!(altered.contains("is not what was written") && altered.contains(sum) && altered.contains("nothing was replaced"), "{altered}");
+    assert!(unreadable.contains("avert.backup.sha256") && unreadable.contains("holds no SHA-256 checksum"), "{unreadable}");
+    assert!(fs::read_dir(home.path()).unwrap().all(|entry| !entry.unwrap().file_name().to_string_lossy().contains("before-restore")));
+}
+
+#[test]
+fn a_backup_without_a_checksum_comes_back_and_is_not_called_verified() {
+    let (home, place) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    import(home.path(), &alerts(1..=3));
+    let file = file_in(&place, "avert.backup");
+    run_ok(home.path(), &["backup", &file]);
+    let line = fs::read_to_string(format!("{file}.sha256")).unwrap();
+    let beside: Value = serde_json::from_str(&run_ok(home.path(), &["restore", &file, "--output", "json"])).unwrap();
+    fs::remove_file(format!("{file}.sha256")).unwrap();
+
+    let output = run(home.path(), &["restore", &file]);
+
+    assert_eq!((&beside["verified"], format!("{}  avert.backup\n", beside["sha256"].as_str().unwrap())), (&json!(true), line));
+    let (said, told) = (refused(&output, 0), String::from_utf8(output.stdout).unwrap());
+    assert!(said.contains("not verified: no checksum beside it"), "{said}");
+    assert!(told.contains("not verified.") && total(home.path()) == 3, "{told}");
 }
 
 #[test]
