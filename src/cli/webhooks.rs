@@ -16,6 +16,7 @@ use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Answer, Rows, columns_of};
 use crate::api::operator::shapes;
+use crate::domain::endpoint::is_in_clear;
 use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
 use crate::service::{
@@ -33,11 +34,13 @@ const LARGEST_FILE: u64 = 64 * 1024;
 
 pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::Result<()> {
     if let WebhooksCommand::Add(args) = &command {
+        not_in_clear(&args.url, args.insecure_http)?;
         let auth = credential(&args.credential, |name| std::env::var(name).ok())?;
         let (signing, made) = signing(args.sign, args.secret_file.as_deref(), std::env::var(SECRET_VARIABLE).ok())?;
         let local = Local::making(&context.home, &context.settings).await?;
         let acting = local.acting(context.organization(&args.organization)).await?;
         let endpoint = acting.add_endpoint(NewEndpoint { url: args.url.clone(), auth, signing }).await?;
+        warn_of_a_second(&acting.endpoints().await?, &endpoint);
         let said = format!("endpoint {} added: {}", endpoint.id, endpoint.url);
         context.output.print(&with_secret(one(shapes::endpoint(&endpoint), said), made.as_ref()))?;
         return Ok(());
@@ -102,7 +105,32 @@ async fn run_boxed(context: Context, command: WebhooksCommand) -> anyhow::Result
     Ok(())
 }
 
+/// Refuses an address where the credential and the alerts would go in clear, unless that is asked for.
+fn not_in_clear(url: &str, allowed: bool) -> anyhow::Result<()> {
+    if allowed || !is_in_clear(url) {
+        return Ok(());
+    }
+    bail!(Misused(
+        "url is plain http beyond this machine, where others can read the credential and the alerts on the way: use https, or say \
+         --insecure-http"
+            .to_owned()
+    ))
+}
+
+/// Two endpoints may have one address (two credentials, while one is changed for the other), but seldom on purpose.
+fn warn_of_a_second(all: &[Endpoint], this: &Endpoint) {
+    for other in all.iter().filter(|other| other.id != this.id && other.url == this.url && other.disabled.is_none()) {
+        say(&format!(
+            "warning: endpoint {} has the same address: every event goes there twice; avert webhooks remove {} takes one away",
+            other.id, other.id
+        ));
+    }
+}
+
 async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<Answer> {
+    if let Some(url) = &args.url {
+        not_in_clear(url, args.insecure_http)?;
+    }
     let given = &args.credential;
     let any = given.basic.is_some() || given.basic_file.is_some() || given.header.is_some() || given.header_file.is_some();
     let auth = any.then(|| credential(given, |_| None)).transpose()?;
@@ -122,6 +150,9 @@ async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<A
     let local = Local::existing(&context.home, &context.settings).await?;
     let acting = local.acting(context.organization(&args.organization)).await?;
     let endpoint = acting.change_endpoint(args.id, change).await?;
+    if endpoint.disabled.is_none() {
+        warn_of_a_second(&acting.endpoints().await?, &endpoint);
+    }
     let said = format!("endpoint {} changed: {}, {}", endpoint.id, endpoint.url, state(&endpoint));
     Ok(with_secret(one(shapes::endpoint(&endpoint), said), made.as_ref()))
 }

@@ -2,8 +2,10 @@
 //!
 //! Shape only. Whether an address may be connected to is decided at connect time, when its name has been resolved.
 
+use std::net::IpAddr;
+
 use chrono::TimeDelta;
-use url::Url;
+use url::{Host, Url};
 
 use super::resolution::FieldError;
 use super::time::Timestamp;
@@ -84,6 +86,19 @@ pub fn valid_url(text: &str) -> Result<String, FieldError> {
         return wrong("has port 0, which nothing can listen on");
     }
     Ok(url.into())
+}
+
+/// Whether deliveries to this address, with the credential and the alerts in them, can be read on the way: plain http beyond this machine.
+/// What is no address at all is [`valid_url`]'s business.
+pub fn is_in_clear(text: &str) -> bool {
+    let Ok(url) = Url::parse(text.trim()) else { return false };
+    let this_machine = match url.host() {
+        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => IpAddr::V6(address).to_canonical().is_loopback(),
+        None => false,
+    };
+    url.scheme() == "http" && !this_machine
 }
 
 /// Checks a Basic credential (RFC 7617).

@@ -312,7 +312,21 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
     let header = object(vec![("name", written(r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 128)), ("value", written("^[!-~]([ -~]*[!-~])?$", 4_096))]);
     add("EndpointAuth", json!({"oneOf": [object(vec![("basic", basic)]), object(vec![("header", header)])]}));
     let url = json!({"type": "string", "format": "uri", "pattern": "^https?://[^@#]+$", "maxLength": 2048});
-    let mut new = object(vec![("url", url.clone()), ("auth", named("EndpointAuth")), ("sign", flag()), ("secret", secret())]);
+    let insecure = || json!({"type": "boolean", "default": false, "description": "Allows plain http beyond this machine"});
+    // Without that, http is for this machine alone.
+    let safe = json!("^(https:|http://(localhost|127\\.[0-9.]+|\\[::1\\])([:/?]|$))");
+    let url_allowed = json!({"anyOf": [
+        {"properties": {"url": {"pattern": safe}}},
+        {"required": ["insecureHttp"], "properties": {"insecureHttp": {"const": true}}},
+    ]});
+    let mut new = object(vec![
+        ("url", url.clone()),
+        ("insecureHttp", insecure()),
+        ("auth", named("EndpointAuth")),
+        ("sign", flag()),
+        ("secret", secret()),
+    ]);
+    new["allOf"] = json!([url_allowed]);
     new["required"] = json!(["url", "auth"]);
     // A secret of one's own is for signing with.
     new["anyOf"] = json!([{"properties": {"sign": {"const": true}}}, {"not": {"required": ["secret"]}}]);
@@ -321,7 +335,8 @@ fn operators(add: &mut impl FnMut(&str, Value)) {
     let mut new = object(vec![("secret", secret()), ("overlapHours", hours)]);
     new["required"] = json!([]);
     add("NewSecret", new);
-    let mut change = object(vec![("url", url), ("auth", named("EndpointAuth")), ("enabled", flag())]);
+    let mut change = object(vec![("url", url), ("insecureHttp", insecure()), ("auth", named("EndpointAuth")), ("enabled", flag())]);
+    change["allOf"] = json!([url_allowed]);
     change["required"] = json!([]);
     add("EndpointChange", change);
     add("Redelivered", object(vec![("redelivered", count())]));

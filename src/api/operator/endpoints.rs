@@ -9,6 +9,7 @@ use super::fields::Fields;
 use super::{JsonBody, Operator, PathId, answer, invalid, shapes};
 use crate::api::problem::Problem;
 use crate::domain::EndpointId;
+use crate::domain::endpoint::is_in_clear;
 use crate::domain::signing::OVERLAP;
 use crate::service::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Operations, OperatorService, Secret, SigningChange};
 
@@ -20,7 +21,7 @@ pub(in crate::api) async fn list(operator: Operator) -> Result<Response, Problem
 
 /// POST /operator/v1/endpoints
 pub(in crate::api) async fn add(operator: Operator, JsonBody(mut fields): JsonBody) -> Result<Response, Problem> {
-    let url = fields.text("url");
+    let url = url(&mut fields);
     let auth = auth(&mut fields);
     let (sign, given) = (fields.flag("sign"), fields.text("secret").map(Secret::new));
     if sign == Some(false) && given.is_some() {
@@ -51,7 +52,7 @@ pub(in crate::api) async fn change(
     PathId(id): PathId<EndpointId>,
     JsonBody(mut fields): JsonBody,
 ) -> Result<Response, Problem> {
-    let change = EndpointChange { url: fields.text("url"), auth: auth(&mut fields), enabled: fields.flag("enabled"), signing: None };
+    let change = EndpointChange { url: url(&mut fields), auth: auth(&mut fields), enabled: fields.flag("enabled"), signing: None };
     fields.finish().map_err(invalid)?;
     Ok(answer(&shapes::endpoint(&operator.acting.change_endpoint(id, change).await?)))
 }
@@ -103,6 +104,19 @@ fn shown(endpoint: &Endpoint, made: Option<&Secret>) -> Value {
         Some(secret) => shapes::with_secret(shown, "secret", secret.reveal()),
         None => shown,
     }
+}
+
+/// `url`; with plain http beyond this machine only where `insecureHttp` allows it.
+fn url(fields: &mut Fields) -> Option<String> {
+    let (url, allowed) = (fields.text("url"), fields.flag("insecureHttp") == Some(true));
+    if !allowed && url.as_deref().is_some_and(is_in_clear) {
+        fields.wrong(
+            "url",
+            "is plain http beyond this machine, where others can read the credential and the alerts on the way: use https, or say \
+             \"insecureHttp\": true",
+        );
+    }
+    url
 }
 
 /// `auth`: one of `basic` and `header`.

@@ -55,6 +55,9 @@ pub(in crate::cli) struct WebhookUpdateArgs {
     /// Another address
     #[arg(long)]
     pub(in crate::cli) url: Option<String>,
+    /// Allow it to be plain http beyond this machine: others can read the credential and the alerts on the way
+    #[arg(long, requires = "url")]
+    pub(in crate::cli) insecure_http: bool,
     #[command(flatten)]
     pub(in crate::cli) credential: CredentialArgs,
     /// Sign with a new secret, which is shown this once; the old one signs along for a while
@@ -143,8 +146,11 @@ pub(in crate::cli) struct WebhookRedeliverArgs {
 /// `avert webhooks add`.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct WebhookAddArgs {
-    /// Where events are sent: an http or https address
+    /// Where events are sent: an https address, or one on this machine
     pub(in crate::cli) url: String,
+    /// Allow plain http beyond this machine: others can read the credential and the alerts on the way
+    #[arg(long)]
+    pub(in crate::cli) insecure_http: bool,
     #[command(flatten)]
     pub(in crate::cli) credential: CredentialArgs,
     /// Sign what is sent with a new secret, which is shown this once

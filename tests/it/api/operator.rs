@@ -198,6 +198,24 @@ async fn a_signing_secret_is_told_once_where_it_is_made_and_never_where_it_is_gi
 }
 
 #[tokio::test]
+async fn plain_http_beyond_this_machine_is_refused_unless_it_is_asked_for() {
+    let served = Served::start().await;
+    let path = format!("/endpoints/{}", served.endpoint().await);
+    let auth = value!({"header": {"name": "X-API-Key", "value": SECRET}});
+    let (url, allowed) = ("http://shop.example/hooks", value!({"url": "http://shop.example/hooks", "insecureHttp": true}));
+
+    let added = served.tell(Method::POST, "/endpoints", value!({"url": url, "auth": auth})).await;
+    let changed = served.tell(Method::PATCH, &path, value!({"url": url, "insecureHttp": false})).await;
+    let moved = served.tell(Method::PATCH, &path, allowed).await;
+
+    for response in [added, changed] {
+        let text = json(response, 400).await.to_string();
+        assert!(text.contains("plain http") && text.contains("insecureHttp") && !text.contains(SECRET), "{text}");
+    }
+    assert_eq!(json(moved, 200).await["url"], url);
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_an_endpoint_is_told_field_by_field_and_without_its_secret() {
     let served = Served::start().await;
     let id = served.endpoint().await;

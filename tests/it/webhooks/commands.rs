@@ -108,6 +108,41 @@ fn a_signing_secret_may_come_from_a_file_or_the_environment() {
     assert!(signed.as_array().unwrap().iter().all(|endpoint| endpoint["signed"] == true), "{signed}");
 }
 
+#[test]
+fn plain_http_beyond_this_machine_is_refused_unless_it_is_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path();
+    let safe = json(home, &["webhooks", "add", "https://shop.example/hooks", "--basic", "a:s3cret"]);
+    let update = ["webhooks", "update", text(&safe, "id"), "--url", "http://shop.example/hooks"];
+
+    let added = run(home, &["webhooks", "add", "http://shop.example/hooks", "--basic", "a:s3cret"]);
+    let changed = run(home, &update);
+    let allowed = json(home, &["webhooks", "add", "http://10.0.0.9/hooks", "--basic", "a:s3cret", "--insecure-http"]);
+    let moved = json(home, &[&update[..], &["--insecure-http"]].concat());
+
+    for refused in [added, changed] {
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains("plain http") && said.contains("--insecure-http") && !said.contains("s3cret"), "{said}");
+    }
+    assert_eq!((text(&allowed, "url"), text(&moved, "url")), ("http://10.0.0.9/hooks", "http://shop.example/hooks"));
+    assert_eq!(json(home, &["webhooks", "list"]).as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn an_address_that_gets_every_event_twice_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path();
+    let first = run(home, &["webhooks", "add", "https://shop.example", "--basic", "a:b"]);
+    let id = json(home, &["webhooks", "list"])[0]["id"].as_str().unwrap().to_owned();
+
+    let second = run(home, &["webhooks", "add", "HTTPS://shop.example/", "--basic", "a:b"]);
+
+    let said = String::from_utf8(second.stderr).unwrap();
+    assert!(second.status.success() && said.contains("twice") && said.contains(&id), "{said}");
+    assert!(!String::from_utf8(first.stderr).unwrap().contains("twice"));
+}
+
 #[rstest]
 #[case::nothing_to_change(&["update", "0198c5a0-0000-7000-8000-000000000001"], 2, "--rotate-secret")]
 #[case::no_uuid(&["test", "7"], 2, "<ID>")]
