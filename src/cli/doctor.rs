@@ -12,7 +12,7 @@ use super::output::{Answer, Rows};
 use super::remote::variable;
 use crate::config::ConfigError;
 use crate::domain::time::{Clock as _, SystemClock};
-use crate::store::sqlite::examine::{Finding, Grade, examine};
+use crate::store::sqlite::examine::{Finding, Grade, examine, known_gateways};
 
 /// So little room on the disk is wrong, in bytes.
 const TOO_LITTLE: u64 = 100 << 20;
@@ -30,7 +30,7 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>) -> an
     let directory = context.home.database.parent().unwrap_or(Path::new("."));
     findings.push(data_directory(directory));
     findings.extend(room(directory));
-    findings.extend(networks::examine(&context.settings, variable));
+    findings.extend(networks::examine(&context.settings, &known_gateways(&context.home.database), variable));
     findings.extend(examine(&context.home.database, &key_file(context).0, SystemClock.now()));
 
     let records: Vec<Value> = findings.iter().map(record).collect();

@@ -95,6 +95,7 @@ impl Local {
         let options = SqliteOptions { secret_key_file: key_file, ..SqliteOptions::file(&home.database, Arc::new(EventBody)) };
         let store = tokio::task::spawn_blocking(move || SqliteStore::open(&options)).await.context("opening the database failed")??;
         let engine = Engine::new(store.clone(), providers, Arc::clone(&clock), engine_settings(settings));
+        engine.keep_gateways(networks::said(settings)).await?;
         Ok(Self { engine, clock, store, pulls })
     }
 

@@ -42,13 +42,13 @@ pub(super) fn networks(settings: &Settings, variable: impl Fn(&str) -> Option<St
     let simulator = Simulator::with_profile(profile(settings.simulator.fault), rand::random());
     let mut providers = Providers::all(Arc::new(simulator));
     let mut pulls = Vec::new();
-    for (network, set) in &settings.providers {
-        let credential = credential(*network, set, &variable)?;
+    for (network, set) in settings.gateways() {
+        let credential = credential(network, set, &variable)?;
         let provider = provider(set, credential).map_err(|error| Misused(format!("providers.{}: {error}", network.as_str())))?;
         let provider = Arc::new(provider);
         if set.pull {
             pulls.push(PullFrom {
-                network: Provider::from(*network),
+                network: Provider::from(network),
                 source: provider.clone(),
                 place: set.url.clone(),
                 organization: Some(set.pull_organization.clone()).filter(|name| !name.is_empty()),
@@ -56,7 +56,7 @@ pub(super) fn networks(settings: &Settings, variable: impl Fn(&str) -> Option<St
             });
         }
         let guarded = Guarded::new(provider, network.name(), limits(set), Arc::clone(clock));
-        providers = providers.with(Provider::from(*network), Arc::new(guarded));
+        providers = providers.with(Provider::from(network), Arc::new(guarded));
     }
     Ok(Networks { providers, pulls })
 }
@@ -64,22 +64,49 @@ pub(super) fn networks(settings: &Settings, variable: impl Fn(&str) -> Option<St
 /// How long an answer to a decision may take at most, by the networks as they are set; nothing where none has a gateway.
 pub(super) fn longest_call(settings: &Settings) -> Option<Duration> {
     // The provider cuts a call off itself, and knows better what that means.
-    settings.providers.values().map(|set| timeout(set) + PATIENCE + Duration::from_secs(1)).max()
+    settings.gateways().map(|(_, set)| timeout(set) + PATIENCE + Duration::from_secs(1)).max()
+}
+
+/// What the settings say of networks' gateways, for the database to remember: the address, or that there is none any more.
+pub(super) fn said(settings: &Settings) -> impl Iterator<Item = (Provider, Option<String>)> {
+    let gateways = settings.gateways().map(|(network, set)| (Provider::from(network), Some(set.url.clone())));
+    gateways.chain(settings.given_back().map(|network| (Provider::from(network), None)))
+}
+
+/// A gateway that the database knows of.
+pub(super) type Known = (Provider, String);
+
+/// The networks whose decisions are refused here: the database knows of a gateway, the settings say nothing of the network.
+pub(super) fn closed<'a>(settings: &Settings, known: &'a [Known]) -> Vec<&'a Known> {
+    let silent = |network: &Provider| !settings.providers.keys().any(|said| Provider::from(*said) == *network);
+    known.iter().filter(|(network, _)| silent(network)).collect()
+}
+
+/// Why decisions to a network are refused here.
+pub(super) fn closed_words((network, url): &Known) -> String {
+    format!("decisions to {network} are refused: they go through a gateway here ({url}), and these settings name none")
 }
 
 /// The names of the networks that the simulator answers for; others than those named are among them always.
-pub(super) fn simulated(settings: &Settings) -> Vec<&'static str> {
-    NAMED.into_iter().filter(|network| !settings.providers.contains_key(network)).map(Network::name).collect()
+pub(super) fn simulated(settings: &Settings, known: &[Known]) -> Vec<&'static str> {
+    let has_gateway = |network: Network| {
+        settings.gateways().any(|(set, _)| set == network) || closed(settings, known).iter().any(|(closed, _)| *closed == network.into())
+    };
+    NAMED.into_iter().filter(|network| !has_gateway(*network)).map(Network::name).collect()
 }
 
 /// Where decisions go, in a few words for the head of the console: nothing where every network has its gateway.
-pub(super) fn place(settings: &Settings) -> Option<String> {
-    let simulated = simulated(settings);
-    match simulated.len() {
+pub(super) fn place(settings: &Settings, known: &[Known]) -> Option<String> {
+    let simulated = simulated(settings, known);
+    let simulated = match simulated.len() {
         0 => None,
         all if all == NAMED.len() => Some("simulated networks".to_owned()),
         _ => Some(format!("simulated {}", simulated.join(" and "))),
-    }
+    };
+    let closed: Vec<&str> = closed(settings, known).into_iter().map(|(network, _)| network.as_str()).collect();
+    let closed = (!closed.is_empty()).then(|| format!("no gateway set for {}", closed.join(" and ")));
+    let words: Vec<String> = [closed, simulated].into_iter().flatten().collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 fn provider(set: &NetworkSettings, credential: Credential) -> anyhow::Result<HttpProvider> {
@@ -138,10 +165,15 @@ pub(super) fn credential(network: Network, set: &NetworkSettings, variable: impl
     })
 }
 
-/// Who answers for which network, and what is wrong with it, for the doctor.
-pub(super) fn examine(settings: &Settings, variable: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = settings.providers.iter().map(|(network, set)| examine_gateway(*network, set, &variable)).collect();
-    let simulated = simulated(settings);
+/// Who answers for which network, and what is wrong with it, for the doctor; `known` is what the database remembers.
+pub(super) fn examine(settings: &Settings, known: &[Known], variable: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = settings.gateways().map(|(network, set)| examine_gateway(network, set, &variable)).collect();
+    findings.extend(closed(settings, known).into_iter().map(|closed| {
+        let section = closed.0.as_str().to_lowercase();
+        let advice = format!("give --config FILE; where it has no gateway any more: [providers.{section}] simulated = true");
+        Finding::wrong("networks", closed_words(closed), advice)
+    }));
+    let simulated = simulated(settings, known);
     if !simulated.is_empty() {
         let found = format!("{}: answered by the built-in simulator; decisions reach nobody", simulated.join(", "));
         findings.push(if settings.environment == Environment::Production {
@@ -198,5 +230,29 @@ fn profile(fault: Fault) -> FaultProfile {
         Fault::Flaky => FaultProfile::Flaky,
         Fault::Down => FaultProfile::Down,
         Fault::Slow => FaultProfile::Slow,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    const GATEWAY: &str = "[providers.ethoca]\nurl = \"https://gateway.example\"\n";
+
+    #[rstest]
+    #[case("", false, Some("simulated networks"))]
+    #[case(GATEWAY, false, Some("simulated VERIFI and CDRN"))]
+    #[case(GATEWAY, true, Some("simulated VERIFI and CDRN"))]
+    #[case("", true, Some("no gateway set for ETHOCA, simulated VERIFI and CDRN"))]
+    #[case("[providers.ethoca]\nsimulated = true\n", true, Some("simulated networks"))]
+    fn the_head_of_the_console_says_where_decisions_do_not_go(#[case] text: &str, #[case] had_gateway: bool, #[case] words: Option<&str>) {
+        let settings = Settings::parse(text, Path::new("avert.toml")).unwrap();
+        let known: Vec<Known> = had_gateway.then(|| (Provider::Ethoca, "https://gateway.example".to_owned())).into_iter().collect();
+
+        assert_eq!(place(&settings, &known).as_deref(), words);
     }
 }

@@ -11,7 +11,7 @@ use super::Context;
 use super::args::{ConsoleArgs, OpenArgs};
 use super::failure::{Misused, SaidAlready};
 use super::local::Local;
-use super::networks;
+use super::networks::{self, Known};
 use super::remote::{Target, variable};
 use super::signals::Signals;
 use crate::config;
@@ -45,15 +45,16 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
     let local = Local::making(&context.home, &context.settings).await?;
     log_to_file(&context)?;
     let caller = local.engine.local_caller(context.organization(&args.organization)).await?;
+    let known = local.engine.store().gateways().await?;
     let place = Place {
         // Whoever decides here has to know which networks hear nothing of it.
-        name: [Some(caller.organization.organization.name.clone()), networks::place(&context.settings)]
+        name: [Some(caller.organization.organization.name.clone()), networks::place(&context.settings, &known)]
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()
             .join(", "),
         environment: Environment::from(context.settings.environment),
-        facts: local_facts(&context),
+        facts: local_facts(&context, &known),
         ..Place::default()
     };
     let running = local.start(AddressPolicy::LOOPBACK, DRAIN)?;
@@ -98,7 +99,7 @@ async fn stay(
 }
 
 /// What the Settings screen tells of a console on this machine's own alerts.
-fn local_facts(context: &Context) -> Vec<(String, String)> {
+fn local_facts(context: &Context, known: &[Known]) -> Vec<(String, String)> {
     let key = &context.settings.secret_key_file;
     let key = if key.as_os_str().is_empty() { context.home.data_dir.join("secret.key") } else { key.clone() };
     let facts = [
@@ -107,7 +108,9 @@ fn local_facts(context: &Context) -> Vec<(String, String)> {
         ("secrets", format!("keys and client secrets as SHA-256 only; webhook credentials encrypted with {}", key.display())),
         ("desk", format!("views and drafts in {}", context.home.data_dir.join("desk").display())),
     ];
-    named(facts)
+    let closed =
+        networks::closed(&context.settings, known).into_iter().map(|closed| ("networks".to_owned(), networks::closed_words(closed)));
+    named(facts).into_iter().chain(closed).collect()
 }
 
 fn dialect_word(dialect: Dialect) -> &'static str {

@@ -10,7 +10,7 @@ use super::Context;
 use super::args::ServeArgs;
 use super::failure::{Misused, Signalled};
 use super::local::Local;
-use super::networks;
+use super::networks::{self, Known};
 use super::output::print_line;
 use super::signals::Signals;
 use crate::api::{self, ApiOptions};
@@ -55,7 +55,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     }
 
     let mut serving = tokio::spawn(api::serve(listener, local.engine.clone(), options, running.cancel.clone()));
-    say_who_answers(&context);
+    say_who_answers(&context, &local.engine.store().gateways().await.unwrap_or_default());
     if let Err(error) = print_line(&format!("listening on http://{address}")) {
         tracing::warn!(%error, "nobody reads stdout; still answering at http://{address}");
     }
@@ -87,12 +87,15 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
 }
 
 /// Says which networks hear of decisions, and warns where production decides into the void.
-fn say_who_answers(context: &Context) {
+fn say_who_answers(context: &Context, known: &[Known]) {
     let database = context.home.database.display();
-    for (network, set) in &context.settings.providers {
+    for (network, set) in context.settings.gateways() {
         tracing::info!(%database, network = network.as_str(), gateway = set.url, "decisions go to a gateway");
     }
-    let simulated = networks::simulated(&context.settings).join(", ");
+    for closed in networks::closed(&context.settings, known) {
+        tracing::warn!(%database, "{}: give --config FILE", networks::closed_words(closed));
+    }
+    let simulated = networks::simulated(&context.settings, known).join(", ");
     if simulated.is_empty() {
         return;
     }

@@ -93,7 +93,7 @@ pub enum NetworkAuth {
 // What is derived becomes a function of its own, around which the check is put.
 #[serde(remote = "Self", default, deny_unknown_fields)]
 pub struct NetworkSettings {
-    /// Address of the gateway, in its normal form.
+    /// Address of the gateway, in its normal form; empty where it is simulated.
     pub url: String,
     /// Whether plain http may leave this machine.
     pub insecure_http: bool,
@@ -126,6 +126,8 @@ pub struct NetworkSettings {
     pub pull_seconds: PullSeconds,
     /// Name or id of the organization that pulled alerts are for; empty where there is only one.
     pub pull_organization: String,
+    /// Whether the simulator answers for the network again, which had a gateway before; nothing else is said then.
+    pub simulated: bool,
 }
 
 impl Default for NetworkSettings {
@@ -147,6 +149,7 @@ impl Default for NetworkSettings {
             pull: false,
             pull_seconds: PullSeconds(60),
             pull_organization: String::new(),
+            simulated: false,
         }
     }
 }
@@ -154,6 +157,11 @@ impl Default for NetworkSettings {
 impl NetworkSettings {
     /// The same with its address in normal form, or what is wrong and what is allowed.
     fn check(self) -> Result<Self, String> {
+        if self.simulated {
+            let nothing_else = self == Self { simulated: true, ..Self::default() };
+            let refused = || "simulated = true stands alone: it gives the network back to the simulator, which has no gateway".to_owned();
+            return if nothing_else { Ok(self) } else { Err(refused()) };
+        }
         let url = valid_gateway(&self.url, self.insecure_http).map_err(|error| format!("url {error}"))?;
         match self.auth {
             NetworkAuth::Header if self.header.is_empty() => {
@@ -188,9 +196,22 @@ impl<'de> Deserialize<'de> for NetworkSettings {
 }
 
 impl Settings {
+    /// The networks that have a gateway.
+    pub fn gateways(&self) -> impl Iterator<Item = (Network, &NetworkSettings)> {
+        self.providers.iter().filter(|(_, set)| !set.simulated).map(|(network, set)| (*network, set))
+    }
+
+    /// The networks that are said to be simulated.
+    pub fn given_back(&self) -> impl Iterator<Item = Network> {
+        self.providers.iter().filter(|(_, set)| set.simulated).map(|(network, _)| *network)
+    }
+
     /// Sets the address of a network's gateway; what the file says of the network otherwise stays.
     pub(super) fn gateway(&mut self, network: Network, url: &str) -> Result<(), String> {
         if let Some(known) = self.providers.get_mut(&network) {
+            if known.simulated {
+                return Err(format!("goes to a gateway, but the settings file says simulated = true of {}", network.as_str()));
+            }
             known.url = valid_gateway(url, known.insecure_http)?;
         } else {
             let settings = NetworkSettings { url: url.to_owned(), ..NetworkSettings::default() };
@@ -281,12 +302,27 @@ mod tests {
         "does not go with auth = \"none\""
     )]
     #[case("[providers.cdrn]\nurl = \"https://a.example\"\nidempotent = true\nfinal_error_only = true", 1, "exclude each other")]
+    #[case("[providers.cdrn]\nurl = \"https://a.example\"\nsimulated = true", 1, "simulated = true stands alone")]
     #[case("[providers.cdrn]\nurl = \"https://a.example\"\ntimeout_seconds = 0", 3, "\"0\" is not allowed: whole seconds from 1 to 60")]
     fn wrong_settings_of_a_network_are_refused_with_their_line(#[case] text: &str, #[case] wrong: usize, #[case] words: &str) {
         let ConfigError::Line { line, message, .. } = parse(text).unwrap_err() else { panic!("not a line") };
 
         assert!(message.contains(words), "{message}");
         assert_eq!(line, wrong, "{message}");
+    }
+
+    #[test]
+    fn a_network_that_is_simulated_has_no_gateway_and_gets_none_from_the_environment() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("avert.toml");
+        std::fs::write(&file, "[providers.cdrn]\nsimulated = true").unwrap();
+
+        let alone = Settings::load(Some(&file), |_: &str| None).unwrap();
+        let both = Settings::load(Some(&file), |name: &str| (name == "AVERT_CDRN_URL").then(|| "https://a.example".to_owned()));
+
+        assert_eq!((alone.gateways().count(), alone.given_back().collect::<Vec<_>>()), (0, vec![Network::Cdrn]));
+        let error = both.unwrap_err().to_string();
+        assert!(error.contains("AVERT_CDRN_URL") && error.contains("simulated = true"), "{error}");
     }
 
     #[test]

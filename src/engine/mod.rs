@@ -11,6 +11,7 @@ mod credentials;
 mod expire;
 mod figures;
 mod forget;
+mod gateways;
 mod ingest;
 mod operations;
 mod organizations;

@@ -146,6 +146,11 @@ impl Engine {
 
     async fn find_out(&self, unsettled: &UnsettledAttempt) -> Finding {
         let submission = Submission::of(unsettled.attempt, &unsettled.alert, unsettled.resolution.clone());
+        if let Some(why) = self.closed(&submission.provider).await {
+            tracing::warn!(attempt = %submission.attempt, why, "not looked at: it is another process that can ask the network");
+            // What is known of it stays, and it is never given up for this.
+            return Finding::Later(unsettled.detail.clone(), Some(later(self.now(), self.settings().reconcile_poll)));
+        }
         let provider = self.inner.providers.answering_for(&submission.provider);
         let settings = self.settings();
         match provider.capabilities() {
@@ -164,7 +169,7 @@ impl Engine {
                 let answer = self.repeat(&submission).await;
                 after_repeat_that_is_not_recognized(answer)
             }
-            Capabilities { .. } => Finding::Never("the network can neither look the decision up nor take it twice".to_owned()),
+            Capabilities { .. } => Finding::Never(left_to_a_person(&unsettled.detail)),
         }
     }
 
@@ -176,6 +181,12 @@ impl Engine {
         figures::submitted(&submission.provider, answer.as_ref().ok(), began.elapsed());
         answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut))
     }
+}
+
+/// Why nothing can be found out, after why nothing is known.
+fn left_to_a_person(doubt: &str) -> String {
+    let doubt = if doubt.is_empty() { "the process that sent it ended before an answer came" } else { doubt };
+    format!("{doubt}; the network can neither look the decision up nor take it twice")
 }
 
 /// What a look-up proves.

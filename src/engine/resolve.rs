@@ -184,6 +184,9 @@ struct Sending {
 
 impl Sending {
     async fn send(self) -> Result<Alert, ServiceError> {
+        if let Some(why) = self.engine.closed(&self.submission.provider).await {
+            return self.release_saying(why).await;
+        }
         let settings = self.engine.settings();
         let provider = self.engine.inner.providers.answering_for(&self.submission.provider);
         let began = Instant::now();
@@ -211,7 +214,11 @@ impl Sending {
 
     /// Step 4b: a definite no.
     async fn release(self, why: &str) -> Result<Alert, ServiceError> {
-        let why = text::words_of_a_provider(why);
+        self.release_saying(text::words_of_a_provider(why)).await
+    }
+
+    /// The same in words of our own.
+    async fn release_saying(self, why: String) -> Result<Alert, ServiceError> {
         match self.end(AttemptEnd::Released, &why).await {
             // Where the store cannot write it down, the reconciler finds the same no again.
             Ok(true) | Err(()) => Err(ServiceError::ProviderFailed(why)),

@@ -195,6 +195,11 @@ impl Providers {
         self
     }
 
+    /// Whether a network has a provider of its own, and not the default one.
+    pub fn has_own(&self, network: &Provider) -> bool {
+        self.by_network.contains_key(network)
+    }
+
     /// The provider that answers for a network.
     pub fn answering_for(&self, network: &Provider) -> &dyn AlertProvider {
         self.by_network.get(network).unwrap_or(&self.default).as_ref()
@@ -235,5 +240,6 @@ mod tests {
         assert_eq!(settle(Provider::Cdrn), 2);
         assert_eq!(settle(Provider::Ethoca), 1);
         assert_eq!(settle(Provider::Other("RDR".to_owned())), 1);
+        assert!(providers.has_own(&Provider::Cdrn) && !providers.has_own(&Provider::Ethoca));
     }
 }

@@ -19,7 +19,7 @@ pub use self::sqlite::{SqliteOptions, SqliteStore};
 use crate::domain::time::Timestamp;
 use crate::domain::{
     Alert, AlertId, AlertQuery, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, InstanceId, OrganizationId,
-    OutcomeId, Page, Resolution, Verdict,
+    OutcomeId, Page, Provider, Resolution, Verdict,
 };
 use crate::service::{
     ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, EndpointAuth, IngestReport, NewEndpoint, Organization, Secret, SentRequest,
@@ -199,6 +199,8 @@ pub struct UnsettledAttempt {
     pub deadline: Timestamp,
     /// How often it was looked at already.
     pub checks: u32,
+    /// Why its fate is not known, in words; empty where the process that sent it died before it could say.
+    pub detail: String,
 }
 
 /// A delivery that is ours until its lease ends.
@@ -474,6 +476,12 @@ pub trait Store: Send + Sync + 'static {
 
     /// How long the queues are, of all organizations.
     async fn depths(&self) -> StoreResult<Depths>;
+
+    /// The networks that decisions go to by a gateway, with its address: whoever has none for them must not answer in its place.
+    async fn gateways(&self) -> StoreResult<Vec<(Provider, String)>>;
+
+    /// Keeps the addresses of networks' gateways, and forgets them where there is none.
+    async fn keep_gateways(&self, known: Vec<(Provider, Option<String>)>) -> StoreResult<()>;
 
     /// Leases a source of alerts where it is due and no living process has it; `None` else. A turn that is due later than `longest` from
     /// now is due now: then the clock was set back.

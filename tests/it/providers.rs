@@ -4,4 +4,5 @@ mod calls;
 mod gateway;
 mod guarded;
 mod pulled;
+mod remembered;
 mod through;

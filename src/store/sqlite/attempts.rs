@@ -255,7 +255,7 @@ pub(super) fn claim_unsettled(
                             WHEN lease_until IS NOT NULL THEN max(deadline, lease_until) ELSE deadline END
          WHERE key = ?1
          RETURNING dialect, resolution, refunded, amount_stopped, comments, id, generation, alert, started_at, deadline, checks - 1,
-                   (SELECT id FROM organization o WHERE o.key = organization)",
+                   (SELECT id FROM organization o WHERE o.key = organization), coalesce(detail, '')",
     )?;
     let mut taken = Vec::with_capacity(due.len());
     for (key, dead) in due {
@@ -270,6 +270,7 @@ pub(super) fn claim_unsettled(
             started_at: moment(row.get(8)?)?,
             deadline: moment(row.get(9)?)?,
             checks: row.get(10)?,
+            detail: row.get(12)?,
         });
         // A statement that returns rows has changed everything only at its end.
         while rows.next()?.is_some() {}

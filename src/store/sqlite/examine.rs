@@ -9,11 +9,13 @@ use rusqlite::{Connection, params};
 use super::audit;
 use super::connection::{self, Purpose};
 use super::counts::{DAY_MICROS, NO_DAY};
+use super::gateways;
 use super::instance::census;
 use super::migrate::{MIGRATIONS, applied, inspect};
 use super::opening::fits;
 use super::pulls;
 use super::rows::{micros, moment};
+use crate::domain::Provider;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::service::AuditState;
 use crate::store::StoreResult;
@@ -80,6 +82,12 @@ const RESTORE: &str = "keep a copy of the data directory, then bring a backup ba
 
 /// One look at a database that could be opened, as of a moment.
 type Check = fn(&Connection, Timestamp) -> StoreResult<Finding>;
+
+/// The networks that have a gateway, as the database remembers; none where it cannot be read, which [`examine`] tells.
+pub fn known_gateways(database: &Path) -> Vec<(Provider, String)> {
+    let known = connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| gateways::read(&conn));
+    known.unwrap_or_default()
+}
 
 /// Examines a database with its key and the processes on it, as of `now`.
 pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding> {

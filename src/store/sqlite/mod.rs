@@ -14,6 +14,7 @@ mod deliveries;
 mod endpoints;
 pub mod examine;
 mod expiry;
+mod gateways;
 mod ingest;
 mod instance;
 mod interned;
@@ -53,7 +54,7 @@ use super::{
     StoreResult, UnsettledAttempt,
 };
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page};
+use crate::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page, Provider};
 use crate::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, IngestReport, NewEndpoint};
 
 /// A store in one SQLite database. Several processes may have the same one open.
@@ -306,6 +307,14 @@ impl Store for SqliteStore {
 
     async fn depths(&self) -> StoreResult<Depths> {
         self.readers.read(|reader| upkeep::depths(reader)).await
+    }
+
+    async fn gateways(&self) -> StoreResult<Vec<(Provider, String)>> {
+        self.readers.read(|reader| gateways::read(&reader.conn)).await
+    }
+
+    async fn keep_gateways(&self, known: Vec<(Provider, Option<String>)>) -> StoreResult<()> {
+        self.writer.write(Kind::Quiet, move |unit| gateways::keep(unit, &known)).await
     }
 
     async fn claim_pull(

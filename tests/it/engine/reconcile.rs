@@ -8,7 +8,7 @@ use avert::domain::{AlertId, AlertStatus};
 use avert::engine::{ActingEngine, Engine, EngineSettings, Reconciled};
 use avert::providers::simulator::{Fault, FaultRates};
 use avert::providers::{Capabilities, Simulator, SubmitResult};
-use avert::service::{AlertService, ServiceError};
+use avert::service::{AlertService, OperatorService, ServiceError};
 use avert::store::AttemptEnd;
 use chrono::Duration;
 use proptest::prelude::*;
@@ -152,6 +152,27 @@ async fn an_unknown_decision_blocks_others_until_it_is_cleared_up() {
     assert_eq!(second, Err(ServiceError::ResolutionInProgress));
     assert_eq!(acting.get(id).await.unwrap().status, AlertStatus::Resolved);
     assert_eq!(network.accepted().len(), 1);
+}
+
+#[rstest]
+#[case(Fault::ServerError { applied: true }, "it answered 503")]
+#[case(Fault::TimeOut { applied: false }, "no answer in time")]
+#[case(Fault::AlreadyActioned { applied: false }, "it says that the alert was answered already")]
+#[tokio::test]
+async fn what_is_left_to_a_person_says_first_why_nobody_knows(#[case] fault: Fault, #[case] why: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let (clock, network) = (ManualClock::at(NOON), network(false, false));
+    let engine = engine_on(directory.path(), &clock, &network);
+    let (acting, id) = with_one_alert(&engine).await;
+    network.script([Some(fault)]);
+    let told = resolve(&acting, id, Decision::Refunded).await;
+    assert!(matches!(told, Err(ServiceError::ProviderOutcomeUnknown(_))), "{told:?}");
+
+    clear_up(&engine, &clock).await;
+
+    let [parked] = acting.operations().unwrap().unsettled().await.unwrap().try_into().unwrap();
+    assert_eq!((parked.state.as_str(), parked.alert), ("PARKED", id));
+    assert_eq!(parked.detail, format!("{why}; the network can neither look the decision up nor take it twice"));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use avert::domain::time::Timestamp;
-use avert::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page};
+use avert::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page, Provider};
 use avert::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, IngestReport, NewEndpoint};
 use avert::store::{
     Actor, AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
@@ -116,6 +116,8 @@ with_troubles! {
     forget(horizon: Horizon, limit: u32, now: Timestamp) -> Forgotten;
     probe(now: Timestamp) -> ();
     depths() -> Depths;
+    gateways() -> Vec<(Provider, String)>;
+    keep_gateways(known: Vec<(Provider, Option<String>)>) -> ();
     claim_pull(source: &str, now: Timestamp, lease_until: Timestamp, longest: std::time::Duration) -> Option<PullLease>;
     advance_pull(source: &str, generation: i64, cursor: Option<String>, now: Timestamp, lease_until: Timestamp) -> bool;
     end_pull(source: &str, generation: i64, end: PullEnd) -> bool;

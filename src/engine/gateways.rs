@@ -1,0 +1,37 @@
+//! Which networks have a gateway here: an engine without it neither decides in its place nor asks the simulator what became of a decision.
+//!
+//! The database knows, not the settings: a command that is started without its settings finds the same alerts.
+
+use super::Engine;
+use crate::domain::Provider;
+use crate::store::StoreResult;
+
+impl Engine {
+    /// Writes down which networks have a gateway, with its address, and which have none any more. Nothing is written where that is known.
+    ///
+    /// # Errors
+    /// When the store cannot do it now.
+    pub async fn keep_gateways(&self, set: impl IntoIterator<Item = (Provider, Option<String>)>) -> StoreResult<()> {
+        let known = self.store().gateways().await?;
+        let of = |network: &Provider| known.iter().find(|(known, _)| known == network).map(|(_, url)| url.clone());
+        let news: Vec<_> = set.into_iter().filter(|(network, url)| of(network) != *url).collect();
+        if news.is_empty() { Ok(()) } else { self.store().keep_gateways(news).await }
+    }
+
+    /// Why decisions to a network are not sent from here, where another engine on this database sends them to a gateway and this one has none.
+    pub(super) async fn closed(&self, network: &Provider) -> Option<String> {
+        if self.inner.providers.has_own(network) {
+            return None;
+        }
+        match self.store().gateways().await {
+            Ok(known) => {
+                let (_, url) = known.into_iter().find(|(known, _)| known == network)?;
+                Some(format!(
+                    "not sent: decisions to {network} go through a gateway here ({url}); these settings name none: give --config FILE"
+                ))
+            }
+            // Better none than one that the wrong side has answered.
+            Err(error) => Some(format!("not sent: it cannot be seen whether decisions to {network} go through a gateway here: {error}")),
+        }
+    }
+}
