@@ -70,18 +70,72 @@ fn an_invalid_alert_asks_for_the_resolution_and_the_refund_at_their_fields() {
 }
 
 #[rstest]
-#[case(&["4"], "MISSED", "NOT REFUNDED")]
-#[case(&["1", "1"], "PREVIOUSLY_REFUNDED", "REFUNDED")]
-#[case(&["1", "3"], "NOT_FOUND", "NOT REFUNDED")]
-#[case(&["n"], "NOTFOUND", "NOT REFUNDED")]
-#[case(&["n", "n"], "NOT_FOUND", "NOT REFUNDED")]
-#[case(&["u"], "UNRESOLVED_DISPUTE", "NOT REFUNDED")]
-fn a_number_or_a_letter_chooses_and_the_refund_follows(#[case] keys: &[&str], #[case] word: &str, #[case] refunded: &str) {
+#[case("4", "MISSED", "NOT REFUNDED")]
+#[case("11", "PREVIOUSLY_REFUNDED", "REFUNDED")]
+#[case("12", "UNRESOLVED_DISPUTE", "NOT REFUNDED")]
+fn a_number_chooses_and_the_refund_follows_where_the_word_says_it(#[case] keys: &str, #[case] word: &str, #[case] refunded: &str) {
     let mut form = older(Choice::Invalid);
 
-    let submission = sent(play(&mut form, keys.iter().flat_map(|key| typed(key)).chain([ctrl('s')])));
+    let submission = sent(play(&mut form, typed(keys).into_iter().chain([ctrl('s')])));
 
     assert_eq!(said(&submission.resolution), (word, refunded, None));
+}
+
+#[rstest]
+#[case("5")]
+#[case("13")]
+fn what_was_not_found_leaves_the_refund_to_be_chosen(#[case] number: &str) {
+    let mut form = older(Choice::Invalid);
+
+    let step = play(&mut form, typed(number).into_iter().chain([ctrl('s')]));
+
+    assert_eq!(step, FormStep::Stay);
+    assert!(Screen::resolve(&form, 120, 40).has("✗ choose whether money went back"));
+}
+
+#[rstest]
+#[case(0)]
+#[case(1)]
+#[case(4)]
+#[case(5)]
+fn the_printed_letters_choose_the_refund_wherever_nothing_is_typed(#[case] tabs_before: usize) {
+    for (letter, refunded) in [("r", "REFUNDED"), ("n", "NOT REFUNDED"), ("s", "NOT SETTLED")] {
+        let mut form = older(Choice::Invalid);
+        play(&mut form, typed("2"));
+        play(&mut form, tabs(2));
+        play(&mut form, typed("9.50"));
+        play(&mut form, vec![key(KeyCode::BackTab); 2]);
+
+        play(&mut form, tabs(tabs_before).into_iter().chain(typed(letter)));
+
+        let submission = sent(form.handle(&ctrl('s')));
+        assert_eq!(said(&submission.resolution), ("PARTIALLY_STOPPED", refunded, Some("9.50".to_owned())));
+    }
+}
+
+#[test]
+fn in_the_comments_the_letters_are_text() {
+    let mut form = older(Choice::Refunded);
+
+    play(&mut form, tabs(2).into_iter().chain(typed("n1")));
+
+    let submission = sent(form.handle(&ctrl('s')));
+    assert_eq!(said(&submission.resolution), ("RESOLVED", "REFUNDED", None));
+    assert_eq!(submission.resolution.comments(), "n1");
+}
+
+#[test]
+fn a_digit_after_the_question_for_the_refund_leaves_the_resolution_alone() {
+    let mut form = older(Choice::Invalid);
+    play(&mut form, typed("9").into_iter().chain([ctrl('s')]));
+    assert!(Screen::resolve(&form, 120, 40).has("✗ choose whether money went back"));
+
+    play(&mut form, typed("2"));
+    let screen = Screen::resolve(&form, 120, 40);
+    let submission = sent(play(&mut form, typed("n").into_iter().chain([ctrl('s')])));
+
+    assert!(screen.has("Numbers choose the resolution, with the focus on it"), "{}", screen.text());
+    assert_eq!(said(&submission.resolution), ("OTHER", "NOT REFUNDED", None));
 }
 
 #[test]

@@ -77,7 +77,7 @@ impl Pen<'_, '_> {
     }
 
     fn meaning(&mut self, older: &Older) {
-        let text = older.word().map_or("a number or a first letter chooses; the arrows move", OlderWord::words);
+        let text = older.word().map_or("a number chooses; the arrows move", OlderWord::words);
         let (x, style) = (self.content_x() + BEFORE, self.theme.quiet);
         self.put(x, vec![Span::styled(text, style)]);
         self.y += 1;
@@ -89,7 +89,7 @@ impl Pen<'_, '_> {
         let mut x = self.content_x();
         for (index, (_, key, words)) in REFUNDS.into_iter().enumerate() {
             let chosen = older.refund_index() == Some(index);
-            let area = self.option(x, &key.to_string(), focused, chosen, words, self.theme.key);
+            let area = self.option(x, &key.to_string(), self.form.letters_choose(), chosen, words, self.theme.key);
             if focused && (chosen || older.refund_index().is_none() && index == 0) {
                 self.highlight(area);
             }

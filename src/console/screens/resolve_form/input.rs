@@ -84,24 +84,25 @@ impl ResolveForm {
                     self.choose(choice);
                 }
             }
-            (_, Focus::Word) => match self.older.as_ref().and_then(|older| older.find(c)) {
-                Some(word) => self.change_older(|older| older.choose_word(word)),
-                None => self.word = Some(format!("No resolution begins with {c:?}.")),
+            // A printed letter means what is printed, wherever the focus is.
+            _ if self.older.is_some() => match REFUNDS.into_iter().find(|(_, key, _)| *key == c) {
+                Some((refunded, ..)) => self.change_older(|older| older.choose_refunded(refunded)),
+                None => self.word = Some("A number chooses the resolution; r, n and s choose the refund.".to_owned()),
             },
-            (_, Focus::Refund) => {
-                if let Some((refunded, ..)) = REFUNDS.into_iter().find(|(_, key, _)| *key == c) {
-                    self.change_older(|older| older.choose_refunded(refunded));
-                }
-            }
             _ => {}
         }
         FormStep::Stay
     }
 
-    /// A digit gives the reason, or the resolution of the older dialect.
+    /// A digit gives the reason. In the older dialect it belongs to the resolution alone, and only where that has the focus: a number
+    /// meant for another field must not change what was chosen.
     fn number(&mut self, c: char) {
         let digit = c.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
         if let Some(older) = &mut self.older {
+            if self.focus != Focus::Word {
+                self.word = Some("Numbers choose the resolution, with the focus on it: shift-tab goes back there.".to_owned());
+                return;
+            }
             match older.number(digit) {
                 Some(word) => self.change_older(|older| older.choose_word(word)),
                 None => self.word = Some(format!("There is no resolution {digit}.")),

@@ -68,10 +68,12 @@ impl Older {
         self.refunded.as_ref().and_then(|refunded| REFUNDS.iter().position(|(known, ..)| known == refunded))
     }
 
-    /// Chooses a word. The refund follows where the word leaves no doubt of it, until it was chosen by hand.
+    /// Chooses a word. The refund follows where the word says it, until it was chosen by hand. What the word only makes likely is left to
+    /// be chosen.
     pub(super) fn choose_word(&mut self, word: OlderWord) {
         if !self.refunded_by_hand {
-            self.refunded = implied_refund(&word).or_else(|| usual_refund(self.begun));
+            let begun = || usual_refund(self.begun).filter(|refunded| fitting_refund(&word).is_none_or(|fitting| fitting == *refunded));
+            self.refunded = said_refund(&word).or_else(begun);
         }
         self.word = Some(word);
     }
@@ -79,13 +81,6 @@ impl Older {
     pub(super) fn choose_refunded(&mut self, refunded: OlderRefunded) {
         self.refunded_by_hand = true;
         self.refunded = Some(refunded);
-    }
-
-    /// The next word that begins with a letter, after the one that is chosen.
-    pub(super) fn find(&self, letter: char) -> Option<OlderWord> {
-        let begins = |word: &&OlderWord| word.as_str().starts_with(letter.to_ascii_uppercase());
-        let after = self.index().map_or(0, |index| index + 1);
-        OlderWord::KNOWN.iter().cycle().skip(after).take(OlderWord::KNOWN.len()).find(begins).cloned()
     }
 
     /// The word of a typed number: one digit, or the second one of two.
@@ -117,7 +112,7 @@ impl Older {
     /// A word and a refund that do not go together.
     pub(super) fn contradiction(&self) -> Option<(&OlderWord, &OlderRefunded)> {
         let (word, refunded) = (self.word.as_ref()?, self.refunded.as_ref()?);
-        implied_refund(word).is_some_and(|implied| implied != *refunded).then_some((word, refunded))
+        fitting_refund(word).is_some_and(|fitting| fitting != *refunded).then_some((word, refunded))
     }
 
     /// The status that follows, as far as a word is chosen.
@@ -180,13 +175,20 @@ fn usual_refund(begun: Choice) -> Option<OlderRefunded> {
     }
 }
 
-/// The refund that a word leaves no doubt of.
-fn implied_refund(word: &OlderWord) -> Option<OlderRefunded> {
-    use OlderWord as Word;
+/// The refund that a word says itself.
+fn said_refund(word: &OlderWord) -> Option<OlderRefunded> {
     match word {
-        Word::PreviouslyRefunded => Some(OlderRefunded::Refunded),
-        Word::Missed | Word::UnresolvedDispute | Word::Notfound | Word::NotFound => Some(OlderRefunded::NotRefunded),
+        OlderWord::PreviouslyRefunded => Some(OlderRefunded::Refunded),
+        OlderWord::Missed | OlderWord::UnresolvedDispute => Some(OlderRefunded::NotRefunded),
         _ => None,
+    }
+}
+
+/// The only refund that goes with a word, whether it says so itself or not.
+fn fitting_refund(word: &OlderWord) -> Option<OlderRefunded> {
+    match word {
+        OlderWord::Notfound | OlderWord::NotFound => Some(OlderRefunded::NotRefunded),
+        word => said_refund(word),
     }
 }
 
@@ -276,20 +278,19 @@ mod tests {
         assert_eq!(chosen.as_ref().map(OlderWord::as_str), word);
     }
 
-    #[test]
-    fn a_letter_goes_round_the_words_that_begin_with_it() {
-        let mut older = begun(Choice::Invalid, AlertType::VerifiDispute);
-        let mut next = || {
-            let word = older.find('p').unwrap();
-            older.choose_word(word.clone());
-            word
-        };
+    #[rstest]
+    #[case(Choice::Refunded, None)]
+    #[case(Choice::NotRefunded, Some(OlderRefunded::NotRefunded))]
+    #[case(Choice::Invalid, None)]
+    fn not_found_says_nothing_of_money_by_itself(#[case] choice: Choice, #[case] refunded: Option<OlderRefunded>) {
+        let mut older = begun(choice, AlertType::VerifiDispute);
 
-        assert_eq!(
-            [next(), next(), next(), next()],
-            [OlderWord::PartiallyStopped, OlderWord::PreviouslyCancelled, OlderWord::PreviouslyRefunded, OlderWord::PartiallyStopped]
-        );
-        assert_eq!(older.find('z'), None);
+        let chosen = [OlderWord::Notfound, OlderWord::NotFound].map(|word| {
+            older.choose_word(word);
+            older.refunded().cloned()
+        });
+
+        assert_eq!(chosen, [refunded.clone(), refunded]);
     }
 
     #[test]

@@ -232,8 +232,13 @@ impl ResolveForm {
         }
     }
 
-    /// Whether digits choose a reason right now.
+    /// Whether digits choose a reason, or the resolution of the older dialect, right now.
     pub(super) fn digits_choose(&self) -> bool {
+        if self.older.is_some() { self.focus == Focus::Word } else { self.letters_choose() }
+    }
+
+    /// Whether letters are keys right now, and not text.
+    pub(super) fn letters_choose(&self) -> bool {
         !matches!(self.focus, Focus::Comments | Focus::Amount)
     }
 }
