@@ -97,6 +97,8 @@ impl App {
     pub(super) fn undo(&mut self) -> Vec<Effect> {
         match self.decisions.take_back() {
             Some(decision) => {
+                // Whoever takes a decision back wants to give another one on the same alert.
+                self.queue.listing.move_to_alert(decision.alert.id);
                 self.tell(Tone::Good, format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject()));
             }
             None if self.decisions.sending() > 0 => self.tell(Tone::Note, "Too late to take back: it has left."),

@@ -62,6 +62,40 @@ fn a_staged_decision_is_taken_back_and_nothing_is_sent() {
 }
 
 #[test]
+fn the_cursor_returns_to_the_alert_whose_decision_was_taken_back() {
+    let mut rig = rig();
+    rig.press("j j");
+    let id = rig.current();
+
+    rig.press("n ctrl-s j j u");
+
+    assert_eq!(rig.current(), id);
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    assert_eq!(rig.service.resolutions.lock().unwrap().iter().map(|(on, _)| *on).collect::<Vec<_>>(), [id]);
+}
+
+#[test]
+fn a_decision_that_was_not_sent_is_told_as_such_and_can_be_given_again_at_once() {
+    let mut rig = rig();
+    let id = rig.current();
+    let why = "no connection to it: Connection refused".to_owned();
+    rig.service.next_resolution(Fate::Refused(ServiceError::NotSent(why)));
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("k");
+    let screen = rig.screen();
+    assert!(!rig.app.decisions().is_checking(id));
+    assert!(screen.contains("Not sent: no connection to it"), "{screen}");
+    assert!(!screen.to_lowercase().contains("not known whether"), "{screen}");
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    assert_eq!(rig.service.alert(id).unwrap().status, AlertStatus::Resolved);
+}
+
+#[test]
 fn several_decisions_can_wait_at_once_and_the_last_is_taken_back_first() {
     let mut rig = rig();
 

@@ -221,6 +221,14 @@ impl Listing {
         self.show_cursor();
     }
 
+    /// Puts the cursor on an alert, where it is among what is held of the list.
+    pub fn move_to_alert(&mut self, id: AlertId) {
+        let Some(position) = self.position_of(id) else { return };
+        self.ghost = None;
+        (self.cursor, self.cursor_id) = (position, Some(id));
+        self.show_cursor();
+    }
+
     /// Moves the cursor by so many rows.
     pub fn move_by(&mut self, rows: i64) {
         self.move_to(self.cursor.saturating_add_signed(rows));
