@@ -64,6 +64,9 @@ pub enum ServiceError {
     /// The service cannot answer now (disk, database, network); the text says what to do.
     #[error("the service cannot answer: {0}")]
     Unavailable(String),
+    /// A decision did not leave: the service that it was meant for cannot be reached. It can be given again without a doubt.
+    #[error("the service cannot answer: {0}; nothing was sent")]
+    NotSent(String),
 }
 
 fn list(errors: &[FieldError]) -> String {

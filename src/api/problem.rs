@@ -188,7 +188,7 @@ impl From<ServiceError> for Problem {
             ServiceError::ProviderOutcomeUnknown(_) => Code::ProviderOutcomeUnknown,
             ServiceError::IdempotencyKeyReused => Code::IdempotencyKeyReused,
             ServiceError::Conflict(_) => Code::Conflict,
-            ServiceError::Unavailable(_) => Code::Overloaded,
+            ServiceError::Unavailable(_) | ServiceError::NotSent(_) => Code::Overloaded,
         };
         Self::new(code, error.to_string())
     }
@@ -226,6 +226,7 @@ mod tests {
     #[case(ServiceError::Conflict("x".into()), 409, "conflict")]
     #[case(ServiceError::IdempotencyKeyReused, 422, "idempotency_key_reused")]
     #[case(ServiceError::Unavailable("x".into()), 503, "overloaded")]
+    #[case(ServiceError::NotSent("x".into()), 503, "overloaded")]
     fn every_error_of_a_service_has_its_row(#[case] error: ServiceError, #[case] status: u16, #[case] code: &str) {
         let problem = Problem::from(error);
 

@@ -85,7 +85,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
             | ServiceError::Conflict(_) => 4,
             ServiceError::ProviderOutcomeUnknown(_) => 6,
             ServiceError::InvalidResolution(_) | ServiceError::InvalidRequest(_) => 2,
-            ServiceError::ProviderFailed(_) | ServiceError::Unavailable(_) => 1,
+            ServiceError::ProviderFailed(_) | ServiceError::Unavailable(_) | ServiceError::NotSent(_) => 1,
         });
     }
     if let Some(error) = cause.downcast_ref::<StoreError>() {

@@ -18,7 +18,8 @@ impl Inner {
         let ResolveRequest { resolution, idempotency_key } = request;
         self.check_dialect(&resolution)?;
         let key = checked_key(idempotency_key)?;
-        let (name, value, token) = self.authorization().await.map_err(ServiceError::from)?;
+        // Without a token nothing leaves.
+        let (name, value, token) = self.authorization().await.map_err(|no| not_sent(no.into()))?;
         let call = Call::new(Method::PUT, &self.base.resolution(id))
             .header(name, value)
             .header("idempotency-key", key)
@@ -27,7 +28,7 @@ impl Inner {
         let sent_at = self.http.now();
         let answer = match self.http.send(call).await {
             Ok(answer) => answer,
-            Err(NoAnswer::NotSent(why)) => return Err(ServiceError::Unavailable(format!("{why}; nothing was sent"))),
+            Err(NoAnswer::NotSent(why)) => return Err(ServiceError::NotSent(why)),
             Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why)) => return self.look(id, &resolution, sent_at, why).await,
             Err(NoAnswer::Refused(error)) => return Err(error),
         };
@@ -124,6 +125,14 @@ impl Inner {
         };
         let message = format!("is a decision of the {other} dialect: this deployment speaks the {spoken} one");
         Err(ServiceError::InvalidRequest(vec![FieldError::new("resolution", message)]))
+    }
+}
+
+/// What cannot be had before a decision leaves, as an error of that decision.
+fn not_sent(error: ServiceError) -> ServiceError {
+    match error {
+        ServiceError::Unavailable(why) => ServiceError::NotSent(why),
+        error => error,
     }
 }
 

@@ -305,6 +305,7 @@ impl Decisions {
             Err(ServiceError::AlreadyResolved(alert)) => News::Overtaken(alert),
             Err(ServiceError::ProviderOutcomeUnknown(why)) => News::Unknown(format!("The provider's answer did not come: {why}")),
             Err(ServiceError::Unavailable(why)) => News::Unknown(format!("The service did not answer: {why}")),
+            Err(ServiceError::NotSent(why)) => News::Refused(format!("Not sent: {why}")),
             Err(ServiceError::ProviderFailed(why)) => News::Refused(format!("The provider did not take it: {why}")),
             Err(error) => News::Refused(error.to_string()),
         };

@@ -128,6 +128,6 @@ async fn a_token_route_that_does_not_work_is_unavailable_and_nothing_is_sent(#[c
 
     let error = older(&server).0.resolve(id, stopped()).await.unwrap_err();
 
-    assert!(matches!(&error, ServiceError::Unavailable(why) if !why.contains("s3cret")), "{error}");
+    assert!(matches!(&error, ServiceError::NotSent(why) if !why.contains("s3cret")), "{error}");
     assert!(requests(&server, "PUT").await.is_empty());
 }
