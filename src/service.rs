@@ -14,8 +14,8 @@ use zeroize::Zeroize;
 use crate::domain::resolution::FieldError;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, AlertId, AlertQuery, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, Money, OrganizationId, Page,
-    Resolution,
+    Alert, AlertId, AlertQuery, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, Money, OrganizationId,
+    Page, Resolution,
 };
 use crate::domain::{endpoint, signing};
 
@@ -43,6 +43,12 @@ pub enum ServiceError {
     /// Another resolution of this alert is with the provider right now.
     #[error("another resolution of this alert is with the provider right now")]
     ResolutionInProgress,
+    /// An earlier resolution of this alert waits for a person, who says what became of it.
+    #[error(
+        "an earlier resolution of this alert waits for a person: nobody knows whether it arrived, ask the network and say so with \
+         `avert attempts settle {0}`"
+    )]
+    WaitsForPerson(AttemptId),
     /// The provider refused or could not be reached; nothing was retained.
     #[error("the provider did not take the decision, nothing was recorded: {0}")]
     ProviderFailed(String),

@@ -183,7 +183,7 @@ impl From<ServiceError> for Problem {
             ServiceError::AlertNotFound(_) => Code::AlertNotFound,
             ServiceError::NotFound(_) => Code::NotFound,
             ServiceError::AlreadyResolved(_) => Code::AlertAlreadyResolved,
-            ServiceError::ResolutionInProgress => Code::ResolutionInProgress,
+            ServiceError::ResolutionInProgress | ServiceError::WaitsForPerson(_) => Code::ResolutionInProgress,
             ServiceError::ProviderFailed(_) => Code::ProviderFailed,
             ServiceError::ProviderOutcomeUnknown(_) => Code::ProviderOutcomeUnknown,
             ServiceError::IdempotencyKeyReused => Code::IdempotencyKeyReused,
@@ -219,6 +219,7 @@ mod tests {
     #[case(ServiceError::NotFound("key x".into()), 404, "not_found")]
     #[case(ServiceError::AlreadyResolved(alert()), 409, "alert_already_resolved")]
     #[case(ServiceError::ResolutionInProgress, 409, "resolution_in_progress")]
+    #[case(ServiceError::WaitsForPerson(crate::domain::AttemptId::generate()), 409, "resolution_in_progress")]
     #[case(ServiceError::ProviderFailed("x".into()), 400, "provider_failed")]
     #[case(ServiceError::ProviderOutcomeUnknown("x".into()), 400, "provider_outcome_unknown")]
     #[case(ServiceError::InvalidResolution(vec![FieldError::new("a", "b")]), 400, "invalid_resolution")]

@@ -81,6 +81,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
             ServiceError::AlertNotFound(_) | ServiceError::NotFound(_) => 3,
             ServiceError::AlreadyResolved(_)
             | ServiceError::ResolutionInProgress
+            | ServiceError::WaitsForPerson(_)
             | ServiceError::IdempotencyKeyReused
             | ServiceError::Conflict(_) => 4,
             ServiceError::ProviderOutcomeUnknown(_) => 6,

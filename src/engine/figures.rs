@@ -13,7 +13,7 @@ pub(super) fn resolved(result: &Result<Alert, ServiceError>) {
     let result = match result {
         Ok(_) => "resolved",
         Err(ServiceError::AlreadyResolved(_)) => "already_resolved",
-        Err(ServiceError::ResolutionInProgress) => "in_progress",
+        Err(ServiceError::ResolutionInProgress | ServiceError::WaitsForPerson(_)) => "in_progress",
         Err(ServiceError::ProviderFailed(_)) => "provider_failed",
         Err(ServiceError::ProviderOutcomeUnknown(_)) => "outcome_unknown",
         Err(ServiceError::Unavailable(_) | ServiceError::NotSent(_)) => "unavailable",

@@ -111,7 +111,7 @@ impl Engine {
                 Claim::Replay(alert) => return Ok(Turn::Replay(alert)),
                 Claim::KeyReused => return Err(ServiceError::IdempotencyKeyReused),
                 // Nobody but a person ends it, and that takes longer than any caller waits.
-                Claim::InProgress(Holder::Person) => return Err(ServiceError::ResolutionInProgress),
+                Claim::InProgress(Holder::Person(parked)) => return Err(ServiceError::WaitsForPerson(parked)),
                 // Whoever had it is gone: what became of it is found out now, not when the reconciler comes by.
                 Claim::InProgress(Holder::Nobody) => self.reconcile_now(),
                 Claim::InProgress(Holder::Somebody) => {}

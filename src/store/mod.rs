@@ -136,8 +136,8 @@ pub enum Holder {
     Somebody,
     /// Whoever takes it: [`Store::claim_unsettled`] would give it out now.
     Nobody,
-    /// It is PARKED: nothing but a person's word ends it.
-    Person,
+    /// It is PARKED: nothing but a person's word on this attempt ends it.
+    Person(AttemptId),
 }
 
 /// A definite yes of the provider (reliability, step 4a).

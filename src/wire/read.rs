@@ -368,7 +368,7 @@ fn is_currency_code(code: &str) -> bool {
 }
 
 fn not_storable(field: &str, amount: Amount) -> FieldError {
-    FieldError::new(field, format!("is {amount}: 0 to 9223372036854 with at most 6 decimal places is allowed"))
+    FieldError::new(field, format!("is {amount}: 0 to 9,223,372,036,854 with at most 6 decimal places is allowed"))
 }
 
 /// Makes an alert of what was given; whatever is missing stays empty.

@@ -86,6 +86,8 @@ fn an_amount_that_cannot_be_stored_exactly_is_refused(#[case] amount: &str) {
 
     assert_eq!(error.field, "amount");
     assert!(error.message.contains("at most 6 decimal places"), "{}", error.message);
+    // What is allowed is ours, and must come through where card numbers are masked.
+    assert_eq!(mask_card_numbers(&error.message), error.message);
 }
 
 #[test]

@@ -66,10 +66,11 @@ pub(super) fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> 
 
 /// Who has the running attempt of an alert, where there is one.
 fn holder(unit: &Unit<'_>, alert: i64, now: Timestamp) -> StoreResult<Option<Holder>> {
-    let sql = format!("SELECT {UNENDED} FROM resolution_attempt WHERE alert = ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')");
-    let running = unit.conn.prepare_cached(&sql)?.query_row(params![micros(now), alert], Unended::read).optional()?;
-    Ok(running.map(|running| match running.is_due(unit.shared.instances.is_dead(running.instance)) {
-        _ if running.parked => Holder::Person,
+    let sql = format!("SELECT {UNENDED}, id FROM resolution_attempt WHERE alert = ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')");
+    let running =
+        unit.conn.prepare_cached(&sql)?.query_row(params![micros(now), alert], |row| Ok((Unended::read(row)?, row.get(7)?))).optional()?;
+    Ok(running.map(|(running, id)| match running.is_due(unit.shared.instances.is_dead(running.instance)) {
+        _ if running.parked => Holder::Person(AttemptId(Uuid::from_bytes(id))),
         true => Holder::Nobody,
         false => Holder::Somebody,
     }))

@@ -114,7 +114,7 @@ async fn end_of(acting: &ActingEngine, id: AlertId) -> End {
         return End::Resolved;
     }
     match resolve(acting, id, Decision::NotRefunded).await {
-        Err(ServiceError::ResolutionInProgress) => End::Parked,
+        Err(ServiceError::WaitsForPerson(_)) => End::Parked,
         Ok(_) | Err(ServiceError::ProviderFailed(_) | ServiceError::ProviderOutcomeUnknown(_)) => End::Open,
         Err(other) => panic!("{other}"),
     }
@@ -173,6 +173,9 @@ async fn what_is_left_to_a_person_says_first_why_nobody_knows(#[case] fault: Fau
     let [parked] = acting.operations().unwrap().unsettled().await.unwrap().try_into().unwrap();
     assert_eq!((parked.state.as_str(), parked.alert), ("PARKED", id));
     assert_eq!(parked.detail, format!("{why}; the network can neither look the decision up nor take it twice"));
+    let again = resolve(&acting, id, Decision::NotRefunded).await.unwrap_err();
+    assert_eq!(again, ServiceError::WaitsForPerson(parked.id));
+    assert!(again.to_string().contains(&format!("`avert attempts settle {}`", parked.id)), "{again}");
 }
 
 #[tokio::test]
@@ -398,7 +401,10 @@ async fn agreement(lookup: bool, idempotent: bool, final_error_only: bool, seed:
         match (&stored.outcome, ours.is_empty()) {
             (Some(_), applied_nothing) => assert!(!applied_nothing, "an outcome that the network never took"),
             // What the network took and we do not have, a person is asked about.
-            (None, false) => assert_eq!(resolve(&acting, alert.id, Decision::Refunded).await, Err(ServiceError::ResolutionInProgress)),
+            (None, false) => {
+                let answer = resolve(&acting, alert.id, Decision::Refunded).await;
+                assert!(matches!(answer, Err(ServiceError::WaitsForPerson(_))), "{answer:?}");
+            }
             (None, true) => {}
         }
     }

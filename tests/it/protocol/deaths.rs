@@ -248,9 +248,9 @@ impl Next<'_> {
         let end = self.end().await;
         if end == End::Parked {
             let answer = resolve(&self.acting, self.scene.alert, Decision::NotRefunded).await;
-            assert_eq!(answer, Err(ServiceError::ResolutionInProgress), "{case}: nobody else gets in");
             // The person asks the network, and says what it says.
             let attempt = self.acting.unsettled().await.unwrap()[0].id;
+            assert_eq!(answer, Err(ServiceError::WaitsForPerson(attempt)), "{case}: nobody else gets in");
             self.acting.settle_parked(attempt, self.scene.applied() > 0).await.unwrap();
         }
         if self.alert().await.outcome.is_none() {

@@ -198,7 +198,7 @@ async fn an_unknown_or_parked_attempt_keeps_others_out(fixture: Fixture) {
     let later = noon() + Duration::seconds(1);
     assert_eq!(end(AttemptEnd::Unknown { next_check: later, calls_over: noon() }).await, Claim::InProgress(Holder::Somebody));
     assert_eq!(end(AttemptEnd::Unknown { next_check: noon(), calls_over: noon() }).await, Claim::InProgress(Holder::Nobody));
-    assert_eq!(end(AttemptEnd::Parked).await, Claim::InProgress(Holder::Person));
+    assert_eq!(end(AttemptEnd::Parked).await, Claim::InProgress(Holder::Person(first.attempt)));
     assert!(matches!(end(AttemptEnd::Released).await, Claim::Claimed { .. }));
 }
 
