@@ -11,13 +11,13 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::failure::{NotFound, say};
+use super::failure::{Misused, NotFound, say};
 use super::networks::{self, Networks};
 use super::remote::variable;
 use crate::config::{Days, Settings};
 use crate::domain::Provider;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::engine::{ActingEngine, CountingClock, Engine, EngineSettings, PullFrom, Retention, Windows};
+use crate::engine::{ActingEngine, Caller, CountingClock, Engine, EngineSettings, PullFrom, Retention, Windows};
 use crate::service::ServiceError;
 use crate::store::{SqliteOptions, SqliteStore};
 use crate::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
@@ -100,8 +100,21 @@ impl Local {
     }
 
     /// The services, acting for an organization: the named one, or the only one there is.
-    pub(super) async fn acting(&self, organization: Option<&str>) -> Result<ActingEngine, ServiceError> {
-        Ok(self.engine.acting_for(self.engine.local_caller(organization).await?))
+    pub(super) async fn acting(&self, organization: Option<&str>) -> anyhow::Result<ActingEngine> {
+        Ok(self.engine.acting_for(self.caller(organization).await?))
+    }
+
+    /// The caller at this machine for an organization: the named one, or the only one there is.
+    pub(super) async fn caller(&self, organization: Option<&str>) -> anyhow::Result<Caller> {
+        self.engine.local_caller(organization).await.map_err(|error| match error {
+            // The engine knows the names, and not how one is chosen here.
+            ServiceError::InvalidRequest(fields) if organization.is_none() => {
+                let said: Vec<String> = fields.iter().map(|wrong| format!("{} {}", wrong.field, wrong.message)).collect();
+                let how = "say --organization NAME, or name one in the settings (organization, AVERT_ORGANIZATION)";
+                Misused(format!("{}: {how}", said.join("; "))).into()
+            }
+            other => other.into(),
+        })
     }
 
     /// The present moment of the engine.

@@ -44,7 +44,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
     }
     let local = Local::making(&context.home, &context.settings).await?;
     log_to_file(&context)?;
-    let caller = local.engine.local_caller(context.organization(&args.organization)).await?;
+    let caller = local.caller(context.organization(&args.organization)).await?;
     let known = local.engine.store().gateways().await?;
     let place = Place {
         // Whoever decides here has to know which networks hear nothing of it.

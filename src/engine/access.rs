@@ -9,7 +9,7 @@ use rand::RngExt;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::{Caller, Engine, THIS_MACHINE, locked, unavailable};
+use super::{Caller, Engine, THIS_MACHINE, locked, text, unavailable};
 use crate::domain::{FieldError, OrganizationId, Timestamp};
 use crate::service::{ApiKey, CreatedKey, Environment, KeyScope, Secret, ServiceError};
 use crate::store::{Actor, KeyRecord, OrganizationRecord, StoreResult};
@@ -145,6 +145,23 @@ fn public_id(text: &str) -> Option<&str> {
     let shaped = id.len() == ID && secret.len() == SECRET + CHECKSUM && rest.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric());
     let (body, end) = shaped.then(|| text.split_at(text.len() - CHECKSUM))?;
     (checksum(body) == end).then_some(id)
+}
+
+/// The id of a key that is named by its id or, as whoever has to end a leaked one may, by all of it, mistyped at its end or not.
+pub(super) fn id_of_key(text: &str) -> &str {
+    let rest = text.strip_prefix("avk_live_").or_else(|| text.strip_prefix("avk_test_"));
+    rest.and_then(|rest| rest.split_once('_')).map_or(text, |(id, _)| id)
+}
+
+/// A credential that is not there, named for a message: a secret given in the place of its id is not repeated.
+pub(super) fn named(what: &str, id: &str) -> String {
+    let longest = "avc_test_".len() + ID;
+    if id.len() > longest || ["avk_", "avs_", "whsec_"].iter().any(|secret| id.contains(secret)) {
+        return format!(
+            "the {what} (what was given is no id, and it is not repeated as it may be a secret; the list of {what}s shows the ids)"
+        );
+    }
+    format!("{what} {}", text::words_of_a_provider(id))
 }
 
 pub(super) fn checksum(body: &str) -> String {

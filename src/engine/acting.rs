@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use chrono::TimeDelta;
 
-use super::{Caller, Engine, later_by, text, unavailable};
+use super::access::{id_of_key, named};
+use super::{Caller, Engine, later_by, unavailable};
 use crate::domain::{Alert, AlertId, AlertQuery, Page};
 use crate::service::{
     AlertService, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedKey, Delivery, Endpoint, IncomingAlert, IngestOptions,
@@ -97,8 +98,9 @@ impl OperatorService for ActingEngine {
     }
 
     async fn revoke_key(&self, id: &str) -> Result<ApiKey, ServiceError> {
+        let id = id_of_key(id);
         let revoked = self.store().revoke_key(self.organization(), id, self.engine.now()).await.map_err(unavailable)?;
-        let key = revoked.ok_or_else(|| ServiceError::NotFound(format!("key {}", text::words_of_a_provider(id))))?;
+        let key = revoked.ok_or_else(|| ServiceError::NotFound(named("key", id)))?;
         tracing::info!(actor = %self.caller.actor, key = %key.id, "key revoked");
         Ok(key)
     }

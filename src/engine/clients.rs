@@ -6,9 +6,9 @@
 use rand::RngExt;
 use subtle::ConstantTimeEq;
 
-use super::access::{CHECKSUM, ID, SECRET, base62, checksum, hash, world};
+use super::access::{CHECKSUM, ID, SECRET, base62, checksum, hash, named, world};
 use super::tokens::{AccessToken, Claims};
-use super::{Caller, Engine, THIS_MACHINE, text, unavailable};
+use super::{Caller, Engine, THIS_MACHINE, unavailable};
 use crate::service::{ApiClient, CreatedClient, Environment, Secret, ServiceError};
 use crate::store::ClientRecord;
 
@@ -95,7 +95,7 @@ impl Engine {
     pub(super) async fn revoke_client(&self, caller: &Caller, id: &str) -> Result<ApiClient, ServiceError> {
         let organization = caller.organization.organization.id;
         let revoked = self.signed(caller).revoke_client(organization, id, self.now()).await.map_err(unavailable)?;
-        let client = revoked.ok_or_else(|| ServiceError::NotFound(format!("client {}", text::words_of_a_provider(id))))?;
+        let client = revoked.ok_or_else(|| ServiceError::NotFound(named("client", id)))?;
         tracing::info!(actor = %caller.actor, client = %client.id, "client revoked");
         Ok(client)
     }

@@ -108,6 +108,24 @@ fn organizations_are_listed_and_shown_with_their_companies_and_enrollments() {
 }
 
 #[test]
+fn a_key_is_revoked_by_all_of_it_too_and_no_secret_is_repeated() {
+    let home = home();
+    let made = |command: &str| as_json(home.path(), &[command, "create"]);
+    let (key, client) = (made("keys"), made("clients"));
+    let (key, secret) = (key["key"].as_str().unwrap(), client["client_secret"].as_str().unwrap());
+
+    let revoked = as_json(home.path(), &["keys", "revoke", key]);
+    let wrong = [["clients", "revoke", secret], ["keys", "revoke", secret], ["clients", "revoke", key]].map(|ask| run(home.path(), &ask));
+
+    assert!(key.contains(revoked["id"].as_str().unwrap()) && revoked["revokedAt"].is_string(), "{revoked}");
+    for output in wrong {
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("not found") && said.contains("not repeated") && !said.contains(secret) && !said.contains(key), "{said}");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_its_reason() {
     let home = home();
     run_ok(home.path(), &["organizations", "create", "rival"]);

@@ -275,8 +275,23 @@ fn endpoints(conn: &Connection) -> StoreResult<Finding> {
         .prepare("SELECT url, coalesce(disabled_reason, '') FROM endpoint WHERE disabled_at IS NOT NULL AND removed_at IS NULL LIMIT 5")?;
     let disabled = statement.query_map([], |row| Ok(format!("{} ({})", row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
     let disabled: Vec<String> = disabled.collect::<Result<_, _>>()?;
-    Ok(if disabled.is_empty() {
-        Finding::fine("endpoints", format!("{all}, none disabled"))
+    let mut statement = conn.prepare(
+        "SELECT url, failing_since FROM endpoint WHERE failing_since IS NOT NULL AND disabled_at IS NULL AND removed_at IS NULL
+         ORDER BY failing_since LIMIT 5",
+    )?;
+    let failing = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
+    let failing: Vec<(String, i64)> = failing.collect::<Result<_, _>>()?;
+    let failing =
+        failing.iter().map(|(url, since)| Ok(format!("{url} (since {})", to_iso(moment(*since)?)))).collect::<StoreResult<Vec<_>>>()?;
+    Ok(if disabled.is_empty() && failing.is_empty() {
+        Finding::fine("endpoints", format!("{all}, none disabled, none failing"))
+    } else if !failing.is_empty() {
+        let disabled = if disabled.is_empty() { String::new() } else { format!("; disabled: {}", disabled.join(", ")) };
+        Finding::notice(
+            "endpoints",
+            format!("failing: {}{disabled}", failing.join(", ")),
+            "every try since then has failed: `avert webhooks deliveries` says how, `avert webhooks test ID` tries once",
+        )
     } else {
         Finding::notice("endpoints", format!("disabled: {}", disabled.join(", ")), "nothing is sent there; enable it once it answers")
     })

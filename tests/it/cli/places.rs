@@ -172,7 +172,7 @@ fn an_organization_is_found_by_name_and_by_id_and_another_name_is_misused() {
         assert_eq!(shown["id"], acme["id"]);
     }
     let unnamed = run(home.path(), &["keys", "list"]);
-    assert_refused(&unnamed, 2, &["organization must be named", "ACME, Inc.", "default"]);
+    assert_refused(&unnamed, 2, &["organization must be named", "ACME, Inc.", "default", "--organization NAME", "AVERT_ORGANIZATION"]);
     let another = run(home.path(), &["keys", "list", "--organization", "Acme"]);
     assert_refused(&another, 2, &["\"Acme\" is not one of", "ACME, Inc.", "default"]);
     let taken = run(home.path(), &["organizations", "create", "ACME, Inc."]);

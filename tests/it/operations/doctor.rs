@@ -207,3 +207,17 @@ fn it_says_who_answers_for_each_network_and_warns_where_production_decides_into_
     assert_eq!(told(&gone, "network ETHOCA").0, "wrong");
     assert!(!format!("{sandbox}{production}{helpless}{seen}{gone}").contains("5up3r"));
 }
+
+#[test]
+fn an_endpoint_that_fails_is_told_with_its_time_here_and_in_the_list() {
+    let home = healthy();
+    run_ok(home.path(), &["webhooks", "add", "https://shop.example/hooks", "--basic", "a:b"]);
+    spoil(home.path(), "UPDATE endpoint SET failing_since = 1790000000000000, failed_at = 1790000000000000");
+
+    let finding = assert_finds(home.path(), "endpoints", "notice");
+    let listed = run_ok(home.path(), &["webhooks", "list"]);
+
+    let found = finding["found"].as_str().unwrap();
+    assert!(found.contains("failing: https://shop.example/hooks (since 2026-09-21T"), "{found}");
+    assert!(listed.contains("failing since 2026-09-21T"), "{listed}");
+}
