@@ -477,7 +477,7 @@ impl Queue {
     pub fn hurry_facts(&mut self) -> Vec<Effect> {
         self.note_cursor(Timestamp::default());
         match (self.facts_due.take(), &self.facts.siblings) {
-            (Some(_), _) | (None, Loadable::NotAsked) => self.ask_facts(),
+            (Some(_), _) | (None, Loadable::NotAsked | Loadable::Failed(_)) => self.ask_facts(),
             _ => Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use avert::console::effects::{Effect, Keep};
 use avert::domain::time::Clock;
-use avert::domain::{AlertStatus, Outcome, OutcomeId};
+use avert::domain::{Alert, AlertStatus, Outcome, OutcomeId, Provider};
 use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
@@ -295,6 +295,42 @@ fn a_refund_that_may_be_the_second_one_needs_a_second_word() {
     assert_eq!(rig.sent(), 1);
     let (_, request) = rig.service.resolutions.lock().unwrap()[0].clone();
     assert_eq!(request.resolution.canonical(), "current|INVALID|REFUNDED_PREVIOUSLY_REFUNDED|");
+}
+
+#[test]
+fn a_search_for_doubles_that_failed_is_made_again_when_the_form_opens() {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    alerts.push(refunded_sibling(&alerts[0], 1_001, now));
+    let mut rig = Rig::new(alerts);
+    rig.press("j");
+    rig.advance(Duration::milliseconds(50));
+    rig.service.set_down(Some(ServiceError::Unavailable("no connection".to_owned())));
+    rig.press("k r");
+    assert!(rig.screen().contains("doubles were not looked for"), "{}", rig.screen());
+    rig.service.set_down(None);
+
+    rig.press("esc r");
+
+    assert!(rig.screen().contains("[ ] refund all the same"), "{}", rig.screen());
+}
+
+#[test]
+fn the_detail_names_every_double() {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    for (number, provider) in [(1_001, Provider::Cdrn), (1_002, Provider::Verifi)] {
+        let other = refunded_sibling(&alerts[0], number, now);
+        let open = Alert { provider, status: AlertStatus::Open, outcome: None, provider_id: format!("DOUBLE{number}"), ..other };
+        alerts.push(open);
+    }
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+
+    let screen = rig.screen();
+
+    assert!(screen.contains("2 other alerts on this payment"), "{screen}");
+    assert!(screen.contains("CDRN DOUBLE1001") && screen.contains("VERIFI DOUBLE1002"), "{screen}");
+    assert!(screen.contains("of the three only"), "{screen}");
 }
 
 #[test]

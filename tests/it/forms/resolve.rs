@@ -441,6 +441,20 @@ fn enter_on_send_sends_nothing_and_says_what_does() {
     assert!(matches!(form.handle(&key(KeyCode::Char(' '))), FormStep::Submit(_)));
 }
 
+#[rstest]
+#[case(Vec::new())]
+#[case(vec![Warning::NotCompared("doubles were not looked for: no connection".to_owned())])]
+fn a_search_that_is_over_is_not_said_to_go_on(#[case] found: Vec<Warning>) {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking], noon());
+    form.handle(&ctrl('s'));
+    assert!(Screen::resolve(&form, 120, 40).has("Still looking for doubles."));
+
+    form.set_warnings(found);
+
+    let screen = Screen::resolve(&form, 120, 40);
+    assert!(!screen.has("Still looking") && screen.has("Nothing was sent yet; the search for doubles is over."), "{}", screen.text());
+}
+
 #[test]
 fn letters_decide_on_the_decision_and_are_text_in_the_comments() {
     let mut form = form(Choice::Refunded);

@@ -83,7 +83,7 @@ fn lines(alert: &Alert, queue: &Queue, look: &Look<'_>, width: u16) -> Vec<Part>
     let siblings = queue.facts.siblings.loaded().map_or(&[][..], Vec::as_slice);
     let siblings: Vec<Alert> = siblings.iter().map(|other| look.decisions.foreseen(other).into_owned()).collect();
     for warning in warnings(alert, &siblings) {
-        parts.warning(warning, alert);
+        parts.warning(&warning, alert);
     }
     if let (Loadable::Failed(error), None) = (&queue.facts.siblings, &alert.outcome) {
         parts.quiet(&format!("Doubles could not be looked for: {error}"));
@@ -271,34 +271,42 @@ impl Parts<'_> {
         self.boxed(style, lines);
     }
 
-    fn warning(&mut self, warning: Warning<'_>, alert: &Alert) {
+    fn warning(&mut self, warning: &Warning<'_>, alert: &Alert) {
         let (theme, now) = (self.look.theme, self.look.now);
         let grave = theme.warning.add_modifier(Modifier::BOLD);
         let bar = match warning {
-            Warning::PaidTwice(_) | Warning::Double(_) => theme.warning,
+            Warning::PaidTwice(_) | Warning::Doubles(_) => theme.warning,
             Warning::NetworkRule(_) => theme.rule,
             Warning::Notice => theme.quiet,
         };
         let mut lines = match warning {
-            Warning::PaidTwice(other) => {
+            Warning::PaidTwice(others) => {
                 let mut lines = self.styled_lines("⚠ May be paid twice", grave);
-                lines.extend(self.styled_lines(&same_payment(other, alert), theme.plain));
-                let when = other.outcome.as_ref().and_then(|outcome| outcome.action_time);
-                let when = when.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
-                lines.extend(self.styled_lines(&format!("{}, refunded{when}", other.status), theme.plain));
+                for other in others {
+                    lines.extend(self.styled_lines(&same_payment(other, alert), theme.plain));
+                    lines.extend(self.styled_lines(&state_of_double(other, now), theme.plain));
+                }
                 lines
             }
-            Warning::Double(other) => {
-                let mut lines = self.styled_lines("⚠ Another alert on this payment", grave);
-                lines.extend(self.styled_lines(&same_payment(other, alert), theme.plain));
-                let state = match &other.outcome {
-                    Some(outcome) => format!("{}, {}", other.status, outcome_words(&outcome.outcome)),
-                    None if other.status == AlertStatus::Open => {
-                        format!("OPEN, {} left: refund one of the two only", times::left(other, now).text)
-                    }
-                    None => other.status.to_string(),
+            Warning::Doubles(others) => {
+                let title = match others.len() {
+                    1 => "⚠ Another alert on this payment".to_owned(),
+                    more => format!("⚠ {more} other alerts on this payment"),
                 };
-                lines.extend(self.styled_lines(&state, theme.plain));
+                let mut lines = self.styled_lines(&title, grave);
+                // The last one that waits says what follows for all of them.
+                let last = others.iter().rposition(|other| is_waiting(other));
+                for (index, other) in others.iter().enumerate() {
+                    lines.extend(self.styled_lines(&same_payment(other, alert), theme.plain));
+                    let state = state_of_double(other, now);
+                    let state = if last == Some(index) {
+                        let waiting = 1 + others.iter().filter(|other| is_waiting(other)).count();
+                        format!("{state}: refund one of the {} only", in_letters(waiting))
+                    } else {
+                        state
+                    };
+                    lines.extend(self.styled_lines(&state, theme.plain));
+                }
                 lines
             }
             Warning::NetworkRule(name) => {
@@ -525,6 +533,35 @@ fn option(text: &Option<String>) -> String {
 fn same_payment(other: &Alert, alert: &Alert) -> String {
     let same = facts::same_payment(other, alert).map_or("same payment", facts::Same::words);
     format!("{} {} · {same}", other.provider, other.provider_id)
+}
+
+/// Whether a double has no answer and can get one.
+fn is_waiting(other: &Alert) -> bool {
+    other.outcome.is_none() && other.status == AlertStatus::Open
+}
+
+/// How far a double is.
+fn state_of_double(other: &Alert, now: Timestamp) -> String {
+    match &other.outcome {
+        outcome if was_refunded(other) => {
+            let when = outcome.as_ref().and_then(|outcome| outcome.action_time);
+            let when = when.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
+            format!("{}, refunded{when}", other.status)
+        }
+        Some(outcome) => format!("{}, {}", other.status, outcome_words(&outcome.outcome)),
+        None if is_waiting(other) => format!("OPEN, {} left", times::left(other, now).text),
+        None => other.status.to_string(),
+    }
+}
+
+/// A small count in letters.
+fn in_letters(count: usize) -> String {
+    match count {
+        2 => "two".to_owned(),
+        3 => "three".to_owned(),
+        4 => "four".to_owned(),
+        more => more.to_string(),
+    }
 }
 
 /// A long number in groups of four digits.

@@ -133,12 +133,12 @@ pub fn doubles<'a>(alerts: impl Iterator<Item = &'a Alert>) -> HashMap<AlertId, 
 }
 
 /// Something that speaks against a plain answer.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Warning<'a> {
-    /// Another alert on the same payment was answered with a refund.
-    PaidTwice(&'a Alert),
-    /// Another alert on the same payment waits for an answer, or was answered otherwise.
-    Double(&'a Alert),
+    /// Another alert on the same payment was answered with a refund: all the others, the refunded ones first.
+    PaidTwice(Vec<&'a Alert>),
+    /// Other alerts on the same payment wait for an answer, or were answered otherwise.
+    Doubles(Vec<&'a Alert>),
     /// A rule at the network has probably refunded already; its name, where it was told.
     NetworkRule(Option<&'a str>),
     /// The network asks for no answer.
@@ -148,10 +148,10 @@ pub enum Warning<'a> {
 impl Warning<'_> {
     /// The reason that fits an answer to `alert`, where the right answer is that it calls for none. A duplicate is one of the same
     /// network; of two networks' alerts on one payment, one is answered first and then the other is known (field notes).
-    pub fn reason(self, alert: &Alert) -> Option<InvalidReason> {
+    pub fn reason(&self, alert: &Alert) -> Option<InvalidReason> {
         match self {
             Self::PaidTwice(_) | Self::NetworkRule(_) => Some(InvalidReason::PreviouslyRefunded),
-            Self::Double(other) => (other.provider == alert.provider).then_some(InvalidReason::Duplicate),
+            Self::Doubles(others) => others.iter().any(|other| other.provider == alert.provider).then_some(InvalidReason::Duplicate),
             Self::Notice => None,
         }
     }
@@ -169,10 +169,12 @@ pub fn warnings<'a>(alert: &'a Alert, siblings: &'a [Alert]) -> Vec<Warning<'a>>
         return Vec::new();
     }
     let mut warnings = Vec::new();
-    let others = || siblings.iter().filter(|other| are_siblings(alert, other));
-    match others().find(|other| was_refunded(other)) {
-        Some(paid) => warnings.push(Warning::PaidTwice(paid)),
-        None => warnings.extend(others().next().map(Warning::Double)),
+    let mut others: Vec<&Alert> = siblings.iter().filter(|other| are_siblings(alert, other)).collect();
+    others.sort_by_key(|other| !was_refunded(other));
+    match others.first() {
+        Some(first) if was_refunded(first) => warnings.push(Warning::PaidTwice(others)),
+        Some(_) => warnings.push(Warning::Doubles(others)),
+        None => {}
     }
     if alert.network_rule_applied() {
         warnings.push(Warning::NetworkRule(alert.rule_name.as_deref()));
@@ -274,8 +276,20 @@ mod tests {
 
         let found = warnings(&alert, &siblings);
 
-        assert_eq!(found, [Warning::PaidTwice(&siblings[1])]);
+        assert_eq!(found, [Warning::PaidTwice(vec![&siblings[1], &siblings[0]])]);
         assert_eq!(found[0].reason(&alert), Some(InvalidReason::PreviouslyRefunded));
+    }
+
+    #[test]
+    fn every_double_is_told_and_one_of_the_same_network_speaks_for_a_duplicate() {
+        let alert = alert();
+        let others =
+            [Alert { provider: Provider::Cdrn, ..self::alert() }, Alert { provider: Provider::Verifi, ..self::alert() }, self::alert()];
+
+        let (two, three) = (warnings(&alert, &others[..2]), warnings(&alert, &others));
+
+        assert_eq!(two, [Warning::Doubles(vec![&others[0], &others[1]])]);
+        assert_eq!((two[0].reason(&alert), three[0].reason(&alert)), (None, Some(InvalidReason::Duplicate)));
     }
 
     #[test]

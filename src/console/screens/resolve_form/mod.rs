@@ -197,6 +197,9 @@ impl Errors {
     }
 }
 
+/// What is said to one who sends before the search for doubles is over.
+const STILL_LOOKING: &str = "Still looking for doubles. Once more sends without waiting.";
+
 /// The resolve form.
 #[derive(Debug)]
 pub struct ResolveForm {
@@ -286,6 +289,9 @@ impl ResolveForm {
             self.confirmed.clear();
         }
         let looking = self.is_looking();
+        if !looking && self.word.as_deref() == Some(STILL_LOOKING) {
+            self.word = Some("Nothing was sent yet; the search for doubles is over. ctrl-s sends.".to_owned());
+        }
         for old in known {
             let still_there = self.warnings.iter().any(|warning| warning.is_same_sibling(&old));
             if !still_there && (old.is_refunded() || looking && matches!(old, Warning::Sibling(_))) {
@@ -509,7 +515,7 @@ impl ResolveForm {
         match self.check() {
             Ok(_) if self.refunds() && self.is_looking() && !self.impatient => {
                 self.impatient = true;
-                self.word = Some("Still looking for doubles. Once more sends without waiting.".to_owned());
+                self.word = Some(STILL_LOOKING.to_owned());
                 FormStep::Stay
             }
             Ok(resolution) => FormStep::Submit(Box::new(Submission { alert_id: self.alert.id, resolution, draft: self.draft() })),
