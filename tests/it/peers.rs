@@ -14,14 +14,16 @@ use crate::support::receiver::{Receiver, Request};
 /// A Python of its own in this directory, with these packages.
 fn python(directory: &Path, packages: &[&str]) -> PathBuf {
     let environment = directory.join("python");
-    run("python3".as_ref(), &["-m", "venv", environment.to_str().unwrap()]);
+    run(directory, "python3".as_ref(), &["-m", "venv", environment.to_str().unwrap()]);
     let python = environment.join("bin/python");
-    run(&python, &[&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"], packages].concat());
+    run(directory, &python, &[&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"], packages].concat());
     python
 }
 
-fn run(program: &Path, arguments: &[&str]) {
-    let status = Command::new(program).args(arguments).status().unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+/// Runs a program in a directory, where it may leave what it likes.
+fn run(directory: &Path, program: &Path, arguments: &[&str]) {
+    let command = &mut Command::new(program);
+    let status = command.args(arguments).current_dir(directory).status().unwrap_or_else(|error| panic!("{}: {error}", program.display()));
     assert!(status.success(), "{} {arguments:?}", program.display());
 }
 
@@ -35,7 +37,11 @@ fn oauth_clients_get_tokens_that_a_jwt_library_accepts() {
     let server = Server::start(&data, &[]);
 
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/oauth.py");
-    run(&python, &[script, &server.url, client["client_id"].as_str().unwrap(), client["client_secret"].as_str().unwrap()]);
+    run(
+        directory.path(),
+        &python,
+        &[script, &server.url, client["client_id"].as_str().unwrap(), client["client_secret"].as_str().unwrap()],
+    );
 }
 
 /// Operations of the API with an id of something that is there, for schemathesis: made-up ids would find nothing.
@@ -109,7 +115,11 @@ async fn schemathesis_finds_no_fault_of_the_server_and_no_answer_that_is_not_des
         let description = format!("{}/openapi.json", server.url);
         let examples = std::env::var("AVERT_SCHEMATHESIS_EXAMPLES").unwrap_or_else(|_| "50".to_owned());
         let phases = ["--phases", "examples,coverage,fuzzing", "--max-examples", &examples, "--include-path-regex", paths];
-        run(&schemathesis, &[&["--config-file", config.to_str().unwrap(), "run", &description], phases.as_slice()].concat());
+        run(
+            directory.path(),
+            &schemathesis,
+            &[&["--config-file", config.to_str().unwrap(), "run", &description], phases.as_slice()].concat(),
+        );
     }
     ask("/operator/v1", &operator).await;
     assert!(ask("/api/v1/alerts", &key).await["total"].as_u64() >= Some(40), "the data outlived it");
@@ -148,5 +158,5 @@ async fn the_standards_own_library_verifies_deliveries_before_during_and_after_a
     ]);
     let file = directory.path().join("cases.json");
     std::fs::write(&file, cases.to_string()).unwrap();
-    run(&python, &[concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/webhooks.py"), file.to_str().unwrap()]);
+    run(directory.path(), &python, &[concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/webhooks.py"), file.to_str().unwrap()]);
 }
