@@ -1,6 +1,6 @@
 //! The resolve form: one decision on one alert, sent once, and only when every rule of the interface holds.
 //!
-//! In a session of the older dialect it has the older fields, in [`older`]. The form holds the alert's own facts and never a row number. It sends nothing itself: a valid [`Submission`] goes to the caller.
+//! In a session of the older dialect it has the older fields, in `older`. The form holds the alert's own facts and never a row number. It sends nothing itself: a valid [`Submission`] goes to the caller.
 //! Enter moves on and never sends; `ctrl-s`, space on the button or a click on it do.
 
 mod draw;
