@@ -297,22 +297,13 @@ async fn a_process_that_dies_at_any_point_of_a_resolution_leaves_what_the_table_
         let case = format!("{place}, {fault:?}");
         let scene = Scene::with(promising(promise)).await;
         scene.network.script([fault]);
-        let mut doomed = scene.process_stopped_at(place, Process::resolve_and_deliver).await;
+        let doomed = scene.process_stopped_at(place, Process::resolve_and_deliver).await;
 
         let released = place == "after end_attempt" && fault == Some(Fault::Refusal);
         let claimed = place != "before claim_resolution" && !released;
         let stored = place == "after commit_resolution" || place.ends_with("claim_due_deliveries") || place.ends_with("record_attempts");
         let due = if stored { End::Resolved } else { expected(scene.network.capabilities(), claimed, scene.applied() > 0) };
-        leave(&scene, &mut doomed, death).await;
-        let next = scene.next_process().await;
-        next.clear_up().await;
-        let end = next.end().await;
-
-        assert_eq!(end, due, "{case}");
-        if death == Death::Silent {
-            come_back(&next, doomed, end).await;
-        }
-        next.check(&case).await;
+        the_next_one_ends_it(&scene, doomed, death, due, &case).await;
     }
 }
 
@@ -328,22 +319,27 @@ async fn a_process_that_dies_at_any_point_of_clearing_up_leaves_it_to_the_next_o
             let scene = Scene::with(promising(promise)).await;
             let first = if applied { "after submit" } else { "before submit" };
             scene.process_stopped_at(first, Process::resolve_and_deliver).await.kill().await;
-            let mut doomed = scene.process_stopped_at(place, async |process: Process| drop(process.engine.reconcile_once().await)).await;
+            let doomed = scene.process_stopped_at(place, async |process: Process| drop(process.engine.reconcile_once().await)).await;
 
             let stored = place == "after commit_resolution";
             let due = if stored { End::Resolved } else { expected(scene.network.capabilities(), true, scene.applied() > 0) };
-            leave(&scene, &mut doomed, death).await;
-            let next = scene.next_process().await;
-            next.clear_up().await;
-            let end = next.end().await;
-
-            assert_eq!(end, due, "{case}");
-            if death == Death::Silent {
-                come_back(&next, doomed, end).await;
-            }
-            next.check(&case).await;
+            the_next_one_ends_it(&scene, doomed, death, due, &case).await;
         }
     }
+}
+
+/// The process leaves; the next one clears up and comes to the end that is due, and all agrees, even when a silent process goes on.
+async fn the_next_one_ends_it(scene: &Scene, mut doomed: Doomed, death: Death, due: End, case: &str) {
+    leave(scene, &mut doomed, death).await;
+    let next = scene.next_process().await;
+    next.clear_up().await;
+    let end = next.end().await;
+
+    assert_eq!(end, due, "{case}");
+    if death == Death::Silent {
+        come_back(&next, doomed, end).await;
+    }
+    next.check(case).await;
 }
 
 /// The process dies, or is silent until everything that it held has run out.
