@@ -9,11 +9,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use avert::domain::time::SystemClock;
-use avert::domain::{Alert, AlertId, AlertType, Currency, DeliveryId, EndpointId, EventId, EventKind, Provider};
+use avert::domain::{
+    Alert, AlertId, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind, IncomingAlert, IngestOptions,
+    NewEndpoint, Provider, Secret,
+};
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
-use avert::service::{EndpointAuth, IncomingAlert, IngestOptions, NewEndpoint, OperatorService as _, Secret};
+use avert::service::OperatorService as _;
 use avert::store::{AttemptRecord, DueDelivery, NextStep, RenderEvent as _, SharedStore, SqliteOptions, SqliteStore};
 use avert::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use avert::wire::EventBody;

@@ -19,7 +19,6 @@ mod networks;
 pub use networks::{Network, NetworkAuth, NetworkSettings};
 
 use crate::domain::AlertType;
-use crate::service;
 
 /// The file that lists every setting with its default.
 pub const DEFAULT_FILE: &str = include_str!("../assets/config.default.toml");
@@ -185,7 +184,7 @@ pub enum Environment {
     Production,
 }
 
-impl From<Environment> for service::Environment {
+impl From<Environment> for crate::domain::Environment {
     fn from(environment: Environment) -> Self {
         match environment {
             Environment::Sandbox => Self::Sandbox,

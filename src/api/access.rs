@@ -13,9 +13,8 @@ use futures::StreamExt;
 use super::problem::{Code, Problem};
 use super::token::Peer;
 use super::{Api, MAX_BODY};
-use crate::domain::{AlertId, FieldError};
+use crate::domain::{AlertId, FieldError, KeyScope};
 use crate::engine::ActingEngine;
-use crate::service::KeyScope;
 use crate::wire::Dialect;
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");

@@ -12,8 +12,8 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
 use super::problem::{Code, Problem, json};
+use crate::domain::KeyScope;
 use crate::engine::Engine;
-use crate::service::KeyScope;
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 

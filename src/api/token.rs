@@ -18,8 +18,9 @@ use url::form_urlencoded;
 use super::Api;
 use super::access::{BodyFault, scheme, whole_body};
 use super::problem::{Problem, json};
+use crate::domain::{KeyScope, Secret};
 use crate::engine::KnownClient;
-use crate::service::{KeyScope, Secret, ServiceError};
+use crate::service::ServiceError;
 
 /// Where a connection comes from.
 #[derive(Debug, Clone, Copy)]

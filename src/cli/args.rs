@@ -18,7 +18,7 @@ pub(super) use self::webhooks::{
 use super::attempts::AttemptsCommand;
 use super::remote::RemoteArgs;
 use crate::config::{Fault, Listen, Theme};
-use crate::service::KeyScope;
+use crate::domain::KeyScope;
 
 /// Chargeback alerts, answered before they become chargebacks.
 ///

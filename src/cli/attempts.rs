@@ -10,10 +10,10 @@ use super::args::OrganizationArgs;
 use super::failure::{Misused, NotFound};
 use super::local::Local;
 use super::output::{Answer, Rows, printable};
-use crate::domain::AttemptId;
 use crate::domain::resolution::{InvalidReason, Resolution};
 use crate::domain::time::to_iso;
-use crate::service::{Operations, ServiceError, UnsettledResolution};
+use crate::domain::{AttemptId, UnsettledResolution};
+use crate::service::{Operations, ServiceError};
 
 /// `avert attempts`.
 #[derive(Debug, Subcommand)]

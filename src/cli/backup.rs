@@ -9,7 +9,7 @@ use super::Context;
 use super::args::{BackupArgs, RestoreArgs};
 use super::failure::say;
 use super::output::{Answer, Rows, columns_of};
-use crate::service::AuditState;
+use crate::domain::AuditState;
 use crate::store::Actor;
 use crate::store::sqlite::backup::{BackupOptions, Contents, RestoreOptions, back_up, restore};
 

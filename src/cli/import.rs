@@ -15,8 +15,8 @@ use super::args::{Format, ImportArgs, ImportFormat};
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Answer, Output, Rows, columns_of};
-use crate::domain::Provider;
-use crate::service::{IncomingAlert, IngestOptions, IngestReport, OperatorService, RejectedRow};
+use crate::domain::{IncomingAlert, IngestOptions, IngestReport, Provider, RejectedRow};
+use crate::service::OperatorService;
 use crate::wire::import::{self, Importer};
 
 /// Rows taken in with one commit.

@@ -11,13 +11,12 @@ use super::failure::Misused;
 use super::webhooks::read_credential;
 use crate::circuit::CircuitLimits;
 use crate::config::{Environment, Fault, Network, NetworkAuth, NetworkSettings, Settings};
-use crate::domain::Provider;
 use crate::domain::time::SharedClock;
+use crate::domain::{Provider, Secret};
 use crate::engine::PullFrom;
 use crate::providers::http::{Credential, HttpOptions};
 use crate::providers::simulator::FaultProfile;
 use crate::providers::{Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator};
-use crate::service::Secret;
 use crate::store::sqlite::examine::Finding;
 
 /// How long a call waits for a place.

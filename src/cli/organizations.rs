@@ -7,7 +7,8 @@ use super::Context;
 use super::args::OrganizationsCommand;
 use super::local::Local;
 use super::output::{Answer, Rows, columns_of};
-use crate::service::{Company, OperatorService};
+use crate::domain::Company;
+use crate::service::OperatorService;
 use crate::store::{OrganizationRecord, StoreError};
 
 pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyhow::Result<()> {

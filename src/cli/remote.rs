@@ -11,7 +11,8 @@ use super::local::Local;
 use super::webhooks::read_credential;
 use crate::client::{Client, ClientOptions, Credential};
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::service::{AlertService, Environment, Secret};
+use crate::domain::{Environment, Secret};
+use crate::service::AlertService;
 use crate::wire::Dialect;
 use crate::wire::query::COMPANY_PARAMETER;
 

@@ -19,10 +19,11 @@ use crate::api::operator::shapes;
 use crate::domain::endpoint::is_in_clear;
 use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
-use crate::service::{
+use crate::domain::{
     Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, Endpoint, EndpointAuth, EndpointChange, NewEndpoint,
-    Operations, OperatorService, Secret, SigningChange,
+    Secret, SigningChange,
 };
+use crate::service::{Operations, OperatorService};
 
 /// Environment variables with the credential and the signing secret, where no flag has it.
 const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";

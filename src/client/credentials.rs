@@ -10,9 +10,8 @@ use super::options::key_id;
 use super::{Access, Client, Inner, fields, unavailable, words};
 use crate::domain::text::words_of_a_provider;
 use crate::domain::time::{Timestamp, from_iso};
-use crate::service::{
-    CreatedCredential, Credential, CredentialKind, CredentialList, CredentialService, Environment, KeyScope, Revoked, Secret, ServiceError,
-};
+use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Environment, KeyScope, Revoked, Secret};
+use crate::service::{CredentialService, ServiceError};
 
 /// What `GET /operator/v1` says, as far as it matters here.
 #[derive(Deserialize)]

@@ -24,8 +24,8 @@ use self::http::{Answer, Call, Http, NoAnswer};
 use self::options::Base;
 use self::tokens::Tokens;
 use crate::domain::resolution::FieldError;
-use crate::domain::{Alert, AlertId, AlertQuery, Page};
-use crate::service::{AlertService, CredentialService, Deployment, ResolveRequest, Secret, ServiceError};
+use crate::domain::{Alert, AlertId, AlertQuery, Page, Secret};
+use crate::service::{AlertService, CredentialService, Deployment, ResolveRequest, ServiceError};
 use crate::wire::refusal::Refusal;
 use crate::wire::{Dialect, query};
 

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use url::{Host, Url};
 
-use crate::domain::AlertId;
 use crate::domain::time::SharedClock;
-use crate::service::Secret;
+use crate::domain::{AlertId, Secret};
 use crate::wire::Dialect;
 use crate::wire::query::COMPANY_PARAMETER;
 

@@ -8,8 +8,9 @@ use tokio::sync::Mutex;
 
 use super::http::{Call, Http};
 use super::options::{ClientError, Pauses};
+use crate::domain::Secret;
 use crate::domain::time::{SharedClock, Timestamp};
-use crate::service::{Secret, ServiceError};
+use crate::service::ServiceError;
 use crate::wire::token;
 
 /// How long a token lasts whose life was not told.

@@ -13,7 +13,7 @@ use super::text::clean;
 use super::times;
 use super::toasts::Tone;
 use super::widgets::menu;
-use crate::service::{CreatedCredential, Credential, CredentialKind, CredentialList, Revoked, Secret};
+use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Revoked, Secret};
 
 impl App {
     /// Does what a key or a click asks for on the Settings screen.

@@ -21,7 +21,8 @@ use super::text::{clean, columns, counted, wrap};
 use super::theme::ThemeName;
 use super::times;
 use super::toasts::{self, NoteLine};
-use crate::service::{Environment, ServiceError};
+use crate::domain::Environment;
+use crate::service::ServiceError;
 
 impl App {
     /// Draws everything. What can be clicked is noted on the way.

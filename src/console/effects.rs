@@ -12,8 +12,8 @@ use super::decisions::Found;
 use super::message::Message;
 use super::screens::queue::listing::Need;
 use crate::desk::{Desk, Draft, Layout, SavedView};
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, AttemptId, PageRequest, Sort};
-use crate::service::{CredentialKind, Deployment, OperatorService, ResolveRequest, Secret, ServiceError, UnsettledResolution};
+use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, PageRequest, Secret, Sort, UnsettledResolution};
+use crate::service::{Deployment, OperatorService, ResolveRequest, ServiceError};
 
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,8 +4,10 @@ use crossterm::event::Event;
 
 use super::decisions::Found;
 use super::screens::queue::listing::Ticket;
-use crate::domain::{Alert, AlertId, Page};
-use crate::service::{AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, Revoked, ServiceError, UnsettledResolution};
+use crate::domain::{
+    Alert, AlertId, AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, Page, Revoked, UnsettledResolution,
+};
+use crate::service::ServiceError;
 
 /// The answer of a service.
 pub type Answer<T> = Result<T, ServiceError>;

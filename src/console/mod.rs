@@ -39,8 +39,8 @@ use std::time::Duration;
 
 use crate::desk::{Desk, Draft};
 use crate::domain::time::SharedClock;
-use crate::domain::{Alert, AlertId, Dialect, Timestamp};
-use crate::service::{Deployment, Environment};
+use crate::domain::{Alert, AlertId, Dialect, Environment, Timestamp};
+use crate::service::Deployment;
 
 use app::Kept;
 use keymap::Keymap;

@@ -21,7 +21,7 @@ use super::toasts::Tone;
 use super::widgets::menu;
 use super::widgets::text_input::Typed;
 use crate::desk::{BuiltIn, SavedView};
-use crate::service::Credential;
+use crate::domain::Credential;
 
 /// What lies over the screen. While something does, the order of the list is frozen.
 #[derive(Debug)]

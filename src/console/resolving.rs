@@ -15,8 +15,7 @@ use super::screens::resolve_form::{self, Choice, FormStep, ResolveForm, Sibling,
 use super::toasts::Tone;
 use super::unsettled::{Stage, in_words};
 use crate::desk::Draft;
-use crate::domain::{Alert, AlertId};
-use crate::service::Environment;
+use crate::domain::{Alert, AlertId, Environment};
 
 impl App {
     pub(super) fn open_form(&mut self, choice: Choice) -> Vec<Effect> {

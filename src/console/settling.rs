@@ -11,8 +11,7 @@ use super::overlays::Overlay;
 use super::screens::settle::{Settle, SettleStep};
 use super::toasts::Tone;
 use super::unsettled::{Stage, in_words};
-use crate::domain::{Alert, AlertId};
-use crate::service::{Environment, UnsettledResolution};
+use crate::domain::{Alert, AlertId, Environment, UnsettledResolution};
 
 impl App {
     /// Opens the dialog on the decision that waits for a person: the one under the cursor, else the oldest.

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
-use crate::domain::{AlertId, Resolution, Timestamp};
-use crate::service::UnsettledResolution;
+use crate::domain::{AlertId, Resolution, Timestamp, UnsettledResolution};
 
 /// Changes are gathered so long before it is asked again.
 const REST: Duration = Duration::milliseconds(250);

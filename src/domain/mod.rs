@@ -4,27 +4,50 @@
 //! [`filter`] is the meaning of every list parameter, [`money`] keeps amounts exact.
 
 pub mod alert;
+pub mod attempt;
+pub mod audit;
 pub mod card;
 mod comparing;
+pub mod credential;
 pub mod endpoint;
+pub mod environment;
 pub mod event;
 pub mod filter;
 pub mod gateway;
 pub mod ids;
+pub mod intake;
 pub mod money;
 mod open_enum;
+pub mod organization;
 pub mod outcome;
 pub mod resolution;
+pub mod secret;
 pub mod signing;
+pub mod stats;
 pub mod text;
 pub mod time;
+pub mod webhook;
 
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
+pub use attempt::UnsettledResolution;
+pub use audit::{AuditEntry, AuditState};
 pub use comparing::is_meant;
+pub use credential::{
+    ApiClient, ApiKey, CreatedClient, CreatedCredential, CreatedKey, Credential, CredentialKind, CredentialList, KeyScope, Revoked,
+};
+pub use environment::Environment;
 pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Page, PageRequest, Sort, SortField, SortOrder};
 pub use ids::*;
+pub use intake::{IncomingAlert, IngestOptions, IngestReport, RejectedRow};
 pub use money::{Amount, Currency, Money};
+pub use organization::{Company, Organization};
 pub use outcome::Outcome;
 pub use resolution::{Dialect, FieldError, Resolution, Verdict, decide};
+pub use secret::Secret;
+pub use stats::{AtRisk, Count};
 pub use time::Timestamp;
+pub use webhook::{
+    Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, Endpoint, EndpointAuth, EndpointChange, NewEndpoint,
+    SentRequest, SigningChange,
+};

@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::{Caller, Engine, THIS_MACHINE, locked, text, unavailable};
-use crate::domain::{FieldError, OrganizationId, Timestamp};
-use crate::service::{ApiKey, CreatedKey, Environment, KeyScope, Secret, ServiceError};
+use crate::domain::{ApiKey, CreatedKey, Environment, FieldError, KeyScope, OrganizationId, Secret, Timestamp};
+use crate::service::ServiceError;
 use crate::store::{Actor, KeyRecord, OrganizationRecord, StoreResult};
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

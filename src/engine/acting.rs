@@ -5,11 +5,11 @@ use chrono::TimeDelta;
 
 use super::access::{id_of_key, named};
 use super::{Caller, Engine, later_by, unavailable};
-use crate::domain::{Alert, AlertId, AlertQuery, Page};
-use crate::service::{
-    AlertService, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedKey, Delivery, Endpoint, IncomingAlert, IngestOptions,
-    IngestReport, KeyScope, NewEndpoint, Operations, OperatorService, ResolveRequest, ServiceError,
+use crate::domain::{
+    Alert, AlertId, AlertQuery, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedKey, Delivery, Endpoint, IncomingAlert,
+    IngestOptions, IngestReport, KeyScope, NewEndpoint, Page,
 };
+use crate::service::{AlertService, Operations, OperatorService, ResolveRequest, ServiceError};
 use crate::store::SharedStore;
 
 /// An engine that acts for one caller. Everything it sees and does belongs to the caller's organization.

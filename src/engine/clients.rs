@@ -9,7 +9,8 @@ use subtle::ConstantTimeEq;
 use super::access::{CHECKSUM, ID, SECRET, base62, checksum, hash, named, world};
 use super::tokens::{AccessToken, Claims};
 use super::{Caller, Engine, THIS_MACHINE, unavailable};
-use crate::service::{ApiClient, CreatedClient, Environment, Secret, ServiceError};
+use crate::domain::{ApiClient, CreatedClient, Environment, Secret};
+use crate::service::ServiceError;
 use crate::store::ClientRecord;
 
 /// Client credentials that are known here; whether the secret fits has yet to be seen.

@@ -4,9 +4,8 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 
 use super::acting::ActingEngine;
-use crate::service::{
-    CreatedCredential, Credential, CredentialKind, CredentialList, CredentialService, OperatorService, Revoked, ServiceError,
-};
+use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Revoked};
+use crate::service::{CredentialService, OperatorService, ServiceError};
 
 #[async_trait]
 impl CredentialService for ActingEngine {

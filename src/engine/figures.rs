@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::pull::Pulled;
-use crate::domain::{Alert, Provider, Timestamp};
+use crate::domain::{Alert, IngestReport, Provider, Timestamp};
 use crate::providers::{LookUp, SubmitResult};
-use crate::service::{IngestReport, ServiceError};
+use crate::service::ServiceError;
 use crate::store::StoreResult;
 
 /// A resolution was answered.

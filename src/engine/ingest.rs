@@ -8,8 +8,11 @@ use chrono::{Datelike, TimeDelta};
 use super::{Caller, Engine, EngineSettings, later_by, text, unavailable};
 use crate::domain::card::{holds_card_number, mask_card_numbers};
 use crate::domain::money::MAX_DECIMALS;
-use crate::domain::{Alert, AlertStatus, AlertType, Amount, Currency, Deadline, FieldError, Outcome, Provider, Timestamp};
-use crate::service::{IncomingAlert, IngestOptions, IngestReport, RejectedRow, ServiceError};
+use crate::domain::{
+    Alert, AlertStatus, AlertType, Amount, Currency, Deadline, FieldError, IncomingAlert, IngestOptions, IngestReport, Outcome, Provider,
+    RejectedRow, Timestamp,
+};
+use crate::service::ServiceError;
 use crate::store::{IngestRow, OrganizationRecord};
 
 /// How many rows are stored in one commit: few enough that a resolution need not wait long behind it.

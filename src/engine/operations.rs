@@ -4,11 +4,11 @@ use async_trait::async_trait;
 
 use super::acting::ActingEngine;
 use super::unavailable;
-use crate::domain::{Alert, AttemptId, DeliveryId, EndpointId};
-use crate::service::{
-    AuditEntry, AuditState, Count, Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, Operations, ServiceError,
-    UnsettledResolution,
+use crate::domain::{
+    Alert, AttemptId, AuditEntry, AuditState, Count, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint,
+    EndpointChange, EndpointId, UnsettledResolution,
 };
+use crate::service::{Operations, ServiceError};
 use crate::store::{Redelivery, Settled};
 
 fn no_endpoint(id: EndpointId) -> ServiceError {

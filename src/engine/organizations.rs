@@ -1,8 +1,8 @@
 //! Organizations: made once, found by name or id, never mixed.
 
 use super::{Engine, unavailable};
-use crate::domain::{CompanyId, EnrollmentId, FieldError, OrganizationId};
-use crate::service::{Organization, ServiceError};
+use crate::domain::{CompanyId, EnrollmentId, FieldError, Organization, OrganizationId};
+use crate::service::ServiceError;
 use crate::store::{Actor, OrganizationRecord};
 
 /// Longest name, in characters.

@@ -9,9 +9,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::{Caller, Engine, figures, later, text, until};
-use crate::domain::{FieldError, Provider};
+use crate::domain::{FieldError, IncomingAlert, IngestOptions, IngestReport, Provider, RejectedRow};
 use crate::providers::AlertSource;
-use crate::service::{IncomingAlert, IngestOptions, IngestReport, RejectedRow};
 use crate::store::{PullEnd, StoreResult};
 use crate::wire::read::{self, UnknownFields};
 

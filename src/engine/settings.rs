@@ -8,8 +8,7 @@ use chrono::TimeDelta;
 use super::forget::Retention;
 use super::trust::CountingClock;
 use crate::domain::alert::default_window;
-use crate::domain::{AlertType, Provider};
-use crate::service::Environment;
+use crate::domain::{AlertType, Environment, Provider};
 
 /// Settings of an [`super::Engine`].
 #[derive(Debug, Clone)]

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{Engine, unavailable};
-use crate::domain::Timestamp;
-use crate::service::{ApiClient, KeyScope, Secret, ServiceError};
+use crate::domain::{ApiClient, KeyScope, Secret, Timestamp};
+use crate::service::ServiceError;
 use crate::store::SigningKeyRecord;
 
 /// How long an access token is good for (decisions, Credentials).

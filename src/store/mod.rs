@@ -18,11 +18,9 @@ pub use self::pulls::{PullEnd, PullLease, PullState};
 pub use self::sqlite::{SqliteOptions, SqliteStore};
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, AlertId, AlertQuery, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, InstanceId, OrganizationId,
-    OutcomeId, Page, Provider, Resolution, Verdict,
-};
-use crate::service::{
-    ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, EndpointAuth, IngestReport, NewEndpoint, Organization, Secret, SentRequest,
+    Alert, AlertId, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, Company, CompanyId, Delivery, DeliveryId, Endpoint, EndpointAuth,
+    EndpointId, EnrollmentId, EventId, EventKind, IngestReport, InstanceId, NewEndpoint, Organization, OrganizationId, OutcomeId, Page,
+    Provider, Resolution, Secret, SentRequest, Verdict,
 };
 
 /// A store that many parts share.

@@ -6,10 +6,9 @@ use async_trait::async_trait;
 
 use super::{AttemptRecord, StoreResult};
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AttemptId, DeliveryId, EndpointId, EventId, OrganizationId};
-use crate::service::{
-    AuditEntry, AuditState, Count, Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, Endpoint, EndpointAuth, EndpointChange, Secret,
-    UnsettledResolution,
+use crate::domain::{
+    Alert, AttemptId, AuditEntry, AuditState, Count, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint,
+    EndpointAuth, EndpointChange, EndpointId, EventId, OrganizationId, Secret, UnsettledResolution,
 };
 
 /// Who changes something, as the audit log puts it down.

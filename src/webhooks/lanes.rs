@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use crate::domain::EventId;
     use crate::domain::time::from_iso;
-    use crate::service::{EndpointAuth, Secret};
+    use crate::domain::{EndpointAuth, Secret};
 
     const LIMITS: Limits = Limits { in_flight: 4, per_endpoint: 2, lease_left: chrono::Duration::seconds(20) };
 

@@ -22,9 +22,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::sender::basic;
 use super::signature;
-use crate::domain::AlertId;
 use crate::domain::time::{SharedClock, Timestamp};
-use crate::service::{EndpointAuth, Secret};
+use crate::domain::{AlertId, EndpointAuth, Secret};
 
 /// Longest body that is taken.
 const MAX_BODY_BYTES: usize = 1024 * 1024;

@@ -16,8 +16,8 @@ use super::retry::{TryResult, parse_retry_after};
 use super::signature;
 use crate::domain::card::mask_card_numbers;
 use crate::domain::time::Timestamp;
+use crate::domain::{EndpointAuth, Secret, SentRequest};
 use crate::outbound::{beginning, innermost};
-use crate::service::{EndpointAuth, Secret, SentRequest};
 use crate::store::DueDelivery;
 
 /// How much of an answer is read and kept; the rest never leaves the receiver.

@@ -4,9 +4,9 @@ use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
+use crate::domain::Secret;
 use crate::domain::resolution::FieldError;
 use crate::domain::signing::key_of;
-use crate::service::Secret;
 
 /// The version that stands before a signature.
 const VERSION: &str = "v1";

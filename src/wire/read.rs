@@ -15,9 +15,8 @@ use super::json::{Given, Place, each_member};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::time::from_iso;
 use crate::domain::{
-    Alert, AlertId, AlertStatus, AlertType, Amount, Currency, Deadline, FieldError, Outcome, OutcomeId, Provider, Timestamp,
+    Alert, AlertId, AlertStatus, AlertType, Amount, Currency, Deadline, FieldError, IncomingAlert, Outcome, OutcomeId, Provider, Timestamp,
 };
-use crate::service::IncomingAlert;
 
 /// Longest text of one field, in bytes; an alert has no use for more.
 const MAX_TEXT: usize = 4_096;

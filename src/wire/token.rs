@@ -1,8 +1,7 @@
 //! The answer of the token operation (interface, Authentication).
 
 use super::json::{Given, Place, each_member};
-use crate::domain::FieldError;
-use crate::service::Secret;
+use crate::domain::{FieldError, Secret};
 
 /// Longest access token, in bytes.
 const MAX_TOKEN: usize = 16 * 1024;

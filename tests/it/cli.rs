@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use avert::cli::demo::DemoFeed;
 use avert::domain::time::{Clock as _, SystemClock};
-use avert::domain::{AlertFilter, AlertQuery, AlertStatus};
+use avert::domain::{AlertFilter, AlertQuery, AlertStatus, IngestOptions};
 use avert::engine::{Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
-use avert::service::{AlertService as _, IngestOptions, OperatorService as _};
+use avert::service::{AlertService as _, OperatorService as _};
 use avert::store::{SqliteOptions, SqliteStore};
 use avert::wire::EventBody;
 use rstest::rstest;

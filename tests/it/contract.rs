@@ -11,12 +11,12 @@ use avert::api::{self, ApiOptions};
 use avert::client::{Client, ClientOptions, Credential};
 use avert::domain::resolution::{Decision, InvalidReason, OlderRefunded, OlderWord};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Deadline, PageRequest, Provider, Resolution, Sort, SortField,
-    SortOrder, decide,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CreatedClient, Deadline, KeyScope, PageRequest, Provider, Resolution,
+    Sort, SortField, SortOrder, decide,
 };
 use avert::engine::{ActingEngine, EngineSettings};
 use avert::providers::{AlertProvider, Declined, Doubt, SubmitResult};
-use avert::service::{AlertService, CreatedClient, KeyScope, OperatorService, ResolveRequest, ServiceError};
+use avert::service::{AlertService, OperatorService, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
 use tempfile::TempDir;
 use tokio::net::TcpListener;

@@ -16,8 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use avert::domain::time::to_iso;
-use avert::domain::{AlertId, AttemptId};
-use avert::service::AuditState;
+use avert::domain::{AlertId, AttemptId, AuditState};
 use chrono::Utc;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Read};
 
-use avert::service::{IncomingAlert, RejectedRow};
+use avert::domain::{IncomingAlert, RejectedRow};
 use avert::wire::import::{Format, Importer, MAX_ROW, Row};
 use avert::wire::{Dialect, write};
 use proptest::prelude::*;

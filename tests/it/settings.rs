@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use avert::client::{Client, ClientOptions, Credential as Access};
 use avert::domain::time::SystemClock;
-use avert::service::{CredentialKind, CredentialService, Environment, KeyScope, Secret, ServiceError};
+use avert::domain::{CredentialKind, Environment, KeyScope, Secret};
+use avert::service::{CredentialService, ServiceError};
 use avert::wire::Dialect;
 use serde_json::Value;
 use std::sync::Arc;

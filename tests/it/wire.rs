@@ -2,9 +2,9 @@
 
 use avert::domain::time::from_iso;
 use avert::domain::{
-    Alert, AlertId, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, EnrollmentId, EventKind, Outcome, OutcomeId,
+    Alert, AlertId, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, EnrollmentId, EventKind, Outcome, OutcomeId, Page,
+    Provider, Timestamp,
 };
-use avert::domain::{Page, Provider, Timestamp};
 use avert::store::RenderEvent;
 use avert::wire::read::{UnknownFields, answer, incoming};
 use avert::wire::{Dialect, EventBody, write};

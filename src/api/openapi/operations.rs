@@ -3,8 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::schemas::{named, uuid};
-use crate::domain::{AlertStatus, AlertType, Provider, SortField};
-use crate::service::DeliveryState;
+use crate::domain::{AlertStatus, AlertType, DeliveryState, Provider, SortField};
 use crate::wire::query::{MAX_PAGE, MAX_TEXT, MAX_VALUES};
 
 /// One operation of one path.

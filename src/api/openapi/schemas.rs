@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::problem::Code;
+use crate::domain::DeliveryState;
 use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord};
 use crate::domain::signing::{LONGEST_OVERLAP, OVERLAP};
-use crate::service::DeliveryState;
 
 /// `whsec_` and 24 to 64 bytes in base64, with its padding.
 const SIGNING_SECRET: &str = "^whsec_(([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?\

@@ -18,7 +18,8 @@ use tokio_util::io::{StreamReader, SyncIoBridge};
 use super::{Operator, Parameters, answer, shapes};
 use crate::api::problem::{Code, Problem};
 use crate::api::{Api, MAX_IMPORT};
-use crate::service::{IncomingAlert, IngestOptions, IngestReport, OperatorService, RejectedRow};
+use crate::domain::{IncomingAlert, IngestOptions, IngestReport, RejectedRow};
+use crate::service::OperatorService;
 use crate::wire::import::{Format, Importer, Row};
 
 /// Rows taken in with one commit; one batch may wait while another is stored.

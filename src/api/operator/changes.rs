@@ -12,8 +12,8 @@ use futures::{Stream, StreamExt, stream};
 use super::Operator;
 use crate::api::Api;
 use crate::api::problem::{Code, Problem};
-use crate::domain::FieldError;
-use crate::service::{KeyScope, OperatorService};
+use crate::domain::{FieldError, KeyScope};
+use crate::service::OperatorService;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 

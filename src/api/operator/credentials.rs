@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::{JsonBody, Operator, PathId, answer, invalid, shapes};
 use crate::api::problem::Problem;
-use crate::service::{KeyScope, OperatorService};
+use crate::domain::KeyScope;
+use crate::service::OperatorService;
 
 /// GET /operator/v1/keys
 pub(in crate::api) async fn keys(operator: Operator) -> Result<Response, Problem> {

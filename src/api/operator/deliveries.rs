@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::{Operator, Parameters, PathId, answer, page_size, shapes, uuid};
 use crate::api::problem::Problem;
-use crate::domain::{DeliveryId, EventKind};
-use crate::service::{DeliveryFilter, DeliveryState, Operations};
+use crate::domain::{DeliveryFilter, DeliveryId, DeliveryState, EventKind};
+use crate::service::Operations;
 
 /// GET /operator/v1/deliveries
 pub(in crate::api) async fn list(operator: Operator, parameters: Parameters) -> Result<Response, Problem> {

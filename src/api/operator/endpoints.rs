@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::fields::Fields;
 use super::{JsonBody, Operator, PathId, answer, invalid, shapes};
 use crate::api::problem::Problem;
-use crate::domain::EndpointId;
 use crate::domain::endpoint::is_in_clear;
 use crate::domain::signing::OVERLAP;
-use crate::service::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Operations, OperatorService, Secret, SigningChange};
+use crate::domain::{Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, Secret, SigningChange};
+use crate::service::{Operations, OperatorService};
 
 /// GET /operator/v1/endpoints
 pub(in crate::api) async fn list(operator: Operator) -> Result<Response, Problem> {

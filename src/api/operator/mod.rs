@@ -24,9 +24,8 @@ use super::access::{BodyFault, Credential, JsonContent, whole_body};
 use super::problem::{self, Code, Problem};
 use super::token::Peer;
 use super::{Api, ROUTES};
-use crate::domain::FieldError;
+use crate::domain::{FieldError, KeyScope};
 use crate::engine::ActingEngine;
-use crate::service::KeyScope;
 
 /// The services, bound to the caller behind an operator's key.
 pub(in crate::api) struct Operator {

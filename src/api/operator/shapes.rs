@@ -3,12 +3,11 @@
 use chrono::{DateTime, TimeDelta};
 use serde_json::{Map, Value, json};
 
-use crate::domain::Resolution;
 use crate::domain::resolution::InvalidReason;
 use crate::domain::time::to_iso;
-use crate::service::{
-    ApiClient, ApiKey, AtRisk, AuditEntry, Company, Count, Delivery, DeliveryLog, DeliveryTry, Endpoint, RejectedRow, SentRequest,
-    UnsettledResolution,
+use crate::domain::{
+    ApiClient, ApiKey, AtRisk, AuditEntry, Company, Count, Delivery, DeliveryLog, DeliveryTry, Endpoint, RejectedRow, Resolution,
+    SentRequest, UnsettledResolution,
 };
 
 pub(crate) fn endpoint(endpoint: &Endpoint) -> Value {

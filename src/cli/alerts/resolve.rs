@@ -11,8 +11,8 @@ use super::super::output::printable;
 use super::super::remote::Source;
 use super::{alert_id, card, in_words, single};
 use crate::domain::resolution::{CurrentBody, InvalidReason, OlderBody};
-use crate::domain::{Alert, Amount, FieldError, Resolution};
-use crate::service::{Environment, ResolveRequest, ServiceError};
+use crate::domain::{Alert, Amount, Environment, FieldError, Resolution};
+use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::Dialect;
 
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {

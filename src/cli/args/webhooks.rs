@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::OrganizationArgs;
-use crate::domain::{AlertId, DeliveryId, EndpointId, EventId, EventKind};
-use crate::service::DeliveryState;
+use crate::domain::{AlertId, DeliveryId, DeliveryState, EndpointId, EventId, EventKind};
 
 /// `avert webhooks`.
 #[derive(Debug, Subcommand)]

@@ -16,9 +16,8 @@ use crate::domain::alert::default_window;
 use crate::domain::card::{holds_card_number, mask_card_numbers};
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{
-    Alert, AlertId, AlertStatus, AlertType, Amount, Currency, Outcome, OutcomeId, Provider, Resolution, Timestamp, decide,
+    Alert, AlertId, AlertStatus, AlertType, Amount, Currency, IncomingAlert, Outcome, OutcomeId, Provider, Resolution, Timestamp, decide,
 };
-use crate::service::IncomingAlert;
 
 /// How many recent alerts a double can be of.
 const REMEMBERED: usize = 400;

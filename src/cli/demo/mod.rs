@@ -24,10 +24,10 @@ use super::signals::Signals;
 use crate::api::{self, ApiOptions};
 use crate::config::{Settings, Simulator};
 use crate::console::{Place, Session};
-use crate::domain::Dialect;
 use crate::domain::time::{SharedClock, to_iso};
+use crate::domain::{Dialect, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
 use crate::engine::ActingEngine;
-use crate::service::{EndpointAuth, IngestOptions, KeyScope, NewEndpoint, OperatorService, Secret};
+use crate::service::OperatorService;
 use crate::telemetry;
 use crate::webhooks::{AddressPolicy, Receiver, ReceiverSettings};
 

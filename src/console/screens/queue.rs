@@ -22,8 +22,8 @@ use crate::console::message::Answer;
 use crate::console::query;
 use crate::console::widgets::text_input::TextInput;
 use crate::desk::{self, BuiltIn, Layout, SavedView};
-use crate::domain::{Alert, AlertFilter, AlertId, Page, Sort, SortField, SortOrder, Timestamp};
-use crate::service::{AtRisk, ServiceError};
+use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Page, Sort, SortField, SortOrder, Timestamp};
+use crate::service::ServiceError;
 
 use columns::Column;
 use facts::Facts;

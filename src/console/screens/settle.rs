@@ -14,8 +14,7 @@ use crate::console::text::{clean, columns, wrap};
 use crate::console::times;
 use crate::console::unsettled::in_words;
 use crate::console::widgets::menu::centered;
-use crate::domain::{Alert, AlertId, AttemptId, decide};
-use crate::service::UnsettledResolution;
+use crate::domain::{Alert, AlertId, AttemptId, UnsettledResolution, decide};
 
 /// Widest the dialog gets.
 const WIDE: u16 = 84;

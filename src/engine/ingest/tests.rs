@@ -5,9 +5,8 @@ use rstest::rstest;
 
 use super::*;
 use crate::domain::time::from_iso;
-use crate::domain::{AlertId, CompanyId, EnrollmentId, OrganizationId, OutcomeId};
+use crate::domain::{AlertId, CompanyId, EnrollmentId, Organization, OrganizationId, OutcomeId};
 use crate::engine::Windows;
-use crate::service::Organization;
 
 const EVENTS: IngestOptions = IngestOptions { events: true };
 

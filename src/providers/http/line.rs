@@ -199,7 +199,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::service::Secret;
+    use crate::domain::Secret;
 
     fn line(credential: &Credential) -> Line {
         Line::new(credential, Duration::from_secs(1)).unwrap()

@@ -13,9 +13,9 @@ use reqwest::header::HeaderName;
 
 use self::line::{Call, Line};
 use super::{AlertProvider, AlertSource, Capabilities, LookUp, PulledPage, Submission, SubmitResult};
+use crate::domain::Secret;
 use crate::domain::endpoint::{valid_basic, valid_header};
 use crate::domain::gateway::valid_gateway;
-use crate::service::Secret;
 
 /// How avert is known to a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,8 @@ use super::connection::is_duplicate;
 use super::readers::Reader;
 use super::rows::{known_organization, micros, moment, organization_key};
 use super::writer::Unit;
-use crate::domain::OrganizationId;
 use crate::domain::time::Timestamp;
-use crate::service::{ApiKey, KeyScope};
+use crate::domain::{ApiKey, KeyScope, OrganizationId};
 use crate::store::{KeyRecord, StoreError, StoreResult};
 
 /// Adds a key.

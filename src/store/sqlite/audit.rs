@@ -9,9 +9,8 @@ use sha2::{Digest, Sha256};
 use super::readers::Reader;
 use super::rows::{known_organization, micros, moment, organization_key};
 use super::writer::Unit;
-use crate::domain::OrganizationId;
 use crate::domain::time::Timestamp;
-use crate::service::{AuditEntry, IngestReport};
+use crate::domain::{AuditEntry, IngestReport, OrganizationId};
 use crate::store::{Actor, StoreResult};
 
 pub(super) use self::prune::{prunable, prune};

@@ -16,8 +16,8 @@ use super::connection::{self, APPLICATION_ID, Purpose, check_library};
 use super::instance::Gate;
 use super::migrate::{MIGRATIONS, applied, inspect};
 use super::opening::{fits, make_directory, unusable};
+use crate::domain::AuditState;
 use crate::domain::time::{Clock as _, SystemClock};
-use crate::service::AuditState;
 use crate::store::seal::Seal;
 use crate::store::{Actor, StoreError, StoreResult};
 

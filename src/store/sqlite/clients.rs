@@ -7,9 +7,8 @@ use super::connection::is_duplicate;
 use super::readers::Reader;
 use super::rows::{known_organization, micros, moment, organization_key};
 use super::writer::Unit;
-use crate::domain::OrganizationId;
 use crate::domain::time::Timestamp;
-use crate::service::ApiClient;
+use crate::domain::{ApiClient, OrganizationId};
 use crate::store::seal::{Place, Seal};
 use crate::store::{ClientRecord, SigningKeyRecord, StoreError, StoreResult};
 

@@ -9,8 +9,10 @@ use super::readers::Reader;
 use super::rows::{micros, moment, organization_key};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertId, DeliveryId, EndpointId, EventId, EventKind, OrganizationId};
-use crate::service::{Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, SentRequest};
+use crate::domain::{
+    AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, EndpointId, EventId, EventKind,
+    OrganizationId, SentRequest,
+};
 use crate::store::{Actor, Redelivery, StoreError, StoreResult};
 
 const COLUMNS: &str =

@@ -13,8 +13,7 @@ use super::signing;
 use super::writer::Unit;
 use crate::domain::endpoint::{DISABLE_AFTER, failing_since};
 use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{EndpointId, OrganizationId};
-use crate::service::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret, SigningChange};
+use crate::domain::{Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange};
 use crate::store::seal::{Place, Seal};
 use crate::store::{Actor, EndpointTarget, StoreError, StoreResult};
 

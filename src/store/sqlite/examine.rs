@@ -15,9 +15,8 @@ use super::migrate::{MIGRATIONS, applied, inspect};
 use super::opening::fits;
 use super::pulls;
 use super::rows::{micros, moment};
-use crate::domain::Provider;
 use crate::domain::time::{Timestamp, to_iso};
-use crate::service::AuditState;
+use crate::domain::{AuditState, Provider};
 use crate::store::StoreResult;
 use crate::store::seal::Seal;
 

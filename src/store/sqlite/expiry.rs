@@ -8,8 +8,7 @@ use super::readers::Reader;
 use super::rows::{self, WordKeys, micros, moment, organization_key};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertStatus, Amount, Currency, Money, OrganizationId};
-use crate::service::AtRisk;
+use crate::domain::{AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId};
 use crate::store::StoreResult;
 
 /// OPEN alerts of an organization without outcome and without a running resolution, by deadline. ?1 organization, ?2 the word OPEN.

@@ -9,8 +9,7 @@ use super::outbox::{self, Recipients};
 use super::rows::{self, Stored, WordKeys, known_organization, search_text};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, EventKind, OrganizationId};
-use crate::service::IngestReport;
+use crate::domain::{Alert, EventKind, IngestReport, OrganizationId};
 use crate::store::{IngestRow, StoreResult};
 
 /// Takes alerts in, all in one unit of work.

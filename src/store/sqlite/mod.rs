@@ -54,8 +54,10 @@ use super::{
     StoreResult, UnsettledAttempt,
 };
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page, Provider};
-use crate::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, IngestReport, NewEndpoint};
+use crate::domain::{
+    Alert, AlertId, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, Company, Delivery, Endpoint, EndpointId, IngestReport, InstanceId,
+    NewEndpoint, OrganizationId, Page, Provider,
+};
 
 /// A store in one SQLite database. Several processes may have the same one open.
 #[derive(Clone)]

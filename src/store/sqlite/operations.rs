@@ -15,9 +15,9 @@ use super::writer::{Kind, Unit};
 use super::{SqliteStore, deliveries, endpoints, outbox};
 use crate::domain::resolution::decide;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertId, AlertStatus, AlertType, AttemptId, DeliveryId, EndpointId, OrganizationId, OutcomeId, Provider};
-use crate::service::{
-    AuditEntry, AuditState, Count, DeliveryFilter, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, UnsettledResolution,
+use crate::domain::{
+    AlertId, AlertStatus, AlertType, AttemptId, AuditEntry, AuditState, Count, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage,
+    Endpoint, EndpointChange, EndpointId, OrganizationId, OutcomeId, Provider, UnsettledResolution,
 };
 use crate::store::{Actor, AttemptEnd, CommitRequest, EndpointTarget, OperatorStore, Redelivery, SentTest, Settled, StoreResult};
 

@@ -10,8 +10,7 @@ use super::readers::Reader;
 use super::rows::{micros, organization_key};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, CompanyId, EnrollmentId, OrganizationId};
-use crate::service::{Company, Organization};
+use crate::domain::{Alert, Company, CompanyId, EnrollmentId, Organization, OrganizationId};
 use crate::store::{OrganizationRecord, StoreError, StoreResult};
 
 /// The organization of fresh data.

@@ -15,8 +15,9 @@ use super::readers::Reader;
 use super::rows::{micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, DeliveryId, EndpointId, EventId, EventKind, InstanceId, OrganizationId};
-use crate::service::{DeliveryLog, DeliveryState, SentRequest};
+use crate::domain::{
+    Alert, DeliveryId, DeliveryLog, DeliveryState, EndpointId, EventId, EventKind, InstanceId, OrganizationId, SentRequest,
+};
 use crate::store::{Actor, AttemptRecord, DueDelivery, NextStep, SentTest, StoreError, StoreResult};
 
 /// `alert.resolved` waits so long at most for the `alert.created` of its alert (decisions, Webhooks).

@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use super::rows::micros;
 use super::writer::Unit;
+use crate::domain::Secret;
 use crate::domain::signing::MOST_SECRETS;
 use crate::domain::time::Timestamp;
-use crate::service::Secret;
 use crate::store::seal::{Place, Seal};
 use crate::store::{StoreError, StoreResult};
 

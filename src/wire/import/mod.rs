@@ -15,8 +15,7 @@ use self::lines::Lines;
 use self::source::Source;
 use self::table::Table;
 use super::read::UnknownFields;
-use crate::domain::FieldError;
-use crate::service::{IncomingAlert, RejectedRow};
+use crate::domain::{FieldError, IncomingAlert, RejectedRow};
 
 /// Largest single row, in bytes: an alert has about two thousand.
 pub const MAX_ROW: usize = 1 << 20;

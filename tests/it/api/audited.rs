@@ -3,10 +3,8 @@
 use avert::api::ROUTES;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock as _;
-use avert::service::{
-    AlertService as _, AuditEntry, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Operations as _,
-    OperatorService as _, Secret,
-};
+use avert::domain::{AuditEntry, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Secret};
+use avert::service::{AlertService as _, Operations as _, OperatorService as _};
 use chrono::Duration;
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};

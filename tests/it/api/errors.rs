@@ -1,9 +1,9 @@
 //! Every row of the error table, by name.
 
 use avert::api::{ApiOptions, Code};
-use avert::domain::AlertId;
+use avert::domain::{AlertId, KeyScope};
 use avert::providers::simulator::Fault;
-use avert::service::{KeyScope, OperatorService};
+use avert::service::OperatorService;
 use reqwest::Method;
 use rstest::rstest;
 use serde_json::Value;

@@ -1,9 +1,7 @@
 //! Every route with every kind of credential: who may not do a thing sees nothing and changes nothing.
 
-use avert::domain::AlertId;
-use avert::service::{
-    AlertService, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, OperatorService, ResolveRequest, Secret, ServiceError,
-};
+use avert::domain::{AlertId, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
+use avert::service::{AlertService, OperatorService, ResolveRequest, ServiceError};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use chrono::Duration;

@@ -3,8 +3,8 @@
 use avert::api::ROUTES;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Timestamp;
-use avert::domain::{AlertId, AttemptId, Resolution};
-use avert::service::{KeyScope, Operations, OperatorService};
+use avert::domain::{AlertId, AttemptId, KeyScope, Resolution};
+use avert::service::{Operations, OperatorService};
 use avert::store::{AttemptEnd, AttemptRecord, Claim, ClaimRequest, NextStep, Store};
 use chrono::Duration;
 use futures::StreamExt;
@@ -171,7 +171,7 @@ async fn a_signing_secret_is_told_once_where_it_is_made_and_never_where_it_is_gi
     let served = Served::start().await;
     let auth = || value!({"header": {"name": "X-API-Key", "value": SECRET}});
     let new = |more: &str, given: Value| value!({"url": "https://example.com/hooks", "auth": auth(), (more): given});
-    let given = avert::service::Secret::for_signing().reveal().to_owned();
+    let given = avert::domain::Secret::for_signing().reveal().to_owned();
 
     let unsigned = json(served.tell(Method::POST, "/endpoints", new("sign", value!(false))).await, 201).await;
     let made = json(served.tell(Method::POST, "/endpoints", new("sign", value!(true))).await, 201).await;
@@ -517,5 +517,5 @@ async fn the_audit_log_says_who_did_what_from_where() {
     assert!(entries.windows(2).all(|pair| pair[0]["previous"] == pair[1]["hash"]));
     assert!(![SECRET, served.key.as_str()].iter().any(|secret| audit.to_string().contains(secret)));
     assert_eq!((&first["data"][0], &next["data"][0]), (&entries[0], &entries[1]));
-    assert!(matches!(served.acting.verify_audit().await.unwrap(), avert::service::AuditState::Whole { entries: 5, newest: 5, .. }));
+    assert!(matches!(served.acting.verify_audit().await.unwrap(), avert::domain::AuditState::Whole { entries: 5, newest: 5, .. }));
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use avert::domain::AlertId;
-use avert::service::{KeyScope, OperatorService};
+use avert::domain::{AlertId, KeyScope};
+use avert::service::OperatorService;
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use avert::api::{ApiOptions, serve};
-use avert::domain::{Alert, AlertId};
+use avert::domain::{Alert, AlertId, CreatedClient, IncomingAlert, IngestOptions, KeyScope};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::{FaultRates, Simulator};
 use avert::providers::{AlertProvider, Capabilities, LookUp, Providers, Submission, SubmitResult};
-use avert::service::{AlertService, CreatedClient, IncomingAlert, IngestOptions, KeyScope, OperatorService};
+use avert::service::{AlertService, OperatorService};
 use avert::store::Store;
 use avert::store::sqlite::{SqliteOptions, SqliteStore};
 use avert::webhooks::{Sender, SenderSettings};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use avert::client::{Client, ClientOptions, Credential, Pauses};
 use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
-use avert::domain::{AlertId, Resolution};
-use avert::service::{ResolveRequest, Secret};
+use avert::domain::{AlertId, Resolution, Secret};
+use avert::service::ResolveRequest;
 use avert::wire::Dialect;
 use serde_json::{Value, json};
 use wiremock::matchers::{method, path};

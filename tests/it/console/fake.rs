@@ -6,14 +6,12 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AttemptId, Currency, Deadline, DeliveryId, EndpointId,
-    EventId, EventKind, Outcome, OutcomeId, Page, Provider, decide,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, ApiClient, ApiKey, AtRisk, AttemptId, Company, CreatedClient,
+    CreatedCredential, CreatedKey, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryId, DeliveryState,
+    Endpoint, EndpointId, Environment, EventId, EventKind, IncomingAlert, IngestOptions, IngestReport, KeyScope, NewEndpoint, Outcome,
+    OutcomeId, Page, Provider, Revoked, Secret, UnsettledResolution, decide,
 };
-use avert::service::{
-    AlertService, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedCredential, CreatedKey, Credential, CredentialKind,
-    CredentialList, CredentialService, Delivery, DeliveryState, Deployment, Endpoint, Environment, IncomingAlert, IngestOptions,
-    IngestReport, KeyScope, NewEndpoint, Operations, OperatorService, ResolveRequest, Revoked, Secret, ServiceError, UnsettledResolution,
-};
+use avert::service::{AlertService, CredentialService, Deployment, Operations, OperatorService, ResolveRequest, ServiceError};
 use chrono::Duration;
 use tokio::sync::watch;
 use uuid::Uuid;

@@ -1,8 +1,8 @@
 //! A picture of every state of the screen, at three sizes.
 
 use avert::domain::time::Clock;
-use avert::domain::{AlertStatus, EventKind};
-use avert::service::{DeliveryState, Environment, ServiceError};
+use avert::domain::{AlertStatus, DeliveryState, Environment, EventKind};
+use avert::service::ServiceError;
 use chrono::Duration;
 
 use super::fake::{Fate, credentials, delivery, morning, refunded_sibling};

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use avert::domain::resolution::Decision;
-use avert::domain::{AlertId, AlertStatus, AttemptId, DeliveryId, EndpointId, Resolution};
-use avert::service::{
-    AuditEntry, AuditState, Count, Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, Operations,
-    ResolveRequest, ServiceError, UnsettledResolution,
+use avert::domain::{
+    AlertId, AlertStatus, AttemptId, AuditEntry, AuditState, Count, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage,
+    Endpoint, EndpointChange, EndpointId, Resolution, UnsettledResolution,
 };
+use avert::service::{Operations, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 use uuid::Uuid;

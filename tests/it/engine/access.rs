@@ -1,8 +1,9 @@
 //! Keys and the caller at this machine.
 
 use avert::domain::time::Clock;
+use avert::domain::{CredentialKind, Environment, KeyScope};
 use avert::engine::EngineSettings;
-use avert::service::{AlertService, CredentialKind, CredentialService, Environment, KeyScope, OperatorService, ServiceError};
+use avert::service::{AlertService, CredentialService, OperatorService, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 

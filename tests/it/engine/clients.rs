@@ -1,8 +1,9 @@
 //! Client credentials and the tokens that they get.
 
+use avert::domain::CreatedClient;
 use avert::domain::time::Clock;
 use avert::engine::{ActingEngine, Engine, TOKEN_LIFETIME};
-use avert::service::{CreatedClient, OperatorService, ServiceError};
+use avert::service::{OperatorService, ServiceError};
 use chrono::Duration;
 
 use crate::support::alerts::NOON;

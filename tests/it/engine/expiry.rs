@@ -2,10 +2,10 @@
 
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{AlertStatus, EventKind};
+use avert::domain::{AlertStatus, EndpointAuth, EventKind, NewEndpoint, Secret};
 use avert::engine::EngineSettings;
 use avert::providers::{Declined, SubmitResult};
-use avert::service::{AlertService, EndpointAuth, NewEndpoint, OperatorService, Secret};
+use avert::service::{AlertService, OperatorService};
 use chrono::Duration;
 use tokio_util::sync::CancellationToken;
 

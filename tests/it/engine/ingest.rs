@@ -2,8 +2,8 @@
 
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertQuery, AlertStatus, Deadline};
-use avert::service::{AlertService, IncomingAlert, IngestOptions, IngestReport, OperatorService};
+use avert::domain::{Alert, AlertId, AlertQuery, AlertStatus, Deadline, IncomingAlert, IngestOptions, IngestReport};
+use avert::service::{AlertService, OperatorService};
 use chrono::Duration;
 
 use crate::support::alerts::{NOON, noon, open_alert};

@@ -226,7 +226,8 @@ async fn a_look_up_that_keeps_failing_ends_with_a_person() {
 #[tokio::test]
 async fn a_reconciled_yes_is_told_to_the_merchants_system() {
     use avert::domain::EventKind;
-    use avert::service::{EndpointAuth, NewEndpoint, OperatorService, Secret};
+    use avert::domain::{EndpointAuth, NewEndpoint, Secret};
+    use avert::service::OperatorService;
     let directory = tempfile::tempdir().unwrap();
     let (clock, network) = (ManualClock::at(NOON), network(false, true));
     let engine = engine_on(directory.path(), &clock, &network);

@@ -2,10 +2,10 @@
 
 use avert::domain::resolution::{CurrentBody, Decision, OlderRefunded, OlderWord};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, EventKind, Resolution};
+use avert::domain::{Alert, AlertId, AlertStatus, EndpointAuth, EventKind, NewEndpoint, Resolution, Secret};
 use avert::engine::EngineSettings;
 use avert::providers::{Declined, SubmitResult};
-use avert::service::{AlertService, EndpointAuth, NewEndpoint, OperatorService, ResolveRequest, Secret, ServiceError};
+use avert::service::{AlertService, OperatorService, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock as _, Timestamp};
-use avert::domain::{Alert, AlertId, Deadline};
+use avert::domain::{Alert, AlertId, AuditEntry, AuditState, Deadline, IngestOptions, KeyScope};
 use avert::engine::{ActingEngine, CountingClock, Engine, EngineSettings, Retention};
 use avert::providers::simulator::Fault;
-use avert::service::{AlertService as _, AuditEntry, AuditState, KeyScope, Operations as _, OperatorService as _, ServiceError};
-use avert::service::{IngestOptions, ResolveRequest};
+use avert::service::ResolveRequest;
+use avert::service::{AlertService as _, Operations as _, OperatorService as _, ServiceError};
 use avert::store::Forgotten;
 use chrono::TimeDelta;
 use rusqlite::Connection;

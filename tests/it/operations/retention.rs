@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use avert::domain::time::Clock as _;
-use avert::domain::{Alert, AlertId, Deadline};
+use avert::domain::{Alert, AlertId, Deadline, Delivery, DeliveryState, EndpointAuth, NewEndpoint, Secret};
 use avert::engine::{ActingEngine, Engine, EngineSettings, Retention};
-use avert::service::{
-    AlertService as _, Delivery, DeliveryState, EndpointAuth, NewEndpoint, Operations as _, OperatorService as _, Secret,
-};
+use avert::service::{AlertService as _, Operations as _, OperatorService as _};
 use avert::store::{AttemptRecord, Forgotten, NextStep};
 use chrono::TimeDelta;
 use rusqlite::Connection;

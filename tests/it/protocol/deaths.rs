@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId, AlertStatus};
+use avert::domain::{Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::{Fault, FaultRates};
 use avert::providers::{AlertProvider, Capabilities, Providers, Simulator};
-use avert::service::{AlertService, EndpointAuth, NewEndpoint, Operations, OperatorService, Secret, ServiceError};
+use avert::service::{AlertService, Operations, OperatorService, ServiceError};
 use avert::webhooks::{Dispatcher, DispatcherSettings};
 use chrono::TimeDelta;
 use rstest::rstest;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use avert::domain::resolution::Decision;
-use avert::domain::{AlertId, AttemptId};
+use avert::domain::{AlertId, AttemptId, EndpointAuth, NewEndpoint, Secret};
 use avert::engine::ActingEngine;
 use avert::providers::simulator::Fault;
-use avert::service::{AlertService, EndpointAuth, NewEndpoint, Operations, OperatorService, Secret, ServiceError};
+use avert::service::{AlertService, Operations, OperatorService, ServiceError};
 use chrono::TimeDelta;
 use serde_json::Value;
 

@@ -7,9 +7,9 @@ use std::net::SocketAddr;
 
 use avert::api::{ApiOptions, serve};
 use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId, Outcome};
+use avert::domain::{Alert, AlertId, EndpointAuth, KeyScope, NewEndpoint, Outcome, Secret};
 use avert::engine::{ActingEngine, EngineSettings};
-use avert::service::{AlertService, EndpointAuth, KeyScope, NewEndpoint, OperatorService, ResolveRequest, Secret, ServiceError};
+use avert::service::{AlertService, OperatorService, ResolveRequest, ServiceError};
 use futures::{StreamExt, stream};
 use reqwest::Client;
 use serde_json::{Value, json};

@@ -21,9 +21,9 @@
 //! That `synchronous` is FULL is asserted beside the store: a missing fsync cannot be seen while the machine stays up.
 
 use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId, AlertStatus};
+use avert::domain::{Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret};
 use avert::engine::{ActingEngine, Engine, EngineSettings, Reconciled};
-use avert::service::{AlertService, EndpointAuth, NewEndpoint, OperatorService, Secret, ServiceError};
+use avert::service::{AlertService, OperatorService, ServiceError};
 use rusqlite::Connection;
 use tokio_util::sync::CancellationToken;
 
@@ -121,7 +121,7 @@ async fn an_alert_whose_event_cannot_be_stored_is_not_stored_either() {
     let desk = Desk::new().await;
     desk.database.execute_batch("CREATE TRIGGER full BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'no room'); END").unwrap();
 
-    let options = avert::service::IngestOptions { events: true };
+    let options = avert::domain::IngestOptions { events: true };
     let taken = desk.acting.ingest(vec![incoming(open_alert("P-2"))], options).await;
 
     assert!(matches!(taken, Err(ServiceError::Unavailable(_))), "{taken:?}");

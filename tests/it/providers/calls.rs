@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use avert::domain::Secret;
 use avert::providers::http::{Credential, HttpOptions};
 use avert::providers::{AlertProvider, Declined, Doubt, HttpProvider, LookUp, SubmitResult};
-use avert::service::Secret;
 use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

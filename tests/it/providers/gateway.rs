@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avert::domain::resolution::Decision;
-use avert::domain::{AttemptId, Resolution};
+use avert::domain::{AttemptId, Resolution, Secret};
 use avert::providers::http::{Credential, HttpOptions};
 use avert::providers::{Capabilities, HttpProvider, Submission};
-use avert::service::Secret;
 use serde_json::json;
 
 use crate::support::alerts::open_alert;

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use avert::domain::{AlertQuery, Provider};
+use avert::domain::{AlertQuery, IngestReport, Provider};
 use avert::engine::{Engine, PullFrom, Pulled};
 use avert::providers::{AlertSource, Providers, PulledPage};
-use avert::service::{AlertService, IngestReport};
+use avert::service::AlertService;
 use chrono::TimeDelta;
 use serde_json::json;
 use tokio::sync::Semaphore;

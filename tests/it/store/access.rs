@@ -1,7 +1,6 @@
 //! Organizations, API keys, and the change number that everybody watches.
 
-use avert::domain::OrganizationId;
-use avert::service::{ApiKey, KeyScope};
+use avert::domain::{ApiKey, KeyScope, OrganizationId};
 use avert::store::{KeyRecord, StoreError};
 use chrono::Duration;
 

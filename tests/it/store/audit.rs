@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use avert::domain::OrganizationId;
-use avert::service::{ApiKey, AuditState, KeyScope};
+use avert::domain::{ApiKey, AuditState, KeyScope, OrganizationId};
 use avert::store::{Actor, KeyRecord, SqliteStore, Store, StoreError};
 use rusqlite::Connection;
 

@@ -1,7 +1,6 @@
 //! Client credentials, and the key that their tokens are signed with.
 
-use avert::domain::OrganizationId;
-use avert::service::ApiClient;
+use avert::domain::{ApiClient, OrganizationId};
 use avert::store::{ClientRecord, SigningKeyRecord, StoreError};
 use chrono::Duration;
 

@@ -1,7 +1,8 @@
 //! Alerts coming in: identity, what a known one takes over, and what follows.
 
-use avert::domain::{Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CompanyId, Currency, Deadline, Provider};
-use avert::service::IngestReport;
+use avert::domain::{
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CompanyId, Currency, Deadline, IngestReport, Provider,
+};
 use avert::store::IngestRow;
 use chrono::Duration;
 

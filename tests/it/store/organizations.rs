@@ -1,7 +1,6 @@
 //! Organizations, and the companies and enrollments of each.
 
-use avert::domain::{CompanyId, EnrollmentId, OrganizationId};
-use avert::service::{Company, Organization};
+use avert::domain::{Company, CompanyId, EnrollmentId, Organization, OrganizationId};
 use avert::store::{OrganizationRecord, StoreError};
 
 use super::{Fixture, row};

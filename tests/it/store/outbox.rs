@@ -1,7 +1,6 @@
 //! The outbox: what is owed to whom, in which order, and who may send it now.
 
-use avert::domain::{Alert, EndpointId, Timestamp};
-use avert::service::{DeliveryState, Endpoint, EndpointAuth, NewEndpoint, Secret};
+use avert::domain::{Alert, DeliveryState, Endpoint, EndpointAuth, EndpointId, NewEndpoint, Secret, Timestamp};
 use avert::store::{AttemptRecord, DueDelivery, NextStep};
 use chrono::Duration;
 

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use avert::domain::{OutcomeId, decide};
-use avert::service::{EndpointAuth, NewEndpoint, Secret};
+use avert::domain::{EndpointAuth, NewEndpoint, OutcomeId, Secret, decide};
 use avert::store::{Claim, Commit, CommitRequest, SqliteOptions, SqliteStore, Store as _, StoreError};
 use chrono::Duration;
 use rstest::rstest;

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId, Resolution};
+use avert::domain::{Alert, AlertId, IncomingAlert, IngestOptions, IngestReport, Resolution};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::FaultRates;
 use avert::providers::{AlertProvider, Capabilities, Doubt, LookUp, Providers, Simulator, Submission, SubmitResult};
-use avert::service::{AlertService, IncomingAlert, IngestOptions, IngestReport, OperatorService, ResolveRequest, ServiceError};
+use avert::service::{AlertService, OperatorService, ResolveRequest, ServiceError};
 use tokio::sync::Semaphore;
 
 use super::clock::ManualClock;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use avert::service::Secret;
+use avert::domain::Secret;
 use avert::webhooks::signature::verify;
 use rstest::rstest;
 use serde_json::Value;

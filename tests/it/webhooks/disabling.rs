@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration as StdDuration;
 
 use avert::domain::time::Clock as _;
+use avert::domain::{Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointChange};
 use avert::engine::{CountingClock, EngineSettings};
-use avert::service::{Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointChange, Operations};
+use avert::service::Operations;
 use chrono::Duration;
 
 use super::house::House;

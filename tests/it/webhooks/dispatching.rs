@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
-use avert::domain::{Alert, AlertStatus, Deadline, Outcome, OutcomeId};
-use avert::service::{DeliveryState, EndpointAuth, OperatorService, Secret};
+use avert::domain::{Alert, AlertStatus, Deadline, DeliveryState, EndpointAuth, Outcome, OutcomeId, Secret};
+use avert::service::OperatorService;
 use avert::webhooks::retry::GAPS_SECONDS;
 use avert::webhooks::{DispatcherSettings, RunReport};
 use chrono::Duration;

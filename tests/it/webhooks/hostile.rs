@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use avert::domain::{DeliveryId, EndpointId, EventId};
-use avert::service::{EndpointAuth, NewEndpoint, Secret};
+use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, NewEndpoint, Secret};
 use avert::store::DueDelivery;
 use avert::webhooks::endpoint::GuardedResolver;
 use avert::webhooks::{AddressPolicy, Sender, SenderSettings, Tried};

@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use avert::domain::resolution::{CurrentBody, Resolution};
 use avert::domain::time::Clock as _;
-use avert::domain::{Alert, AlertId, Deadline};
+use avert::domain::{
+    Alert, AlertId, Deadline, Delivery, Endpoint, EndpointAuth, IncomingAlert, IngestOptions, IngestReport, NewEndpoint, Secret,
+};
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
-use avert::service::{
-    AlertService, Delivery, Endpoint, EndpointAuth, IncomingAlert, IngestOptions, IngestReport, NewEndpoint, OperatorService,
-    ResolveRequest, Secret,
-};
+use avert::service::{AlertService, OperatorService, ResolveRequest};
 use avert::store::{SharedStore, SqliteOptions, SqliteStore};
 use avert::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use avert::wire::EventBody;

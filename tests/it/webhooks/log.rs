@@ -1,6 +1,7 @@
 //! The log of tries: what was sent, what came back, and no secret in either.
 
-use avert::service::{DeliveryLog, EndpointAuth, NewEndpoint, Operations, OperatorService, Secret};
+use avert::domain::{DeliveryLog, EndpointAuth, NewEndpoint, Secret};
+use avert::service::{Operations, OperatorService};
 use chrono::Duration;
 
 use super::house::House;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use avert::service::{EndpointAuth, Secret};
+use avert::domain::{EndpointAuth, Secret};
 use avert::webhooks::signature::sign;
 use avert::webhooks::{Receiver, ReceiverSettings};
 use reqwest::Client;

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use avert::domain::Alert;
-use avert::service::DeliveryState;
+use avert::domain::{Alert, DeliveryState};
 use avert::webhooks::{Dispatcher, DispatcherSettings, RunReport};
 use chrono::Duration;
 use tokio_util::sync::CancellationToken;

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use avert::domain::{DeliveryId, EndpointId, EventId};
-use avert::service::{EndpointAuth, Secret};
+use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, Secret};
 use avert::store::DueDelivery;
 use avert::webhooks::retry::TryResult;
 use avert::webhooks::{AddressPolicy, Sender, SenderSettings, Tried};

@@ -1,8 +1,8 @@
 //! Signatures on real deliveries, and how one secret takes another's place.
 
-use avert::domain::Timestamp;
 use avert::domain::time::Clock as _;
-use avert::service::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Operations, OperatorService, Secret, SigningChange};
+use avert::domain::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret, SigningChange, Timestamp};
+use avert::service::{Operations, OperatorService};
 use avert::webhooks::signature::verify;
 use chrono::Duration;
 use rusqlite::Connection;

@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use avert::domain::time::Timestamp;
-use avert::domain::{Alert, AlertId, AlertQuery, AttemptId, EndpointId, InstanceId, OrganizationId, Page, Provider};
-use avert::service::{ApiClient, ApiKey, AtRisk, Company, Delivery, Endpoint, IngestReport, NewEndpoint};
+use avert::domain::{
+    Alert, AlertId, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, Company, Delivery, Endpoint, EndpointId, IngestReport, InstanceId,
+    NewEndpoint, OrganizationId, Page, Provider,
+};
 use avert::store::{
     Actor, AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
     IngestRow, KeyRecord, OperatorStore, OrganizationRecord, PullEnd, PullLease, PullState, SharedStore, SigningKeyRecord, Store,

@@ -19,8 +19,7 @@ use crate::console::times::{self, Urgency};
 use crate::console::unsettled::{Stage, in_words};
 use crate::console::widgets::scrollbar;
 use crate::domain::resolution::{InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Deadline, Dialect, Timestamp};
-use crate::service::{Delivery, DeliveryState, UnsettledResolution};
+use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Dialect, Timestamp, UnsettledResolution};
 
 /// Columns of the labels.
 const LABEL: u16 = 14;

@@ -7,8 +7,7 @@ use chrono::Duration;
 use crate::console::loadable::Loadable;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::resolution::InvalidReason;
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, PageRequest, Sort, SortField, SortOrder};
-use crate::service::Delivery;
+use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, Delivery, PageRequest, Sort, SortField, SortOrder};
 
 /// How far apart two networks may date the same transaction (field notes, Matching).
 const SAME_TRANSACTION: Duration = Duration::days(3);

@@ -14,7 +14,7 @@ use crate::console::look::Look;
 use crate::console::pen::Pen;
 use crate::console::text::{clean, columns, wrap};
 use crate::console::widgets::menu::{Choice, Menu, centered};
-use crate::service::{CreatedCredential, Credential, CredentialKind};
+use crate::domain::{CreatedCredential, Credential, CredentialKind};
 
 /// Draws what can be created.
 pub fn draw_kinds(choice: Choice, look: &Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {

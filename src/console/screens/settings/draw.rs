@@ -12,8 +12,7 @@ use crate::console::pen::Pen;
 use crate::console::text::{clean, columns, cut, wrap};
 use crate::console::times;
 use crate::console::widgets::scrollbar;
-use crate::domain::Timestamp;
-use crate::service::{Credential, CredentialKind, CredentialList, Environment};
+use crate::domain::{Credential, CredentialKind, CredentialList, Environment, Timestamp};
 
 /// Columns left of a row's text: the cursor's bar and a blank.
 const GUTTER: u16 = 2;

@@ -13,8 +13,8 @@ use chrono::Duration;
 use crate::console::effects::Effect;
 use crate::console::loadable::Loadable;
 use crate::console::message::Answer;
-use crate::domain::Timestamp;
-use crate::service::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, ServiceError};
+use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, Timestamp};
+use crate::service::ServiceError;
 
 /// How often the list is loaded again while it is looked at: uses are written down to the minute.
 const POLL: Duration = Duration::seconds(15);
@@ -147,8 +147,8 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Environment;
     use crate::domain::time::from_iso;
-    use crate::service::Environment;
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()

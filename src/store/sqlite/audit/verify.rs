@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use rusqlite::Connection;
 
 use super::{Action, Entry, Link, last_number, start};
-use crate::service::AuditState;
+use crate::domain::AuditState;
 use crate::store::StoreResult;
 
 /// Checks every entry there is.

@@ -1,0 +1,38 @@
+//! Secret text: redacted in `Debug`, zeroized when dropped.
+
+use zeroize::Zeroize;
+
+use super::signing;
+
+/// Text that must not be seen by accident: `Debug` prints `****`, there is no `Display`, and it is wiped from memory when it is dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl Secret {
+    /// Wraps a secret text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// A new secret to sign deliveries with.
+    pub fn for_signing() -> Self {
+        Self(signing::make())
+    }
+
+    /// The text itself, for the one place that needs it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("****")
+    }
+}
