@@ -10,7 +10,8 @@ use std::sync::Mutex;
 
 use chrono::Utc;
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
 
 pub use figures::{gather_figures, keep_figures};
 
@@ -19,35 +20,28 @@ const LARGEST_LOG: u64 = 8 * 1024 * 1024;
 
 /// Logs to stderr, for commands without a screen of their own.
 pub fn to_stderr(level: LevelFilter, color: bool) {
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(filter(level))
+    let layer = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
         .with_ansi(color && io::stderr().is_terminal())
         .with_target(false)
         // A log that cannot be written (to a file on a full disk, say) must not end what was logged: the complaint about it would panic.
-        .log_internal_errors(false)
-        .finish();
+        .log_internal_errors(false);
     // A second call (a test in one process) keeps the first subscriber.
-    let _ = tracing::subscriber::set_global_default(subscriber);
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
 }
 
 /// Logs to `avert.log` in this directory, which is made: nothing ever gets onto the console's screen.
 pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
     let path = directory.join("avert.log");
     let file = open_log(&path)?;
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(filter(level))
-        .with_writer(Mutex::new(file))
-        .with_ansi(false)
-        .log_internal_errors(false)
-        .finish();
-    let _ = tracing::subscriber::set_global_default(subscriber);
+    let layer = tracing_subscriber::fmt::layer().with_writer(Mutex::new(file)).with_ansi(false).log_internal_errors(false);
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
     Ok(path)
 }
 
 /// avert's own events at this level; of the parts it stands on only warnings.
-fn filter(level: LevelFilter) -> EnvFilter {
-    EnvFilter::new(format!("{},avert={level}", level.min(LevelFilter::WARN)))
+fn filter(level: LevelFilter) -> Targets {
+    Targets::new().with_default(level.min(LevelFilter::WARN)).with_target("avert", level)
 }
 
 fn open_log(path: &Path) -> io::Result<File> {
