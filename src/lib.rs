@@ -27,20 +27,22 @@
 //! # Who may use whom
 //!
 //! ```text
-//!                  cli ── config, telemetry
-//!     ┌──────────┬──┴──────────┬────────────┐
-//!  console     client         api        webhooks
-//!     │          │             │            │
-//!    desk        │           engine ── providers
-//!     │          └────┬────────┴──┐         │
-//!     │             wire        store ──────┘
-//!     └──────┬────────┴───────────┘
-//!         service
-//!            │
-//!          domain
+//! console   → desk, domain, service
+//! desk      → domain
+//! api       → domain, engine, service, wire
+//! client    → domain, outbound, service, wire
+//! engine    → domain, providers, service, store, webhooks, wire
+//! webhooks  → circuit, domain, outbound, store
+//! providers → circuit, domain, outbound
+//! store     → domain
+//! wire      → domain
+//! service   → domain
+//! circuit   → domain
+//! config    → domain
 //! ```
 //!
-//! Arrows that are not drawn do not exist: `tests/it/tidy.rs` reads every `crate::` path and holds it.
+//! [`cli`] uses all of them, [`config`] and [`telemetry`] too. An arrow that is not drawn does not exist, and one that is drawn does:
+//! `tests/it/tidy.rs` reads every path in the sources and holds both, and that no file leads back to itself.
 //!
 //! # How state flows
 //!

@@ -1,12 +1,11 @@
 //! `avert attempts`: decisions whose fate is not settled, and a person's word on those that wait for one.
 
 use anyhow::Context as _;
-use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::Context;
 use super::alerts::{confirm, single};
-use super::args::OrganizationArgs;
+use super::args::AttemptsCommand;
+use super::context::Context;
 use super::failure::{Misused, NotFound};
 use super::local::Local;
 use super::output::{Answer, Rows, printable};
@@ -14,44 +13,6 @@ use crate::domain::resolution::{InvalidReason, Resolution};
 use crate::domain::time::to_iso;
 use crate::domain::{AttemptId, UnsettledResolution};
 use crate::service::{Operations, ServiceError};
-
-/// `avert attempts`.
-#[derive(Debug, Subcommand)]
-pub(super) enum AttemptsCommand {
-    /// The decisions that are on their way, unknown or parked
-    List {
-        #[command(flatten)]
-        organization: OrganizationArgs,
-    },
-    /// Say what became of a parked decision, when the network has been asked. Final; asks first
-    Settle(SettleArgs),
-}
-
-/// `avert attempts settle`.
-#[derive(Debug, Clone, Args)]
-pub(super) struct SettleArgs {
-    /// The attempt's id, as `avert attempts list` shows it
-    id: String,
-    #[command(flatten)]
-    word: Word,
-    /// Settle it without being asked
-    #[arg(long)]
-    yes: bool,
-    #[command(flatten)]
-    organization: OrganizationArgs,
-}
-
-/// What the network says of the decision: exactly one of the two.
-#[derive(Debug, Clone, Copy, Args)]
-#[group(required = true, multiple = false)]
-struct Word {
-    /// The network holds the decision: it becomes the alert's outcome
-    #[arg(long)]
-    applied: bool,
-    /// The network does not hold it and never will: the alert can be answered anew
-    #[arg(long)]
-    not_applied: bool,
-}
 
 /// The columns of the listing, as CSV and NDJSON have them too.
 const COLUMNS: [&str; 9] = ["id", "alertId", "state", "decision", "actor", "startedAt", "nextCheckAt", "checks", "detail"];

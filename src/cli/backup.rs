@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::Context;
 use super::args::{BackupArgs, RestoreArgs};
+use super::context::Context;
 use super::failure::say;
 use super::output::{Answer, Rows, columns_of};
 use crate::domain::AuditState;

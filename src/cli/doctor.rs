@@ -4,12 +4,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::Context;
 use super::backup::key_file;
+use super::context::Context;
 use super::failure::SaidAlready;
 use super::networks;
 use super::output::{Answer, Rows};
-use super::remote::variable;
+use super::target::variable;
 use crate::config::ConfigError;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::sqlite::examine::{Finding, Grade, examine, known_gateways};

@@ -10,8 +10,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::Context;
 use super::args::{Format, ImportArgs, ImportFormat};
+use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Answer, Output, Rows, columns_of};

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::Context;
 use super::args::KeysCommand;
+use super::context::Context;
 use super::failure::say;
 use super::local::Local;
 use super::output::{Answer, Rows, columns_of};

@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::failure::{Misused, NotFound, say};
 use super::networks::{self, Networks};
-use super::remote::variable;
+use super::target::variable;
 use crate::config::{Days, Settings};
 use crate::domain::Provider;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};

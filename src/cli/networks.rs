@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::anyhow;
 use chrono::TimeDelta;
 
+use super::credential_file::read_credential;
 use super::failure::Misused;
-use super::webhooks::read_credential;
 use crate::circuit::CircuitLimits;
 use crate::config::{Environment, Fault, Network, NetworkAuth, NetworkSettings, Settings};
 use crate::domain::time::SharedClock;

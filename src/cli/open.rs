@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-use super::Context;
 use super::args::{ConsoleArgs, OpenArgs};
+use super::context::Context;
 use super::failure::{Misused, SaidAlready};
 use super::local::Local;
 use super::networks::{self, Known};
-use super::remote::{Target, variable};
 use super::signals::Signals;
+use super::target::{Target, variable};
 use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::theme::ThemeName;

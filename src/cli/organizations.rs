@@ -3,8 +3,8 @@
 use anyhow::bail;
 use serde_json::{Value, json};
 
-use super::Context;
 use super::args::OrganizationsCommand;
+use super::context::Context;
 use super::local::Local;
 use super::output::{Answer, Rows, columns_of};
 use crate::domain::Company;

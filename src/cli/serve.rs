@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use tokio::net::TcpListener;
 
-use super::Context;
 use super::args::ServeArgs;
+use super::context::Context;
 use super::failure::{Misused, Signalled};
 use super::local::Local;
 use super::networks::{self, Known};

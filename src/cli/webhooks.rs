@@ -1,17 +1,17 @@
 //! `avert webhooks`: the addresses that are told of new and resolved alerts.
 
-use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
-use super::Context;
 use super::args::{
     CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
 };
+use super::context::Context;
+use super::credential_file::{LARGEST_FILE, read_credential};
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Answer, Rows, columns_of};
@@ -29,9 +29,6 @@ use crate::service::{Operations, OperatorService};
 const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";
 const HEADER_VARIABLE: &str = "AVERT_WEBHOOK_HEADER";
 const SECRET_VARIABLE: &str = "AVERT_WEBHOOK_SECRET";
-
-/// A credential file larger than this holds something else.
-const LARGEST_FILE: u64 = 64 * 1024;
 
 pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::Result<()> {
     if let WebhooksCommand::Add(args) = &command {
@@ -333,23 +330,11 @@ fn from_header(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
     Ok(EndpointAuth::Header { name: name.trim().to_owned(), value: Secret::new(value.trim()) })
 }
 
-/// The text of a credential file, without the line break at its end.
-pub(super) fn read_credential(file: &Path) -> anyhow::Result<String> {
-    let unusable = |what: String| anyhow!(Misused(format!("{}: {what}", file.display())));
-    let metadata = fs::metadata(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
-    if metadata.is_dir() {
-        return Err(unusable("is a directory: a file with the credential is needed".to_owned()));
-    }
-    if metadata.len() > LARGEST_FILE {
-        return Err(unusable(format!("is larger than {} KiB: a file with the credential alone is needed", LARGEST_FILE / 1024)));
-    }
-    let text = fs::read_to_string(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
-    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
+
+    use std::fs;
 
     use super::*;
 

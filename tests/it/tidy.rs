@@ -1,107 +1,81 @@
 //! House rules, held by reading the source: who may use whom, first lines, no loose ends.
 
-use std::collections::BTreeSet;
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Who may use whom: a room, and the rooms it may name after `crate::`. `domain` and `service` words are open to all above them.
-const MAY_USE: &[(&str, &[&str])] = &[
-    ("domain", &["domain"]),
-    ("circuit", &["domain", "circuit"]),
-    ("outbound", &["outbound"]),
-    ("service", &["domain", "service"]),
-    ("wire", &["domain", "service", "store", "wire"]),
-    ("store", &["domain", "service", "store"]),
-    ("providers", &["domain", "service", "circuit", "outbound", "providers"]),
-    ("engine", &["domain", "service", "wire", "store", "providers", "webhooks", "engine"]),
-    ("webhooks", &["domain", "service", "store", "circuit", "outbound", "webhooks"]),
-    ("api", &["domain", "service", "wire", "engine", "api"]),
-    ("client", &["domain", "service", "wire", "outbound", "client"]),
-    ("desk", &["domain", "service", "desk"]),
-    ("console", &["domain", "service", "desk", "console"]),
-    ("config", &["config", "domain", "service"]),
-    ("telemetry", &["telemetry"]),
-];
+use source::{Sources, files_below};
 
-fn source_files() -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
+/// Who may use whom, as the front page of the crate says it: `room → room, room` in its diagram. `cli` may use all.
+fn allowed_arrows() -> BTreeMap<String, BTreeSet<String>> {
+    let front_page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    let rows = front_page.lines().filter_map(|line| line.strip_prefix("//! ")?.split_once(" → "));
+    rows.map(|(room, used)| (room.trim().to_owned(), used.split(", ").map(|room| room.trim().to_owned()).collect())).collect()
 }
 
 fn relative(path: &Path) -> String {
     path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().display().to_string()
 }
 
-/// The room of a file: the first part of its path below `src`.
-fn room(path: &Path) -> String {
-    let below = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap();
-    let first = below.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
-    first.trim_end_matches(".rs").to_owned()
-}
-
-/// Every room named after `crate::` in a text, groups such as `crate::{a::B, c}` included.
-fn rooms_used(text: &str) -> BTreeSet<String> {
-    let word = |text: &str| text.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect::<String>();
-    let mut rooms = BTreeSet::new();
-    for (at, _) in text.match_indices("crate::") {
-        let rest = &text[at + "crate::".len()..];
-        if let Some(group) = rest.strip_prefix('{') {
-            let mut depth = 0_i32;
-            let mut start = true;
-            for (index, c) in group.char_indices() {
-                match c {
-                    '{' => depth += 1,
-                    '}' if depth == 0 => break,
-                    '}' => depth -= 1,
-                    ',' if depth == 0 => start = true,
-                    c if start && !c.is_whitespace() => {
-                        rooms.insert(word(&group[index..]));
-                        start = false;
-                    }
-                    _ => {}
-                }
-            }
-        } else {
-            rooms.insert(word(rest));
-        }
-    }
-    rooms.remove("");
-    rooms
+fn source_files() -> Vec<PathBuf> {
+    files_below("src", "rs")
 }
 
 #[test]
 fn every_room_uses_only_the_rooms_below_it() {
+    let allowed = allowed_arrows();
+    let sources = Sources::of_the_crate();
+
     let mut wrong = Vec::new();
-    for path in source_files() {
-        let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == room(&path)) else { continue };
-        let text = fs::read_to_string(&path).unwrap();
-        for used in rooms_used(&text) {
-            let is_room = MAY_USE.iter().any(|(name, _)| *name == used) || used == "cli";
-            if is_room && !allowed.contains(&used.as_str()) {
-                wrong.push(format!("{} uses crate::{used}", relative(&path)));
+    for source in sources.iter().filter(|source| !["lib", "cli"].contains(&Sources::room(source))) {
+        let room = Sources::room(source);
+        for used in sources.rooms_used(source) {
+            if !allowed.get(room).is_some_and(|allowed| allowed.contains(&used)) {
+                wrong.push(format!("{} uses crate::{used}", source.path));
             }
         }
     }
+
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
+fn every_arrow_of_the_front_page_is_one_that_is_used() {
+    let sources = Sources::of_the_crate();
+    let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for source in sources.iter() {
+        used.entry(Sources::room(source)).or_default().extend(sources.rooms_used(source));
+    }
+
+    let allowed = allowed_arrows();
+    let unused: Vec<_> = allowed
+        .iter()
+        .flat_map(|(room, targets)| targets.iter().map(move |target| (room, target)))
+        .filter(|(room, target)| !used.get(room.as_str()).is_some_and(|used| used.contains(*target)))
+        .collect();
+
+    assert!(unused.is_empty() && allowed.len() > 10, "{unused:?} of {allowed:?}");
+}
+
+#[test]
 fn every_room_is_in_the_map_of_who_may_use_whom() {
-    let known = |room: &str| MAY_USE.iter().any(|(name, _)| *name == room) || ["cli", "lib", "main"].contains(&room);
-    let strangers: BTreeSet<_> = source_files().iter().map(|path| room(path)).filter(|room| !known(room)).collect();
+    let allowed = allowed_arrows();
+    let sources = Sources::of_the_crate();
+    let known =
+        |room: &str| allowed.contains_key(room) || allowed.values().any(|used| used.contains(room)) || ["cli", "lib"].contains(&room);
+
+    let strangers: BTreeSet<_> = sources.iter().map(Sources::room).filter(|room| !known(room)).collect();
+
     assert!(strangers.is_empty(), "{strangers:?}");
+}
+
+#[test]
+fn no_file_leads_back_to_itself() {
+    let circles = Sources::of_the_crate().circles();
+
+    assert!(circles.is_empty(), "{circles:#?}");
 }
 
 #[test]
@@ -128,11 +102,71 @@ fn no_file_is_called_after_nothing_in_particular() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+fn house(files: &[(&str, &str)]) -> Sources {
+    Sources::of(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())))
+}
+
 #[test]
-fn the_readers_of_uses_sees_single_names_and_groups() {
-    let text = "use crate::domain::Alert; use crate::{store::Store, wire, engine::{Engine, Caller}};";
+fn a_circle_is_seen_through_imports_inline_paths_and_macros() {
+    for back in ["use crate::room::a::One; fn f(_: One) {}", "fn f() { super::a::one(); }", "fn f() { println!(\"{}\", super::a::one()); }"]
+    {
+        let sources = house(&[
+            ("src/lib.rs", "mod room;"),
+            ("src/room/mod.rs", "mod a; mod b;"),
+            ("src/room/a.rs", "pub struct One; pub fn one() { super::b::f(); }"),
+            ("src/room/b.rs", &format!("pub fn f() {{}} {back}").replace("pub fn f() {} fn f", "pub fn f")),
+        ]);
 
-    let rooms: Vec<_> = rooms_used(text).into_iter().collect();
+        assert_eq!(sources.circles().len(), 1, "{back}");
+    }
+}
 
-    assert_eq!(rooms, ["domain", "engine", "store", "wire"]);
+#[test]
+fn a_parent_that_only_gives_out_what_its_children_define_makes_no_circle() {
+    let child = ("src/room/a.rs", "use super::Word; pub struct One(Word);");
+    let giving = house(&[("src/lib.rs", "mod room;"), ("src/room.rs", "mod a; pub use self::a::One; pub struct Word;"), child]);
+    let using =
+        house(&[("src/lib.rs", "mod room;"), ("src/room.rs", "mod a; pub use self::a::One; pub struct Word; fn f(_: One) {}"), child]);
+
+    assert!(giving.circles().is_empty(), "{:?}", giving.circles());
+    assert_eq!(using.circles(), [["src/room.rs -> src/room/a.rs: One", "src/room/a.rs -> src/room.rs: Word"]]);
+}
+
+#[test]
+fn a_name_that_is_given_out_by_another_file_leads_to_where_it_is_defined() {
+    let sources = house(&[
+        ("src/lib.rs", "mod room; mod other;"),
+        ("src/room.rs", "mod a; pub use self::a::One;"),
+        ("src/room/a.rs", "use crate::other::Two; pub struct One(Two);"),
+        ("src/other.rs", "use crate::room::One; pub struct Two; fn f(_: One) {}"),
+    ]);
+
+    assert_eq!(sources.circles(), [["src/other.rs -> src/room/a.rs: One", "src/room/a.rs -> src/other.rs: Two"]]);
+}
+
+#[test]
+fn what_only_tests_use_makes_no_circle() {
+    let sources = house(&[
+        ("src/lib.rs", "mod a; mod b;"),
+        ("src/a.rs", "use crate::b::Two; pub struct One(Two);"),
+        ("src/b.rs", "pub struct Two; #[cfg(test)] mod tests { use crate::a::One; fn f(_: One) {} }"),
+    ]);
+
+    assert!(sources.circles().is_empty(), "{:?}", sources.circles());
+}
+
+#[test]
+fn rooms_are_seen_in_single_imports_groups_and_inline_paths() {
+    let sources = house(&[
+        ("src/lib.rs", ""),
+        ("src/a.rs", "use crate::b::One; use crate::{c::{Two, Three}, d}; fn f() { crate::e::g(); }"),
+        ("src/b.rs", ""),
+        ("src/c.rs", ""),
+        ("src/d.rs", ""),
+        ("src/e.rs", ""),
+    ]);
+
+    let used = sources.rooms_used(sources.iter().find(|source| source.path == "src/a.rs").unwrap());
+
+    assert_eq!(used.into_iter().collect::<Vec<_>>(), ["b", "c", "d", "e"]);
 }

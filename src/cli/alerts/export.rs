@@ -6,11 +6,11 @@ use std::io::{self, BufWriter, Write};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
-use super::super::Context;
 use super::super::args::{AlertExportArgs, Format};
+use super::super::context::Context;
 use super::super::failure::{Misused, say};
 use super::super::output::cell;
-use super::super::remote::Source;
+use super::super::source::Source;
 use super::{columns, object, query};
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertId, Timestamp};

@@ -7,11 +7,11 @@ pub(super) use resolve::confirm;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
-use super::Context;
 use super::args::AlertsCommand;
+use super::context::Context;
 use super::failure::Misused;
 use super::output::{Answer, Rows, columns_of};
-use super::remote::Source;
+use super::source::Source;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{Alert, AlertId, AlertQuery, AlertType, Deadline, FieldError, Outcome, OutcomeId, Page, Provider};
 use crate::wire::{self, Dialect};

@@ -4,11 +4,11 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::Context as _;
 
-use super::super::Context;
 use super::super::args::AlertResolveArgs;
+use super::super::context::Context;
 use super::super::failure::{Misused, SaidAlready, say};
 use super::super::output::printable;
-use super::super::remote::Source;
+use super::super::source::Source;
 use super::{alert_id, card, in_words, single};
 use crate::domain::resolution::{CurrentBody, InvalidReason, OlderBody};
 use crate::domain::{Alert, Amount, Environment, FieldError, Resolution};

@@ -2,7 +2,8 @@
 
 use clap::{Args, Subcommand};
 
-use super::{OrganizationArgs, RemoteArgs};
+use super::remote::RemoteArgs;
+use super::shared::OrganizationArgs;
 
 /// `avert alerts`.
 #[derive(Debug, Subcommand)]

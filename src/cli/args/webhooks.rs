@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::OrganizationArgs;
+use super::shared::OrganizationArgs;
 use crate::domain::{AlertId, DeliveryId, DeliveryState, EndpointId, EventId, EventKind};
 
 /// `avert webhooks`.

@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 pub use feed::DemoFeed;
 
 use self::throwaway::Throwaway;
-use super::Context;
 use super::args::DemoArgs;
+use super::context::Context;
 use super::failure::{Misused, Signalled, say};
 use super::local::{Home, Local, Running};
 use super::open::{alert_json, attend, console_settings, require_terminal};

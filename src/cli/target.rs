@@ -1,18 +1,13 @@
-//! Another deployment to work on: which one is named by flags or the environment, and the service it is.
+//! Another deployment to work on: which one the flags and the environment name, and a client of it.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use clap::ValueEnum as _;
 
-use clap::{Args, ValueEnum};
-
-use super::Context;
+use super::args::{DialectName, RemoteArgs};
+use super::credential_file::read_credential;
 use super::failure::Misused;
-use super::local::Local;
-use super::webhooks::read_credential;
 use crate::client::{Client, ClientOptions, Credential};
-use crate::domain::time::{SharedClock, SystemClock, Timestamp};
+use crate::domain::time::SharedClock;
 use crate::domain::{Environment, Secret};
-use crate::service::AlertService;
 use crate::wire::Dialect;
 use crate::wire::query::COMPANY_PARAMETER;
 
@@ -22,57 +17,6 @@ const API_KEY: &str = "AVERT_API_KEY";
 const OPERATOR_KEY: &str = "AVERT_OPERATOR_KEY";
 const CLIENT_ID: &str = "AVERT_CLIENT_ID";
 const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
-
-/// Which deployment to work on, where it is not this machine's own alerts.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Another deployment")]
-pub(super) struct RemoteArgs {
-    /// Its base URL, without /api/v1. Default: this machine's own alerts [env: AVERT_URL]
-    #[arg(long, value_name = "URL")]
-    pub(super) url: Option<String>,
-    /// The variant of the interface it speaks. Default: current with an API key, older with client credentials [env: AVERT_DIALECT]
-    #[arg(long, value_enum)]
-    pub(super) dialect: Option<DialectName>,
-    /// File with the API key [env: AVERT_API_KEY holds the key itself]
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["client_id", "client_secret_file"])]
-    pub(super) api_key_file: Option<PathBuf>,
-    /// Client id, for bearer tokens [env: AVERT_CLIENT_ID]
-    #[arg(long, value_name = "ID")]
-    pub(super) client_id: Option<String>,
-    /// File with the client secret [env: AVERT_CLIENT_SECRET holds the secret itself]
-    #[arg(long, value_name = "FILE")]
-    pub(super) client_secret_file: Option<PathBuf>,
-    /// File with a key of scope operator, for the console's Settings [env: AVERT_OPERATOR_KEY holds the key itself]
-    #[arg(long, value_name = "FILE")]
-    pub(super) operator_key_file: Option<PathBuf>,
-    /// Its name for the company filter. Default: companyIds
-    #[arg(long, value_name = "NAME")]
-    pub(super) company_parameter: Option<String>,
-    /// It is production: the console shows it. Default: sandbox
-    #[arg(long)]
-    pub(super) production: bool,
-    /// Speak plain http to it beyond this machine, where others can read credentials and alerts on the way
-    #[arg(long)]
-    pub(super) insecure_http: bool,
-}
-
-/// The interface's two variants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum DialectName {
-    /// API keys, decimals as strings
-    Current,
-    /// Bearer tokens, decimals as numbers
-    Older,
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::Current => Self::Current,
-            DialectName::Older => Self::Older,
-        }
-    }
-}
 
 /// A deployment as it was named, with its credential.
 #[derive(Debug, Clone)]
@@ -87,37 +31,6 @@ pub(super) struct Target {
 }
 
 impl RemoteArgs {
-    /// These, and the other ones where these say nothing: flags may stand before the command and behind it.
-    pub(super) fn or(self, other: Self) -> Self {
-        Self {
-            url: self.url.or(other.url),
-            dialect: self.dialect.or(other.dialect),
-            api_key_file: self.api_key_file.or(other.api_key_file),
-            client_id: self.client_id.or(other.client_id),
-            client_secret_file: self.client_secret_file.or(other.client_secret_file),
-            operator_key_file: self.operator_key_file.or(other.operator_key_file),
-            company_parameter: self.company_parameter.or(other.company_parameter),
-            production: self.production || other.production,
-            insecure_http: self.insecure_http || other.insecure_http,
-        }
-    }
-
-    /// The first of these flags that was given.
-    pub(super) fn first_given(&self) -> Option<&'static str> {
-        let given = [
-            (self.url.is_some(), "--url"),
-            (self.dialect.is_some(), "--dialect"),
-            (self.api_key_file.is_some(), "--api-key-file"),
-            (self.client_id.is_some(), "--client-id"),
-            (self.client_secret_file.is_some(), "--client-secret-file"),
-            (self.operator_key_file.is_some(), "--operator-key-file"),
-            (self.company_parameter.is_some(), "--company-parameter"),
-            (self.production, "--production"),
-            (self.insecure_http, "--insecure-http"),
-        ];
-        given.into_iter().find_map(|(given, flag)| given.then_some(flag))
-    }
-
     /// The deployment that the flags name, else the environment; none means this machine's own alerts.
     pub(super) fn target(&self, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<Target>> {
         // An empty variable is one that is not set.
@@ -201,73 +114,6 @@ pub(super) fn variable(name: &str) -> Option<String> {
 
 fn dialect(text: &str) -> Result<DialectName, Misused> {
     DialectName::from_str(text, true).map_err(|_| Misused(format!("{DIALECT}: {text:?} is not allowed: one of current, older")))
-}
-
-/// The alerts that a command works on: this machine's own, or another deployment's.
-pub(super) struct Source {
-    pub(super) alerts: Arc<dyn AlertService>,
-    /// In whose words filters and decisions are given.
-    pub(super) dialect: Dialect,
-    pub(super) environment: Environment,
-    clock: SharedClock,
-    local: Option<Local>,
-}
-
-impl Source {
-    /// Opens it.
-    pub(super) async fn open(context: &Context, remote: &RemoteArgs, organization: Option<&str>) -> anyhow::Result<Self> {
-        Ok(Self::open_for(context, remote, organization, |_| Ok(())).await?.0)
-    }
-
-    /// Opens it for what is asked in its dialect: a misuse is told before anything is looked for.
-    pub(super) async fn open_for<T>(
-        context: &Context,
-        remote: &RemoteArgs,
-        organization: Option<&str>,
-        asked: impl FnOnce(Dialect) -> Result<T, Misused>,
-    ) -> anyhow::Result<(Self, T)> {
-        if remote.operator_key_file.is_some() {
-            return Err(Misused("--operator-key-file is for the console: commands on alerts need no operator's key".to_owned()).into());
-        }
-        if let Some(target) = remote.target(variable)? {
-            if organization.is_some() {
-                return Err(Misused(
-                    "--organization is for this machine's own alerts: a credential is tied to its organization".to_owned(),
-                )
-                .into());
-            }
-            let clock: SharedClock = Arc::new(SystemClock);
-            let (dialect, environment) = (target.dialect, target.environment);
-            let asked = asked(dialect)?;
-            let client = target.connect(Arc::clone(&clock))?;
-            return Ok((Self { alerts: Arc::new(client), dialect, environment, clock, local: None }, asked));
-        }
-        let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
-        let asked = asked(dialect)?;
-        let local = Local::existing(&context.home, &context.settings).await?;
-        let acting = local.acting(organization.or_else(|| context.settled_organization())).await?;
-        let source = Self {
-            alerts: Arc::new(acting),
-            dialect,
-            environment: context.settings.environment.into(),
-            clock: Arc::clone(&local.clock),
-            local: Some(local),
-        };
-        Ok((source, asked))
-    }
-
-    /// The present moment.
-    pub(super) fn now(&self) -> Timestamp {
-        self.clock.now()
-    }
-
-    /// Lets go of what it holds, when everything on it has ended.
-    pub(super) fn close(self) {
-        drop(self.alerts);
-        if let Some(local) = self.local {
-            local.close();
-        }
-    }
 }
 
 #[cfg(test)]

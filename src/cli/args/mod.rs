@@ -1,23 +1,27 @@
 //! The clap tree: every command and flag there is.
 
 mod alerts;
+mod attempts;
+mod remote;
+mod shared;
 mod webhooks;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub(super) use self::alerts::{AlertExportArgs, AlertResolveArgs, AlertsCommand};
 #[cfg(test)]
 pub(super) use self::alerts::{AlertFilterArgs, AlertListArgs};
+pub(super) use self::attempts::AttemptsCommand;
+pub(super) use self::remote::{DialectName, RemoteArgs};
+pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, OrganizationArgs};
 pub(super) use self::webhooks::{
     CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
 };
-use super::attempts::AttemptsCommand;
-use super::remote::RemoteArgs;
-use crate::config::{Fault, Listen, Theme};
+use crate::config::{Fault, Listen};
 use crate::domain::KeyScope;
 
 /// Chargeback alerts, answered before they become chargebacks.
@@ -47,64 +51,6 @@ impl Cli {
         }
         Self::from_arg_matches(&tree.try_get_matches_from(line)?)
     }
-}
-
-/// Flags that every command has.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Everywhere")]
-pub(super) struct Everywhere {
-    /// Home of the local alerts: the database, its key, logs. Default: this user's data directory
-    #[arg(long, global = true, value_name = "DIR", env = "AVERT_DATA_DIR")]
-    pub(super) data_dir: Option<PathBuf>,
-    /// Settings file. Default: config.toml in this user's configuration directory, where there is one
-    #[arg(long, global = true, value_name = "FILE", env = "AVERT_CONFIG")]
-    pub(super) config: Option<PathBuf>,
-    /// How results are written to stdout
-    #[arg(long, global = true, value_enum, value_name = "FORM")]
-    pub(super) output: Option<Format>,
-    /// No colours (as with NO_COLOR)
-    #[arg(long, global = true)]
-    pub(super) no_color: bool,
-    /// Say more; twice: everything
-    #[arg(short, long, global = true, action = ArgAction::Count)]
-    pub(super) verbose: u8,
-}
-
-/// How results are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(super) enum Format {
-    /// For people
-    #[default]
-    Table,
-    /// One JSON document
-    Json,
-    /// One JSON object a line
-    Ndjson,
-    /// Comma-separated values with a header line
-    Csv,
-}
-
-/// Flags of the commands that open the console.
-#[derive(Debug, Clone, Copy, Default, Args)]
-pub(super) struct ConsoleArgs {
-    /// Colours of the console. Default: by the terminal's background [env: AVERT_THEME]
-    #[arg(long, value_enum)]
-    pub(super) theme: Option<Theme>,
-}
-
-impl ConsoleArgs {
-    /// These, and the other ones where these say nothing: flags may stand before the command and behind it.
-    pub(super) fn or(self, other: Self) -> Self {
-        Self { theme: self.theme.or(other.theme) }
-    }
-}
-
-/// Which organization a command acts for.
-#[derive(Debug, Clone, Default, Args)]
-pub(super) struct OrganizationArgs {
-    /// The organization to act for. Needed only where there is more than one [env: AVERT_ORGANIZATION]
-    #[arg(long, value_name = "NAME|ID")]
-    pub(super) organization: Option<String>,
 }
 
 /// The commands.

@@ -1,0 +1,98 @@
+//! What every command is given: the settings, where the data is, how results are written.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use directories::ProjectDirs;
+use tracing::level_filters::LevelFilter;
+
+use super::args::{Everywhere, OrganizationArgs};
+use super::failure::Misused;
+use super::local::Home;
+use super::output::Output;
+use crate::config::{ConfigError, Settings};
+use crate::telemetry;
+
+/// What every command is given.
+#[derive(Debug, Clone)]
+pub(super) struct Context {
+    pub(super) settings: Settings,
+    pub(super) home: Home,
+    pub(super) output: Output,
+    verbose: u8,
+    /// Where the settings file is, or would be.
+    pub(super) settings_dir: Option<PathBuf>,
+}
+
+impl Context {
+    pub(super) fn new(everywhere: &Everywhere, demo: bool) -> anyhow::Result<Self> {
+        let (context, wrong_settings) = Self::read(everywhere, demo)?;
+        match wrong_settings {
+            None => Ok(context),
+            Some(error) => Err(error.into()),
+        }
+    }
+
+    /// The context, with the defaults and the reason where the settings cannot be used.
+    pub(super) fn for_doctor(everywhere: &Everywhere) -> anyhow::Result<(Self, Option<ConfigError>)> {
+        Self::read(everywhere, false)
+    }
+
+    fn read(everywhere: &Everywhere, demo: bool) -> anyhow::Result<(Self, Option<ConfigError>)> {
+        let directories = ProjectDirs::from("", "", "avert");
+        let file = match (&everywhere.config, &directories) {
+            (Some(named), _) => Some(named.clone()),
+            (None, Some(directories)) => Some(directories.config_dir().join("config.toml")).filter(|file| file.exists()),
+            (None, None) => None,
+        };
+        let settings = Settings::load(file.as_deref(), |name| std::env::var_os(name).map(|text| text.to_string_lossy().into_owned()));
+        let (settings, wrong_settings) = match settings {
+            Ok(settings) => (settings, None),
+            Err(error) => (Settings::default(), Some(error)),
+        };
+        let home = match (&everywhere.data_dir, &directories) {
+            (Some(named), _) if named.as_os_str().is_empty() => bail!(Misused("--data-dir is empty: a directory is needed".to_owned())),
+            (Some(named), _) => Home::at(named.clone()),
+            (None, Some(directories)) => Home::at(directories.data_local_dir().to_owned()),
+            // The demo keeps nothing, so it needs no home.
+            (None, None) if demo => Home::at(PathBuf::new()),
+            (None, None) => {
+                bail!(Misused("there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR".to_owned()))
+            }
+        };
+        let settings_dir = match (&everywhere.config, &directories) {
+            (Some(named), _) => named.parent().map(Path::to_owned),
+            (None, directories) => directories.as_ref().map(|directories| directories.config_dir().to_owned()),
+        };
+        let output = Output::new(everywhere.output, everywhere.no_color);
+        Ok((Self { settings, home, output, verbose: everywhere.verbose, settings_dir }, wrong_settings))
+    }
+
+    /// Logs of a command without a screen: at least this much, more with `-v`.
+    pub(super) fn log_to_stderr(&self, level: LevelFilter) {
+        telemetry::to_stderr(self.raised(level), self.output.color());
+    }
+
+    pub(super) fn raised(&self, level: LevelFilter) -> LevelFilter {
+        match self.verbose {
+            0 => level,
+            1 => level.max(LevelFilter::DEBUG),
+            _ => LevelFilter::TRACE,
+        }
+    }
+
+    /// Where reports of avert's own faults are kept.
+    pub(super) fn reports(&self) -> PathBuf {
+        self.home.data_dir.join("reports")
+    }
+
+    /// The organization to act for: the flag's, else the settings'.
+    pub(super) fn organization<'a>(&'a self, args: &'a OrganizationArgs) -> Option<&'a str> {
+        args.organization.as_deref().or_else(|| self.settled_organization())
+    }
+
+    /// The organization that the settings name, if they name one.
+    pub(super) fn settled_organization(&self) -> Option<&str> {
+        Some(self.settings.organization.as_str()).filter(|name| !name.is_empty())
+    }
+}

@@ -1,0 +1,25 @@
+//! Credentials from files: never from a flag, which others on the machine could see.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::anyhow;
+
+use super::failure::Misused;
+
+/// A credential file larger than this holds something else.
+pub(super) const LARGEST_FILE: u64 = 64 * 1024;
+
+/// The text of a credential file, without the line break at its end.
+pub(super) fn read_credential(file: &Path) -> anyhow::Result<String> {
+    let unusable = |what: String| anyhow!(Misused(format!("{}: {what}", file.display())));
+    let metadata = fs::metadata(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
+    if metadata.is_dir() {
+        return Err(unusable("is a directory: a file with the credential is needed".to_owned()));
+    }
+    if metadata.len() > LARGEST_FILE {
+        return Err(unusable(format!("is larger than {} KiB: a file with the credential alone is needed", LARGEST_FILE / 1024)));
+    }
+    let text = fs::read_to_string(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
+    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+}

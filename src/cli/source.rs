@@ -1,0 +1,80 @@
+//! The alerts that a command works on: this machine's own, or another deployment's.
+
+use std::sync::Arc;
+
+use super::args::RemoteArgs;
+use super::context::Context;
+use super::failure::Misused;
+use super::local::Local;
+use super::target::variable;
+use crate::domain::Environment;
+use crate::domain::time::{SharedClock, SystemClock, Timestamp};
+use crate::service::AlertService;
+use crate::wire::Dialect;
+
+/// The alerts that a command works on: this machine's own, or another deployment's.
+pub(super) struct Source {
+    pub(super) alerts: Arc<dyn AlertService>,
+    /// In whose words filters and decisions are given.
+    pub(super) dialect: Dialect,
+    pub(super) environment: Environment,
+    clock: SharedClock,
+    local: Option<Local>,
+}
+
+impl Source {
+    /// Opens it.
+    pub(super) async fn open(context: &Context, remote: &RemoteArgs, organization: Option<&str>) -> anyhow::Result<Self> {
+        Ok(Self::open_for(context, remote, organization, |_| Ok(())).await?.0)
+    }
+
+    /// Opens it for what is asked in its dialect: a misuse is told before anything is looked for.
+    pub(super) async fn open_for<T>(
+        context: &Context,
+        remote: &RemoteArgs,
+        organization: Option<&str>,
+        asked: impl FnOnce(Dialect) -> Result<T, Misused>,
+    ) -> anyhow::Result<(Self, T)> {
+        if remote.operator_key_file.is_some() {
+            return Err(Misused("--operator-key-file is for the console: commands on alerts need no operator's key".to_owned()).into());
+        }
+        if let Some(target) = remote.target(variable)? {
+            if organization.is_some() {
+                return Err(Misused(
+                    "--organization is for this machine's own alerts: a credential is tied to its organization".to_owned(),
+                )
+                .into());
+            }
+            let clock: SharedClock = Arc::new(SystemClock);
+            let (dialect, environment) = (target.dialect, target.environment);
+            let asked = asked(dialect)?;
+            let client = target.connect(Arc::clone(&clock))?;
+            return Ok((Self { alerts: Arc::new(client), dialect, environment, clock, local: None }, asked));
+        }
+        let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
+        let asked = asked(dialect)?;
+        let local = Local::existing(&context.home, &context.settings).await?;
+        let acting = local.acting(organization.or_else(|| context.settled_organization())).await?;
+        let source = Self {
+            alerts: Arc::new(acting),
+            dialect,
+            environment: context.settings.environment.into(),
+            clock: Arc::clone(&local.clock),
+            local: Some(local),
+        };
+        Ok((source, asked))
+    }
+
+    /// The present moment.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Lets go of what it holds, when everything on it has ended.
+    pub(super) fn close(self) {
+        drop(self.alerts);
+        if let Some(local) = self.local {
+            local.close();
+        }
+    }
+}
