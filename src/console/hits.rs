@@ -3,8 +3,8 @@
 use ratatui::layout::{Position, Rect};
 
 use super::keymap::Action;
-use super::query;
 use super::screens::queue::columns::Column;
+use crate::domain::query::Key;
 
 /// Something that can be clicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Hit {
     /// Whatever a key would do.
     Do(Action),
     /// A chip, by what it sets.
-    Chip(query::Key),
+    Chip(Key),
     /// The line between list and detail.
     Divider,
     /// The list's scrollbar.

@@ -20,7 +20,6 @@ pub mod message;
 mod mouse;
 mod overlays;
 pub mod pen;
-pub mod query;
 mod resolving;
 pub mod screens;
 mod settling;

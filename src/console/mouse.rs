@@ -8,9 +8,8 @@ use super::effects::Effect;
 use super::hits::Hit;
 use super::keymap::Action;
 use super::overlays::Overlay;
-use super::query;
 use super::widgets::menu::Choice;
-use crate::domain::{AlertId, Timestamp};
+use crate::domain::{AlertId, Timestamp, query};
 
 /// Two clicks within so long are a double click.
 const DOUBLE_CLICK: Duration = Duration::milliseconds(400);

@@ -5,7 +5,6 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use super::app::App;
 use super::effects::{Effect, Keep};
 use super::keymap::{Action, Context};
-use super::query;
 use super::screens::filter_form::{FilterForm, FilterStep};
 use super::screens::help::Help;
 use super::screens::leave::Leave;
@@ -21,7 +20,7 @@ use super::toasts::Tone;
 use super::widgets::menu;
 use super::widgets::text_input::Typed;
 use crate::desk::{BuiltIn, SavedView};
-use crate::domain::Credential;
+use crate::domain::{Credential, query};
 
 /// What lies over the screen. While something does, the order of the list is frozen.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Words and rules of the alert field, pure: no async, no IO, no SQL, HTTP or terminal.
 //!
 //! Everything else in the crate speaks in these terms. [`resolution::decide`] is the transition table of the interface,
-//! [`filter`] is the meaning of every list parameter, [`money`] keeps amounts exact.
+//! [`filter`] is the meaning of every list parameter, [`query`] the language in which people type one, [`money`] keeps amounts exact.
 
 pub mod alert;
 pub mod attempt;
@@ -20,6 +20,7 @@ pub mod money;
 mod open_enum;
 pub mod organization;
 pub mod outcome;
+pub mod query;
 pub mod resolution;
 pub mod secret;
 pub mod signing;

@@ -19,10 +19,9 @@ use ratatui::layout::Rect;
 use crate::console::effects::Effect;
 use crate::console::loadable::Loadable;
 use crate::console::message::Answer;
-use crate::console::query;
 use crate::console::widgets::text_input::TextInput;
 use crate::desk::{self, BuiltIn, Layout, SavedView};
-use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Page, Sort, SortField, SortOrder, Timestamp};
+use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Page, Sort, SortField, SortOrder, Timestamp, query};
 use crate::service::ServiceError;
 
 use columns::Column;

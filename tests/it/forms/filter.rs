@@ -1,8 +1,8 @@
 //! The filter form's rules: what is shown is what is asked for, and a wrong field is never applied.
 
-use avert::console::query::{DEFAULT_SORT, parse};
 use avert::console::screens::filter_form::{FilterForm, FilterStep};
 use avert::console::theme::{Theme, ThemeName};
+use avert::domain::query::{DEFAULT_SORT, parse};
 use avert::domain::{AlertFilter, AlertStatus, AlertType, Provider, Sort, SortField, SortOrder};
 use crossterm::event::{Event, KeyCode, MouseEventKind};
 use proptest::prelude::*;
@@ -237,7 +237,7 @@ proptest! {
             form.handle(&key(codes[index]));
         }
         if let FilterStep::Apply(filter, sort) = form.handle(&ctrl('s')) {
-            let text = avert::console::query::render(&filter, sort);
+            let text = avert::domain::query::render(&filter, sort);
             prop_assert_eq!(parse(&text), Ok((*filter, sort)), "{}", text);
         }
     }

@@ -1,9 +1,9 @@
 //! A picture of every state of the forms at 80x24, 120x40 and 200x60.
 
-use avert::console::query::parse;
 use avert::console::screens::filter_form::FilterForm;
 use avert::console::screens::resolve_form::{Choice, Place, ResolveForm, Warning};
 use avert::console::theme::{Theme, ThemeName};
+use avert::domain::query::parse;
 use avert::domain::resolution::InvalidReason;
 use avert::domain::{Alert, AlertType};
 use chrono::Duration;

@@ -6,9 +6,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{Field, FilterForm, Spot};
-use crate::console::query::field_word;
 use crate::console::text::{clean, columns, cut};
 use crate::console::theme::Theme;
+use crate::domain::query::field_word;
 use crate::domain::{SortField, SortOrder};
 
 const WIDE: u16 = 92;

@@ -4,8 +4,8 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, Mou
 use ratatui::layout::Position;
 
 use super::{Field, FilterForm, FilterStep, Spot};
-use crate::console::query::field_word;
 use crate::console::widgets::text_input::Typed;
+use crate::domain::query::field_word;
 use crate::domain::{SortField, SortOrder};
 
 /// Rows that one notch of the wheel moves.

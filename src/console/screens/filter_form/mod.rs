@@ -7,9 +7,9 @@ mod input;
 
 use std::cell::Cell;
 
-use crate::console::query::{self, DEFAULT_SORT, parse_day};
 use crate::console::widgets::spots::Spots;
 use crate::console::widgets::text_input::TextInput;
+use crate::domain::query::{self, DEFAULT_SORT, parse_day};
 use crate::domain::{AlertFilter, AlertStatus, AlertType, CompanyId, Provider, Sort};
 use chrono::NaiveDate;
 

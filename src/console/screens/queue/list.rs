@@ -15,12 +15,12 @@ use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
 use crate::console::look::Look;
 use crate::console::pen::{Pen, put_middle, put_right};
+use crate::console::text;
 use crate::console::text::{clean, count, counted, cut};
 use crate::console::times::{self, Urgency};
 use crate::console::unsettled::Stage;
 use crate::console::widgets::scrollbar;
-use crate::console::{query, text};
-use crate::domain::{Alert, AlertFilter, AlertStatus, SortField, SortOrder};
+use crate::domain::{Alert, AlertFilter, AlertStatus, SortField, SortOrder, query};
 
 /// Draws everything of the list.
 pub fn draw(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, hits: &mut Hits) {

@@ -4,6 +4,9 @@ use chrono::NaiveDate;
 
 use crate::domain::{AlertStatus, AlertType, Provider, Sort, SortField, SortOrder};
 
+/// The order of a query that names none: what lapses next comes first.
+pub const DEFAULT_SORT: Sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
+
 /// What a word of a query sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "each is the parameter of that name; `word` and `takes` describe it")]

@@ -4,9 +4,20 @@ use std::ops::Range;
 
 use chrono::NaiveDate;
 
-use super::words::{Key, key_before_colon, parse_day, read_sort, read_type};
-use super::{DEFAULT_SORT, QueryError};
+use super::words::{DEFAULT_SORT, Key, key_before_colon, parse_day, read_sort, read_type};
 use crate::domain::{AlertFilter, AlertStatus, Provider, Sort};
+
+/// What is wrong with one word of a query, and what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{word}: {message}")]
+pub struct QueryError {
+    /// The word at fault as it was typed.
+    pub word: String,
+    /// Where it stands, in bytes of the query.
+    pub span: Range<usize>,
+    /// What is wrong with it and what is allowed.
+    pub message: String,
+}
 
 /// Reads a query; the first word that cannot be understood is the error.
 ///
@@ -21,6 +32,8 @@ pub fn parse(text: &str) -> Result<(AlertFilter, Sort), QueryError> {
             Some(typed) => {
                 let key = Key::known(typed).ok_or_else(|| unknown_key(&word, typed))?;
                 set(&mut filter, &mut sort, key, &word)?;
+                in_order(filter.start_date, filter.end_date, &word)?;
+                in_order(filter.transaction_start_date, filter.transaction_end_date, &word)?;
             }
         }
     }
@@ -135,25 +148,23 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
         Key::Expired => one(&mut filter.expired, key, word, read_yes_or_no),
         Key::Descriptor => one(&mut filter.descriptor, key, word, |text| (!text.is_empty()).then(|| text.to_owned())),
         Key::Sort => one(sort, key, word, read_sort),
-        Key::From => day(&mut filter.start_date, key, word).and_then(|()| in_order(filter.start_date, filter.end_date, word)),
-        Key::To => day(&mut filter.end_date, key, word).and_then(|()| in_order(filter.start_date, filter.end_date, word)),
-        Key::TxFrom => day(&mut filter.transaction_start_date, key, word)
-            .and_then(|()| in_order(filter.transaction_start_date, filter.transaction_end_date, word)),
-        Key::TxTo => day(&mut filter.transaction_end_date, key, word)
-            .and_then(|()| in_order(filter.transaction_start_date, filter.transaction_end_date, word)),
+        Key::From => one(&mut filter.start_date, key, word, parse_day),
+        Key::To => one(&mut filter.end_date, key, word, parse_day),
+        Key::TxFrom => one(&mut filter.transaction_start_date, key, word, parse_day),
+        Key::TxTo => one(&mut filter.transaction_end_date, key, word, parse_day),
         // `Key::known` finds no key for free text.
         Key::Text => Ok(()),
     }
 }
 
-fn not_understood(key: Key, word: &Word<'_>, value: &str) -> QueryError {
+fn refused(key: Key, word: &Word<'_>, value: &str, why: &str) -> QueryError {
     let takes = key.takes();
-    word.error(if value.is_empty() { format!("a value is missing: {takes}") } else { format!("{value} is not one of: {takes}") })
+    word.error(if value.is_empty() { format!("a value is missing: {takes}") } else { format!("{value} is not {why}: {takes}") })
 }
 
 fn list<T: PartialEq>(into: &mut Vec<T>, key: Key, word: &Word<'_>, read: impl Fn(&str) -> Option<T>) -> Result<(), QueryError> {
     for value in &word.values {
-        let value = read(value).ok_or_else(|| not_understood(key, word, value))?;
+        let value = read(value).ok_or_else(|| refused(key, word, value, "one of"))?;
         if !into.contains(&value) {
             into.push(value);
         }
@@ -166,19 +177,10 @@ fn one<T>(into: &mut Option<T>, key: Key, word: &Word<'_>, read: impl Fn(&str) -
         return Err(word.error(format!("{} is given twice; it takes one value", key.word())));
     }
     match word.values.as_slice() {
-        [value] => *into = Some(read(value).ok_or_else(|| word.error(refusal(key, value)))?),
+        [value] => *into = Some(read(value).ok_or_else(|| refused(key, word, value, "allowed"))?),
         _ => return Err(word.error("takes one value; a comma in it needs quotes around it")),
     }
     Ok(())
-}
-
-fn refusal(key: Key, value: &str) -> String {
-    let takes = key.takes();
-    if value.is_empty() { format!("a value is missing: {takes}") } else { format!("{value} is not allowed: {takes}") }
-}
-
-fn day(into: &mut Option<NaiveDate>, key: Key, word: &Word<'_>) -> Result<(), QueryError> {
-    one(into, key, word, parse_day)
 }
 
 fn in_order(start: Option<NaiveDate>, end: Option<NaiveDate>, word: &Word<'_>) -> Result<(), QueryError> {
@@ -205,7 +207,7 @@ fn read_yes_or_no(text: &str) -> Option<bool> {
 mod tests {
     use rstest::rstest;
 
-    use super::super::render;
+    use super::super::render::render;
     use super::*;
     use crate::domain::{AlertType, SortField, SortOrder};
 

@@ -6,68 +6,13 @@
 
 mod chips;
 mod read;
+mod render;
 mod words;
 
 pub use chips::{Chip, chips, without};
-pub use read::parse;
-pub use words::{Key, field_word, parse_day, sort_word, type_word};
-
-use std::fmt::Write as _;
-use std::ops::Range;
-
-use crate::domain::{AlertFilter, Sort, SortField, SortOrder};
-
-/// The order of a query that names none: what lapses next comes first.
-pub const DEFAULT_SORT: Sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
-
-/// What is wrong with one word of a query, and what is allowed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{word}: {message}")]
-pub struct QueryError {
-    /// The word at fault as it was typed.
-    pub word: String,
-    /// Where it stands, in bytes of the query.
-    pub span: Range<usize>,
-    /// What is wrong with it and what is allowed.
-    pub message: String,
-}
-
-/// The canonical text of a filter and a sort. [`parse`] reads it back to the same.
-pub fn render(filter: &AlertFilter, sort: Sort) -> String {
-    let mut text = String::new();
-    for key in Key::ALL {
-        let Some(value) = value_of(key, filter, sort) else { continue };
-        if key == Key::Sort && sort == DEFAULT_SORT {
-            continue;
-        }
-        let blank = if text.is_empty() { "" } else { " " };
-        let written = if key == Key::Text { write!(text, "{blank}{value}") } else { write!(text, "{blank}{}:{value}", key.word()) };
-        debug_assert!(written.is_ok(), "writing to a String cannot fail");
-    }
-    text
-}
-
-/// What stands after the colon of a key; `None` where the filter does not use it. The sort is always there.
-fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<String> {
-    let list = |words: Vec<String>| (!words.is_empty()).then(|| words.join(","));
-    let day = |day: Option<chrono::NaiveDate>| day.map(|day| day.format("%Y-%m-%d").to_string());
-    match key {
-        Key::Status => list(filter.statuses.iter().map(words::status_word).collect()),
-        Key::Provider => list(filter.providers.iter().map(words::provider_word).collect()),
-        Key::Type => list(filter.types.iter().map(type_word).collect()),
-        Key::Expires => filter.expires_in.map(|hours| hours.to_string()),
-        Key::Expired => filter.expired.map(|expired| if expired { "yes" } else { "no" }.to_owned()),
-        Key::From => day(filter.start_date),
-        Key::To => day(filter.end_date),
-        Key::TxFrom => day(filter.transaction_start_date),
-        Key::TxTo => day(filter.transaction_end_date),
-        Key::Descriptor => filter.descriptor.as_deref().map(words::quoted_value),
-        Key::Outcome => list(filter.outcomes.iter().map(|outcome| words::quoted_value(outcome)).collect()),
-        Key::Company => list(filter.companies.iter().map(ToString::to_string).collect()),
-        Key::Sort => Some(sort_word(sort)),
-        Key::Text => filter.q.as_deref().map(words::quoted_text),
-    }
-}
+pub use read::{QueryError, parse};
+pub use render::render;
+pub use words::{DEFAULT_SORT, Key, field_word, parse_day, sort_word, type_word};
 
 #[cfg(test)]
 mod tests {
@@ -77,7 +22,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::domain::{AlertStatus, AlertType, CompanyId, Provider};
+    use crate::domain::{AlertFilter, AlertStatus, AlertType, CompanyId, Provider, Sort, SortField, SortOrder};
 
     fn days() -> impl Strategy<Value = (Option<NaiveDate>, Option<NaiveDate>)> {
         let first = NaiveDate::from_ymd_opt(1990, 1, 1).unwrap();

@@ -1,7 +1,7 @@
 //! Chips: what a query sets, one small text each, so that it can be read at a glance and taken off.
 
-use super::words::Key;
-use super::{DEFAULT_SORT, value_of};
+use super::render::{value_of, word_of};
+use super::words::{DEFAULT_SORT, Key};
 use crate::domain::{AlertFilter, Sort};
 
 /// One thing that a query sets.
@@ -23,8 +23,7 @@ pub fn chips(filter: &AlertFilter, sort: Sort) -> Vec<Chip> {
             Key::Company => filter.companies.iter().map(|company| format!("…{}", &company.to_string()[24..])).collect::<Vec<_>>().join(","),
             _ => value_of(key, filter, sort)?,
         };
-        let text = if key == Key::Text { value } else { format!("{}:{value}", key.word()) };
-        Some(Chip { key, text, set: key != Key::Sort || sort != DEFAULT_SORT })
+        Some(Chip { key, text: word_of(key, &value), set: key != Key::Sort || sort != DEFAULT_SORT })
     };
     Key::ALL.into_iter().filter(|key| *key != Key::Company || !filter.companies.is_empty()).filter_map(chip).collect()
 }
@@ -52,7 +51,7 @@ pub fn without(mut filter: AlertFilter, mut sort: Sort, key: Key) -> (AlertFilte
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse;
+    use super::super::read::parse;
     use super::*;
 
     fn texts(query: &str) -> Vec<String> {

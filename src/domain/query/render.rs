@@ -1,0 +1,37 @@
+//! Rendering a query: the one canonical text of a filter and a sort.
+
+use super::words::{self, DEFAULT_SORT, Key};
+use crate::domain::{AlertFilter, Sort};
+
+/// The canonical text of a filter and a sort. [`super::parse`] reads it back to the same.
+pub fn render(filter: &AlertFilter, sort: Sort) -> String {
+    let set = Key::ALL.into_iter().filter(|key| *key != Key::Sort || sort != DEFAULT_SORT);
+    set.filter_map(|key| Some(word_of(key, &value_of(key, filter, sort)?))).collect::<Vec<_>>().join(" ")
+}
+
+/// A key with its value as one word; free text stands by itself.
+pub(super) fn word_of(key: Key, value: &str) -> String {
+    if key == Key::Text { value.to_owned() } else { format!("{}:{value}", key.word()) }
+}
+
+/// What stands after the colon of a key; `None` where the filter does not use it. The sort is always there.
+pub(super) fn value_of(key: Key, filter: &AlertFilter, sort: Sort) -> Option<String> {
+    let list = |words: Vec<String>| (!words.is_empty()).then(|| words.join(","));
+    let day = |day: Option<chrono::NaiveDate>| day.map(|day| day.format("%Y-%m-%d").to_string());
+    match key {
+        Key::Status => list(filter.statuses.iter().map(words::status_word).collect()),
+        Key::Provider => list(filter.providers.iter().map(words::provider_word).collect()),
+        Key::Type => list(filter.types.iter().map(words::type_word).collect()),
+        Key::Expires => filter.expires_in.map(|hours| hours.to_string()),
+        Key::Expired => filter.expired.map(|expired| if expired { "yes" } else { "no" }.to_owned()),
+        Key::From => day(filter.start_date),
+        Key::To => day(filter.end_date),
+        Key::TxFrom => day(filter.transaction_start_date),
+        Key::TxTo => day(filter.transaction_end_date),
+        Key::Descriptor => filter.descriptor.as_deref().map(words::quoted_value),
+        Key::Outcome => list(filter.outcomes.iter().map(|outcome| words::quoted_value(outcome)).collect()),
+        Key::Company => list(filter.companies.iter().map(ToString::to_string).collect()),
+        Key::Sort => Some(words::sort_word(sort)),
+        Key::Text => filter.q.as_deref().map(words::quoted_text),
+    }
+}
