@@ -1,13 +1,12 @@
 //! Settings of the networks: which gateway answers for which, how avert is known there and what it can do.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::ValueEnum;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Settings, read_word, word, write_word};
+use super::values::{Failures, PauseSeconds, Places, PullSeconds, SettleSeconds, TimeoutSeconds, read_word, word, write_word};
 use crate::domain::Provider;
 use crate::domain::endpoint::valid_header;
 use crate::domain::gateway::valid_gateway;
@@ -156,7 +155,7 @@ impl Default for NetworkSettings {
 
 impl NetworkSettings {
     /// The same with its address in normal form, or what is wrong and what is allowed.
-    fn check(self) -> Result<Self, String> {
+    pub(super) fn check(self) -> Result<Self, String> {
         if self.simulated {
             let nothing_else = self == Self { simulated: true, ..Self::default() };
             let refused = || "simulated = true stands alone: it gives the network back to the simulator, which has no gateway".to_owned();
@@ -195,63 +194,6 @@ impl<'de> Deserialize<'de> for NetworkSettings {
     }
 }
 
-impl Settings {
-    /// The networks that have a gateway.
-    pub fn gateways(&self) -> impl Iterator<Item = (Network, &NetworkSettings)> {
-        self.providers.iter().filter(|(_, set)| !set.simulated).map(|(network, set)| (*network, set))
-    }
-
-    /// The networks that are said to be simulated.
-    pub fn given_back(&self) -> impl Iterator<Item = Network> {
-        self.providers.iter().filter(|(_, set)| set.simulated).map(|(network, _)| *network)
-    }
-
-    /// Sets the address of a network's gateway; what the file says of the network otherwise stays.
-    pub(super) fn gateway(&mut self, network: Network, url: &str) -> Result<(), String> {
-        if let Some(known) = self.providers.get_mut(&network) {
-            if known.simulated {
-                return Err(format!("goes to a gateway, but the settings file says simulated = true of {}", network.as_str()));
-            }
-            known.url = valid_gateway(url, known.insecure_http)?;
-        } else {
-            let settings = NetworkSettings { url: url.to_owned(), ..NetworkSettings::default() };
-            self.providers.insert(network, settings.check()?);
-        }
-        Ok(())
-    }
-}
-
-/// Whole seconds, 1 to 60.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct TimeoutSeconds(pub u32);
-
-/// Whole seconds, 0 to 86400 (a day).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct SettleSeconds(pub u32);
-
-/// Calls at the same time, 1 to 1000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Places(pub u32);
-
-/// Failures in a row, 1 to 1000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Failures(pub u32);
-
-/// Whole seconds, 1 to 3600.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct PauseSeconds(pub u32);
-
-/// Whole seconds, 1 to 3600.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct PullSeconds(pub u32);
-
-super::bounded!(PullSeconds, 1, 3_600, "whole seconds");
-super::bounded!(Places, 1, 1_000, "whole numbers");
-super::bounded!(Failures, 1, 1_000, "whole numbers");
-super::bounded!(PauseSeconds, 1, 3_600, "whole seconds");
-super::bounded!(TimeoutSeconds, 1, 60, "whole seconds");
-super::bounded!(SettleSeconds, 0, 86_400, "whole seconds");
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -259,7 +201,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::config::{ConfigError, DEFAULT_FILE};
+    use crate::config::{ConfigError, DEFAULT_FILE, Settings};
 
     fn parse(text: &str) -> Result<Settings, ConfigError> {
         Settings::parse(text, Path::new("avert.toml"))

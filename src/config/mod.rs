@@ -4,24 +4,21 @@
 //! A key that does not exist, or a value that is not allowed, is refused with its place and with what is allowed.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-use clap::ValueEnum;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tracing::level_filters::LevelFilter;
+use serde::{Deserialize, Serialize};
 
 mod networks;
+mod values;
 
 pub use networks::{Network, NetworkAuth, NetworkSettings};
+pub use values::*;
 
-use crate::domain::AlertType;
+use crate::domain::gateway::valid_gateway;
+use values::word;
 
 /// The file that lists every setting with its default.
-pub const DEFAULT_FILE: &str = include_str!("../assets/config.default.toml");
+pub const DEFAULT_FILE: &str = include_str!("../../assets/config.default.toml");
 
 /// Why the settings cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -174,237 +171,34 @@ pub struct Log {
     pub level: LogLevel,
 }
 
-/// Which of the two worlds an engine is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Environment {
-    /// For trying out.
-    #[default]
-    Sandbox,
-    /// The real one.
-    Production,
-}
-
-impl From<Environment> for crate::domain::Environment {
-    fn from(environment: Environment) -> Self {
-        match environment {
-            Environment::Sandbox => Self::Sandbox,
-            Environment::Production => Self::Production,
-        }
-    }
-}
-
-/// What the simulator plays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Fault {
-    /// Answers at once, always.
-    #[default]
-    None,
-    /// Fails now and then.
-    Flaky,
-    /// Never takes a decision.
-    Down,
-    /// Takes seconds.
-    Slow,
-}
-
-/// Colours of the console.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Theme {
-    /// By the terminal's background.
-    #[default]
-    Auto,
-    /// For dark backgrounds.
-    Dark,
-    /// For light backgrounds.
-    Light,
-    /// Strongest contrast.
-    HighContrast,
-    /// The terminal's own 16 colours.
-    Ansi,
-}
-
-impl Theme {
-    /// The word in settings.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Dark => "dark",
-            Self::Light => "light",
-            Self::HighContrast => "high-contrast",
-            Self::Ansi => "ansi",
-        }
-    }
-}
-
-/// How much is logged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum)]
-pub enum LogLevel {
-    /// Nothing.
-    Off,
-    /// What failed.
-    Error,
-    /// And what may be wrong.
-    Warn,
-    /// And what happens.
-    #[default]
-    Info,
-    /// And how.
-    Debug,
-    /// Everything.
-    Trace,
-}
-
-impl LogLevel {
-    /// The same for the log itself.
-    pub const fn filter(self) -> LevelFilter {
-        match self {
-            Self::Off => LevelFilter::OFF,
-            Self::Error => LevelFilter::ERROR,
-            Self::Warn => LevelFilter::WARN,
-            Self::Info => LevelFilter::INFO,
-            Self::Debug => LevelFilter::DEBUG,
-            Self::Trace => LevelFilter::TRACE,
-        }
-    }
-
-    /// So many steps more, as `-v` asks for.
-    pub fn raised(self, steps: u8) -> Self {
-        let levels = Self::value_variants();
-        let at = levels.iter().position(|level| *level == self).unwrap_or_default();
-        levels.get(at + usize::from(steps)).copied().unwrap_or(Self::Trace)
-    }
-}
-
-/// An address to answer at: `ADDRESS:PORT`, where ADDRESS is an IP address or `localhost`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Listen(pub SocketAddr);
-
-impl Default for Listen {
-    fn default() -> Self {
-        Self(SocketAddr::from((Ipv4Addr::LOCALHOST, 7317)))
-    }
-}
-
-impl FromStr for Listen {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let numeric = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
-        numeric
-            .as_deref()
-            .unwrap_or(text)
-            .parse()
-            .map(Self)
-            .map_err(|_| format!("{text:?} is not an address and a port, such as 127.0.0.1:7317"))
-    }
-}
-
-impl fmt::Display for Listen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// Whole hours, 1 to 8760 (a year).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Hours(pub u32);
-
-/// Whole days, 0 to 3650.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Days(pub u32);
-
-/// Whole seconds, 0 to 60.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct GraceSeconds(pub u32);
-
-/// Access tokens for a client from one address, a minute, 1 to 10000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct TokensPerMinute(pub u32);
-
-impl Default for TokensPerMinute {
-    fn default() -> Self {
-        Self(60)
-    }
-}
-
-/// An alert type of the interface.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TypeName(pub AlertType);
-
-impl Serialize for TypeName {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for TypeName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let known = AlertType::KNOWN.iter().find(|known| known.as_str() == text).cloned().map(Self);
-        known.ok_or_else(|| {
-            let allowed: Vec<&str> = AlertType::KNOWN.iter().map(AlertType::as_str).collect();
-            D::Error::custom(format!("{text:?} is not an alert type: one of {}", allowed.join(", ")))
-        })
-    }
-}
-
-macro_rules! bounded {
-    ($name:ident, $least:literal, $most:literal, $unit:literal) => {
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                let number = text.trim().parse::<u32>().ok().filter(|number| ($least..=$most).contains(number));
-                number.map(Self).ok_or_else(|| format!("{text:?} is not allowed: {} from {} to {}", $unit, $least, $most))
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let number = i64::deserialize(deserializer)?;
-                number.to_string().parse().map_err(D::Error::custom)
-            }
-        }
-    };
-}
-use bounded;
-
-bounded!(Hours, 1, 8760, "whole hours");
-bounded!(Days, 0, 3650, "whole days");
-bounded!(GraceSeconds, 0, 60, "whole seconds");
-bounded!(TokensPerMinute, 1, 10_000, "whole numbers");
-
-impl Serialize for Listen {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Listen {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
-/// Reads one of an enum's words, exactly.
-fn word<T: ValueEnum>(text: &str) -> Result<T, String> {
-    T::from_str(text, false).map_err(|_| {
-        let allowed: Vec<String> =
-            T::value_variants().iter().filter_map(ValueEnum::to_possible_value).map(|value| value.get_name().to_owned()).collect();
-        format!("{text:?} is not allowed: one of {}", allowed.join(", "))
-    })
-}
-
-fn read_word<'de, D: Deserializer<'de>, T: ValueEnum>(deserializer: D) -> Result<T, D::Error> {
-    word(&String::deserialize(deserializer)?).map_err(D::Error::custom)
-}
-
-fn write_word<S: Serializer, T: ValueEnum>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(value.to_possible_value().as_ref().map_or("", |value| value.get_name()))
-}
-
 fn flag(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_| format!("{text:?} is not allowed: true or false"))
+}
+
+impl Settings {
+    /// The networks that have a gateway.
+    pub fn gateways(&self) -> impl Iterator<Item = (Network, &NetworkSettings)> {
+        self.providers.iter().filter(|(_, set)| !set.simulated).map(|(network, set)| (*network, set))
+    }
+
+    /// The networks that are said to be simulated.
+    pub fn given_back(&self) -> impl Iterator<Item = Network> {
+        self.providers.iter().filter(|(_, set)| set.simulated).map(|(network, _)| *network)
+    }
+
+    /// Sets the address of a network's gateway; what the file says of the network otherwise stays.
+    fn gateway(&mut self, network: Network, url: &str) -> Result<(), String> {
+        if let Some(known) = self.providers.get_mut(&network) {
+            if known.simulated {
+                return Err(format!("goes to a gateway, but the settings file says simulated = true of {}", network.as_str()));
+            }
+            known.url = valid_gateway(url, known.insecure_http)?;
+        } else {
+            let settings = NetworkSettings { url: url.to_owned(), ..NetworkSettings::default() };
+            self.providers.insert(network, settings.check()?);
+        }
+        Ok(())
+    }
 }
 
 /// Sets one setting from a text.
@@ -507,7 +301,7 @@ mod tests {
 
     #[test]
     fn the_readme_shows_the_same_list() {
-        let readme = include_str!("../README.md");
+        let readme = include_str!("../../README.md");
 
         let shown = readme.split_once("<!-- settings: begin -->").and_then(|(_, rest)| rest.split_once("<!-- settings: end -->"));
 

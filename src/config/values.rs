@@ -1,0 +1,272 @@
+//! The values that settings take: words, numbers within bounds, addresses.
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tracing::level_filters::LevelFilter;
+
+use crate::domain::AlertType;
+
+/// Which of the two worlds an engine is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Environment {
+    /// For trying out.
+    #[default]
+    Sandbox,
+    /// The real one.
+    Production,
+}
+
+impl From<Environment> for crate::domain::Environment {
+    fn from(environment: Environment) -> Self {
+        match environment {
+            Environment::Sandbox => Self::Sandbox,
+            Environment::Production => Self::Production,
+        }
+    }
+}
+
+/// What the simulator plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Fault {
+    /// Answers at once, always.
+    #[default]
+    None,
+    /// Fails now and then.
+    Flaky,
+    /// Never takes a decision.
+    Down,
+    /// Takes seconds.
+    Slow,
+}
+
+/// Colours of the console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Theme {
+    /// By the terminal's background.
+    #[default]
+    Auto,
+    /// For dark backgrounds.
+    Dark,
+    /// For light backgrounds.
+    Light,
+    /// Strongest contrast.
+    HighContrast,
+    /// The terminal's own 16 colours.
+    Ansi,
+}
+
+impl Theme {
+    /// The word in settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Dark => "dark",
+            Self::Light => "light",
+            Self::HighContrast => "high-contrast",
+            Self::Ansi => "ansi",
+        }
+    }
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What failed.
+    Error,
+    /// And what may be wrong.
+    Warn,
+    /// And what happens.
+    #[default]
+    Info,
+    /// And how.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl LogLevel {
+    /// The same for the log itself.
+    pub const fn filter(self) -> LevelFilter {
+        match self {
+            Self::Off => LevelFilter::OFF,
+            Self::Error => LevelFilter::ERROR,
+            Self::Warn => LevelFilter::WARN,
+            Self::Info => LevelFilter::INFO,
+            Self::Debug => LevelFilter::DEBUG,
+            Self::Trace => LevelFilter::TRACE,
+        }
+    }
+
+    /// So many steps more, as `-v` asks for.
+    pub fn raised(self, steps: u8) -> Self {
+        let levels = Self::value_variants();
+        let at = levels.iter().position(|level| *level == self).unwrap_or_default();
+        levels.get(at + usize::from(steps)).copied().unwrap_or(Self::Trace)
+    }
+}
+
+/// An address to answer at: `ADDRESS:PORT`, where ADDRESS is an IP address or `localhost`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listen(pub SocketAddr);
+
+impl Default for Listen {
+    fn default() -> Self {
+        Self(SocketAddr::from((Ipv4Addr::LOCALHOST, 7317)))
+    }
+}
+
+impl FromStr for Listen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let numeric = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+        numeric
+            .as_deref()
+            .unwrap_or(text)
+            .parse()
+            .map(Self)
+            .map_err(|_| format!("{text:?} is not an address and a port, such as 127.0.0.1:7317"))
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Whole hours, 1 to 8760 (a year).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Hours(pub u32);
+
+/// Whole days, 0 to 3650.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Days(pub u32);
+
+/// Whole seconds, 0 to 60.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct GraceSeconds(pub u32);
+
+/// Access tokens for a client from one address, a minute, 1 to 10000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TokensPerMinute(pub u32);
+
+impl Default for TokensPerMinute {
+    fn default() -> Self {
+        Self(60)
+    }
+}
+
+/// An alert type of the interface.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TypeName(pub AlertType);
+
+impl Serialize for TypeName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for TypeName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let known = AlertType::KNOWN.iter().find(|known| known.as_str() == text).cloned().map(Self);
+        known.ok_or_else(|| {
+            let allowed: Vec<&str> = AlertType::KNOWN.iter().map(AlertType::as_str).collect();
+            D::Error::custom(format!("{text:?} is not an alert type: one of {}", allowed.join(", ")))
+        })
+    }
+}
+
+/// Reads a whole number within bounds, from a text and from a settings file.
+macro_rules! bounded {
+    ($name:ident, $least:literal, $most:literal, $unit:literal) => {
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let number = text.trim().parse::<u32>().ok().filter(|number| ($least..=$most).contains(number));
+                number.map(Self).ok_or_else(|| format!("{text:?} is not allowed: {} from {} to {}", $unit, $least, $most))
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let number = i64::deserialize(deserializer)?;
+                number.to_string().parse().map_err(D::Error::custom)
+            }
+        }
+    };
+}
+
+bounded!(Hours, 1, 8760, "whole hours");
+bounded!(Days, 0, 3650, "whole days");
+bounded!(GraceSeconds, 0, 60, "whole seconds");
+bounded!(TokensPerMinute, 1, 10_000, "whole numbers");
+
+impl Serialize for Listen {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Listen {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// Reads one of an enum's words, exactly.
+pub(super) fn word<T: ValueEnum>(text: &str) -> Result<T, String> {
+    T::from_str(text, false).map_err(|_| {
+        let allowed: Vec<String> =
+            T::value_variants().iter().filter_map(ValueEnum::to_possible_value).map(|value| value.get_name().to_owned()).collect();
+        format!("{text:?} is not allowed: one of {}", allowed.join(", "))
+    })
+}
+
+pub(super) fn read_word<'de, D: Deserializer<'de>, T: ValueEnum>(deserializer: D) -> Result<T, D::Error> {
+    word(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+pub(super) fn write_word<S: Serializer, T: ValueEnum>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value.to_possible_value().as_ref().map_or("", |value| value.get_name()))
+}
+
+/// Whole seconds, 1 to 60.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TimeoutSeconds(pub u32);
+
+/// Whole seconds, 0 to 86400 (a day).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SettleSeconds(pub u32);
+
+/// Calls at the same time, 1 to 1000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Places(pub u32);
+
+/// Failures in a row, 1 to 1000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Failures(pub u32);
+
+/// Whole seconds, 1 to 3600.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PauseSeconds(pub u32);
+
+/// Whole seconds, 1 to 3600.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PullSeconds(pub u32);
+
+bounded!(PullSeconds, 1, 3_600, "whole seconds");
+bounded!(Places, 1, 1_000, "whole numbers");
+bounded!(Failures, 1, 1_000, "whole numbers");
+bounded!(PauseSeconds, 1, 3_600, "whole seconds");
+bounded!(TimeoutSeconds, 1, 60, "whole seconds");
+bounded!(SettleSeconds, 0, 86_400, "whole seconds");
