@@ -1,8 +1,7 @@
-//! Effects: what an update wants done. Those on the service and on the desk run as tasks and come back as messages; those on the terminal
-//! are the loop's.
+//! Effects: what an update wants done. [`perform`] performs those on the service, in tasks that come back as messages; the desk's are
+//! written one after the other; those on the terminal are the loop's.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -12,8 +11,8 @@ use super::decisions::Found;
 use super::message::Message;
 use super::screens::queue::listing::Need;
 use crate::desk::{Desk, Draft, Layout, SavedView};
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, PageRequest, Secret, Sort, UnsettledResolution};
-use crate::service::{Deployment, OperatorService, ResolveRequest, ServiceError};
+use crate::domain::{AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, PageRequest, Secret, Sort};
+use crate::service::{Deployment, ResolveRequest, ServiceError};
 
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +67,13 @@ pub enum Effect {
     Quit,
 }
 
+impl Effect {
+    /// Whether it changes something at the service, so that it runs to its end once it has begun.
+    fn writes(&self) -> bool {
+        matches!(self, Self::Resolve(..) | Self::Settle(..) | Self::CreateCredential(_) | Self::RevokeCredential(..))
+    }
+}
+
 /// Something to be kept on the desk.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Keep {
@@ -105,111 +111,37 @@ impl Runner {
     pub fn run(&mut self, effect: Effect) -> Option<Effect> {
         while self.tasks.try_join_next().is_some() {}
         match effect {
-            Effect::Load(need) => self.load(need),
             Effect::Forget(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
-            Effect::Count(list, filter) => {
-                self.read(async move |deployment| Message::Counted(list, count(&deployment, filter).await));
-            }
-            Effect::CountAll => self.read(async move |deployment| {
-                Message::CountedAll(match &deployment.operator {
-                    Some(operator) => operator.count_all().await,
-                    None => count(&deployment, AlertFilter::default()).await,
-                })
-            }),
-            Effect::AtRisk(hours) => {
-                if let Some(operator) = self.deployment.operator.clone() {
-                    self.read(async move |_| Message::AtRisk(operator.at_risk(hours).await));
-                }
-            }
-            Effect::Get(id) => self.read(async move |deployment| Message::Alert(id, deployment.alerts.get(id).await)),
-            Effect::Deliveries(id) => {
-                if let Some(operator) = self.deployment.operator.clone() {
-                    self.read(async move |_| Message::Deliveries(id, operator.deliveries_of(id).await));
-                }
-            }
-            Effect::SameCard(id, query) => {
-                self.read(async move |deployment| Message::SameCard(id, deployment.alerts.list(&query).await.map(|page| page.data)));
-            }
-            Effect::Watch(after, delay) => {
-                if let Some(operator) = self.deployment.operator.clone() {
-                    self.read(async move |_| {
-                        tokio::time::sleep(delay).await;
-                        Message::Changed(operator.next_change(after).await)
-                    });
-                }
-            }
-            // Not among the reads: a decision that has left runs to its end whatever happens to the console.
-            Effect::Resolve(key, id, request) => {
-                let (alerts, messages) = (self.deployment.alerts.clone(), self.messages.clone());
-                tokio::spawn(async move { messages.send(Message::Resolved(key, alerts.resolve(id, request).await)) });
-            }
-            Effect::LoadCredentials => {
-                if let Some(credentials) = self.deployment.credentials.clone() {
-                    self.read(async move |_| Message::Credentials(credentials.credentials().await));
-                }
-            }
-            // What changes something runs to its end whatever happens to the console.
-            Effect::CreateCredential(kind) => {
-                if let Some(credentials) = self.deployment.credentials.clone() {
-                    let messages = self.messages.clone();
-                    tokio::spawn(async move { messages.send(Message::CredentialCreated(credentials.create_credential(kind).await)) });
-                }
-            }
-            Effect::RevokeCredential(kind, id) => {
-                if let Some(credentials) = self.deployment.credentials.clone() {
-                    let messages = self.messages.clone();
-                    tokio::spawn(async move {
-                        let answer = credentials.revoke_credential(kind, &id).await;
-                        messages.send(Message::CredentialRevoked(kind, id, answer))
-                    });
-                }
-            }
-            Effect::TryWriting => {
-                if let Some(operator) = self.deployment.operator.clone() {
-                    self.read(async move |_| Message::Written(operator.try_writing().await));
-                }
-            }
-            Effect::LookUp(key, id) => self.read(async move |deployment| Message::LookedUp(key, look_up(&deployment, id).await)),
-            Effect::Unsettled => {
-                if let Some(operator) = self.deployment.operator.clone().filter(|operator| operator.operations().is_some()) {
-                    self.read(async move |_| Message::Unsettled(unsettled(operator.as_ref()).await));
-                }
-            }
-            // As final as a decision.
-            Effect::Settle(attempt, id, applied) => {
-                let (operator, messages) = (self.deployment.operator.clone(), self.messages.clone());
-                tokio::spawn(async move { messages.send(Message::Settled(id, applied, settle(operator, attempt, applied).await)) });
-            }
             Effect::Keep(what) => self.keep(what),
             Effect::Copy(_) | Effect::CopySecret(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
                 return Some(effect);
             }
+            effect => self.start(effect),
         }
         None
     }
 
-    fn load(&mut self, need: Need) {
-        let (alerts, messages) = (self.deployment.alerts.clone(), self.messages.clone());
-        let handle = self.tasks.spawn(async move {
-            let page = alerts.list(&need.query).await;
-            // The loop may have ended meanwhile.
-            let _ = messages.send(Message::Page(need.ticket, page));
-        });
-        let of_list = self.lists.entry(need.ticket.listing).or_default();
-        of_list.retain(|handle| !handle.is_finished());
-        of_list.push(handle);
-    }
-
-    fn read<F, Fut>(&mut self, work: F)
-    where
-        F: FnOnce(Deployment) -> Fut,
-        Fut: Future<Output = Message> + Send + 'static,
-    {
-        let messages = self.messages.clone();
-        let work = work(self.deployment.clone());
-        self.tasks.spawn(async move {
-            let _ = messages.send(work.await);
-        });
+    fn start(&mut self, effect: Effect) {
+        let list = if let Effect::Load(need) = &effect { Some(need.ticket.listing) } else { None };
+        let writes = effect.writes();
+        let (deployment, messages) = (self.deployment.clone(), self.messages.clone());
+        let work = async move {
+            if let Some(message) = perform(&deployment, effect).await {
+                // The loop may have ended meanwhile.
+                let _ = messages.send(message);
+            }
+        };
+        if writes {
+            // Not among the reads: what has left runs to its end whatever happens to the console.
+            tokio::spawn(work);
+            return;
+        }
+        let handle = self.tasks.spawn(work);
+        if let Some(list) = list {
+            let of_list = self.lists.entry(list).or_default();
+            of_list.retain(|handle| !handle.is_finished());
+            of_list.push(handle);
+        }
     }
 
     fn keep(&mut self, what: Keep) {
@@ -250,29 +182,64 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
     .map_err(|error| error.to_string())
 }
 
+/// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it takes, or the
+/// effect is for the desk or the terminal.
+pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message> {
+    let alerts = &deployment.alerts;
+    let operator = deployment.operator.as_ref();
+    let credentials = deployment.credentials.as_ref();
+    Some(match effect {
+        Effect::Load(need) => Message::Page(need.ticket, alerts.list(&need.query).await),
+        Effect::Count(list, filter) => Message::Counted(list, count(deployment, filter).await),
+        Effect::CountAll => Message::CountedAll(match operator {
+            Some(operator) => operator.count_all().await,
+            None => count(deployment, AlertFilter::default()).await,
+        }),
+        Effect::AtRisk(hours) => Message::AtRisk(operator?.at_risk(hours).await),
+        Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
+        Effect::Deliveries(id) => Message::Deliveries(id, operator?.deliveries_of(id).await),
+        Effect::SameCard(id, query) => Message::SameCard(id, alerts.list(&query).await.map(|page| page.data)),
+        Effect::Watch(after, delay) => {
+            let operator = operator?;
+            tokio::time::sleep(delay).await;
+            Message::Changed(operator.next_change(after).await)
+        }
+        Effect::Resolve(key, id, request) => Message::Resolved(key, alerts.resolve(id, request).await),
+        Effect::LookUp(key, id) => Message::LookedUp(key, look_up(deployment, id).await),
+        Effect::Unsettled => Message::Unsettled(operator?.operations()?.unsettled().await),
+        Effect::Settle(attempt, id, applied) => {
+            let answer = match operator.and_then(|operator| operator.operations()) {
+                Some(operations) => operations.settle_parked(attempt, applied).await,
+                None => Err(ServiceError::NotAuthorized("this deployment's operator has to say it".to_owned())),
+            };
+            Message::Settled(id, applied, answer)
+        }
+        Effect::LoadCredentials => Message::Credentials(credentials?.credentials().await),
+        Effect::CreateCredential(kind) => Message::CredentialCreated(credentials?.create_credential(kind).await),
+        Effect::RevokeCredential(kind, id) => {
+            let answer = credentials?.revoke_credential(kind, &id).await;
+            Message::CredentialRevoked(kind, id, answer)
+        }
+        Effect::TryWriting => Message::Written(operator?.try_writing().await),
+        Effect::Forget(_)
+        | Effect::Keep(_)
+        | Effect::Copy(_)
+        | Effect::CopySecret(_)
+        | Effect::Mouse(_)
+        | Effect::Redraw
+        | Effect::Suspend
+        | Effect::Quit => return None,
+    })
+}
+
 /// The alert of a decision whose fate is not known. The engine is asked first whether it is still at it: an alert that has no outcome
 /// after that gets none by that decision.
-pub async fn look_up(deployment: &Deployment, id: AlertId) -> Result<Found, ServiceError> {
+async fn look_up(deployment: &Deployment, id: AlertId) -> Result<Found, ServiceError> {
     let pending = match deployment.operator.as_deref().and_then(|operator| operator.operations()) {
         Some(operations) => Some(operations.unsettled().await?.iter().any(|unsettled| unsettled.alert == id)),
         None => None,
     };
     Ok(Found { alert: deployment.alerts.get(id).await?, pending })
-}
-
-async fn unsettled(operator: &dyn OperatorService) -> Result<Vec<UnsettledResolution>, ServiceError> {
-    match operator.operations() {
-        Some(operations) => operations.unsettled().await,
-        None => Ok(Vec::new()),
-    }
-}
-
-/// Tells the engine a person's word on a parked decision.
-pub async fn settle(operator: Option<Arc<dyn OperatorService>>, attempt: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
-    match operator.as_deref().and_then(|operator| operator.operations()) {
-        Some(operations) => operations.settle_parked(attempt, applied).await,
-        None => Err(ServiceError::NotAuthorized("this deployment's operator has to say it".to_owned())),
-    }
 }
 
 async fn count(deployment: &Deployment, filter: AlertFilter) -> Result<u64, ServiceError> {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration as Wait;
 
 use avert::console::app::{App, Kept, Parts};
-use avert::console::effects::{self, Effect};
+use avert::console::effects::{Effect, perform};
 use avert::console::message::Message;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::Zone;
 use avert::console::{ConsoleSettings, Place};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertFilter, AlertId, AlertQuery, Environment, PageRequest, Sort};
+use avert::domain::{Alert, AlertId, Environment};
 use avert::service::Deployment;
 use chrono::{Duration, FixedOffset};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -148,43 +148,11 @@ impl Rig {
 
     /// Does one effect; its answer, where it has one now.
     fn answer(&mut self, effect: Effect) -> Option<Message> {
-        let alerts = &self.deployment.alerts;
-        let operator = self.deployment.operator.as_ref();
-        let count = |filter: AlertFilter| {
-            let query = AlertQuery { filter, sort: Sort::default(), page: PageRequest { page: 0, size: 1 } };
-            block_on(alerts.list(&query)).map(|page| page.total)
-        };
-        Some(match effect {
-            Effect::Load(need) => Message::Page(need.ticket, block_on(alerts.list(&need.query))),
-            Effect::Count(list, filter) => Message::Counted(list, count(filter)),
-            Effect::CountAll => Message::CountedAll(match operator {
-                Some(operator) => block_on(operator.count_all()),
-                None => count(AlertFilter::default()),
-            }),
-            Effect::AtRisk(hours) => Message::AtRisk(block_on(operator?.at_risk(hours))),
-            Effect::Get(id) => Message::Alert(id, block_on(alerts.get(id))),
-            Effect::Deliveries(id) => Message::Deliveries(id, block_on(operator?.deliveries_of(id))),
-            Effect::SameCard(id, query) => Message::SameCard(id, block_on(alerts.list(&query)).map(|page| page.data)),
-            Effect::Resolve(key, id, request) => Message::Resolved(key, block_on(alerts.resolve(id, request))),
-            Effect::LookUp(key, id) => Message::LookedUp(key, block_on(effects::look_up(&self.deployment, id))),
-            Effect::Unsettled => Message::Unsettled(block_on(operator?.operations()?.unsettled())),
-            Effect::Settle(attempt, id, applied) => {
-                Message::Settled(id, applied, block_on(effects::settle(self.deployment.operator.clone(), attempt, applied)))
-            }
-            Effect::LoadCredentials => Message::Credentials(block_on(self.deployment.credentials.as_ref()?.credentials())),
-            Effect::CreateCredential(kind) => {
-                Message::CredentialCreated(block_on(self.deployment.credentials.as_ref()?.create_credential(kind)))
-            }
-            Effect::RevokeCredential(kind, id) => {
-                let answer = block_on(self.deployment.credentials.as_ref()?.revoke_credential(kind, &id));
-                Message::CredentialRevoked(kind, id, answer)
-            }
-            Effect::TryWriting => Message::Written(block_on(operator?.try_writing())),
+        match effect {
             Effect::Watch(..) => {
                 self.watching = true;
-                return None;
+                None
             }
-            Effect::Forget(_) => return None,
             Effect::Keep(_)
             | Effect::Copy(_)
             | Effect::CopySecret(_)
@@ -193,9 +161,10 @@ impl Rig {
             | Effect::Suspend
             | Effect::Quit => {
                 self.done.push(effect);
-                return None;
+                None
             }
-        })
+            effect => block_on(perform(&self.deployment, effect)),
+        }
     }
 
     /// Lets the oldest held answer come.
