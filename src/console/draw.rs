@@ -21,7 +21,6 @@ use super::text::{clean, columns, counted, wrap};
 use super::theme::ThemeName;
 use super::times;
 use super::toasts::{self, NoteLine};
-use crate::domain::Environment;
 use crate::service::ServiceError;
 
 impl App {
@@ -166,8 +165,7 @@ impl App {
         let mut pen = Pen::new(buffer, Rect { width: right.x.saturating_sub(line.x + 2), ..line });
         pen.put("avert", theme.accent.patch(theme.key));
         pen.skip(2);
-        let production = self.place.environment == Environment::Production && !self.place.demo;
-        let (word, badge) = match (self.place.demo, production) {
+        let (word, badge) = match (self.place.demo, self.place.is_production()) {
             (true, _) => (" DEMO ", theme.muted),
             (false, true) => (" PRODUCTION ", theme.production),
             (false, false) => (" SANDBOX ", theme.muted),

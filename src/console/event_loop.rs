@@ -18,9 +18,9 @@ use super::app::{App, Kept, Parts};
 use super::effects::{Effect, Runner};
 use super::lean::LeanBackend;
 use super::message::Message;
+use super::session::{ConsoleError, Session};
 use super::terminal::{FrameWriter, Guard, Keys};
 use super::theme::Theme;
-use super::{ConsoleError, Session};
 use crate::desk::Desk;
 use crate::domain::time::SharedClock;
 

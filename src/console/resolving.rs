@@ -15,7 +15,7 @@ use super::screens::resolve_form::{self, Choice, FormStep, ResolveForm, Sibling,
 use super::toasts::Tone;
 use super::unsettled::{Stage, in_words};
 use crate::desk::Draft;
-use crate::domain::{Alert, AlertId, Environment};
+use crate::domain::{Alert, AlertId};
 
 impl App {
     pub(super) fn open_form(&mut self, choice: Choice) -> Vec<Effect> {
@@ -48,7 +48,7 @@ impl App {
         }
         let effects = self.queue.hurry_facts();
         let place = resolve_form::Place {
-            production: self.place.environment == Environment::Production && !self.place.demo,
+            production: self.place.is_production(),
             read_only: self.place.read_only,
             grace_seconds: self.settings.grace.as_secs(),
             dialect: self.place.dialect,

@@ -11,7 +11,7 @@ use super::overlays::Overlay;
 use super::screens::settle::{Settle, SettleStep};
 use super::toasts::Tone;
 use super::unsettled::{Stage, in_words};
-use crate::domain::{Alert, AlertId, Environment, UnsettledResolution};
+use crate::domain::{Alert, AlertId, UnsettledResolution};
 
 impl App {
     /// Opens the dialog on the decision that waits for a person: the one under the cursor, else the oldest.
@@ -31,7 +31,7 @@ impl App {
             self.tell(Tone::Note, "This place is read-only: nothing is settled from here.");
             return Vec::new();
         }
-        let (alert, production) = (unsettled.alert, self.place.environment == Environment::Production && !self.place.demo);
+        let (alert, production) = (unsettled.alert, self.place.is_production());
         let known = self.queue.listing.find(alert).cloned();
         self.overlay = Some(Overlay::Settle(Box::new(Settle::new(unsettled, known, production))));
         vec![Effect::Get(alert)]
