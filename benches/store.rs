@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use avert::domain::event::RenderEvent;
 use avert::domain::filter::PageRequest;
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Timestamp, from_iso};
@@ -16,7 +17,7 @@ use avert::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, AttemptId, CompanyId, Currency, Deadline, EnrollmentId, EventKind,
     OrganizationId, Outcome, OutcomeId, Provider, Resolution, Sort, SortField, SortOrder, decide,
 };
-use avert::store::{Claim, ClaimRequest, Commit, CommitRequest, IngestRow, RenderEvent, SharedStore, SqliteOptions, SqliteStore};
+use avert::store::{Claim, ClaimRequest, Commit, CommitRequest, IngestRow, SharedStore, SqliteOptions, SqliteStore};
 use chrono::Duration as Span;
 use criterion::{Criterion, criterion_group, criterion_main};
 use tokio::runtime::Runtime;

@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use avert::domain::event::RenderEvent as _;
 use avert::domain::time::SystemClock;
 use avert::domain::{
     Alert, AlertId, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind, IncomingAlert, IngestOptions,
@@ -17,7 +18,7 @@ use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
 use avert::service::OperatorService as _;
-use avert::store::{AttemptRecord, DueDelivery, NextStep, RenderEvent as _, SharedStore, SqliteOptions, SqliteStore};
+use avert::store::{AttemptRecord, DueDelivery, NextStep, SharedStore, SqliteOptions, SqliteStore};
 use avert::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use avert::wire::EventBody;
 use chrono::Utc;

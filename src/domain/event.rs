@@ -1,5 +1,6 @@
 //! Events: the two things the service tells a merchant's system about.
 
+use super::Alert;
 use super::ids::{AlertId, EventId};
 use super::open_enum::open_enum;
 use super::time::Timestamp;
@@ -25,4 +26,10 @@ pub struct Event {
     pub at: Timestamp,
     /// The request body, rendered once; every try sends these bytes.
     pub body: String,
+}
+
+/// Writes the body of an event. Called inside the transaction that stores the change, so that the event tells exactly what was committed.
+pub trait RenderEvent: Send + Sync + 'static {
+    /// The request body: `event`, `timestamp`, `payload`.
+    fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String;
 }

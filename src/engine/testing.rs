@@ -5,11 +5,12 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use super::{Engine, later_by};
+use crate::domain::event::RenderEvent as _;
 use crate::domain::{
     Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, Provider, Timestamp,
 };
 use crate::service::ServiceError;
-use crate::store::{AttemptRecord, DueDelivery, EndpointTarget, NextStep, RenderEvent as _, SentTest};
+use crate::store::{AttemptRecord, DueDelivery, EndpointTarget, NextStep, SentTest};
 use crate::webhooks::Sender;
 use crate::wire::EventBody;
 

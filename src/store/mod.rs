@@ -19,8 +19,8 @@ pub use self::sqlite::{SqliteOptions, SqliteStore};
 use crate::domain::time::Timestamp;
 use crate::domain::{
     Alert, AlertId, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, Company, CompanyId, Delivery, DeliveryId, Endpoint, EndpointAuth,
-    EndpointId, EnrollmentId, EventId, EventKind, IngestReport, InstanceId, NewEndpoint, Organization, OrganizationId, OutcomeId, Page,
-    Provider, Resolution, Secret, SentRequest, Verdict,
+    EndpointId, EnrollmentId, EventId, IngestReport, InstanceId, NewEndpoint, Organization, OrganizationId, OutcomeId, Page, Provider,
+    Resolution, Secret, SentRequest, Verdict,
 };
 
 /// A store that many parts share.
@@ -45,12 +45,6 @@ pub enum StoreError {
 
 /// Result of a unit of work.
 pub type StoreResult<T> = Result<T, StoreError>;
-
-/// Writes the body of an event. Called inside the transaction that stores the change, so that the event tells exactly what was committed.
-pub trait RenderEvent: Send + Sync + 'static {
-    /// The request body: `event`, `timestamp`, `payload`.
-    fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String;
-}
 
 /// An organization with the company and the enrollment that alerts get which name none.
 #[derive(Debug, Clone, PartialEq, Eq)]

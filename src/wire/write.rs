@@ -4,9 +4,9 @@ use chrono::{Datelike, Timelike};
 use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
 
 use super::Dialect;
+use crate::domain::event::RenderEvent;
 use crate::domain::time::to_iso;
 use crate::domain::{Alert, Amount, Currency, EventKind, Outcome, Page, Timestamp};
-use crate::store::RenderEvent;
 
 /// One alert with its outcome (interface, Alert): every field present, nullable ones null. `now` is what `hoursLeft` counts from.
 pub fn alert(alert: &Alert, dialect: Dialect, now: Timestamp) -> Vec<u8> {

@@ -27,9 +27,10 @@ mod sqlite;
 
 use std::sync::Arc;
 
+use avert::domain::event::RenderEvent;
 use avert::domain::time::{Timestamp, to_iso};
 use avert::domain::{Alert, AlertQuery, EventKind, OrganizationId, Outcome, OutcomeId};
-use avert::store::{IngestRow, RenderEvent, SharedStore, SqliteOptions, SqliteStore};
+use avert::store::{IngestRow, SharedStore, SqliteOptions, SqliteStore};
 
 use crate::support::alerts::noon;
 

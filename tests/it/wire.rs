@@ -1,11 +1,12 @@
 //! The JSON of the interface.
 
+use avert::domain::event::RenderEvent;
 use avert::domain::time::from_iso;
 use avert::domain::{
     Alert, AlertId, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, EnrollmentId, EventKind, Outcome, OutcomeId, Page,
     Provider, Timestamp,
 };
-use avert::store::RenderEvent;
+
 use avert::wire::read::{UnknownFields, answer, incoming};
 use avert::wire::{Dialect, EventBody, write};
 use chrono::Duration;

@@ -17,9 +17,10 @@ use super::readers::Readers;
 use super::watch::{Watcher, newest_change};
 use super::writer::{Shared, Writer};
 use super::{SqliteStore, Threads};
+use crate::domain::event::RenderEvent;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::seal::{Place, Seal};
-use crate::store::{Actor, RenderEvent, StoreError, StoreResult};
+use crate::store::{Actor, StoreError, StoreResult};
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]

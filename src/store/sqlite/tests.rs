@@ -9,9 +9,10 @@ use rusqlite::config::DbConfig;
 
 use super::writer::{Kind, Unit};
 use super::{SqliteOptions, SqliteStore};
+use crate::domain::event::RenderEvent;
 use crate::domain::time::{Timestamp, from_iso};
 use crate::domain::{Alert, AlertId, AlertType, Deadline, EventKind, OrganizationId, Provider};
-use crate::store::{IngestRow, RenderEvent, Store as _, StoreError, StoreResult};
+use crate::store::{IngestRow, Store as _, StoreError, StoreResult};
 
 struct NoEvents;
 

@@ -14,8 +14,9 @@ use super::checkpoint::Checkpointer;
 use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
 use crate::domain::InstanceId;
+use crate::domain::event::RenderEvent;
 use crate::store::seal::Seal;
-use crate::store::{RenderEvent, StoreError, StoreResult};
+use crate::store::{StoreError, StoreResult};
 
 /// Most units of work in one commit.
 const GROUP_UNITS: usize = 256;
