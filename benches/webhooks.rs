@@ -17,7 +17,7 @@ use avert::domain::{
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
-use avert::service::OperatorService as _;
+use avert::service::{Intake as _, Webhooks as _};
 use avert::store::{AttemptRecord, DueDelivery, NextStep, SharedStore, SqliteOptions, SqliteStore};
 use avert::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use avert::wire::EventBody;

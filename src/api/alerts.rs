@@ -6,7 +6,7 @@ use axum::response::Response;
 use super::Api;
 use super::access::{Acting, Id, IdempotencyKey, JsonContent, WholeBody};
 use super::problem::{Code, Problem, json};
-use crate::service::{AlertService, ResolveRequest};
+use crate::service::{Alerts, ResolveRequest};
 use crate::wire::{Dialect, body, query, write};
 
 /// GET /api/v1/alerts

@@ -12,7 +12,7 @@ use super::output::{Answer, Rows, printable};
 use crate::domain::resolution::{InvalidReason, Resolution};
 use crate::domain::time::to_iso;
 use crate::domain::{AttemptId, UnsettledResolution};
-use crate::service::{Operations, ServiceError};
+use crate::service::{Attempts, ServiceError};
 
 /// The columns of the listing, as CSV and NDJSON have them too.
 const COLUMNS: [&str; 9] = ["id", "alertId", "state", "decision", "actor", "startedAt", "nextCheckAt", "checks", "detail"];

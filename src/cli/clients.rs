@@ -9,7 +9,6 @@ use super::local::Local;
 use super::output::{Answer, Rows, columns_of};
 use crate::domain::ApiClient;
 use crate::domain::time::to_iso;
-use crate::service::OperatorService;
 
 pub(super) async fn run(context: Context, command: ClientsCommand) -> anyhow::Result<()> {
     let (ClientsCommand::Create { organization } | ClientsCommand::List { organization } | ClientsCommand::Revoke { organization, .. }) =

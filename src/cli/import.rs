@@ -16,7 +16,7 @@ use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Answer, Output, Rows, columns_of};
 use crate::domain::{IncomingAlert, IngestOptions, IngestReport, Provider, RejectedRow};
-use crate::service::OperatorService;
+use crate::service::Intake;
 use crate::wire::import::{self, Importer};
 
 /// Rows taken in with one commit.

@@ -9,7 +9,6 @@ use super::local::Local;
 use super::output::{Answer, Rows, columns_of};
 use crate::domain::ApiKey;
 use crate::domain::time::to_iso;
-use crate::service::OperatorService;
 
 pub(super) async fn run(context: Context, command: KeysCommand) -> anyhow::Result<()> {
     let (KeysCommand::Create { organization, .. } | KeysCommand::List { organization } | KeysCommand::Revoke { organization, .. }) =

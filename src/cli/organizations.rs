@@ -8,7 +8,7 @@ use super::context::Context;
 use super::local::Local;
 use super::output::{Answer, Rows, columns_of};
 use crate::domain::Company;
-use crate::service::OperatorService;
+use crate::service::Intake;
 use crate::store::{OrganizationRecord, StoreError};
 
 pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyhow::Result<()> {

@@ -9,12 +9,12 @@ use super::local::Local;
 use super::target::variable;
 use crate::domain::Environment;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::service::AlertService;
+use crate::service::Alerts;
 use crate::wire::Dialect;
 
 /// The alerts that a command works on: this machine's own, or another deployment's.
 pub(super) struct Source {
-    pub(super) alerts: Arc<dyn AlertService>,
+    pub(super) alerts: Arc<dyn Alerts>,
     /// In whose words filters and decisions are given.
     pub(super) dialect: Dialect,
     pub(super) environment: Environment,

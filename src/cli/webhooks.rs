@@ -23,7 +23,7 @@ use crate::domain::{
     Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, Endpoint, EndpointAuth, EndpointChange, NewEndpoint,
     Secret, SigningChange,
 };
-use crate::service::{Operations, OperatorService};
+use crate::service::Webhooks;
 
 /// Environment variables with the credential and the signing secret, where no flag has it.
 const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";

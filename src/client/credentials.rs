@@ -11,7 +11,7 @@ use super::{Access, Client, Inner, fields, unavailable, words};
 use crate::domain::text::words_of_a_provider;
 use crate::domain::time::{Timestamp, from_iso};
 use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Environment, KeyScope, Revoked, Secret};
-use crate::service::{CredentialService, ServiceError};
+use crate::service::{Credentials, ServiceError};
 
 /// What `GET /operator/v1` says, as far as it matters here.
 #[derive(Deserialize)]
@@ -130,7 +130,7 @@ fn refused(answer: &Answer) -> ServiceError {
 }
 
 #[async_trait]
-impl CredentialService for Client {
+impl Credentials for Client {
     fn in_use(&self) -> Vec<String> {
         let own = match &self.inner.access {
             Access::ApiKey(key) => key_id(key.reveal()).map(str::to_owned),

@@ -25,7 +25,7 @@ use self::options::Base;
 use self::tokens::Tokens;
 use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, AlertQuery, Page, Secret};
-use crate::service::{AlertService, CredentialService, Deployment, ResolveRequest, ServiceError};
+use crate::service::{Alerts, Credentials, Deployment, ResolveRequest, ServiceError};
 use crate::wire::refusal::Refusal;
 use crate::wire::{Dialect, query};
 
@@ -115,8 +115,8 @@ impl Client {
     /// The deployment that this service is. Of what avert's own engine offers beyond the interface, keys and clients can be managed with
     /// an operator's key.
     pub fn deployment(&self) -> Deployment {
-        let credentials = self.inner.operator_key.is_some().then(|| Arc::new(self.clone()) as Arc<dyn CredentialService>);
-        Deployment { alerts: Arc::new(self.clone()), operator: None, credentials }
+        let credentials = self.inner.operator_key.is_some().then(|| Arc::new(self.clone()) as Arc<dyn Credentials>);
+        Deployment { credentials, ..Deployment::plain(Arc::new(self.clone())) }
     }
 }
 
@@ -163,7 +163,7 @@ impl Inner {
 }
 
 #[async_trait]
-impl AlertService for Client {
+impl Alerts for Client {
     async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
         let inner = &self.inner;
         if let Some(hours) = query.filter.expires_in

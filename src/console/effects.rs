@@ -11,8 +11,8 @@ use super::decisions::Found;
 use super::message::Message;
 use super::screens::queue::listing::Need;
 use crate::desk::{Desk, Draft, Layout, SavedView};
-use crate::domain::{AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, PageRequest, Secret, Sort};
-use crate::service::{Deployment, ResolveRequest, ServiceError};
+use crate::domain::{AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, PageRequest, Secret, Sort};
+use crate::service::{Deployment, ResolveRequest, ServiceError, Webhooks};
 
 /// Something to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,41 +186,40 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
 /// effect is for the desk or the terminal.
 pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message> {
     let alerts = &deployment.alerts;
-    let operator = deployment.operator.as_ref();
-    let credentials = deployment.credentials.as_ref();
+    let Deployment { webhooks, credentials, attempts, stats, changes, .. } = deployment;
     Some(match effect {
         Effect::Load(need) => Message::Page(need.ticket, alerts.list(&need.query).await),
         Effect::Count(list, filter) => Message::Counted(list, count(deployment, filter).await),
-        Effect::CountAll => Message::CountedAll(match operator {
-            Some(operator) => operator.count_all().await,
+        Effect::CountAll => Message::CountedAll(match stats {
+            Some(stats) => stats.count_all().await,
             None => count(deployment, AlertFilter::default()).await,
         }),
-        Effect::AtRisk(hours) => Message::AtRisk(operator?.at_risk(hours).await),
+        Effect::AtRisk(hours) => Message::AtRisk(stats.as_ref()?.at_risk(hours).await),
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
-        Effect::Deliveries(id) => Message::Deliveries(id, operator?.deliveries_of(id).await),
+        Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
         Effect::SameCard(id, query) => Message::SameCard(id, alerts.list(&query).await.map(|page| page.data)),
         Effect::Watch(after, delay) => {
-            let operator = operator?;
+            let changes = changes.as_ref()?;
             tokio::time::sleep(delay).await;
-            Message::Changed(operator.next_change(after).await)
+            Message::Changed(changes.next_change(after).await)
         }
         Effect::Resolve(key, id, request) => Message::Resolved(key, alerts.resolve(id, request).await),
         Effect::LookUp(key, id) => Message::LookedUp(key, look_up(deployment, id).await),
-        Effect::Unsettled => Message::Unsettled(operator?.operations()?.unsettled().await),
+        Effect::Unsettled => Message::Unsettled(attempts.as_ref()?.unsettled().await),
         Effect::Settle(attempt, id, applied) => {
-            let answer = match operator.and_then(|operator| operator.operations()) {
-                Some(operations) => operations.settle_parked(attempt, applied).await,
+            let answer = match attempts {
+                Some(attempts) => attempts.settle_parked(attempt, applied).await,
                 None => Err(ServiceError::NotAuthorized("this deployment's operator has to say it".to_owned())),
             };
             Message::Settled(id, applied, answer)
         }
-        Effect::LoadCredentials => Message::Credentials(credentials?.credentials().await),
-        Effect::CreateCredential(kind) => Message::CredentialCreated(credentials?.create_credential(kind).await),
+        Effect::LoadCredentials => Message::Credentials(credentials.as_ref()?.credentials().await),
+        Effect::CreateCredential(kind) => Message::CredentialCreated(credentials.as_ref()?.create_credential(kind).await),
         Effect::RevokeCredential(kind, id) => {
-            let answer = credentials?.revoke_credential(kind, &id).await;
+            let answer = credentials.as_ref()?.revoke_credential(kind, &id).await;
             Message::CredentialRevoked(kind, id, answer)
         }
-        Effect::TryWriting => Message::Written(operator?.try_writing().await),
+        Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
         Effect::Forget(_)
         | Effect::Keep(_)
         | Effect::Copy(_)
@@ -235,11 +234,26 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
 /// The alert of a decision whose fate is not known. The engine is asked first whether it is still at it: an alert that has no outcome
 /// after that gets none by that decision.
 async fn look_up(deployment: &Deployment, id: AlertId) -> Result<Found, ServiceError> {
-    let pending = match deployment.operator.as_deref().and_then(|operator| operator.operations()) {
-        Some(operations) => Some(operations.unsettled().await?.iter().any(|unsettled| unsettled.alert == id)),
+    let pending = match &deployment.attempts {
+        Some(attempts) => Some(attempts.unsettled().await?.iter().any(|unsettled| unsettled.alert == id)),
         None => None,
     };
     Ok(Found { alert: deployment.alerts.get(id).await?, pending })
+}
+
+/// Every delivery of an alert's events, oldest first.
+async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Result<Vec<Delivery>, ServiceError> {
+    let mut filter = DeliveryFilter { alert: Some(alert), size: 100, ..DeliveryFilter::default() };
+    let mut all = Vec::new();
+    loop {
+        let page = webhooks.deliveries(filter.clone()).await?;
+        all.extend(page.data);
+        filter.after = page.next;
+        if filter.after.is_none() {
+            all.reverse();
+            return Ok(all);
+        }
+    }
 }
 
 async fn count(deployment: &Deployment, filter: AlertFilter) -> Result<u64, ServiceError> {

@@ -189,7 +189,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let size = terminal.backend().size().map_err(gone)?;
     let (_reader, mut keys) = Keys::read();
     let (sender, mut messages) = mpsc::unbounded_channel();
-    let operator = deployment.operator.is_some();
+    let operator = deployment.changes.is_some();
     let own_credentials = deployment.credentials.as_ref().map(|credentials| credentials.in_use());
     let mut runner = Runner::new(deployment, desk, sender.clone());
     let parts = Parts {

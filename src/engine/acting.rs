@@ -1,4 +1,6 @@
-//! The services, bound to a caller.
+//! The engine's handle for one caller: every capability of the seam stands behind it.
+
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -6,11 +8,11 @@ use chrono::TimeDelta;
 use super::access::{id_of_key, named};
 use super::{Caller, Engine, later_by, unavailable};
 use crate::domain::{
-    Alert, AlertId, AlertQuery, ApiClient, ApiKey, AtRisk, Company, CreatedClient, CreatedKey, Delivery, Endpoint, IncomingAlert,
-    IngestOptions, IngestReport, KeyScope, NewEndpoint, Page,
+    Alert, AlertId, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, CreatedClient, CreatedKey,
+    IncomingAlert, IngestOptions, IngestReport, KeyScope, OrganizationId, Page, UnsettledResolution,
 };
-use crate::service::{AlertService, Operations, OperatorService, ResolveRequest, ServiceError};
-use crate::store::SharedStore;
+use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Intake, ResolveRequest, ServiceError, Stats};
+use crate::store::{Settled, SharedStore};
 
 /// An engine that acts for one caller. Everything it sees and does belongs to the caller's organization.
 #[derive(Debug, Clone)]
@@ -19,11 +21,19 @@ pub struct ActingEngine {
     pub(super) caller: Caller,
 }
 
-impl ActingEngine {
-    pub(super) fn new(engine: Engine, caller: Caller) -> Self {
-        Self { engine, caller }
+impl Engine {
+    /// The services, bound to a caller.
+    pub fn acting_for(&self, caller: Caller) -> ActingEngine {
+        ActingEngine { engine: self.clone(), caller }
     }
 
+    /// The services, bound to a caller, as a console takes them.
+    pub fn deployment(&self, caller: Caller) -> Deployment {
+        Deployment::whole(Arc::new(self.acting_for(caller)))
+    }
+}
+
+impl ActingEngine {
     /// For whom it acts.
     pub fn caller(&self) -> &Caller {
         &self.caller
@@ -34,13 +44,47 @@ impl ActingEngine {
         self.engine.signed(&self.caller)
     }
 
-    pub(super) fn organization(&self) -> crate::domain::OrganizationId {
+    pub(super) fn organization(&self) -> OrganizationId {
         self.caller.organization.organization.id
+    }
+
+    /// Creates an API key. The secret is in the answer and nowhere else, ever.
+    pub async fn create_key(&self, scope: KeyScope) -> Result<CreatedKey, ServiceError> {
+        self.engine.create_key(&self.caller, scope).await
+    }
+
+    /// The API keys of the organization, oldest first, revoked ones too.
+    pub async fn keys(&self) -> Result<Vec<ApiKey>, ServiceError> {
+        self.engine.store().keys(self.organization()).await.map_err(unavailable)
+    }
+
+    /// Revokes a key at once.
+    pub async fn revoke_key(&self, id: &str) -> Result<ApiKey, ServiceError> {
+        let id = id_of_key(id);
+        let revoked = self.store().revoke_key(self.organization(), id, self.engine.now()).await.map_err(unavailable)?;
+        let key = revoked.ok_or_else(|| ServiceError::NotFound(named("key", id)))?;
+        tracing::info!(actor = %self.caller.actor, key = %key.id, "key revoked");
+        Ok(key)
+    }
+
+    /// Creates client credentials. The secret is in the answer and nowhere else, ever.
+    pub async fn create_client(&self) -> Result<CreatedClient, ServiceError> {
+        self.engine.create_client(&self.caller).await
+    }
+
+    /// The client credentials of the organization, oldest first, revoked ones too.
+    pub async fn clients(&self) -> Result<Vec<ApiClient>, ServiceError> {
+        self.engine.store().clients(self.organization()).await.map_err(unavailable)
+    }
+
+    /// Revokes client credentials and every token issued for them, at once.
+    pub async fn revoke_client(&self, id: &str) -> Result<ApiClient, ServiceError> {
+        self.engine.revoke_client(&self.caller, id).await
     }
 }
 
 #[async_trait]
-impl AlertService for ActingEngine {
+impl Alerts for ActingEngine {
     async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
         self.engine.store().list_alerts(self.organization(), query, self.engine.now()).await.map_err(unavailable)
     }
@@ -55,13 +99,54 @@ impl AlertService for ActingEngine {
 }
 
 #[async_trait]
-impl OperatorService for ActingEngine {
-    fn operations(&self) -> Option<&dyn Operations> {
-        Some(self)
-    }
-
+impl Intake for ActingEngine {
     async fn ingest(&self, rows: Vec<IncomingAlert>, options: IngestOptions) -> Result<IngestReport, ServiceError> {
         self.engine.ingest(&self.caller, rows, options).await
+    }
+
+    async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
+        self.engine.store().companies(self.organization()).await.map_err(unavailable)
+    }
+}
+
+#[async_trait]
+impl Attempts for ActingEngine {
+    async fn unsettled(&self) -> Result<Vec<UnsettledResolution>, ServiceError> {
+        self.store().operations().unsettled(self.organization()).await.map_err(unavailable)
+    }
+
+    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
+        let settled = self.store().operations().settle_parked(self.organization(), id, applied, self.engine.now()).await;
+        match settled.map_err(unavailable)? {
+            Settled::Done(alert) => {
+                tracing::info!(actor = %self.caller.actor, attempt = %id, applied, "a parked decision was settled by a person");
+                Ok(*alert)
+            }
+            Settled::NotFound => Err(ServiceError::NotFound(format!("attempt {id}"))),
+            Settled::NotParked(state) => Err(ServiceError::Conflict(format!("the attempt is {state}: it does not wait for a person"))),
+        }
+    }
+}
+
+#[async_trait]
+impl Audit for ActingEngine {
+    async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
+        self.store().operations().audit(self.organization(), before, size).await.map_err(unavailable)
+    }
+
+    async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
+        self.store().operations().verify_audit().await.map_err(unavailable)
+    }
+}
+
+#[async_trait]
+impl Stats for ActingEngine {
+    async fn count_all(&self) -> Result<u64, ServiceError> {
+        self.engine.store().count_alerts(self.organization()).await.map_err(unavailable)
+    }
+
+    async fn counts(&self) -> Result<Vec<Count>, ServiceError> {
+        self.store().operations().counts(self.organization()).await.map_err(unavailable)
     }
 
     async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError> {
@@ -69,65 +154,17 @@ impl OperatorService for ActingEngine {
         let until = later_by(now, TimeDelta::hours(within_hours.into()));
         self.engine.store().at_risk(self.organization(), now, until).await.map_err(unavailable)
     }
+}
 
-    async fn count_all(&self) -> Result<u64, ServiceError> {
-        self.engine.store().count_alerts(self.organization()).await.map_err(unavailable)
-    }
-
-    async fn endpoints(&self) -> Result<Vec<Endpoint>, ServiceError> {
-        self.engine.store().endpoints(self.organization()).await.map_err(unavailable)
-    }
-
-    async fn add_endpoint(&self, endpoint: NewEndpoint) -> Result<Endpoint, ServiceError> {
-        let endpoint = endpoint.validate().map_err(ServiceError::InvalidRequest)?;
-        let added = self.store().add_endpoint(self.organization(), endpoint, self.engine.now()).await.map_err(unavailable)?;
-        tracing::info!(actor = %self.caller.actor, endpoint = %added.id, "endpoint added");
-        Ok(added)
-    }
-
-    async fn deliveries_of(&self, alert: AlertId) -> Result<Vec<Delivery>, ServiceError> {
-        self.engine.store().deliveries_of(self.organization(), alert).await.map_err(unavailable)
-    }
-
-    async fn create_key(&self, scope: KeyScope) -> Result<CreatedKey, ServiceError> {
-        self.engine.create_key(&self.caller, scope).await
-    }
-
-    async fn keys(&self) -> Result<Vec<ApiKey>, ServiceError> {
-        self.engine.store().keys(self.organization()).await.map_err(unavailable)
-    }
-
-    async fn revoke_key(&self, id: &str) -> Result<ApiKey, ServiceError> {
-        let id = id_of_key(id);
-        let revoked = self.store().revoke_key(self.organization(), id, self.engine.now()).await.map_err(unavailable)?;
-        let key = revoked.ok_or_else(|| ServiceError::NotFound(named("key", id)))?;
-        tracing::info!(actor = %self.caller.actor, key = %key.id, "key revoked");
-        Ok(key)
-    }
-
-    async fn create_client(&self) -> Result<CreatedClient, ServiceError> {
-        self.engine.create_client(&self.caller).await
-    }
-
-    async fn clients(&self) -> Result<Vec<ApiClient>, ServiceError> {
-        self.engine.store().clients(self.organization()).await.map_err(unavailable)
-    }
-
-    async fn revoke_client(&self, id: &str) -> Result<ApiClient, ServiceError> {
-        self.engine.revoke_client(&self.caller, id).await
-    }
-
-    async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
-        self.engine.store().companies(self.organization()).await.map_err(unavailable)
-    }
-
-    async fn try_writing(&self) -> Result<(), ServiceError> {
-        self.engine.store().probe(self.engine.now()).await.map_err(unavailable)
-    }
-
+#[async_trait]
+impl Changes for ActingEngine {
     async fn next_change(&self, after: u64) -> Result<u64, ServiceError> {
         let mut changes = self.engine.store().changes();
         let newest = changes.wait_for(|&number| number > after).await.map(|number| *number);
         newest.map_err(|_| ServiceError::Unavailable("the database was closed".to_owned()))
+    }
+
+    async fn try_writing(&self) -> Result<(), ServiceError> {
+        self.engine.store().probe(self.engine.now()).await.map_err(unavailable)
     }
 }

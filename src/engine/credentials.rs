@@ -5,10 +5,10 @@ use chrono::TimeDelta;
 
 use super::acting::ActingEngine;
 use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Revoked};
-use crate::service::{CredentialService, OperatorService, ServiceError};
+use crate::service::{Credentials, ServiceError};
 
 #[async_trait]
-impl CredentialService for ActingEngine {
+impl Credentials for ActingEngine {
     fn in_use(&self) -> Vec<String> {
         // In this process nothing but the process itself lets one in.
         Vec::new()

@@ -1,7 +1,7 @@
 //! The use cases of the alert service; the only writer of alerts.
 //!
 //! An [`Engine`] stands on a store, the providers, a clock and its settings. It is bound to a caller before anything is asked of it:
-//! [`Engine::acting_for`] gives the handle behind which both services stand. [`Engine::start`] sets its loops going: alerts lapse
+//! [`Engine::acting_for`] gives the handle behind which every capability of the seam stands. [`Engine::start`] sets its loops going: alerts lapse
 //! at their deadline, decisions whose fate is unknown are cleared up with the provider, and what arrived long ago is forgotten.
 
 mod access;
@@ -13,7 +13,6 @@ mod figures;
 mod forget;
 mod gateways;
 mod ingest;
-mod operations;
 mod organizations;
 mod pull;
 mod reconcile;
@@ -22,6 +21,7 @@ mod settings;
 mod testing;
 mod tokens;
 mod trust;
+mod webhooks;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -47,7 +47,7 @@ use self::trust::Trust;
 use crate::domain::time::{Clock, SharedClock, Timestamp};
 use crate::domain::{FieldError, text};
 use crate::providers::Providers;
-use crate::service::{Deployment, ServiceError};
+use crate::service::ServiceError;
 use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError};
 use crate::webhooks::Sender;
 
@@ -138,17 +138,6 @@ impl Engine {
         tasks.spawn(forget::run(self.clone(), cancel.clone()));
         tasks.spawn(reconcile::run(self.clone(), cancel));
         tasks.clone()
-    }
-
-    /// The services, bound to a caller.
-    pub fn acting_for(&self, caller: Caller) -> ActingEngine {
-        ActingEngine::new(self.clone(), caller)
-    }
-
-    /// The services, bound to a caller, as a console takes them.
-    pub fn deployment(&self, caller: Caller) -> Deployment {
-        let acting = Arc::new(self.acting_for(caller));
-        Deployment { alerts: acting.clone(), operator: Some(acting.clone()), credentials: Some(acting) }
     }
 
     /// The store that the engine stands on.

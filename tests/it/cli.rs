@@ -16,7 +16,7 @@ use avert::domain::{AlertFilter, AlertQuery, AlertStatus, IngestOptions};
 use avert::engine::{Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
-use avert::service::{AlertService as _, OperatorService as _};
+use avert::service::{Alerts as _, Intake as _};
 use avert::store::{SqliteOptions, SqliteStore};
 use avert::wire::EventBody;
 use rstest::rstest;

@@ -1,4 +1,4 @@
-//! The contract of `AlertService`: the same sentences hold whichever handle is asked, the engine's own or a client across HTTP.
+//! The contract of `Alerts`: the same sentences hold whichever handle is asked, the engine's own or a client across HTTP.
 //!
 //! A further way to the engine is a variant of [`Way`], its opening in [`World::open_with`], and a line in `sentences!`.
 
@@ -16,7 +16,7 @@ use avert::domain::{
 };
 use avert::engine::{ActingEngine, EngineSettings};
 use avert::providers::{AlertProvider, Declined, Doubt, SubmitResult};
-use avert::service::{AlertService, OperatorService, ResolveRequest, ServiceError};
+use avert::service::{Alerts, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -39,7 +39,7 @@ enum Way {
 
 /// An engine and the handle that the sentences are about.
 struct World {
-    alerts: Arc<dyn AlertService>,
+    alerts: Arc<dyn Alerts>,
     /// Whose decisions the handle takes.
     dialect: Dialect,
     /// The engine's own handle, for what has to be there first.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use avert::client::{Client, ClientOptions, Credential as Access};
 use avert::domain::time::SystemClock;
 use avert::domain::{CredentialKind, Environment, KeyScope, Secret};
-use avert::service::{CredentialService, ServiceError};
+use avert::service::{Credentials, ServiceError};
 use avert::wire::Dialect;
 use serde_json::Value;
 use std::sync::Arc;

@@ -19,7 +19,7 @@ use super::{Operator, Parameters, answer, shapes};
 use crate::api::problem::{Code, Problem};
 use crate::api::{Api, MAX_IMPORT};
 use crate::domain::{IncomingAlert, IngestOptions, IngestReport, RejectedRow};
-use crate::service::OperatorService;
+use crate::service::Intake;
 use crate::wire::import::{Format, Importer, Row};
 
 /// Rows taken in with one commit; one batch may wait while another is stored.

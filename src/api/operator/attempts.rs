@@ -8,7 +8,7 @@ use super::{JsonBody, Operator, PathId, answer, invalid, shapes};
 use crate::api::Api;
 use crate::api::problem::{self, Problem};
 use crate::domain::AttemptId;
-use crate::service::Operations;
+use crate::service::Attempts;
 use crate::wire::{Dialect, write};
 
 /// GET /operator/v1/attempts

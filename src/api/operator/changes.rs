@@ -13,7 +13,7 @@ use super::Operator;
 use crate::api::Api;
 use crate::api::problem::{Code, Problem};
 use crate::domain::{FieldError, KeyScope};
-use crate::service::OperatorService;
+use crate::service::Changes;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{JsonBody, Operator, PathId, answer, invalid, shapes};
 use crate::api::problem::Problem;
 use crate::domain::KeyScope;
-use crate::service::OperatorService;
+use crate::service::Intake;
 
 /// GET /operator/v1/keys
 pub(in crate::api) async fn keys(operator: Operator) -> Result<Response, Problem> {

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Operator, Parameters, PathId, answer, page_size, shapes, uuid};
 use crate::api::problem::Problem;
 use crate::domain::{DeliveryFilter, DeliveryId, DeliveryState, EventKind};
-use crate::service::Operations;
+use crate::service::Webhooks;
 
 /// GET /operator/v1/deliveries
 pub(in crate::api) async fn list(operator: Operator, parameters: Parameters) -> Result<Response, Problem> {

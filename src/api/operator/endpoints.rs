@@ -11,7 +11,7 @@ use crate::api::problem::Problem;
 use crate::domain::endpoint::is_in_clear;
 use crate::domain::signing::OVERLAP;
 use crate::domain::{Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, Secret, SigningChange};
-use crate::service::{Operations, OperatorService};
+use crate::service::Webhooks;
 
 /// GET /operator/v1/endpoints
 pub(in crate::api) async fn list(operator: Operator) -> Result<Response, Problem> {

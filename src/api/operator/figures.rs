@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Operator, Parameters, answer, page_size, shapes};
 use crate::api::problem::Problem;
-use crate::service::{Operations, OperatorService};
+use crate::service::{Audit, Stats};
 
 /// How far ahead money counts as at risk, in hours, where nothing else is asked: the shortest window of a network.
 const AT_RISK_HOURS: u32 = 24;

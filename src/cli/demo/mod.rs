@@ -27,7 +27,7 @@ use crate::console::{Place, Session};
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::{Dialect, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
 use crate::engine::ActingEngine;
-use crate::service::OperatorService;
+use crate::service::{Intake, Webhooks};
 use crate::telemetry;
 use crate::webhooks::{AddressPolicy, Receiver, ReceiverSettings};
 

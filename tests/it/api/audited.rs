@@ -4,14 +4,14 @@ use avert::api::ROUTES;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock as _;
 use avert::domain::{AuditEntry, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Secret};
-use avert::service::{AlertService as _, Operations as _, OperatorService as _};
+use avert::service::{Alerts as _, Attempts as _, Audit as _, Intake as _, Webhooks as _};
 use chrono::Duration;
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
 
 use super::served::{Served, json};
 use crate::support::alerts::{noon, open_alert};
-use crate::support::engine::{incoming, says};
+use crate::support::engine::{deliveries_of, incoming, says};
 
 /// Every route that changes something, and the actions that using it is put down as.
 const AUDITED: &[(&str, &str, &[&str])] = &[
@@ -73,7 +73,7 @@ async fn prepared(served: &Served, method: &str, path: &str) -> (String, Option<
             let endpoint = served.endpoint().await;
             let alert = served.alert().await;
             served.exhaust(noon()).await;
-            let delivery = served.acting.deliveries_of(alert).await.unwrap()[0].id.to_string();
+            let delivery = deliveries_of(&served.acting, alert).await[0].id.to_string();
             (if path.contains("deliveries") { delivery } else { endpoint }, None)
         }
         _ => (String::new(), None),
@@ -168,7 +168,7 @@ async fn what_is_changed_at_this_machine_is_put_down_to_it() {
     let alert = open_alert("P-1");
     acting.ingest(vec![incoming(alert.clone())], IngestOptions { events: true }).await.unwrap();
     acting.resolve(alert.id, says(Decision::Refunded)).await.unwrap();
-    let delivery = acting.deliveries_of(alert.id).await.unwrap()[0].id;
+    let delivery = deliveries_of(acting, alert.id).await[0].id;
     served.exhaust(noon()).await;
     acting.redeliver_exhausted(endpoint).await.unwrap();
     served.exhaust(noon()).await;

@@ -3,7 +3,6 @@
 use avert::api::{ApiOptions, Code};
 use avert::domain::{AlertId, KeyScope};
 use avert::providers::simulator::Fault;
-use avert::service::OperatorService;
 use reqwest::Method;
 use rstest::rstest;
 use serde_json::Value;

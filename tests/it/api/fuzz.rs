@@ -15,7 +15,6 @@ use std::time::Duration;
 use avert::api::{ApiOptions, ROUTES, openapi, router};
 use avert::domain::KeyScope;
 use avert::providers::simulator::Fault;
-use avert::service::OperatorService;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;

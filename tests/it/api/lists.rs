@@ -1,7 +1,7 @@
 //! The list operation over HTTP: every parameter alone and with others, order, pages.
 
 use avert::domain::{Alert, AlertStatus, AlertType, CompanyId, Currency, Deadline, Provider};
-use avert::service::AlertService;
+use avert::service::Alerts;
 use avert::wire::{Dialect, query};
 use chrono::Duration;
 use rstest::rstest;

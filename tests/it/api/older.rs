@@ -1,7 +1,7 @@
 //! The older dialect: who shows a token is answered in it.
 
 use avert::domain::{Alert, AlertId, Amount};
-use avert::service::AlertService;
+use avert::service::Alerts;
 use avert::wire::Dialect;
 use reqwest::{Method, RequestBuilder, Response};
 use rstest::rstest;

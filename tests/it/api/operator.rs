@@ -4,7 +4,7 @@ use avert::api::ROUTES;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Timestamp;
 use avert::domain::{AlertId, AttemptId, KeyScope, Resolution};
-use avert::service::{Operations, OperatorService};
+use avert::service::Audit;
 use avert::store::{AttemptEnd, AttemptRecord, Claim, ClaimRequest, NextStep, Store};
 use chrono::Duration;
 use futures::StreamExt;

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use avert::domain::{AlertId, KeyScope};
-use avert::service::OperatorService;
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
 

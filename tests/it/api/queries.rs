@@ -122,7 +122,7 @@ impl Desk {
         }
         let mut now = Vec::new();
         for alert in alerts {
-            now.push(avert::service::AlertService::get(&served.acting, alert.id).await.unwrap());
+            now.push(avert::service::Alerts::get(&served.acting, alert.id).await.unwrap());
         }
         (served, token, now)
     }

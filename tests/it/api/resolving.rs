@@ -123,7 +123,7 @@ async fn the_end_does_not_wait_for_ever() {
 
     assert!(on_its_way.await.unwrap().is_err());
     served.let_go_and_store().await;
-    let stored = avert::service::AlertService::get(&served.acting, id).await.unwrap();
+    let stored = avert::service::Alerts::get(&served.acting, id).await.unwrap();
     assert!(stored.outcome.is_some(), "the engine finishes what it began");
 }
 

@@ -11,7 +11,7 @@ use avert::domain::{Alert, AlertId, CreatedClient, IncomingAlert, IngestOptions,
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::{FaultRates, Simulator};
 use avert::providers::{AlertProvider, Capabilities, LookUp, Providers, Submission, SubmitResult};
-use avert::service::{AlertService, OperatorService};
+use avert::service::{Alerts, Intake};
 use avert::store::Store;
 use avert::store::sqlite::{SqliteOptions, SqliteStore};
 use avert::webhooks::{Sender, SenderSettings};

@@ -4,7 +4,6 @@ use std::num::NonZeroU32;
 
 use avert::api::ApiOptions;
 use avert::domain::CreatedClient;
-use avert::service::OperatorService;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use reqwest::{Method, Response};

@@ -1,7 +1,7 @@
 //! Good answers in forms that differ from ours.
 
 use avert::domain::{Alert, AlertId, AlertQuery, AlertStatus, Deadline};
-use avert::service::{AlertService, ServiceError};
+use avert::service::{Alerts, ServiceError};
 use rstest::rstest;
 use serde_json::{Value, json};
 use wiremock::{MockServer, ResponseTemplate};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use avert::client::{Client, ClientOptions};
 use avert::domain::resolution::Decision;
 use avert::domain::{Alert, AlertId};
-use avert::service::{AlertService, ServiceError};
+use avert::service::{Alerts, ServiceError};
 use avert::wire::Dialect;
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use avert::client::{Client, ClientOptions};
 use avert::domain::{AlertFilter, AlertId, AlertQuery, CompanyId, PageRequest, Provider};
-use avert::service::{AlertService, ServiceError};
+use avert::service::{Alerts, ServiceError};
 use avert::wire::Dialect;
 use serde_json::json;
 use wiremock::matchers::{any, header as has_header, query_param};

@@ -2,7 +2,7 @@
 
 use avert::client::Client;
 use avert::domain::{AlertId, AlertQuery, FieldError};
-use avert::service::{AlertService, ResolveRequest, ServiceError};
+use avert::service::{Alerts, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
 use rstest::rstest;
 use serde_json::{Value, json};

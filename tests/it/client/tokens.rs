@@ -1,7 +1,7 @@
 //! Bearer tokens: kept, renewed in time, renewed once when refused, and never a reason to send a decision twice.
 
 use avert::domain::{AlertId, AlertQuery};
-use avert::service::{AlertService, ServiceError};
+use avert::service::{Alerts, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 use serde_json::json;

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, ApiClient, ApiKey, AtRisk, AttemptId, Company, CreatedClient,
-    CreatedCredential, CreatedKey, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryId, DeliveryState,
-    Endpoint, EndpointId, Environment, EventId, EventKind, IncomingAlert, IngestOptions, IngestReport, KeyScope, NewEndpoint, Outcome,
-    OutcomeId, Page, Provider, Revoked, Secret, UnsettledResolution, decide,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count,
+    CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
+    DeliveryPage, DeliveryState, Endpoint, EndpointChange, EndpointId, Environment, EventId, EventKind, IncomingAlert, IngestOptions,
+    IngestReport, KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, Revoked, Secret, UnsettledResolution, decide,
 };
-use avert::service::{AlertService, CredentialService, Deployment, Operations, OperatorService, ResolveRequest, ServiceError};
+use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Intake, ResolveRequest, ServiceError, Stats, Webhooks};
 use chrono::Duration;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -69,12 +69,12 @@ impl Fake {
     }
 
     pub fn deployment(self: &Arc<Self>) -> Deployment {
-        Deployment { alerts: self.clone(), operator: Some(self.clone()), credentials: Some(self.clone()) }
+        Deployment::whole(self.clone())
     }
 
     /// The same service without anything beyond the interface.
     pub fn plain_deployment(self: &Arc<Self>) -> Deployment {
-        Deployment { alerts: self.clone(), operator: None, credentials: None }
+        Deployment::plain(self.clone())
     }
 
     /// Changes the alerts and tells of it.
@@ -96,11 +96,11 @@ impl Fake {
         self.alerts.lock().unwrap().iter().find(|alert| alert.id == id).cloned()
     }
 
-    pub(super) fn up(&self) -> Result<(), ServiceError> {
+    fn up(&self) -> Result<(), ServiceError> {
         self.down.lock().unwrap().clone().map_or(Ok(()), Err)
     }
 
-    pub(super) fn record(&self, id: AlertId, request: &ResolveRequest) -> Result<Alert, ServiceError> {
+    pub fn record(&self, id: AlertId, request: &ResolveRequest) -> Result<Alert, ServiceError> {
         let now = self.clock.now();
         let mut recorded = Err(ServiceError::AlertNotFound(id));
         self.change(|alerts| {
@@ -132,7 +132,7 @@ impl Fake {
 }
 
 #[async_trait]
-impl AlertService for Fake {
+impl Alerts for Fake {
     async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
         self.lists.lock().unwrap().push(query.clone());
         self.up()?;
@@ -179,16 +179,95 @@ impl AlertService for Fake {
     }
 }
 
+fn not_asked<T>() -> Result<T, ServiceError> {
+    Err(ServiceError::Unavailable("not asked by a console".to_owned()))
+}
+
 #[async_trait]
-impl OperatorService for Fake {
-    fn operations(&self) -> Option<&dyn Operations> {
-        Some(self)
-    }
-
+impl Intake for Fake {
     async fn ingest(&self, _rows: Vec<IncomingAlert>, _options: IngestOptions) -> Result<IngestReport, ServiceError> {
-        Err(ServiceError::Unavailable("not asked by a console".to_owned()))
+        not_asked()
     }
 
+    async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
+        not_asked()
+    }
+}
+
+#[async_trait]
+impl Webhooks for Fake {
+    async fn endpoints(&self) -> Result<Vec<Endpoint>, ServiceError> {
+        not_asked()
+    }
+
+    async fn add_endpoint(&self, _endpoint: NewEndpoint) -> Result<Endpoint, ServiceError> {
+        not_asked()
+    }
+
+    async fn change_endpoint(&self, _id: EndpointId, _change: EndpointChange) -> Result<Endpoint, ServiceError> {
+        not_asked()
+    }
+
+    async fn remove_endpoint(&self, _id: EndpointId) -> Result<(), ServiceError> {
+        not_asked()
+    }
+
+    async fn test_endpoint(&self, _id: EndpointId) -> Result<DeliveryLog, ServiceError> {
+        not_asked()
+    }
+
+    async fn deliveries(&self, filter: DeliveryFilter) -> Result<DeliveryPage, ServiceError> {
+        self.up()?;
+        let all = self.deliveries.lock().unwrap();
+        let data = all.iter().rev().filter(|delivery| filter.alert.is_none_or(|alert| delivery.alert == alert)).cloned().collect();
+        Ok(DeliveryPage { data, next: None })
+    }
+
+    async fn delivery(&self, _id: DeliveryId) -> Result<DeliveryLog, ServiceError> {
+        not_asked()
+    }
+
+    async fn redeliver(&self, _id: DeliveryId) -> Result<Delivery, ServiceError> {
+        not_asked()
+    }
+
+    async fn redeliver_exhausted(&self, _endpoint: EndpointId) -> Result<u64, ServiceError> {
+        not_asked()
+    }
+}
+
+#[async_trait]
+impl Attempts for Fake {
+    async fn unsettled(&self) -> Result<Vec<UnsettledResolution>, ServiceError> {
+        self.up()?;
+        Ok(self.unsettled.lock().unwrap().clone())
+    }
+
+    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
+        self.settled.lock().unwrap().push((id, applied));
+        let place = self.unsettled.lock().unwrap().iter().position(|unsettled| unsettled.id == id && unsettled.state == "PARKED");
+        let Some(place) = place else { return Err(ServiceError::Conflict("it does not wait for a person".to_owned())) };
+        let UnsettledResolution { alert, resolution, .. } = self.unsettled.lock().unwrap().remove(place);
+        if applied {
+            return self.record(alert, &ResolveRequest { resolution, idempotency_key: None });
+        }
+        self.alert(alert).ok_or(ServiceError::AlertNotFound(alert))
+    }
+}
+
+#[async_trait]
+impl Audit for Fake {
+    async fn audit(&self, _before: Option<u64>, _size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
+        not_asked()
+    }
+
+    async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
+        not_asked()
+    }
+}
+
+#[async_trait]
+impl Stats for Fake {
     async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError> {
         self.up()?;
         let now = self.clock.now();
@@ -213,47 +292,13 @@ impl OperatorService for Fake {
         Ok(self.alerts.lock().unwrap().len() as u64)
     }
 
-    async fn endpoints(&self) -> Result<Vec<Endpoint>, ServiceError> {
-        Ok(Vec::new())
+    async fn counts(&self) -> Result<Vec<Count>, ServiceError> {
+        not_asked()
     }
+}
 
-    async fn add_endpoint(&self, _endpoint: NewEndpoint) -> Result<Endpoint, ServiceError> {
-        Err(ServiceError::Unavailable("not asked by a console".to_owned()))
-    }
-
-    async fn deliveries_of(&self, alert: AlertId) -> Result<Vec<Delivery>, ServiceError> {
-        self.up()?;
-        Ok(self.deliveries.lock().unwrap().iter().filter(|delivery| delivery.alert == alert).cloned().collect())
-    }
-
-    async fn create_key(&self, _scope: KeyScope) -> Result<CreatedKey, ServiceError> {
-        Err(ServiceError::Unavailable("not asked by a console".to_owned()))
-    }
-
-    async fn keys(&self) -> Result<Vec<ApiKey>, ServiceError> {
-        Ok(Vec::new())
-    }
-
-    async fn revoke_key(&self, id: &str) -> Result<ApiKey, ServiceError> {
-        Err(ServiceError::NotFound(id.to_owned()))
-    }
-
-    async fn create_client(&self) -> Result<CreatedClient, ServiceError> {
-        Err(ServiceError::Unavailable("not asked by a console".to_owned()))
-    }
-
-    async fn clients(&self) -> Result<Vec<ApiClient>, ServiceError> {
-        Ok(Vec::new())
-    }
-
-    async fn revoke_client(&self, id: &str) -> Result<ApiClient, ServiceError> {
-        Err(ServiceError::NotFound(id.to_owned()))
-    }
-
-    async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
-        Ok(Vec::new())
-    }
-
+#[async_trait]
+impl Changes for Fake {
     async fn try_writing(&self) -> Result<(), ServiceError> {
         self.unwritable.lock().unwrap().clone().map_or(Ok(()), Err)
     }
@@ -266,7 +311,7 @@ impl OperatorService for Fake {
 }
 
 #[async_trait]
-impl CredentialService for Fake {
+impl Credentials for Fake {
     fn in_use(&self) -> Vec<String> {
         self.own.lock().unwrap().clone()
     }
@@ -341,7 +386,7 @@ impl Million {
 }
 
 #[async_trait]
-impl AlertService for Million {
+impl Alerts for Million {
     async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
         let (page, size) = (query.page.page, query.page.size);
         self.pages.lock().unwrap().push(page);

@@ -97,7 +97,7 @@ impl Made {
             theme: Theme::named(ThemeName::Dark),
             clock: clock.clone(),
             alert_json: Arc::new(|alert, _| format!("{{\"providerId\":\"{}\"}}", alert.provider_id)),
-            operator: deployment.operator.is_some(),
+            operator: deployment.changes.is_some(),
             own_credentials: deployment.credentials.as_ref().map(|credentials| credentials.in_use()),
             kept: self.kept,
             size: self.size,

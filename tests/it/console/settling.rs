@@ -1,85 +1,14 @@
 //! What the engine has not settled: seen in the list and beside it, and settled by a person's word, never by Enter.
 
-use async_trait::async_trait;
 use avert::domain::resolution::Decision;
-use avert::domain::{
-    AlertId, AlertStatus, AttemptId, AuditEntry, AuditState, Count, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage,
-    Endpoint, EndpointChange, EndpointId, Resolution, UnsettledResolution,
-};
-use avert::service::{Operations, ResolveRequest, ServiceError};
+use avert::domain::{AlertId, AlertStatus, AttemptId, Resolution, UnsettledResolution};
+use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 use uuid::Uuid;
 
-use super::fake::{Fake, Fate, morning};
+use super::fake::{Fate, morning};
 use super::rig::{Made, Rig, clock};
-
-fn not_asked<T>() -> Result<T, ServiceError> {
-    Err(ServiceError::Unavailable("not asked by a console".to_owned()))
-}
-
-#[async_trait]
-impl Operations for Fake {
-    async fn endpoint(&self, _id: EndpointId) -> Result<Endpoint, ServiceError> {
-        not_asked()
-    }
-
-    async fn change_endpoint(&self, _id: EndpointId, _change: EndpointChange) -> Result<Endpoint, ServiceError> {
-        not_asked()
-    }
-
-    async fn remove_endpoint(&self, _id: EndpointId) -> Result<(), ServiceError> {
-        not_asked()
-    }
-
-    async fn deliveries(&self, _filter: DeliveryFilter) -> Result<DeliveryPage, ServiceError> {
-        not_asked()
-    }
-
-    async fn test_endpoint(&self, _id: EndpointId) -> Result<DeliveryLog, ServiceError> {
-        not_asked()
-    }
-
-    async fn delivery(&self, _id: DeliveryId) -> Result<DeliveryLog, ServiceError> {
-        not_asked()
-    }
-
-    async fn redeliver(&self, _id: DeliveryId) -> Result<Delivery, ServiceError> {
-        not_asked()
-    }
-
-    async fn redeliver_exhausted(&self, _endpoint: EndpointId) -> Result<u64, ServiceError> {
-        not_asked()
-    }
-
-    async fn counts(&self) -> Result<Vec<Count>, ServiceError> {
-        not_asked()
-    }
-
-    async fn unsettled(&self) -> Result<Vec<UnsettledResolution>, ServiceError> {
-        self.up()?;
-        Ok(self.unsettled.lock().unwrap().clone())
-    }
-
-    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<avert::domain::Alert, ServiceError> {
-        self.settled.lock().unwrap().push((id, applied));
-        let place = self.unsettled.lock().unwrap().iter().position(|unsettled| unsettled.id == id && unsettled.state == "PARKED");
-        let Some(place) = place else { return Err(ServiceError::Conflict("it does not wait for a person".to_owned())) };
-        let UnsettledResolution { alert, resolution, .. } = self.unsettled.lock().unwrap().remove(place);
-        if applied {
-            return self.record(alert, &ResolveRequest { resolution, idempotency_key: None });
-        }
-        self.alert(alert).ok_or(ServiceError::AlertNotFound(alert))
-    }
-
-    async fn audit(&self, _before: Option<u64>, _size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
-        not_asked()
-    }
-
-    async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
-        not_asked()
-    }
-}
 
 fn unsettled(alert: AlertId, state: &str) -> UnsettledResolution {
     let now = avert::domain::time::Clock::now(clock().as_ref());

@@ -15,7 +15,7 @@ use avert::console::message::Message;
 
 fn million() -> (Rig, Arc<Million>) {
     let service = Arc::new(Million::default());
-    let deployment = Deployment { alerts: service.clone(), operator: None, credentials: None };
+    let deployment = Deployment::plain(service.clone());
     (Made { deployment: Some(deployment), size: (200, 60), ..Made::default() }.start(), service)
 }
 

@@ -3,7 +3,7 @@
 use avert::domain::time::Clock;
 use avert::domain::{CredentialKind, Environment, KeyScope};
 use avert::engine::EngineSettings;
-use avert::service::{AlertService, CredentialService, OperatorService, ServiceError};
+use avert::service::{Alerts, Credentials, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 

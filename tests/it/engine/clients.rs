@@ -3,7 +3,7 @@
 use avert::domain::CreatedClient;
 use avert::domain::time::Clock;
 use avert::engine::{ActingEngine, Engine, TOKEN_LIFETIME};
-use avert::service::{OperatorService, ServiceError};
+use avert::service::{Intake, ServiceError};
 use chrono::Duration;
 
 use crate::support::alerts::NOON;

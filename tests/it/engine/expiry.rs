@@ -5,13 +5,13 @@ use avert::domain::time::Clock;
 use avert::domain::{AlertStatus, EndpointAuth, EventKind, NewEndpoint, Secret};
 use avert::engine::EngineSettings;
 use avert::providers::{Declined, SubmitResult};
-use avert::service::{AlertService, OperatorService};
+use avert::service::{Alerts, Webhooks};
 use chrono::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{Gate, acting, bring_in, engine_on, engine_with, network, resolve, until_alert};
+use crate::support::engine::{Gate, acting, bring_in, deliveries_of, engine_on, engine_with, network, resolve, until_alert};
 
 #[tokio::test]
 async fn an_alert_lapses_at_its_deadline_and_not_before() {
@@ -48,7 +48,7 @@ async fn no_webhook_tells_of_it() {
 
     engine.expire_once().await.unwrap();
 
-    let kinds: Vec<_> = acting.deliveries_of(alert.id).await.unwrap().into_iter().map(|delivery| delivery.kind).collect();
+    let kinds: Vec<_> = deliveries_of(&acting, alert.id).await.into_iter().map(|delivery| delivery.kind).collect();
     assert_eq!(kinds, [EventKind::AlertCreated]);
 }
 

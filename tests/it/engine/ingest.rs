@@ -3,7 +3,7 @@
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, AlertQuery, AlertStatus, Deadline, IncomingAlert, IngestOptions, IngestReport};
-use avert::service::{AlertService, OperatorService};
+use avert::service::{Alerts, Changes, Intake, Stats};
 use chrono::Duration;
 
 use crate::support::alerts::{NOON, noon, open_alert};

@@ -8,7 +8,7 @@ use avert::domain::{AlertId, AlertStatus};
 use avert::engine::{ActingEngine, Engine, EngineSettings, Reconciled};
 use avert::providers::simulator::{Fault, FaultRates};
 use avert::providers::{Capabilities, Simulator, SubmitResult};
-use avert::service::{AlertService, OperatorService, ServiceError};
+use avert::service::{Alerts, Attempts, ServiceError};
 use avert::store::AttemptEnd;
 use chrono::Duration;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ use rstest::rstest;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{Gate, SETTLE, acting, bring_in, engine_on, engine_with, impatient, network, resolve};
+use crate::support::engine::{Gate, SETTLE, acting, bring_in, deliveries_of, engine_on, engine_with, impatient, network, resolve};
 
 /// What the caller was told.
 #[derive(Debug, PartialEq)]
@@ -170,7 +170,7 @@ async fn what_is_left_to_a_person_says_first_why_nobody_knows(#[case] fault: Fau
 
     clear_up(&engine, &clock).await;
 
-    let [parked] = acting.operations().unwrap().unsettled().await.unwrap().try_into().unwrap();
+    let [parked] = acting.unsettled().await.unwrap().try_into().unwrap();
     assert_eq!((parked.state.as_str(), parked.alert), ("PARKED", id));
     assert_eq!(parked.detail, format!("{why}; the network can neither look the decision up nor take it twice"));
     let again = resolve(&acting, id, Decision::NotRefunded).await.unwrap_err();
@@ -227,7 +227,7 @@ async fn a_look_up_that_keeps_failing_ends_with_a_person() {
 async fn a_reconciled_yes_is_told_to_the_merchants_system() {
     use avert::domain::EventKind;
     use avert::domain::{EndpointAuth, NewEndpoint, Secret};
-    use avert::service::OperatorService;
+    use avert::service::Webhooks;
     let directory = tempfile::tempdir().unwrap();
     let (clock, network) = (ManualClock::at(NOON), network(false, true));
     let engine = engine_on(directory.path(), &clock, &network);
@@ -241,7 +241,7 @@ async fn a_reconciled_yes_is_told_to_the_merchants_system() {
 
     clear_up(&engine, &clock).await;
 
-    let kinds: Vec<_> = acting.deliveries_of(alert.id).await.unwrap().into_iter().map(|delivery| delivery.kind).collect();
+    let kinds: Vec<_> = deliveries_of(&acting, alert.id).await.into_iter().map(|delivery| delivery.kind).collect();
     assert_eq!(kinds, [EventKind::AlertCreated, EventKind::AlertResolved]);
 }
 

@@ -5,7 +5,7 @@ use avert::domain::resolution::Decision;
 use avert::engine::{ActingEngine, EngineSettings};
 use avert::providers::SubmitResult;
 use avert::providers::simulator::Fault;
-use avert::service::{AlertService, ResolveRequest, ServiceError};
+use avert::service::{Alerts, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 

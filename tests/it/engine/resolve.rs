@@ -5,13 +5,13 @@ use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, AlertStatus, EndpointAuth, EventKind, NewEndpoint, Resolution, Secret};
 use avert::engine::EngineSettings;
 use avert::providers::{Declined, SubmitResult};
-use avert::service::{AlertService, OperatorService, ResolveRequest, ServiceError};
+use avert::service::{Alerts, ResolveRequest, ServiceError, Webhooks};
 use chrono::Duration;
 use rstest::rstest;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{Gate, acting, bring_in, engine_on, engine_with, network, resolve, says, until_alert};
+use crate::support::engine::{Gate, acting, bring_in, deliveries_of, engine_on, engine_with, network, resolve, says, until_alert};
 
 #[rstest]
 #[case("REFUNDED", None, AlertStatus::Resolved, "resolved", "refunded", None)]
@@ -160,7 +160,7 @@ async fn a_resolved_alert_has_one_delivery_for_each_event() {
     let conflict = resolve(&acting, alert.id, Decision::Refunded).await;
 
     assert!(conflict.is_err());
-    let kinds: Vec<_> = acting.deliveries_of(alert.id).await.unwrap().into_iter().map(|delivery| delivery.kind).collect();
+    let kinds: Vec<_> = deliveries_of(&acting, alert.id).await.into_iter().map(|delivery| delivery.kind).collect();
     assert_eq!(kinds, [EventKind::AlertCreated, EventKind::AlertResolved]);
 }
 

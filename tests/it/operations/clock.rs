@@ -6,7 +6,7 @@ use std::time::Duration;
 use avert::domain::time::Clock as _;
 use avert::domain::{AlertStatus, Deadline};
 use avert::engine::{CountingClock, Engine, EngineSettings};
-use avert::service::AlertService as _;
+use avert::service::Alerts as _;
 use chrono::TimeDelta;
 use tempfile::TempDir;
 

@@ -9,7 +9,7 @@ use avert::domain::{Alert, AlertId, AuditEntry, AuditState, Deadline, IngestOpti
 use avert::engine::{ActingEngine, CountingClock, Engine, EngineSettings, Retention};
 use avert::providers::simulator::Fault;
 use avert::service::ResolveRequest;
-use avert::service::{AlertService as _, Operations as _, OperatorService as _, ServiceError};
+use avert::service::{Alerts as _, Audit as _, Intake as _, ServiceError};
 use avert::store::Forgotten;
 use chrono::TimeDelta;
 use rusqlite::Connection;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use avert::domain::time::Clock as _;
 use avert::domain::{Alert, AlertId, Deadline, Delivery, DeliveryState, EndpointAuth, NewEndpoint, Secret};
 use avert::engine::{ActingEngine, Engine, EngineSettings, Retention};
-use avert::service::{AlertService as _, Operations as _, OperatorService as _};
+use avert::service::{Alerts as _, Webhooks as _};
 use avert::store::{AttemptRecord, Forgotten, NextStep};
 use chrono::TimeDelta;
 use rusqlite::Connection;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, engine_with, impatient, network};
+use crate::support::engine::{acting, bring_in, deliveries_of, engine_with, impatient, network};
 use crate::support::store::file;
 
 struct House {
@@ -67,7 +67,7 @@ impl House {
     }
 
     async fn deliveries(&self, alert: AlertId) -> Vec<Delivery> {
-        self.acting.deliveries_of(alert).await.unwrap()
+        deliveries_of(&self.acting, alert).await
     }
 
     fn rows(&self, table: &str) -> i64 {

@@ -14,7 +14,7 @@ use avert::domain::{Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secr
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::{Fault, FaultRates};
 use avert::providers::{AlertProvider, Capabilities, Providers, Simulator};
-use avert::service::{AlertService, Operations, OperatorService, ServiceError};
+use avert::service::{Alerts, Attempts, ServiceError, Webhooks};
 use avert::webhooks::{Dispatcher, DispatcherSettings};
 use chrono::TimeDelta;
 use rstest::rstest;

@@ -6,14 +6,14 @@ use avert::domain::resolution::Decision;
 use avert::domain::{AlertId, AttemptId, EndpointAuth, NewEndpoint, Secret};
 use avert::engine::ActingEngine;
 use avert::providers::simulator::Fault;
-use avert::service::{AlertService, Operations, OperatorService, ServiceError};
+use avert::service::{Alerts, Attempts, Audit, ServiceError, Webhooks};
 use chrono::TimeDelta;
 use serde_json::Value;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::binary::{run, run_ok};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, engine_on, network, resolve};
+use crate::support::engine::{acting, bring_in, deliveries_of, engine_on, network, resolve};
 use crate::support::operations::refused;
 
 /// A data directory with a decision that nobody can find out about, and one that is looked at again.
@@ -52,7 +52,7 @@ impl Desk {
     }
 
     async fn events(&self) -> Vec<String> {
-        self.acting.deliveries_of(self.alert).await.unwrap().into_iter().map(|delivery| delivery.kind.as_str().to_owned()).collect()
+        deliveries_of(&self.acting, self.alert).await.into_iter().map(|delivery| delivery.kind.as_str().to_owned()).collect()
     }
 
     /// What the audit log says of the parked attempt.

@@ -9,7 +9,7 @@ use avert::api::{ApiOptions, serve};
 use avert::domain::resolution::Decision;
 use avert::domain::{Alert, AlertId, EndpointAuth, KeyScope, NewEndpoint, Outcome, Secret};
 use avert::engine::{ActingEngine, EngineSettings};
-use avert::service::{AlertService, OperatorService, ResolveRequest, ServiceError};
+use avert::service::{Alerts, ResolveRequest, ServiceError, Webhooks};
 use futures::{StreamExt, stream};
 use reqwest::Client;
 use serde_json::{Value, json};

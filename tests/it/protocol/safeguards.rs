@@ -23,7 +23,7 @@
 use avert::domain::resolution::Decision;
 use avert::domain::{Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret};
 use avert::engine::{ActingEngine, Engine, EngineSettings, Reconciled};
-use avert::service::{AlertService, OperatorService, ServiceError};
+use avert::service::{Alerts, Intake, ServiceError, Webhooks};
 use rusqlite::Connection;
 use tokio_util::sync::CancellationToken;
 

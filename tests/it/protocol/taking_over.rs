@@ -8,7 +8,7 @@ use avert::domain::{Alert, AlertStatus};
 use avert::engine::{Engine, EngineSettings, Reconciled};
 use avert::providers::simulator::{Fault, FaultRates};
 use avert::providers::{AlertProvider, Capabilities, Providers, Simulator, Submission, SubmitResult};
-use avert::service::{AlertService, Operations, ServiceError};
+use avert::service::{Alerts, Attempts, ServiceError};
 use chrono::TimeDelta;
 
 use super::deaths::{Process, Scene};

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use avert::domain::{AlertQuery, IngestReport, Provider};
 use avert::engine::{Engine, PullFrom, Pulled};
 use avert::providers::{AlertSource, Providers, PulledPage};
-use avert::service::AlertService;
+use avert::service::Alerts;
 use chrono::TimeDelta;
 use serde_json::json;
 use tokio::sync::Semaphore;

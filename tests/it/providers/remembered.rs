@@ -6,7 +6,7 @@ use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock, to_iso};
 use avert::domain::{AlertId, AlertStatus, AttemptId, Provider, Resolution};
 use avert::engine::Reconciled;
-use avert::service::{AlertService, ServiceError};
+use avert::service::{Alerts, ServiceError};
 use avert::store::{Claim, ClaimRequest};
 use chrono::{Duration, Utc};
 use serde_json::{Value, json};

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId, IncomingAlert, IngestOptions, IngestReport, Resolution};
+use avert::domain::{Alert, AlertId, Delivery, DeliveryFilter, IncomingAlert, IngestOptions, IngestReport, Resolution};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::FaultRates;
 use avert::providers::{AlertProvider, Capabilities, Doubt, LookUp, Providers, Simulator, Submission, SubmitResult};
-use avert::service::{AlertService, OperatorService, ResolveRequest, ServiceError};
+use avert::service::{Alerts, Changes, Intake, ResolveRequest, ServiceError, Webhooks};
 use tokio::sync::Semaphore;
 
 use super::clock::ManualClock;
@@ -49,6 +49,14 @@ pub fn engine_with(directory: &Path, clock: &Arc<ManualClock>, provider: Arc<dyn
 /// The engine acting for the only organization there is.
 pub async fn acting(engine: &Engine) -> ActingEngine {
     engine.acting_for(engine.local_caller(None).await.expect("one organization"))
+}
+
+/// The deliveries of an alert's events, oldest first.
+pub async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Vec<Delivery> {
+    let filter = DeliveryFilter { alert: Some(alert), size: 1_000, ..DeliveryFilter::default() };
+    let mut page = webhooks.deliveries(filter).await.unwrap();
+    page.data.reverse();
+    page.data
 }
 
 /// An alert on its way in, as if read from a file.

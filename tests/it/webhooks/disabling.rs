@@ -6,7 +6,7 @@ use std::time::Duration as StdDuration;
 use avert::domain::time::Clock as _;
 use avert::domain::{Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointChange};
 use avert::engine::{CountingClock, EngineSettings};
-use avert::service::Operations;
+use avert::service::{Audit, Webhooks};
 use chrono::Duration;
 
 use super::house::House;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
 use avert::domain::{Alert, AlertStatus, Deadline, DeliveryState, EndpointAuth, Outcome, OutcomeId, Secret};
-use avert::service::OperatorService;
+use avert::service::Webhooks;
 use avert::webhooks::retry::GAPS_SECONDS;
 use avert::webhooks::{DispatcherSettings, RunReport};
 use chrono::Duration;

@@ -12,7 +12,7 @@ use avert::domain::{
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
-use avert::service::{AlertService, OperatorService, ResolveRequest};
+use avert::service::{Alerts, Intake, ResolveRequest, Webhooks};
 use avert::store::{SharedStore, SqliteOptions, SqliteStore};
 use avert::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use avert::wire::EventBody;
@@ -20,6 +20,7 @@ use tempfile::TempDir;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
+use crate::support::engine::deliveries_of;
 use crate::support::receiver::Receiver;
 
 /// One process's service on a data directory.
@@ -114,7 +115,7 @@ impl House {
 
     /// The deliveries of an alert's events, oldest first.
     pub async fn deliveries(&self, alert: AlertId) -> Vec<Delivery> {
-        self.engine.deliveries_of(alert).await.unwrap()
+        deliveries_of(&self.engine, alert).await
     }
 
     /// Waits until the deliveries of an alert are as they should be. Other processes and tasks change them meanwhile.

@@ -1,7 +1,7 @@
 //! The log of tries: what was sent, what came back, and no secret in either.
 
 use avert::domain::{DeliveryLog, EndpointAuth, NewEndpoint, Secret};
-use avert::service::{Operations, OperatorService};
+use avert::service::Webhooks;
 use chrono::Duration;
 
 use super::house::House;

@@ -2,7 +2,7 @@
 
 use avert::domain::time::Clock as _;
 use avert::domain::{Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret, SigningChange, Timestamp};
-use avert::service::{Operations, OperatorService};
+use avert::service::Webhooks;
 use avert::webhooks::signature::verify;
 use chrono::Duration;
 use rusqlite::Connection;

@@ -1,7 +1,7 @@
 //! Trying an endpoint out: a made-up alert, sent at once and once.
 
 use avert::domain::{DeliveryFilter, DeliveryState, EndpointAuth, EndpointChange, NewEndpoint, Secret};
-use avert::service::{Operations, OperatorService, ServiceError};
+use avert::service::{Audit, ServiceError, Stats, Webhooks};
 use avert::webhooks::RunReport;
 use avert::webhooks::signature::verify;
 use chrono::Duration;

@@ -1,15 +1,12 @@
-//! What an operator sees and does, bound to a caller. What changes is signed with the caller's name.
+//! Webhook endpoints and deliveries, bound to a caller. What changes is signed with the caller's name.
 
 use async_trait::async_trait;
 
 use super::acting::ActingEngine;
 use super::unavailable;
-use crate::domain::{
-    Alert, AttemptId, AuditEntry, AuditState, Count, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint,
-    EndpointChange, EndpointId, UnsettledResolution,
-};
-use crate::service::{Operations, ServiceError};
-use crate::store::{Redelivery, Settled};
+use crate::domain::{Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, NewEndpoint};
+use crate::service::{ServiceError, Webhooks};
+use crate::store::Redelivery;
 
 fn no_endpoint(id: EndpointId) -> ServiceError {
     ServiceError::NotFound(format!("endpoint {id}"))
@@ -19,10 +16,27 @@ fn disabled() -> ServiceError {
     ServiceError::Conflict("the endpoint is disabled or removed: enable it first".to_owned())
 }
 
-#[async_trait]
-impl Operations for ActingEngine {
-    async fn endpoint(&self, id: EndpointId) -> Result<Endpoint, ServiceError> {
+impl ActingEngine {
+    /// One endpoint.
+    ///
+    /// # Errors
+    /// Where there is none such, or the store cannot answer.
+    pub async fn endpoint(&self, id: EndpointId) -> Result<Endpoint, ServiceError> {
         self.store().operations().endpoint(self.organization(), id).await.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))
+    }
+}
+
+#[async_trait]
+impl Webhooks for ActingEngine {
+    async fn endpoints(&self) -> Result<Vec<Endpoint>, ServiceError> {
+        self.engine.store().endpoints(self.organization()).await.map_err(unavailable)
+    }
+
+    async fn add_endpoint(&self, endpoint: NewEndpoint) -> Result<Endpoint, ServiceError> {
+        let endpoint = endpoint.validate().map_err(ServiceError::InvalidRequest)?;
+        let added = self.store().add_endpoint(self.organization(), endpoint, self.engine.now()).await.map_err(unavailable)?;
+        tracing::info!(actor = %self.caller.actor, endpoint = %added.id, "endpoint added");
+        Ok(added)
     }
 
     async fn change_endpoint(&self, id: EndpointId, change: EndpointChange) -> Result<Endpoint, ServiceError> {
@@ -79,33 +93,5 @@ impl Operations for ActingEngine {
         self.endpoint(endpoint).await?;
         let again = self.store().operations().redeliver_exhausted(self.organization(), endpoint, self.engine.now()).await;
         again.map_err(unavailable)?.ok_or_else(disabled)
-    }
-
-    async fn counts(&self) -> Result<Vec<Count>, ServiceError> {
-        self.store().operations().counts(self.organization()).await.map_err(unavailable)
-    }
-
-    async fn unsettled(&self) -> Result<Vec<UnsettledResolution>, ServiceError> {
-        self.store().operations().unsettled(self.organization()).await.map_err(unavailable)
-    }
-
-    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
-        let settled = self.store().operations().settle_parked(self.organization(), id, applied, self.engine.now()).await;
-        match settled.map_err(unavailable)? {
-            Settled::Done(alert) => {
-                tracing::info!(actor = %self.caller.actor, attempt = %id, applied, "a parked decision was settled by a person");
-                Ok(*alert)
-            }
-            Settled::NotFound => Err(ServiceError::NotFound(format!("attempt {id}"))),
-            Settled::NotParked(state) => Err(ServiceError::Conflict(format!("the attempt is {state}: it does not wait for a person"))),
-        }
-    }
-
-    async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
-        self.store().operations().audit(self.organization(), before, size).await.map_err(unavailable)
-    }
-
-    async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
-        self.store().operations().verify_audit().await.map_err(unavailable)
     }
 }
