@@ -10,4 +10,5 @@ mod rig;
 mod sent;
 mod settings;
 mod settling;
+mod styled;
 mod walking;

@@ -22,7 +22,7 @@ fn pictures(name: &str, made: impl Fn() -> Made, state: impl Fn(&mut Rig)) {
 }
 
 /// A morning with a double of the second alert that was refunded.
-fn doubled() -> Made {
+pub fn doubled() -> Made {
     let now = clock().now();
     let mut alerts = morning(now);
     alerts.push(refunded_sibling(&alerts[1], 1_001, now));
@@ -341,7 +341,7 @@ fn a_service_without_anything_beyond_the_interface() {
 }
 
 /// The Settings screen on the usual keys and clients, and what it is told of its console.
-fn in_settings() -> Made {
+pub fn in_settings() -> Made {
     let mut made = doubled();
     made.own = vec!["Zk3vN5tQ1cD".to_owned()];
     made.place.facts = vec![
@@ -351,7 +351,7 @@ fn in_settings() -> Made {
     made
 }
 
-fn on_settings(rig: &mut Rig) {
+pub fn on_settings(rig: &mut Rig) {
     let now = rig.clock.now();
     rig.service.credentials.lock().unwrap().extend(credentials(now));
     rig.press("2");
