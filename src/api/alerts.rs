@@ -6,8 +6,9 @@ use axum::response::Response;
 use super::Api;
 use super::access::{Acting, Id, IdempotencyKey, JsonContent, WholeBody};
 use super::problem::{Code, Problem, json};
+use crate::domain::Resolution;
 use crate::service::{Alerts, ResolveRequest};
-use crate::wire::{Dialect, body, query, write};
+use crate::wire::{body, query, write};
 
 /// GET /api/v1/alerts
 pub(super) async fn list(State(api): State<Api>, acting: Acting, RawQuery(raw): RawQuery) -> Result<Response, Problem> {
@@ -42,10 +43,8 @@ pub(super) async fn resolve(
     IdempotencyKey(idempotency_key): IdempotencyKey,
     WholeBody(bytes): WholeBody,
 ) -> Result<Response, Problem> {
-    let resolution = match acting.dialect {
-        Dialect::Current => body::current(&bytes).and_then(|body| body.validate()),
-        Dialect::Older => body::older(&bytes).and_then(|body| body.validate(None)),
-    };
+    let parts = body::read(&bytes, acting.dialect);
+    let resolution = parts.and_then(|parts| Resolution::from_parts(parts, acting.dialect, None));
     let resolution = resolution.map_err(|errors| Problem::of_fields(Code::InvalidResolution, errors))?;
     let alert = acting.alerts.resolve(id, ResolveRequest { resolution, idempotency_key }).await?;
     Ok(json(write::alert(&alert, acting.dialect, api.engine.clock().now())))

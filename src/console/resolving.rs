@@ -143,7 +143,7 @@ impl App {
     }
 
     pub(super) fn keep_draft(&mut self, alert: AlertId, draft: Draft) -> Vec<Effect> {
-        if draft.is_empty() {
+        if draft.is_bare() {
             return self.drop_draft(alert);
         }
         self.drafts.insert(alert, draft.clone());

@@ -8,44 +8,24 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::file::{DeskError, DeskFile};
-use crate::domain::AlertId;
-use crate::domain::resolution::InvalidReason;
+use crate::domain::{AlertId, ResolutionParts};
 
 /// How long a draft is of use: well beyond the longest window any network gives.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// A decision on its way to be made. Confirmations are not part of it: they are given anew each time.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Draft {
-    /// The `refunded` word of either dialect, as far as it was chosen.
-    pub refunded: Option<String>,
-    /// The reason of an INVALID answer, as far as it was chosen.
-    pub reason: Option<InvalidReason>,
-    /// The `resolution` word of the older dialect, as far as it was chosen.
-    pub resolution: Option<String>,
-    /// The stopped amount of the older dialect, as it was typed: it may still be wrong.
-    pub amount_stopped: String,
-    /// The comments, as they were typed: they may still be too long.
-    pub comments: String,
-}
-
-impl Draft {
-    /// Whether there is nothing in it that would be missed.
-    pub fn is_empty(&self) -> bool {
-        self.reason.is_none() && self.resolution.is_none() && self.amount_stopped.is_empty() && self.comments.is_empty()
-    }
-}
+/// The parts of a decision that was begun and not sent: as they were typed, and perhaps still wrong. Confirmations are not among them,
+/// they are given anew each time.
+pub type Draft = ResolutionParts;
 
 #[derive(Serialize, Deserialize)]
 struct DraftFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refunded: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The reason stood under a name of its own in earlier versions.
+    #[serde(default, alias = "reason", skip_serializing_if = "Option::is_none")]
     resolution: Option<String>,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    amount_stopped: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    amount_stopped: Option<String>,
     #[serde(default)]
     comments: String,
 }
@@ -68,13 +48,11 @@ impl Drafts {
     /// The draft of an alert, if there is one.
     pub fn get(&self, alert: AlertId) -> Result<Option<Draft>, DeskError> {
         let read = self.file(alert).read::<DraftFile>()?;
-        Ok(read.map(|file| Draft {
-            refunded: file.refunded,
-            // A word that this version does not know is asked for again.
-            reason: file.reason.and_then(|word| InvalidReason::ALL.into_iter().find(|reason| reason.as_str() == word)),
-            resolution: file.resolution,
-            amount_stopped: file.amount_stopped,
-            comments: file.comments,
+        Ok(read.map(|DraftFile { refunded, resolution, amount_stopped, comments }| Draft {
+            refunded,
+            resolution,
+            amount_stopped,
+            comments,
         }))
     }
 
@@ -82,16 +60,11 @@ impl Drafts {
     pub fn put(&self, alert: AlertId, draft: &Draft) -> Result<(), DeskError> {
         let file = self.file(alert);
         file.read::<DraftFile>()?;
-        if draft.is_empty() {
+        if draft.is_bare() {
             return file.remove();
         }
-        let content = DraftFile {
-            refunded: draft.refunded.clone(),
-            reason: draft.reason.map(|reason| reason.as_str().to_owned()),
-            resolution: draft.resolution.clone(),
-            amount_stopped: draft.amount_stopped.clone(),
-            comments: draft.comments.clone(),
-        };
+        let Draft { refunded, resolution, amount_stopped, comments } = draft.clone();
+        let content = DraftFile { refunded, resolution, amount_stopped, comments };
         file.write("A decision that was begun and not sent.", &content)
     }
 
@@ -147,10 +120,9 @@ mod tests {
 
     fn draft(comments: &str) -> Draft {
         Draft {
-            refunded: Some("INVALID".to_owned()),
-            reason: Some(InvalidReason::Duplicate),
+            refunded: Some("NOT SETTLED".to_owned()),
             resolution: Some("PARTIALLY_STOPPED".to_owned()),
-            amount_stopped: "7.50".to_owned(),
+            amount_stopped: Some("7.50".to_owned()),
             comments: comments.to_owned(),
         }
     }
@@ -166,6 +138,19 @@ mod tests {
         let again = Drafts::new(directory.path().join("drafts"));
         assert_eq!(again.get(alert), Ok(Some(typed)));
         assert_eq!(again.alerts(), Ok(vec![alert]));
+    }
+
+    #[test]
+    fn a_draft_of_an_earlier_version_keeps_its_reason() {
+        let (_directory, drafts) = drafts();
+        let alert = AlertId::generate();
+        drafts.put(alert, &draft("x")).unwrap();
+        let text = "refunded = \"INVALID\"\nreason = \"NOT_REFUNDED_DUPLICATE\"\ncomments = \"seen\"\n";
+        fs::write(drafts.directory.join(format!("{alert}.toml")), text).unwrap();
+
+        let kept = drafts.get(alert).unwrap().unwrap();
+
+        assert_eq!((kept.resolution.as_deref(), kept.comments.as_str()), (Some("NOT_REFUNDED_DUPLICATE"), "seen"));
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub use intake::{IncomingAlert, IngestOptions, IngestReport, RejectedRow};
 pub use money::{Amount, Currency, Money};
 pub use organization::{Company, Organization};
 pub use outcome::Outcome;
-pub use resolution::{Dialect, FieldError, Resolution, Verdict, decide};
+pub use resolution::{Dialect, FieldError, Resolution, ResolutionParts, Verdict, decide};
 pub use secret::Secret;
 pub use stats::{AtRisk, Count};
 pub use time::Timestamp;

@@ -11,8 +11,7 @@ use tokio::time::Instant;
 use tracing::Instrument;
 
 use super::{Caller, Engine, figures, later, locked, text, unavailable};
-use crate::domain::resolution::{CurrentBody, OlderBody, decide};
-use crate::domain::{Alert, AlertId, Amount, AttemptId, FieldError, OrganizationId, OutcomeId, Resolution};
+use crate::domain::{Alert, AlertId, AttemptId, FieldError, OrganizationId, OutcomeId, Resolution, decide};
 use crate::providers::{Doubt, LookUp, Submission, SubmitResult};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, Holder, SharedStore, StoreResult};
@@ -62,7 +61,7 @@ impl Engine {
     ) -> Result<Alert, ServiceError> {
         let read = store.get_alert(organization, id).await.map_err(unavailable)?;
         let alert = read.ok_or(ServiceError::AlertNotFound(id))?;
-        let resolution = valid_for(&request.resolution, alert.amount).map_err(ServiceError::InvalidResolution)?;
+        let resolution = request.resolution.checked(alert.amount).map_err(ServiceError::InvalidResolution)?;
         if alert.outcome.is_some() && request.idempotency_key.is_none() {
             return Err(ServiceError::AlreadyResolved(Box::new(alert)));
         }
@@ -266,25 +265,6 @@ impl Sending {
     }
 }
 
-/// The rules of a resolution on an alert of this amount; it comes back as it is stored.
-fn valid_for(resolution: &Resolution, amount: Option<Amount>) -> Result<Resolution, Vec<FieldError>> {
-    match resolution {
-        Resolution::Current { decision, comments } => CurrentBody {
-            refunded: Some(decision.refunded().to_owned()),
-            resolution: decision.reason().map(|reason| reason.as_str().to_owned()),
-            comments: Some(comments.clone()),
-        }
-        .validate(),
-        Resolution::Older { word, refunded, amount_stopped, comments } => OlderBody {
-            resolution: Some(word.as_str().to_owned()),
-            refunded: Some(refunded.as_str().to_owned()),
-            amount_stopped: *amount_stopped,
-            comments: Some(comments.clone()),
-        }
-        .validate(amount),
-    }
-}
-
 /// 1 to 255 visible ASCII characters (decisions, Repeats).
 fn check_idempotency_key(key: Option<&str>) -> Result<(), ServiceError> {
     let fits = key.is_none_or(|key| (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic()));
@@ -299,7 +279,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::resolution::{Decision, OlderRefunded, OlderWord};
 
     #[rstest]
     #[case("", false)]
@@ -317,28 +296,5 @@ mod tests {
         assert!(check_idempotency_key(Some(&"k".repeat(255))).is_ok());
         assert!(check_idempotency_key(Some(&"k".repeat(256))).is_err());
         assert!(check_idempotency_key(None).is_ok());
-    }
-
-    #[test]
-    fn every_decision_is_valid_for_an_alert_as_it_is() {
-        for decision in Decision::ALL {
-            let resolution = Resolution::Current { decision, comments: "done\nand told".to_owned() };
-
-            assert_eq!(valid_for(&resolution, None), Ok(resolution));
-        }
-    }
-
-    #[rstest]
-    #[case("10.00", true)]
-    #[case("10.01", false)]
-    fn a_partial_stop_is_held_against_the_alerts_amount(#[case] stopped: &str, #[case] accepted: bool) {
-        let resolution = Resolution::Older {
-            word: OlderWord::PartiallyStopped,
-            refunded: OlderRefunded::Refunded,
-            amount_stopped: Some(stopped.parse().unwrap()),
-            comments: String::new(),
-        };
-
-        assert_eq!(valid_for(&resolution, Some("10.00".parse().unwrap())).is_ok(), accepted);
     }
 }

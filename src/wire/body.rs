@@ -1,78 +1,70 @@
 //! The bodies of the resolution operation, read and written exactly as the interface has them.
 //!
-//! What is wrong with their shape is told here, what is wrong with their meaning by [`CurrentBody::validate`] and
-//! [`OlderBody::validate`]. Unknown fields are ignored, null counts as not given.
+//! What is wrong with their shape is told here, what is wrong with their meaning by [`Resolution::from_parts`]. Unknown fields are ignored,
+//! null counts as not given.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::json::{Given, Place, each_member};
-use crate::domain::resolution::{CurrentBody, InvalidReason, OlderBody};
-use crate::domain::{Amount, FieldError, Resolution};
+use crate::domain::{Dialect, FieldError, Resolution, ResolutionParts};
 
-/// Reads the body of the current dialect: `refunded`, `resolution`, `comments`.
-pub fn current(body: &[u8]) -> Result<CurrentBody, Vec<FieldError>> {
-    let mut members = Members::read(body, ["refunded", "resolution", "comments"])?;
-    let read = CurrentBody { refunded: members.text(0), resolution: members.text(1), comments: members.text(2) };
-    members.finish(read)
-}
+/// The members of a body; the current dialect has no stopped amount.
+const MEMBERS: [&str; 4] = ["refunded", "resolution", "comments", "amountStopped"];
 
-/// Reads the body of the older dialect: `resolution`, `refunded`, `amountStopped`, `comments`.
-pub fn older(body: &[u8]) -> Result<OlderBody, Vec<FieldError>> {
-    let mut members = Members::read(body, ["resolution", "refunded", "amountStopped", "comments"])?;
-    let read =
-        OlderBody { resolution: members.text(0), refunded: members.text(1), amount_stopped: members.number(2), comments: members.text(3) };
-    members.finish(read)
+/// Reads the body of a dialect.
+pub fn read(body: &[u8], dialect: Dialect) -> Result<ResolutionParts, Vec<FieldError>> {
+    let known = match dialect {
+        Dialect::Current => &MEMBERS[..3],
+        Dialect::Older => &MEMBERS,
+    };
+    let mut members = Members::read(body, known)?;
+    let parts = ResolutionParts {
+        refunded: members.text(0),
+        resolution: members.text(1),
+        comments: members.text(2).unwrap_or_default(),
+        amount_stopped: members.number(3),
+    };
+    if members.errors.is_empty() { Ok(parts) } else { Err(members.errors) }
 }
 
 /// Writes the body of a resolution in its own dialect; what does not apply, and empty comments, are left out.
 pub fn write(resolution: &Resolution) -> Vec<u8> {
-    let body = match resolution {
-        Resolution::Current { decision, comments } => BodyJson {
-            resolution: decision.reason().map(InvalidReason::as_str),
-            refunded: decision.refunded(),
-            amount_stopped: None,
-            comments: filled(comments),
-        },
-        Resolution::Older { word, refunded, amount_stopped, comments } => BodyJson {
-            resolution: Some(word.as_str()),
-            refunded: refunded.as_str(),
-            // A decimal's own text is a number of JSON, and so keeps its digits.
-            amount_stopped: amount_stopped.and_then(|amount| RawValue::from_string(amount.to_string()).ok()),
-            comments: filled(comments),
-        },
+    let ResolutionParts { refunded, resolution, amount_stopped, comments } = resolution.to_parts();
+    let body = BodyJson {
+        resolution,
+        refunded,
+        // A decimal's own text is a number of JSON, and so keeps its digits.
+        amount_stopped: amount_stopped.and_then(|digits| RawValue::from_string(digits).ok()),
+        comments: Some(comments).filter(|comments| !comments.is_empty()),
     };
     serde_json::to_vec(&body).expect("text keys into memory: nothing here can fail")
 }
 
-fn filled(comments: &str) -> Option<&str> {
-    Some(comments).filter(|comments| !comments.is_empty())
-}
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct BodyJson<'a> {
+struct BodyJson {
     #[serde(skip_serializing_if = "Option::is_none")]
-    resolution: Option<&'a str>,
-    refunded: &'a str,
+    resolution: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refunded: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     amount_stopped: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    comments: Option<&'a str>,
+    comments: Option<String>,
 }
 
 /// The known members of a body and what was wrong with them.
-struct Members<'a, const N: usize> {
-    names: [&'static str; N],
-    values: [Option<Given<'a>>; N],
+struct Members<'a> {
+    values: [Option<Given<'a>>; MEMBERS.len()],
     errors: Vec<FieldError>,
 }
 
-impl<'a, const N: usize> Members<'a, N> {
-    fn read(body: &'a [u8], names: [&'static str; N]) -> Result<Self, Vec<FieldError>> {
+impl<'a> Members<'a> {
+    fn read(body: &'a [u8], names: &[&'static str]) -> Result<Self, Vec<FieldError>> {
         let json = std::str::from_utf8(body)
             .map_err(|error| vec![FieldError::new("body", format!("is not UTF-8 at byte {}", error.valid_up_to() + 1))])?;
-        let mut members = Self { names, values: [const { None }; N], errors: Vec::new() };
+        let mut members = Self { values: [const { None }; MEMBERS.len()], errors: Vec::new() };
         each_member(json, Place::START, |name, value| {
             let Some(index) = names.iter().position(|known| *known == name) else { return };
             if members.values[index].is_some() {
@@ -95,24 +87,17 @@ impl<'a, const N: usize> Members<'a, N> {
         }
     }
 
-    fn number(&mut self, index: usize) -> Option<Amount> {
+    fn number(&mut self, index: usize) -> Option<String> {
         match self.values[index].take() {
             None | Some(Given::Null) => None,
-            Some(Given::Number(digits)) => match digits.parse() {
-                Ok(amount) => Some(amount),
-                Err(_) => self.refuse(index, &Given::Number(digits), "a decimal of at most 28 digits is allowed"),
-            },
+            Some(Given::Number(digits)) => Some(digits.to_owned()),
             Some(other) => self.refuse(index, &other, "a number is allowed"),
         }
     }
 
     fn refuse<T>(&mut self, index: usize, given: &Given<'_>, allowed: &str) -> Option<T> {
-        self.errors.push(FieldError::new(self.names[index], format!("is {}: {allowed}", given.words())));
+        self.errors.push(FieldError::new(MEMBERS[index], format!("is {}: {allowed}", given.words())));
         None
-    }
-
-    fn finish<T>(self, read: T) -> Result<T, Vec<FieldError>> {
-        if self.errors.is_empty() { Ok(read) } else { Err(self.errors) }
     }
 }
 
@@ -124,37 +109,42 @@ mod tests {
     use super::*;
     use crate::domain::resolution::Decision;
 
+    fn current(body: &[u8]) -> Result<ResolutionParts, Vec<FieldError>> {
+        read(body, Dialect::Current)
+    }
+
     #[test]
     fn a_whole_body_is_read_and_unknown_fields_are_ignored() {
-        let body = br#" {"refunded":"NOT REFUNDED", "resolution":null, "comments":"caf\u00e9", "extra":{"deep":[1]}} "#;
+        let body = br#" {"refunded":"NOT REFUNDED", "resolution":null, "comments":"caf\u00e9", "extra":{"deep":[1]}, "amountStopped":[]} "#;
 
         let read = current(body).unwrap();
 
-        assert_eq!(read, CurrentBody { refunded: Some("NOT REFUNDED".into()), resolution: None, comments: Some("café".into()) });
+        let parts = ResolutionParts { refunded: Some("NOT REFUNDED".into()), comments: "café".into(), ..ResolutionParts::default() };
+        assert_eq!(read, parts);
     }
 
     #[test]
     fn a_stopped_amount_keeps_its_digits() {
-        let read = older(br#"{"resolution":"PARTIALLY_STOPPED","refunded":"REFUNDED","amountStopped":10.10}"#).unwrap();
+        let body = br#"{"resolution":"PARTIALLY_STOPPED","refunded":"REFUNDED","amountStopped":10.10}"#;
 
-        assert_eq!(read.amount_stopped.map(|amount| amount.to_string()).as_deref(), Some("10.10"));
+        assert_eq!(read(body, Dialect::Older).unwrap().amount_stopped.as_deref(), Some("10.10"));
     }
 
     #[test]
     fn what_is_written_reads_back_as_the_same_resolution() {
-        let stopped = OlderBody {
+        let stopped = ResolutionParts {
             resolution: Some("PARTIALLY_STOPPED".into()),
             refunded: Some("NOT SETTLED".into()),
-            amount_stopped: Some("10.10".parse().unwrap()),
-            comments: Some("\"quoted\"\nline".into()),
+            amount_stopped: Some("10.10".into()),
+            comments: "\"quoted\"\nline".into(),
         };
-        let stopped = stopped.validate(None).unwrap();
-        assert_eq!(older(&write(&stopped)).unwrap().validate(None), Ok(stopped));
+        let stopped = Resolution::from_parts(stopped, Dialect::Older, None).unwrap();
+        assert_eq!(read(&write(&stopped), Dialect::Older), Ok(stopped.to_parts()));
 
         for decision in Decision::ALL {
             for comments in ["", "two words"] {
                 let said = Resolution::Current { decision, comments: comments.to_owned() };
-                assert_eq!(current(&write(&said)).unwrap().validate(), Ok(said));
+                assert_eq!(current(&write(&said)), Ok(said.to_parts()));
             }
         }
     }
@@ -200,13 +190,13 @@ mod tests {
         #[test]
         fn no_bytes_make_reading_panic(body in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = current(&body);
-            let _ = older(&body);
+            let _ = read(&body, Dialect::Older);
         }
 
         #[test]
         fn almost_json_never_panics(body in "[\\{\\}\\[\\]\",:a-z0-9\\\\. ]{0,80}") {
             let _ = current(body.as_bytes());
-            let _ = older(body.as_bytes());
+            let _ = read(body.as_bytes(), Dialect::Older);
         }
     }
 }

@@ -56,7 +56,13 @@ fn form(choice: Choice) -> ResolveForm {
 }
 
 fn draft(reason: Option<InvalidReason>, comments: &str) -> Option<Draft> {
-    Some(Draft { reason, comments: comments.to_owned(), ..Draft::default() })
+    let resolution = reason.map(|reason| reason.as_str().to_owned());
+    Some(Draft { resolution, comments: comments.to_owned(), ..Draft::default() })
+}
+
+/// The reason as far as it is chosen.
+fn reason(form: &ResolveForm) -> Option<InvalidReason> {
+    form.draft().resolution.as_deref().and_then(InvalidReason::known)
 }
 
 fn key(code: KeyCode) -> Event {

@@ -10,8 +10,8 @@ use super::super::failure::{Misused, SaidAlready, say};
 use super::super::output::printable;
 use super::super::source::Source;
 use super::{alert_id, card, in_words, single};
-use crate::domain::resolution::{CurrentBody, InvalidReason, OlderBody};
-use crate::domain::{Alert, Amount, Environment, FieldError, Resolution};
+use crate::domain::resolution::InvalidReason;
+use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionParts};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::Dialect;
 
@@ -39,19 +39,16 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
 fn resolution(args: &AlertResolveArgs, dialect: Dialect, disputed: Option<Amount>) -> Result<Resolution, Misused> {
     // Words may be typed in any letter case and with hyphens: not-refunded.
     let spelled = |text: &str, gap: char| text.trim().to_ascii_uppercase().replace(['-', '_', ' '], &gap.to_string());
-    let refunded = Some(spelled(&args.refunded, ' '));
-    let resolution = args.resolution.as_deref().map(|text| spelled(text, '_'));
-    let comments = args.comments.clone();
-    let amount_stopped = args.amount_stopped.as_deref().map(str::parse).transpose();
-    let amount_stopped: Option<Amount> = amount_stopped.map_err(|error| Misused(format!("--amount-stopped: {error}")))?;
-    let valid = match dialect {
-        Dialect::Current if amount_stopped.is_some() => {
-            return Err(Misused("--amount-stopped is for the older dialect (--dialect older)".to_owned()));
-        }
-        Dialect::Current => CurrentBody { refunded, resolution, comments }.validate(),
-        Dialect::Older => OlderBody { resolution, refunded, amount_stopped, comments }.validate(disputed),
+    let parts = ResolutionParts {
+        refunded: Some(spelled(&args.refunded, ' ')),
+        resolution: args.resolution.as_deref().map(|text| spelled(text, '_')),
+        amount_stopped: args.amount_stopped.clone(),
+        comments: args.comments.clone().unwrap_or_default(),
     };
-    valid.map_err(|errors: Vec<FieldError>| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
+    if dialect == Dialect::Current && parts.amount_stopped.is_some() {
+        return Err(Misused("--amount-stopped is for the older dialect (--dialect older)".to_owned()));
+    }
+    Resolution::from_parts(parts, dialect, disputed).map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
 }
 
 /// What is about to be sent, and about what.

@@ -9,9 +9,8 @@ use serde_json::value::RawValue;
 use url::form_urlencoded;
 
 use super::line::{Answer, NoAnswer};
-use crate::domain::resolution::InvalidReason;
 use crate::domain::text::words_of_a_provider;
-use crate::domain::{AttemptId, Resolution};
+use crate::domain::{AttemptId, ResolutionParts};
 use crate::providers::{Declined, Doubt, LookUp, PulledPage, Submission, SubmitResult};
 
 /// Most bytes of an answer about a decision.
@@ -35,20 +34,15 @@ struct Decision<'a> {
     amount: Option<String>,
     currency: Option<&'a str>,
     dialect: &'a str,
-    refunded: &'a str,
-    resolution: Option<&'a str>,
+    refunded: Option<String>,
+    resolution: Option<String>,
     amount_stopped: Option<String>,
-    comments: &'a str,
+    comments: String,
 }
 
 /// A decision as it is sent: the same bytes on every repeat.
 pub(super) fn decision(submission: &Submission) -> Vec<u8> {
-    let (dialect, refunded, resolution, amount_stopped) = match &submission.resolution {
-        Resolution::Current { decision, .. } => ("current", decision.refunded(), decision.reason().map(InvalidReason::as_str), None),
-        Resolution::Older { word, refunded, amount_stopped, .. } => {
-            ("older", refunded.as_str(), Some(word.as_str()), amount_stopped.map(|amount| amount.to_string()))
-        }
-    };
+    let ResolutionParts { refunded, resolution, amount_stopped, comments } = submission.resolution.to_parts();
     let body = Decision {
         attempt_id: submission.attempt.to_string(),
         alert_id: submission.alert.to_string(),
@@ -57,11 +51,11 @@ pub(super) fn decision(submission: &Submission) -> Vec<u8> {
         r#type: submission.alert_type.as_str(),
         amount: submission.money.as_ref().map(|money| money.amount.to_string()),
         currency: submission.money.as_ref().map(|money| money.currency.as_str()),
-        dialect,
+        dialect: submission.resolution.dialect().as_str(),
         refunded,
         resolution,
         amount_stopped,
-        comments: submission.resolution.comments(),
+        comments,
     };
     serde_json::to_vec(&body).unwrap_or_default()
 }

@@ -9,9 +9,8 @@ use super::counts::CountChanges;
 use super::outbox::{self, Recipients};
 use super::rows::{self, WordKeys, micros, moment};
 use super::writer::Unit;
-use crate::domain::resolution::{CurrentBody, InvalidReason, OlderBody};
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AttemptId, EventKind, InstanceId, OrganizationId, Outcome, Resolution};
+use crate::domain::{Alert, AttemptId, Dialect, EventKind, InstanceId, OrganizationId, Outcome, Resolution, ResolutionParts};
 use crate::store::{Actor, AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, Holder, StoreError, StoreResult, UnsettledAttempt};
 
 /// How long an Idempotency-Key is remembered (decisions, Repeats).
@@ -36,7 +35,7 @@ pub(super) fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> 
     if let Some(holder) = holder(unit, stored.key, request.now)? {
         return Ok(Claim::InProgress(holder));
     }
-    let columns = ResolutionColumns::of(&request.resolution);
+    let said = request.resolution.to_parts();
     let generation = 1;
     conn.prepare_cached(
         "INSERT INTO resolution_attempt (id, organization, alert, dialect, resolution, refunded, amount_stopped, comments, body_hash,
@@ -47,11 +46,11 @@ pub(super) fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> 
         request.attempt.0.as_bytes(),
         organization,
         stored.key,
-        columns.dialect,
-        columns.resolution,
-        columns.refunded,
-        columns.amount_stopped,
-        columns.comments,
+        request.resolution.dialect().as_str(),
+        said.resolution,
+        said.refunded,
+        said.amount_stopped,
+        said.comments,
         request.body_hash,
         request.idempotency_key,
         generation,
@@ -206,8 +205,8 @@ pub(super) fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: B
     .execute(params![attempt.alert, after.status, after.outcome, micros(*now), unit.change])?;
     conn.prepare_cached("UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = ?2, lease_until = NULL WHERE key = ?1")?
         .execute(params![attempt.key, micros(*now)])?;
-    let said = ResolutionColumns::of(&attempt.resolution);
-    let what = format!("{}: {}", alert.status, [Some(said.refunded), said.resolution].into_iter().flatten().collect::<Vec<_>>().join(", "));
+    let said = attempt.resolution.to_parts();
+    let what = format!("{}: {}", alert.status, [said.refunded, said.resolution].into_iter().flatten().collect::<Vec<_>>().join(", "));
     audit::record_of(unit.conn, &attempt.by, attempt.organization, Action::AlertResolved, &alert.id.to_string(), &what, *now)?;
     let recipients = Recipients::of(conn, attempt.organization)?;
     outbox::record_event(unit, &recipients, &EventKind::AlertResolved, attempt.alert, &alert, *now)?;
@@ -344,50 +343,17 @@ fn is_dead(unit: &Unit<'_>, instance: InstanceId, known: &mut Vec<(InstanceId, b
     dead
 }
 
-/// A resolution as columns.
-struct ResolutionColumns<'a> {
-    dialect: &'static str,
-    resolution: Option<&'a str>,
-    refunded: &'a str,
-    amount_stopped: Option<String>,
-    comments: &'a str,
-}
-
-impl<'a> ResolutionColumns<'a> {
-    fn of(resolution: &'a Resolution) -> Self {
-        let comments = resolution.comments();
-        match resolution {
-            Resolution::Current { decision, .. } => Self {
-                dialect: "current",
-                resolution: decision.reason().map(InvalidReason::as_str),
-                refunded: decision.refunded(),
-                amount_stopped: None,
-                comments,
-            },
-            Resolution::Older { word, refunded, amount_stopped, .. } => Self {
-                dialect: "older",
-                resolution: Some(word.as_str()),
-                refunded: refunded.as_str(),
-                amount_stopped: amount_stopped.map(|amount| amount.to_string()),
-                comments,
-            },
-        }
-    }
-}
-
 /// Reads dialect, resolution, refunded, amount and comments, which have to be the first columns.
 pub(super) fn read_resolution(row: &Row<'_>) -> StoreResult<Resolution> {
-    let dialect: String = row.get(0)?;
-    let (resolution, refunded): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
-    let amount: Option<String> = row.get(3)?;
-    let comments: Option<String> = row.get(4)?;
-    let read = if dialect == "current" {
-        CurrentBody { refunded, resolution, comments }.validate()
-    } else {
-        let amount_stopped =
-            amount.map(|text| text.parse().map_err(|_| StoreError::Corrupt(format!("the stopped amount {text:?}")))).transpose()?;
-        // The alert's amount was the limit when the decision was made; it may have changed since.
-        OlderBody { resolution, refunded, amount_stopped, comments }.validate(None)
+    let (dialect, comments): (String, Option<String>) = (row.get(0)?, row.get(4)?);
+    let dialect = if dialect == Dialect::Current.as_str() { Dialect::Current } else { Dialect::Older };
+    let parts = ResolutionParts {
+        resolution: row.get(1)?,
+        refunded: row.get(2)?,
+        amount_stopped: row.get(3)?,
+        comments: comments.unwrap_or_default(),
     };
-    read.map_err(|errors| StoreError::Corrupt(format!("a stored resolution that breaks the rules: {errors:?}")))
+    // The alert's amount was the limit when the decision was made; it may have changed since.
+    Resolution::from_parts(parts, dialect, None)
+        .map_err(|errors| StoreError::Corrupt(format!("a stored resolution that breaks the rules: {errors:?}")))
 }

@@ -1,8 +1,8 @@
 //! Resolving: the table, the outcome, the conflict, the one winner, the caller who hangs up.
 
-use avert::domain::resolution::{CurrentBody, Decision, OlderRefunded, OlderWord};
+use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertStatus, EndpointAuth, EventKind, NewEndpoint, Resolution, Secret};
+use avert::domain::{Alert, AlertId, AlertStatus, Dialect, EndpointAuth, EventKind, NewEndpoint, Resolution, ResolutionParts, Secret};
 use avert::engine::EngineSettings;
 use avert::providers::{Declined, SubmitResult};
 use avert::service::{Alerts, ResolveRequest, ServiceError, Webhooks};
@@ -42,13 +42,15 @@ async fn a_decision_changes_the_alert_as_the_table_says(
     let before = open_alert("P-1");
     bring_in(&acting, [before.clone()]).await;
     clock.advance(Duration::minutes(5));
-    let body = CurrentBody {
+    let parts = ResolutionParts {
         refunded: Some(refunded.to_owned()),
         resolution: reason.map(str::to_owned),
-        comments: Some("Ticket 10293".to_owned()),
+        comments: "Ticket 10293".to_owned(),
+        amount_stopped: None,
     };
+    let resolution = Resolution::from_parts(parts, Dialect::Current, None).unwrap();
 
-    let answer = acting.resolve(before.id, ResolveRequest { resolution: body.validate().unwrap(), idempotency_key: None }).await.unwrap();
+    let answer = acting.resolve(before.id, ResolveRequest { resolution, idempotency_key: None }).await.unwrap();
 
     let kept = answer.outcome.clone().unwrap();
     assert_eq!(answer.status, status);

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use avert::domain::resolution::{CurrentBody, Resolution};
+use avert::domain::resolution::{Decision, Resolution};
 use avert::domain::time::Clock as _;
 use avert::domain::{
     Alert, AlertId, Deadline, Delivery, Endpoint, EndpointAuth, IncomingAlert, IngestOptions, IngestReport, NewEndpoint, Secret,
@@ -137,5 +137,5 @@ pub fn sender() -> Sender {
 
 /// A plain decision.
 pub fn refunded() -> Resolution {
-    CurrentBody { refunded: Some("REFUNDED".to_owned()), resolution: None, comments: Some("done".to_owned()) }.validate().unwrap()
+    Resolution::Current { decision: Decision::Refunded, comments: "done".to_owned() }
 }

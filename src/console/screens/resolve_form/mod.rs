@@ -13,8 +13,8 @@ mod seen;
 use crate::console::widgets::spots::Spots;
 use crate::console::widgets::text_input::TextInput;
 use crate::desk::Draft;
-use crate::domain::resolution::{CurrentBody, Decision, FieldError, InvalidReason, MAX_COMMENT_CHARS};
-use crate::domain::{Alert, AlertId, AlertStatus, Dialect, Resolution, Timestamp, decide};
+use crate::domain::resolution::{Decision, FieldError, InvalidReason, MAX_COMMENT_CHARS};
+use crate::domain::{Alert, AlertId, AlertStatus, Amount, Dialect, Resolution, ResolutionParts, Timestamp, decide};
 
 use older::Older;
 pub use older::older_word;
@@ -240,7 +240,7 @@ impl ResolveForm {
             place,
             warnings,
             choice,
-            reason: draft.reason,
+            reason: draft.resolution.as_deref().and_then(InvalidReason::known),
             older,
             comments: TextInput::several_lines(&draft.comments),
             confirmed: Vec::new(),
@@ -267,10 +267,19 @@ impl ResolveForm {
 
     /// What has been typed so far.
     pub fn draft(&self) -> Draft {
-        let comments = self.comments.text();
         match &self.older {
-            Some(older) => older.draft(comments),
-            None => Draft { refunded: Some(self.choice.wire().to_owned()), reason: self.reason, comments, ..Draft::default() },
+            Some(older) => older.draft(self.comments.text()),
+            None => self.parts(self.reason),
+        }
+    }
+
+    /// What is said so far in the current dialect, for this reason.
+    fn parts(&self, reason: Option<InvalidReason>) -> ResolutionParts {
+        ResolutionParts {
+            refunded: Some(self.choice.wire().to_owned()),
+            resolution: reason.map(|reason| reason.as_str().to_owned()),
+            amount_stopped: None,
+            comments: self.comments.text(),
         }
     }
 
@@ -307,20 +316,13 @@ impl ResolveForm {
         self.warnings.contains(&Warning::Looking)
     }
 
-    /// The decision by the rules of its dialect, or all that is wrong with it. An amount that cannot be read is the second error.
-    fn judged(&self) -> (Result<Resolution, Vec<FieldError>>, Option<String>) {
-        let comments = self.comments.text();
-        if let Some(older) = &self.older {
-            let (body, unreadable) = older.body(comments);
-            return (body.validate(self.alert.amount), unreadable);
-        }
-        let reason = self.reason.filter(|_| self.choice == Choice::Invalid);
-        let body = CurrentBody {
-            refunded: Some(self.choice.wire().to_owned()),
-            resolution: reason.map(|reason| reason.as_str().to_owned()),
-            comments: Some(comments),
+    /// The decision by the rules of its dialect, or all that is wrong with it.
+    fn judged(&self) -> Result<Resolution, Vec<FieldError>> {
+        let parts = match &self.older {
+            Some(older) => older.parts(self.comments.text()),
+            None => self.parts(self.reason.filter(|_| self.choice == Choice::Invalid)),
         };
-        (body.validate(), None)
+        Resolution::from_parts(parts, self.place.dialect, self.alert.amount)
     }
 
     /// The resolution, or everything that is wrong with it.
@@ -334,9 +336,7 @@ impl ResolveForm {
         if let Some(doubt) = self.doubts().first().filter(|_| !self.is_confirmed()) {
             errors.confirmation = Some(format!("{}: tick this to send it nevertheless", doubt.words()));
         }
-        let (judged, unreadable) = self.judged();
-        errors.amount = unreadable;
-        match judged {
+        match self.judged() {
             Ok(resolution) if *errors == Errors::default() => Ok(resolution),
             Ok(_) => Err(errors),
             Err(found) => {
@@ -354,14 +354,16 @@ impl ResolveForm {
             ("resolution", _) if self.older.is_some() => errors.reason = Some("choose what became of it, 1 to 13".to_owned()),
             ("resolution", _) => errors.reason = Some("choose a reason, 1 to 4: an invalid alert needs one".to_owned()),
             ("refunded", _) if self.older.is_some() => errors.refund = Some("choose whether money went back: r, n or s".to_owned()),
-            // A text that is no amount was told as such.
-            ("amountStopped", _) if errors.amount.is_some() => {}
-            ("amountStopped", _) if self.older.as_ref().is_some_and(|older| older.amount.is_empty()) => {
-                errors.amount = Some("the stopped amount is needed".to_owned());
-            }
             ("amountStopped", _) => {
-                let most = self.alert.money().map_or_else(String::new, |money| format!(" and at most {money}"));
-                errors.amount = Some(format!("an amount is allowed that is more than 0{most}"));
+                let typed = self.older.as_ref().map(|older| older.amount.text()).unwrap_or_default();
+                errors.amount = Some(match typed.trim().parse::<Amount>() {
+                    _ if typed.is_empty() => "the stopped amount is needed".to_owned(),
+                    Err(error) => error.to_string(),
+                    Ok(_) => {
+                        let most = self.alert.money().map_or_else(String::new, |money| format!(" and at most {money}"));
+                        format!("an amount is allowed that is more than 0{most}")
+                    }
+                });
             }
             ("comments", Some(over @ 1..)) => errors.comments = Some(format!("{over} too many: at most {MAX_COMMENT_CHARS}")),
             ("comments", _) => errors.comments = Some(format!("the text {}", error.message)),

@@ -3,8 +3,8 @@
 use super::Choice;
 use crate::console::widgets::text_input::TextInput;
 use crate::desk::Draft;
-use crate::domain::resolution::{InvalidReason, OlderBody, OlderRefunded, OlderWord};
-use crate::domain::{Alert, AlertStatus, AlertType, Amount, Resolution, decide};
+use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord};
+use crate::domain::{Alert, AlertStatus, AlertType, Resolution, ResolutionParts, decide};
 
 /// The answer so far, in the words of the older dialect.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Older {
     pub(super) fn new(alert: &Alert, begun: Choice, draft: &Draft) -> Self {
         let fraud = alert.alert_type == AlertType::EthocaConfirmedFraud;
         let (word, refunded) = (usual_word(begun, fraud), usual_refund(begun));
-        let amount = TextInput::one_line(&draft.amount_stopped);
+        let amount = TextInput::one_line(draft.amount_stopped.as_deref().unwrap_or_default());
         let mut older = Self { begun, fraud, word, refunded, refunded_by_hand: false, amount, digit: 0 };
         let kept = draft.resolution.as_deref().and_then(OlderWord::known);
         if let Some(word) = kept.filter(|word| says(word) == begun) {
@@ -123,34 +123,25 @@ impl Older {
         Some(decide(&said).status)
     }
 
-    /// The body before the rules; the error is one of the typed amount.
-    pub(super) fn body(&self, comments: String) -> (OlderBody, Option<String>) {
-        let typed = self.amount.text();
-        let typed = Some(typed.trim()).filter(|text| self.is_partial() && !text.is_empty());
-        let (amount_stopped, error) = match typed.map(str::parse::<Amount>) {
-            None => (None, None),
-            Some(Ok(amount)) => (Some(amount), None),
-            Some(Err(error)) => (None, Some(error.to_string())),
-        };
-        let body = OlderBody {
-            resolution: self.word.as_ref().map(|word| word.as_str().to_owned()),
+    /// What is said so far. An amount counts only where it is asked for.
+    pub(super) fn parts(&self, comments: String) -> ResolutionParts {
+        let amount = self.amount.text();
+        ResolutionParts {
             refunded: self.refunded.as_ref().map(|refunded| refunded.as_str().to_owned()),
-            amount_stopped,
-            comments: Some(comments),
-        };
-        (body, error)
+            resolution: self.word.as_ref().map(|word| word.as_str().to_owned()),
+            amount_stopped: Some(amount.trim().to_owned()).filter(|text| self.is_partial() && !text.is_empty()),
+            comments,
+        }
     }
 
     /// What would be missed if it were lost: what differs from what the key begins with.
     pub(super) fn draft(&self, comments: String) -> Draft {
         let is_usual = |word: &OlderWord| !self.refunded_by_hand && usual_word(self.begun, self.fraud).as_ref() == Some(word);
-        let word = self.word.as_ref().filter(|word| !is_usual(word));
+        let parts = self.parts(comments);
         Draft {
-            refunded: self.refunded.as_ref().map(|refunded| refunded.as_str().to_owned()),
-            reason: None,
-            resolution: word.map(|word| word.as_str().to_owned()),
-            amount_stopped: self.amount.text(),
-            comments,
+            resolution: parts.resolution.filter(|_| !self.word.as_ref().is_some_and(is_usual)),
+            amount_stopped: Some(self.amount.text()).filter(|text| !text.is_empty()),
+            ..parts
         }
     }
 }

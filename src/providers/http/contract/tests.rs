@@ -5,7 +5,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
-use crate::domain::resolution::{Decision as CurrentDecision, OlderRefunded, OlderWord};
+use crate::domain::resolution::{Decision as CurrentDecision, InvalidReason, OlderRefunded, OlderWord, Resolution};
 use crate::domain::{Alert, AlertId, AlertType, Currency, Provider};
 
 fn submission(resolution: Resolution) -> Submission {

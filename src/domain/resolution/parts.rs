@@ -1,0 +1,353 @@
+//! A resolution from its parts and back: the one way between it and what bodies, rows, flags, forms and drafts say.
+
+use std::collections::BTreeMap;
+
+use super::{Decision, Dialect, FieldError, InvalidReason, MAX_COMMENT_CHARS, OlderRefunded, OlderWord, Resolution};
+use crate::domain::card::mask_card_numbers;
+use crate::domain::money::Amount;
+
+/// The parts of a resolution as text, before any rule.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ResolutionParts {
+    /// The `refunded` word of either dialect.
+    pub refunded: Option<String>,
+    /// The reason of the current dialect, or the word of the older one.
+    pub resolution: Option<String>,
+    /// Of the older dialect only.
+    pub amount_stopped: Option<String>,
+    /// Empty where none were given.
+    pub comments: String,
+}
+
+impl ResolutionParts {
+    /// Whether nothing is said beyond the `refunded` word.
+    pub fn is_bare(&self) -> bool {
+        self.resolution.is_none() && self.amount_stopped.is_none() && self.comments.is_empty()
+    }
+}
+
+/// What is wrong with each field.
+type Errors = BTreeMap<&'static str, String>;
+
+impl Resolution {
+    /// Makes a resolution of its parts, or tells all that is wrong with them, field by field. `disputed` is the amount of the alert, where
+    /// a stopped amount is to be held against it.
+    ///
+    /// # Errors
+    /// By every rule of the interface.
+    pub fn from_parts(parts: ResolutionParts, dialect: Dialect, disputed: Option<Amount>) -> Result<Self, Vec<FieldError>> {
+        let mut errors = Errors::new();
+        let ResolutionParts { refunded, resolution, amount_stopped, comments } = parts;
+        let said = match dialect {
+            Dialect::Current => {
+                if amount_stopped.is_some() {
+                    errors.insert("amountStopped", "is for the older dialect: leave it out".to_owned());
+                }
+                let decision = decision(refunded.as_deref(), resolution.as_deref()).unwrap_or_else(|(field, message)| {
+                    errors.insert(field, message);
+                    // Stands in while the other fields are looked at: with an error there is no resolution.
+                    Decision::NotRefunded
+                });
+                Self::Current { decision, comments }
+            }
+            Dialect::Older => Self::Older {
+                word: exactly(resolution, OlderWord::known, OlderWord::as_str, OlderWord::Other),
+                refunded: exactly(refunded, OlderRefunded::known, OlderRefunded::as_str, OlderRefunded::Other),
+                amount_stopped: amount_stopped.map(|text| text.parse::<Amount>()).transpose().unwrap_or_else(|error| {
+                    errors.insert("amountStopped", error.to_string());
+                    None
+                }),
+                comments,
+            },
+        };
+        said.held_to_the_rules(disputed, errors)
+    }
+
+    /// The parts that make this resolution.
+    pub fn to_parts(&self) -> ResolutionParts {
+        let (refunded, resolution, amount_stopped) = match self {
+            Self::Current { decision, .. } => (decision.refunded(), decision.reason().map(InvalidReason::as_str), None),
+            Self::Older { word, refunded, amount_stopped, .. } => (refunded.as_str(), Some(word.as_str()), *amount_stopped),
+        };
+        ResolutionParts {
+            refunded: Some(refunded.to_owned()),
+            resolution: resolution.map(str::to_owned),
+            amount_stopped: amount_stopped.map(|amount| amount.to_string()),
+            comments: self.comments().to_owned(),
+        }
+    }
+
+    /// Holds a resolution that was made somewhere else to every rule; it comes back as it is stored.
+    ///
+    /// # Errors
+    /// All that is wrong with it, field by field.
+    pub fn checked(self, disputed: Option<Amount>) -> Result<Self, Vec<FieldError>> {
+        self.held_to_the_rules(disputed, Errors::new())
+    }
+
+    fn held_to_the_rules(mut self, disputed: Option<Amount>, mut errors: Errors) -> Result<Self, Vec<FieldError>> {
+        if let Self::Older { word, refunded, amount_stopped, .. } = &self {
+            let wrong = [
+                ("resolution", not_among(word, OlderWord::KNOWN, OlderWord::as_str)),
+                ("refunded", not_among(refunded, OlderRefunded::KNOWN, OlderRefunded::as_str)),
+                ("amountStopped", wrong_amount(word, *amount_stopped, disputed)),
+            ];
+            for (field, message) in wrong {
+                // An amount that cannot be read was told as such.
+                message.map(|message| errors.entry(field).or_insert(message));
+            }
+        }
+        let (Self::Current { comments, .. } | Self::Older { comments, .. }) = &mut self;
+        match valid_comments(comments) {
+            Ok(valid) => *comments = valid,
+            Err(message) => drop(errors.insert("comments", message)),
+        }
+        if errors.is_empty() {
+            return Ok(self);
+        }
+        Err(errors.into_iter().map(|(field, message)| FieldError::new(field, message)).collect())
+    }
+}
+
+/// The decision of the current dialect, or which field is wrong and what is allowed there.
+fn decision(refunded: Option<&str>, reason: Option<&str>) -> Result<Decision, (&'static str, String)> {
+    let reasons = || InvalidReason::ALL.map(InvalidReason::as_str).join(", ");
+    match (refunded, reason) {
+        (Some("REFUNDED"), None) => Ok(Decision::Refunded),
+        (Some("NOT REFUNDED"), None) => Ok(Decision::NotRefunded),
+        (Some("REFUNDED" | "NOT REFUNDED"), Some(_)) => {
+            Err(("resolution", "goes only with refunded = INVALID: leave it out or null".to_owned()))
+        }
+        (Some("INVALID"), None) => Err(("resolution", format!("is required when refunded is INVALID: one of {}", reasons()))),
+        (Some("INVALID"), Some(text)) => InvalidReason::known(text)
+            .map(Decision::Invalid)
+            .ok_or_else(|| ("resolution", format!("{} is not allowed: one of {}", quoted(text), reasons()))),
+        (Some(text), _) => Err(("refunded", format!("{} is not allowed: REFUNDED, NOT REFUNDED or INVALID", quoted(text)))),
+        (None, _) => Err(("refunded", "is required: REFUNDED, NOT REFUNDED or INVALID".to_owned())),
+    }
+}
+
+/// A word exactly as the interface writes it: only filters and answers forgive the letter case. What is missing is the empty word.
+fn exactly<T>(text: Option<String>, known: fn(&str) -> Option<T>, spell: fn(&T) -> &str, other: fn(String) -> T) -> T {
+    let text = text.unwrap_or_default();
+    known(&text).filter(|word| spell(word) == text).unwrap_or_else(|| other(text))
+}
+
+fn not_among<T: PartialEq>(word: &T, known: &[T], spell: fn(&T) -> &str) -> Option<String> {
+    let allowed = || known.iter().map(spell).collect::<Vec<_>>().join(", ");
+    match spell(word) {
+        _ if known.contains(word) => None,
+        "" => Some(format!("is required: one of {}", allowed())),
+        text => Some(format!("{} is not allowed: one of {}", quoted(text), allowed())),
+    }
+}
+
+/// What is wrong with the stopped amount: it goes with PARTIALLY_STOPPED and with no other word.
+fn wrong_amount(word: &OlderWord, amount: Option<Amount>, disputed: Option<Amount>) -> Option<String> {
+    match (word, amount) {
+        (OlderWord::PartiallyStopped, None) => Some("is required when resolution is PARTIALLY_STOPPED".to_owned()),
+        (OlderWord::PartiallyStopped, Some(amount)) => {
+            let too_much = disputed.is_some_and(|disputed| amount.decimal() > disputed.decimal());
+            (amount.decimal() <= 0.into() || too_much).then(|| {
+                let most = disputed.map_or(String::new(), |disputed| format!(" and at most the alert's amount, {disputed}"));
+                format!("{amount} is not allowed: more than 0{most}")
+            })
+        }
+        (word, Some(_)) if word.is_known() => Some("goes only with resolution = PARTIALLY_STOPPED: leave it out".to_owned()),
+        _ => None,
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let short: String = text.chars().take(60).collect();
+    format!("{short:?}")
+}
+
+/// Checks comments (length in Unicode scalar values, no control characters but line breaks) and masks card numbers in them.
+fn valid_comments(comments: &str) -> Result<String, String> {
+    let count = comments.chars().count();
+    if count > MAX_COMMENT_CHARS {
+        return Err(format!("has {count} characters: at most {MAX_COMMENT_CHARS} are allowed"));
+    }
+    if let Some(control) = comments.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\r')) {
+        return Err(format!("holds the control character U+{:04X}: only line breaks are allowed", u32::from(control)));
+    }
+    Ok(mask_card_numbers(comments).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn text(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    fn current(refunded: &str, reason: Option<&str>, comments: &str) -> Result<Resolution, Vec<FieldError>> {
+        let parts = ResolutionParts {
+            refunded: text(refunded),
+            resolution: reason.and_then(text),
+            comments: comments.to_owned(),
+            ..ResolutionParts::default()
+        };
+        Resolution::from_parts(parts, Dialect::Current, None)
+    }
+
+    fn older(word: &str, amount_stopped: Option<&str>, disputed: Option<&str>) -> Result<Resolution, Vec<FieldError>> {
+        let parts = ResolutionParts {
+            refunded: text("NOT REFUNDED"),
+            resolution: text(word),
+            amount_stopped: amount_stopped.and_then(text),
+            ..ResolutionParts::default()
+        };
+        Resolution::from_parts(parts, Dialect::Older, disputed.map(|amount| amount.parse().unwrap()))
+    }
+
+    #[rstest]
+    #[case("INVALID", None, "resolution", "NOT_REFUNDED_DUPLICATE")]
+    #[case("INVALID", Some("WHATEVER"), "resolution", "NOT_REFUNDED_DUPLICATE")]
+    #[case("REFUNDED", Some("NOT_REFUNDED_DUPLICATE"), "resolution", "INVALID")]
+    #[case("NOT REFUNDED", Some("NOT_REFUNDED_DUPLICATE"), "resolution", "INVALID")]
+    #[case("NOT_REFUNDED", None, "refunded", "NOT REFUNDED")]
+    #[case("refunded", None, "refunded", "REFUNDED")]
+    fn a_wrong_current_body_names_the_field_and_what_is_allowed(
+        #[case] refunded: &str,
+        #[case] reason: Option<&str>,
+        #[case] field: &str,
+        #[case] allowed: &str,
+    ) {
+        let errors = current(refunded, reason, "").unwrap_err();
+
+        assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].field, field);
+        assert!(errors[0].message.contains(allowed), "{}", errors[0].message);
+    }
+
+    #[test]
+    fn every_wrong_field_is_reported_at_once() {
+        let wrong = |dialect| {
+            let parts = ResolutionParts { amount_stopped: text("much"), comments: "x".repeat(251), ..ResolutionParts::default() };
+            Resolution::from_parts(parts, dialect, None).unwrap_err().into_iter().map(|error| error.field).collect::<Vec<_>>()
+        };
+
+        assert_eq!(wrong(Dialect::Current), ["amountStopped", "comments", "refunded"]);
+        assert_eq!(wrong(Dialect::Older), ["amountStopped", "comments", "refunded", "resolution"]);
+    }
+
+    #[rstest]
+    #[case(None, false)]
+    #[case(Some("0"), false)]
+    #[case(Some("10.01"), false)]
+    #[case(Some("ten"), false)]
+    #[case(Some("10.00"), true)]
+    #[case(Some("0.01"), true)]
+    fn a_partial_stop_needs_an_amount_within_the_alerts(#[case] stopped: Option<&str>, #[case] accepted: bool) {
+        let result = older("PARTIALLY_STOPPED", stopped, Some("10.00"));
+
+        assert_eq!(result.is_ok(), accepted, "{result:?}");
+    }
+
+    #[test]
+    fn a_stopped_amount_without_a_partial_stop_is_refused() {
+        let errors = older("STOPPED", Some("5"), None).unwrap_err();
+
+        assert_eq!(errors[0].field, "amountStopped");
+    }
+
+    #[rstest]
+    #[case("stopped", "\"stopped\" is not allowed")]
+    #[case("", "is required")]
+    fn a_word_of_the_older_dialect_is_read_exactly(#[case] word: &str, #[case] words: &str) {
+        let errors = older(word, None, None).unwrap_err();
+
+        assert!(errors.len() == 1 && errors[0].field == "resolution" && errors[0].message.starts_with(words), "{errors:?}");
+    }
+
+    #[test]
+    fn every_decision_is_valid_for_an_alert_as_it_is() {
+        for decision in Decision::ALL {
+            let resolution = Resolution::Current { decision, comments: "done\nand told".to_owned() };
+
+            assert_eq!(resolution.clone().checked(None), Ok(resolution));
+        }
+    }
+
+    #[rstest]
+    #[case("10.00", true)]
+    #[case("10.01", false)]
+    fn a_partial_stop_is_held_against_the_alerts_amount(#[case] stopped: &str, #[case] accepted: bool) {
+        let (word, refunded) = (OlderWord::PartiallyStopped, OlderRefunded::Refunded);
+        let said = Resolution::Older { word, refunded, amount_stopped: Some(stopped.parse().unwrap()), comments: String::new() };
+
+        assert_eq!(said.checked(Some("10.00".parse().unwrap())).is_ok(), accepted);
+    }
+
+    #[test]
+    fn a_word_of_nobodys_is_refused_wherever_the_resolution_was_made() {
+        let word = OlderWord::Other("STOPPED?".to_owned());
+        let said = Resolution::Older { word, refunded: OlderRefunded::Refunded, amount_stopped: None, comments: String::new() };
+
+        let errors = said.checked(None).unwrap_err();
+
+        assert_eq!(errors.into_iter().map(|error| error.field).collect::<Vec<_>>(), ["resolution"]);
+    }
+
+    #[rstest]
+    #[case("é".repeat(250), true)]
+    #[case("é".repeat(251), false)]
+    #[case("two\nlines\r\n".to_owned(), true)]
+    #[case("bell\u{7}".to_owned(), false)]
+    #[case("esc\u{1b}[2J".to_owned(), false)]
+    #[case("next line\u{85}".to_owned(), false)]
+    fn comments_count_unicode_scalars_and_refuse_control_characters(#[case] comments: String, #[case] accepted: bool) {
+        assert_eq!(valid_comments(&comments).is_ok(), accepted);
+    }
+
+    #[test]
+    fn a_card_number_in_comments_is_masked_before_anything_is_compared() {
+        let [plain, masked] =
+            ["card 4111111111111111", "card ************1111"].map(|comments| current("REFUNDED", None, comments).unwrap());
+
+        assert_eq!(plain.canonical(), masked.canonical());
+    }
+
+    /// Any resolution that holds the rules.
+    fn resolutions() -> impl Strategy<Value = Resolution> {
+        let comments = "[\\PC\n]{0,40}".prop_map(|text| mask_card_numbers(&text).into_owned());
+        let older = (0..OlderWord::KNOWN.len(), 0..OlderRefunded::KNOWN.len(), 1u32.., 0u32..7);
+        (0..Decision::ALL.len(), older, any::<bool>(), comments).prop_map(|(at, (word, refunded, digits, scale), current, comments)| {
+            if current {
+                return Resolution::Current { decision: Decision::ALL[at], comments };
+            }
+            let word = OlderWord::KNOWN[word].clone();
+            let amount = Amount::from(rust_decimal::Decimal::new(digits.into(), scale));
+            let amount_stopped = (word == OlderWord::PartiallyStopped).then_some(amount);
+            Resolution::Older { word, refunded: OlderRefunded::KNOWN[refunded].clone(), amount_stopped, comments }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_resolution_is_made_again_of_its_parts(said in resolutions()) {
+            prop_assert_eq!(Resolution::from_parts(said.to_parts(), said.dialect(), None), Ok(said.clone()));
+            prop_assert_eq!(said.clone().checked(None), Ok(said));
+        }
+
+        #[test]
+        fn a_reason_goes_with_invalid_and_with_nothing_else(
+            refunded in prop_oneof!["REFUNDED", "NOT REFUNDED", "INVALID", "\\PC{0,12}"],
+            reason in proptest::option::of(prop_oneof!["REFUNDED_PREVIOUSLY_REFUNDED", "NOT_REFUNDED_NOT_FOUND", "\\PC{0,12}"]),
+        ) {
+            let known = reason.as_deref().map(|text| InvalidReason::ALL.iter().any(|reason| reason.as_str() == text));
+            let allowed = match refunded.as_str() {
+                "REFUNDED" | "NOT REFUNDED" => reason.is_none(),
+                "INVALID" => known == Some(true),
+                _ => false,
+            };
+            prop_assert_eq!(current(&refunded, reason.as_deref(), "").is_ok(), allowed);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What a resolution does to its alert: the transition table of the interface.
+
+use super::{Decision, InvalidReason, OlderRefunded, OlderWord, Resolution};
+use crate::domain::alert::AlertStatus;
+use crate::domain::money::Amount;
+
+/// What a resolution does to an alert and to its outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The alert's next status.
+    pub status: AlertStatus,
+    /// `outcome.outcome`.
+    pub outcome: String,
+    /// `outcome.refunded`.
+    pub refunded: &'static str,
+    /// `outcome.disputeReasonCode`.
+    pub dispute_reason_code: Option<&'static str>,
+    /// `outcome.amountStopped`.
+    pub amount_stopped: Option<Amount>,
+}
+
+/// The transition table (interface, States and transitions; decisions, Outcome).
+pub fn decide(resolution: &Resolution) -> Verdict {
+    match resolution {
+        Resolution::Current { decision, .. } => decide_current(*decision),
+        Resolution::Older { word, refunded, amount_stopped, .. } => decide_older(word, refunded, *amount_stopped),
+    }
+}
+
+fn decide_current(decision: Decision) -> Verdict {
+    use AlertStatus::{Chargeback, Invalid, Resolved};
+    use InvalidReason as Reason;
+    let (status, outcome, refunded, dispute_reason_code) = match decision {
+        Decision::Refunded => (Resolved, "resolved", "refunded", None),
+        Decision::NotRefunded => (Chargeback, "unresolved_dispute", "not refunded", None),
+        Decision::Invalid(Reason::PreviouslyRefunded) => (Invalid, "previously_refunded", "refunded", Some("previously_refunded")),
+        Decision::Invalid(Reason::ChargebackReceived) => (Invalid, "other", "not refunded", Some("chargeback_received")),
+        Decision::Invalid(Reason::Duplicate) => (Invalid, "other", "not refunded", Some("duplicate")),
+        Decision::Invalid(Reason::NotFound) => (Invalid, "not_found", "not refunded", Some("not_found")),
+    };
+    Verdict { status, outcome: outcome.to_owned(), refunded, dispute_reason_code, amount_stopped: None }
+}
+
+fn decide_older(word: &OlderWord, refunded: &OlderRefunded, amount_stopped: Option<Amount>) -> Verdict {
+    use OlderWord as Word;
+    let status = match word {
+        Word::Stopped | Word::PartiallyStopped | Word::PreviouslyCancelled => AlertStatus::Resolved,
+        Word::AccountSuspended | Word::ShipperContacted | Word::Resolved => AlertStatus::Resolved,
+        Word::PreviouslyRefunded => AlertStatus::Refunded,
+        Word::Missed | Word::UnresolvedDispute => AlertStatus::Chargeback,
+        Word::Notfound | Word::NotFound => AlertStatus::NotFound,
+        Word::InProgress => AlertStatus::Processing,
+        Word::OtherWord | Word::Other(_) => AlertStatus::OtherStatus,
+    };
+    let refunded = match refunded {
+        OlderRefunded::Refunded => "refunded",
+        OlderRefunded::NotRefunded | OlderRefunded::Other(_) => "not refunded",
+        OlderRefunded::NotSettled => "not settled",
+    };
+    Verdict { status, outcome: word.as_str().to_ascii_lowercase(), refunded, dispute_reason_code: None, amount_stopped }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::resolution::{Dialect, ResolutionParts};
+
+    fn said(dialect: Dialect, refunded: &str, resolution: Option<&str>) -> Resolution {
+        let parts = ResolutionParts {
+            refunded: Some(refunded.to_owned()),
+            resolution: resolution.map(str::to_owned),
+            ..ResolutionParts::default()
+        };
+        Resolution::from_parts(parts, dialect, None).unwrap()
+    }
+
+    #[rstest]
+    #[case("REFUNDED", None, "RESOLVED", "resolved", "refunded", None)]
+    #[case("NOT REFUNDED", None, "CHARGEBACK", "unresolved_dispute", "not refunded", None)]
+    #[case("INVALID", Some("REFUNDED_PREVIOUSLY_REFUNDED"), "INVALID", "previously_refunded", "refunded", Some("previously_refunded"))]
+    #[case("INVALID", Some("NOT_REFUNDED_CHARGEBACK_RECEIVED"), "INVALID", "other", "not refunded", Some("chargeback_received"))]
+    #[case("INVALID", Some("NOT_REFUNDED_DUPLICATE"), "INVALID", "other", "not refunded", Some("duplicate"))]
+    #[case("INVALID", Some("NOT_REFUNDED_NOT_FOUND"), "INVALID", "not_found", "not refunded", Some("not_found"))]
+    fn a_current_body_leads_to_its_row_of_the_table(
+        #[case] refunded: &str,
+        #[case] reason: Option<&str>,
+        #[case] status: &str,
+        #[case] outcome: &str,
+        #[case] stored: &str,
+        #[case] code: Option<&str>,
+    ) {
+        let verdict = decide(&said(Dialect::Current, refunded, reason));
+
+        assert_eq!(verdict.status.as_str(), status);
+        assert_eq!(verdict.outcome, outcome);
+        assert_eq!(verdict.refunded, stored);
+        assert_eq!(verdict.dispute_reason_code, code);
+    }
+
+    #[rstest]
+    #[case("STOPPED", "RESOLVED", "stopped")]
+    #[case("PREVIOUSLY_CANCELLED", "RESOLVED", "previously_cancelled")]
+    #[case("ACCOUNT_SUSPENDED", "RESOLVED", "account_suspended")]
+    #[case("SHIPPER_CONTACTED", "RESOLVED", "shipper_contacted")]
+    #[case("RESOLVED", "RESOLVED", "resolved")]
+    #[case("PREVIOUSLY_REFUNDED", "REFUNDED", "previously_refunded")]
+    #[case("MISSED", "CHARGEBACK", "missed")]
+    #[case("UNRESOLVED_DISPUTE", "CHARGEBACK", "unresolved_dispute")]
+    #[case("NOTFOUND", "NOT_FOUND", "notfound")]
+    #[case("NOT_FOUND", "NOT_FOUND", "not_found")]
+    #[case("IN_PROGRESS", "PROCESSING", "in_progress")]
+    #[case("OTHER", "OTHER", "other")]
+    fn an_older_body_leads_to_its_row_of_the_table(#[case] word: &str, #[case] status: &str, #[case] stored: &str) {
+        let verdict = decide(&said(Dialect::Older, "NOT REFUNDED", Some(word)));
+
+        assert_eq!(verdict.status.as_str(), status);
+        assert_eq!(verdict.outcome, stored);
+        assert_eq!(verdict.refunded, "not refunded");
+        assert_eq!(verdict.dispute_reason_code, None);
+    }
+
+    #[test]
+    fn only_invalid_answers_carry_a_reason_code() {
+        for decision in Decision::ALL {
+            let verdict = decide(&Resolution::Current { decision, comments: String::new() });
+
+            assert_eq!(verdict.dispute_reason_code.is_some(), decision.reason().is_some());
+            assert_eq!(verdict.status == AlertStatus::Invalid, decision.reason().is_some());
+        }
+    }
+}
