@@ -10,12 +10,12 @@ use super::keymap::Action;
 use super::loadable::Loadable;
 use super::message::Answer;
 use super::overlays::Overlay;
-use super::screens::queue::facts;
-use super::screens::resolve_form::{self, Choice, FormStep, ResolveForm, Sibling, SiblingState, Submission, Warning};
+use super::screens::resolve_form::{self, Choice, FormStep, ResolveForm, Submission, Warning};
 use super::toasts::Tone;
 use super::unsettled::{Stage, in_words};
 use crate::desk::Draft;
-use crate::domain::{Alert, AlertId};
+use crate::domain::duplicate::Duplicate;
+use crate::domain::{Alert, AlertId, duplicate};
 
 impl App {
     pub(super) fn open_form(&mut self, choice: Choice) -> Vec<Effect> {
@@ -71,11 +71,12 @@ impl App {
         match &self.queue.facts.siblings {
             Loadable::NotAsked | Loadable::Loading => vec![Warning::Looking],
             Loadable::Failed(error) => vec![Warning::NotCompared(format!("doubles were not looked for: {error}"))],
-            Loadable::Loaded(_) if facts::sibling_query(alert).is_none() => {
+            Loadable::Loaded(_) if duplicate::query(alert).is_none() => {
                 vec![Warning::NotCompared("doubles not looked for: no card digits or no amount".to_owned())]
             }
             Loadable::Loaded(siblings) => {
-                siblings.iter().map(|other| Warning::Sibling(sibling(&self.decisions.foreseen(other), alert))).collect()
+                let found = siblings.iter().filter_map(|other| Duplicate::of(alert, &self.decisions.foreseen(other)));
+                found.map(Warning::Duplicate).collect()
             }
         }
     }
@@ -236,17 +237,4 @@ impl App {
         }
         Vec::new()
     }
-}
-
-/// Another alert on the same payment, as the form tells of it.
-fn sibling(other: &Alert, alert: &Alert) -> Sibling {
-    let outcome = other.outcome.as_ref();
-    let at = outcome.and_then(|outcome| outcome.action_time);
-    let state = match outcome {
-        _ if facts::was_refunded(other) => SiblingState::Refunded { at },
-        Some(outcome) => SiblingState::Answered { outcome: outcome.outcome.replace('_', " "), at },
-        None => SiblingState::Waiting,
-    };
-    let same = facts::same_payment(other, alert).map_or("same payment", facts::Same::words);
-    Sibling { provider: other.provider.clone(), provider_id: other.provider_id.clone(), same: same.to_owned(), state }
 }

@@ -235,6 +235,12 @@ impl Alert {
         self.amount.map(|amount| Money { amount, currency: self.currency.clone() })
     }
 
+    /// Whether it was answered with a refund.
+    pub fn was_refunded(&self) -> bool {
+        self.status == AlertStatus::Refunded
+            || self.outcome.as_ref().is_some_and(|outcome| outcome.refunded.eq_ignore_ascii_case("refunded"))
+    }
+
     /// Whether VERIFI's own rule has probably refunded already (field notes, T1).
     pub fn network_rule_applied(&self) -> bool {
         self.provider == Provider::Verifi && (self.rule_name.is_some() || self.rule_type.is_some())

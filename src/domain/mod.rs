@@ -9,6 +9,7 @@ pub mod audit;
 pub mod card;
 mod comparing;
 pub mod credential;
+pub mod duplicate;
 pub mod endpoint;
 pub mod environment;
 pub mod event;

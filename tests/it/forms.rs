@@ -5,9 +5,10 @@ mod older;
 mod pictures;
 mod resolve;
 
-use avert::console::screens::resolve_form::{Choice, FormStep, Place, ResolveForm, Sibling, SiblingState, Warning};
+use avert::console::screens::resolve_form::{Choice, FormStep, Place, ResolveForm, Warning};
 use avert::console::theme::{Theme, ThemeName};
 use avert::desk::Draft;
+use avert::domain::duplicate::{Duplicate, DuplicateEvidence, DuplicateState};
 use avert::domain::resolution::InvalidReason;
 use avert::domain::{Alert, AlertType, Currency, Deadline, Dialect, Provider};
 use chrono::Duration;
@@ -38,17 +39,17 @@ fn travel_alert() -> Alert {
     }
 }
 
-fn double(state: SiblingState) -> Warning {
-    Warning::Sibling(Sibling {
+fn double(state: DuplicateState) -> Warning {
+    Warning::Duplicate(Duplicate {
         provider: Provider::Ethoca,
         provider_id: "5F2RE396".to_owned(),
-        same: "same card, amount and day".to_owned(),
+        evidence: DuplicateEvidence::CardAmountAndDay,
         state,
     })
 }
 
 fn refunded_double() -> Warning {
-    double(SiblingState::Refunded { at: Some(noon() - Duration::hours(3)) })
+    double(DuplicateState::Refunded { at: Some(noon() - Duration::hours(3)) })
 }
 
 fn form(choice: Choice) -> ResolveForm {

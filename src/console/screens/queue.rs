@@ -21,7 +21,7 @@ use crate::console::loadable::Loadable;
 use crate::console::message::Answer;
 use crate::console::widgets::text_input::TextInput;
 use crate::desk::{self, BuiltIn, Layout, SavedView};
-use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Page, Sort, SortField, SortOrder, Timestamp, query};
+use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Page, Sort, SortField, SortOrder, Timestamp, duplicate, query};
 use crate::service::ServiceError;
 
 use columns::Column;
@@ -459,14 +459,15 @@ impl Queue {
             return;
         }
         let Some(alert) = self.listing.find(of).cloned() else { return };
-        let siblings = answer.map(|found| found.into_iter().filter(|other| facts::are_siblings(&alert, other)).collect::<Vec<_>>());
+        let siblings =
+            answer.map(|found| found.into_iter().filter(|other| duplicate::evidence(&alert, other).is_some()).collect::<Vec<_>>());
         if let Ok(siblings) = &siblings {
             if self.known_doubles.len() > MOST_KNOWN {
                 self.known_doubles.clear();
             }
             self.known_doubles.remove(&of);
             if !siblings.is_empty() {
-                self.known_doubles.insert(of, siblings.iter().any(facts::was_refunded));
+                self.known_doubles.insert(of, siblings.iter().any(Alert::was_refunded));
             }
         }
         self.facts.siblings.answer(siblings);
@@ -483,7 +484,7 @@ impl Queue {
 
     fn ask_facts(&mut self) -> Vec<Effect> {
         let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id)) else { return Vec::new() };
-        let (id, query) = (alert.id, facts::sibling_query(alert));
+        let (id, query) = (alert.id, duplicate::query(alert));
         let mut effects = Vec::new();
         if self.operator {
             self.facts.deliveries.ask();

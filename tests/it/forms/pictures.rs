@@ -56,7 +56,7 @@ fn state(name: &str) -> ResolveForm {
                 deadline: Deadline::At(noon() + Duration::minutes(4)),
                 ..rule()
             };
-            let warnings = vec![double(SiblingState::Waiting), refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
+            let warnings = vec![double(DuplicateState::Waiting), refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
             with(ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, draft(None, &"x".repeat(260)), warnings, noon()), &[ctrl('s')])
         }
         "enter_on_send" => with(form(Choice::Refunded), &[key(KeyCode::BackTab), key(KeyCode::Enter)]),
@@ -87,7 +87,7 @@ fn state(name: &str) -> ResolveForm {
         "older_everything_at_once" => {
             let alert =
                 Alert { alert_type: AlertType::VerifiDisputeNotice, deadline: Deadline::At(noon() + Duration::minutes(4)), ..rule() };
-            let warnings = vec![double(SiblingState::Waiting), refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
+            let warnings = vec![double(DuplicateState::Waiting), refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
             with(ResolveForm::new(&alert, Choice::Refunded, OLDER, draft(None, &"x".repeat(260)), warnings, noon()), &typed("2"))
         }
         other => panic!("no state {other}"),

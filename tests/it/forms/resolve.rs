@@ -112,7 +112,7 @@ fn a_double_that_was_refunded_offers_the_reason_that_says_so() {
         Choice::Invalid,
         PRODUCTION,
         None,
-        vec![double(SiblingState::Waiting), refunded_double()],
+        vec![double(DuplicateState::Waiting), refunded_double()],
         noon(),
     );
 
@@ -377,7 +377,7 @@ fn a_confirmation_stands_while_nothing_new_is_found() {
 
 #[test]
 fn a_double_that_turns_out_to_be_gone_is_gone() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![double(SiblingState::Waiting)], noon());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![double(DuplicateState::Waiting)], noon());
 
     form.set_warnings(vec![Warning::Looking]);
     let meanwhile = Screen::resolve(&form, 80, 24).has("still unanswered");
@@ -624,7 +624,7 @@ fn a_click_into_the_comments_puts_the_cursor_there() {
 fn any_form() -> impl Strategy<Value = ResolveForm> {
     let choice = prop::sample::select(&Choice::ALL[..]);
     let texts = prop::sample::select(vec![String::new(), "fine".to_owned(), "x".repeat(250), "x".repeat(251), "bell\u{7}".to_owned()]);
-    let warnings = prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(SiblingState::Waiting), Warning::Looking]]);
+    let warnings = prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(DuplicateState::Waiting), Warning::Looking]]);
     let rest = (any::<bool>(), any::<bool>(), prop::option::of(prop::sample::select(&InvalidReason::ALL[..])));
     (choice, texts, warnings, rest).prop_map(|(choice, comments, warnings, (rule, read_only, reason))| {
         let alert = Alert { rule_name: rule.then(|| "Above 10 AED".to_owned()), ..travel_alert() };

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::Queue;
 use super::columns::{amount, outcome_words};
-use super::facts::{self, Warning, warnings, was_refunded};
+use super::facts::{Warning, warnings};
 use crate::console::decisions::{Decision, State, seconds_left};
 use crate::console::hits::{Hit, Hits};
 use crate::console::keymap::Action;
@@ -18,8 +18,9 @@ use crate::console::text::{clean, columns, counted, cut, wrap};
 use crate::console::times::{self, Urgency};
 use crate::console::unsettled::{Stage, in_words};
 use crate::console::widgets::scrollbar;
+use crate::domain::duplicate::DuplicateEvidence;
 use crate::domain::resolution::{InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Dialect, Timestamp, UnsettledResolution};
+use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Dialect, Timestamp, UnsettledResolution, duplicate};
 
 /// Columns of the labels.
 const LABEL: u16 = 14;
@@ -435,7 +436,7 @@ impl Parts<'_> {
         let stopped = outcome.amount_stopped.map(|amount| crate::domain::Money { amount, currency: alert.currency.clone() }.to_string());
         let facts = vec![
             plain("outcome", outcome_words(&outcome.outcome)),
-            plain("refund", if was_refunded(alert) { "refunded".to_owned() } else { outcome.refunded.clone() }),
+            plain("refund", if alert.was_refunded() { "refunded".to_owned() } else { outcome.refunded.clone() }),
             plain("reason", outcome.dispute_reason_code.as_deref().map(outcome_words).unwrap_or_default()),
             plain("stopped", stopped.unwrap_or_default()),
             ("at", at, since),
@@ -530,7 +531,7 @@ fn option(text: &Option<String>) -> String {
 
 /// What two alerts on one payment have in common: `ETHOCA 5F2RE396 · same card and amount`.
 fn same_payment(other: &Alert, alert: &Alert) -> String {
-    let same = facts::same_payment(other, alert).map_or("same payment", facts::Same::words);
+    let same = duplicate::evidence(alert, other).map_or("same payment", DuplicateEvidence::words);
     format!("{} {} · {same}", other.provider, other.provider_id)
 }
 
@@ -542,7 +543,7 @@ fn is_waiting(other: &Alert) -> bool {
 /// How far a double is.
 fn state_of_double(other: &Alert, now: Timestamp) -> String {
     match &other.outcome {
-        outcome if was_refunded(other) => {
+        outcome if other.was_refunded() => {
             let when = outcome.as_ref().and_then(|outcome| outcome.action_time);
             let when = when.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
             format!("{}, refunded{when}", other.status)

@@ -6,9 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::facts;
 use crate::domain::filter::MAX_PAGE_SIZE;
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort};
+use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort, duplicate};
 use crate::service::ServiceError;
 
 /// Alerts a page: as many as the interface gives at once.
@@ -411,7 +410,7 @@ impl Listing {
     }
 
     fn find_doubles(&mut self) {
-        self.doubles = facts::doubles(self.pages.values().flat_map(|held| &held.alerts));
+        self.doubles = duplicate::among(self.pages.values().flat_map(|held| &held.alerts));
     }
 
     /// Whether an alert of what is loaded is one of several on a payment; `Some(true)` where another of those was refunded.

@@ -18,7 +18,7 @@ use crate::domain::{Alert, AlertId, AlertStatus, Amount, Dialect, Resolution, Re
 
 use older::Older;
 pub use older::older_word;
-pub use seen::{Sibling, SiblingState, Warning};
+pub use seen::Warning;
 
 /// What an analyst says of an alert, before the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -302,8 +302,8 @@ impl ResolveForm {
             self.word = Some("Nothing was sent yet; the search for doubles is over. ctrl-s sends.".to_owned());
         }
         for old in known {
-            let still_there = self.warnings.iter().any(|warning| warning.is_same_sibling(&old));
-            if !still_there && (old.is_refunded() || looking && matches!(old, Warning::Sibling(_))) {
+            let still_there = self.warnings.iter().any(|warning| warning.is_same_duplicate(&old));
+            if !still_there && (old.is_refunded() || looking && matches!(old, Warning::Duplicate(_))) {
                 self.warnings.push(old);
             }
         }

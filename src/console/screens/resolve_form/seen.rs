@@ -1,4 +1,4 @@
-//! What an analyst should have seen before deciding: doubles, the network's own rule, notices, the closing window.
+//! What an analyst should have seen before deciding: duplicates, the network's own rule, notices, the closing window.
 
 use chrono::Duration;
 
@@ -6,8 +6,9 @@ use super::older::{Older, older_word};
 use super::{Choice, Focus, ResolveForm};
 use crate::console::text::clean;
 use crate::console::times;
+use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::{InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Deadline, Provider, Timestamp};
+use crate::domain::{Alert, AlertStatus, Deadline, Timestamp};
 
 /// So long before its end a window is worth a warning.
 const CLOSING: Duration = Duration::minutes(15);
@@ -15,72 +16,39 @@ const CLOSING: Duration = Duration::minutes(15);
 /// What was found out about an alert beyond its own facts; those the form reads itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
-    /// The search for doubles has not come back yet.
+    /// The search for duplicates has not come back yet.
     Looking,
-    /// Another alert that looks like the same dispute.
-    Sibling(Sibling),
+    /// Another alert on the same payment.
+    Duplicate(Duplicate),
     /// A decision of this console on the same alert whose answer never came.
     MayHaveArrived(String),
     /// What could not be compared or searched, in words: `ARN not checked`.
     NotCompared(String),
 }
 
-/// Another alert that looks like the same dispute.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sibling {
-    /// Its network.
-    pub provider: Provider,
-    /// Its id there.
-    pub provider_id: String,
-    /// What both have in common, in words: `same card, amount and day`.
-    pub same: String,
-    /// How far it is.
-    pub state: SiblingState,
-}
-
-/// How far a double is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SiblingState {
-    /// It waits for an answer too.
-    Waiting,
-    /// It was refunded.
-    Refunded {
-        /// When, where that is known.
-        at: Option<Timestamp>,
-    },
-    /// It was answered otherwise.
-    Answered {
-        /// With what, in words: `not refunded`.
-        outcome: String,
-        /// When, where that is known.
-        at: Option<Timestamp>,
-    },
-}
-
 impl Warning {
     /// Whether money has gone back already, so that a refund must be confirmed.
     pub(super) fn is_refunded(&self) -> bool {
-        matches!(self, Self::Sibling(Sibling { state: SiblingState::Refunded { .. }, .. }))
+        matches!(self, Self::Duplicate(duplicate) if duplicate.is_refunded())
     }
 
     /// Whether both tell of the same other alert.
-    pub(super) fn is_same_sibling(&self, other: &Self) -> bool {
+    pub(super) fn is_same_duplicate(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Sibling(one), Self::Sibling(two)) => one.provider == two.provider && one.provider_id == two.provider_id,
+            (Self::Duplicate(one), Self::Duplicate(two)) => one.provider == two.provider && one.provider_id == two.provider_id,
             _ => false,
         }
     }
 
     /// Whether both tell that the same other alert was refunded.
     pub(super) fn is_same_refund(&self, other: &Self) -> bool {
-        self.is_refunded() && other.is_refunded() && self.is_same_sibling(other)
+        self.is_refunded() && other.is_refunded() && self.is_same_duplicate(other)
     }
 
-    /// The reason of an INVALID answer that this warning speaks for. A duplicate is one of the same network (field notes).
+    /// The reason of an INVALID answer that this warning speaks for.
     pub(super) fn offers(&self, alert: &Alert) -> Option<InvalidReason> {
         match self {
-            Self::Sibling(Sibling { state: SiblingState::Refunded { .. }, .. }) => Some(InvalidReason::PreviouslyRefunded),
-            Self::Sibling(Sibling { provider, .. }) if *provider == alert.provider => Some(InvalidReason::Duplicate),
+            Self::Duplicate(duplicate) => duplicate.reason(alert),
             _ => None,
         }
     }
@@ -134,17 +102,17 @@ impl ResolveForm {
     }
 
     fn seen_of(&self, warning: &Warning, now: Timestamp) -> Option<Seen> {
-        let sibling = match warning {
+        let duplicate = match warning {
             Warning::Looking => return Some(Seen { tone: Tone::Note, text: "looking for doubles…".to_owned() }),
             Warning::MayHaveArrived(word) => {
                 let text = format!("{} was sent before and may have arrived: its answer never came", clean(word));
                 return Some(Seen { tone: Tone::Stop, text });
             }
             Warning::NotCompared(text) => return Some(Seen { tone: Tone::Note, text: clean(text).into_owned() }),
-            Warning::Sibling(sibling) => sibling,
+            Warning::Duplicate(duplicate) => duplicate,
         };
-        let who = format!("{} {}", clean(sibling.provider.as_str()), clean(&sibling.provider_id));
-        let same = clean(&sibling.same);
+        let who = format!("{} {}", clean(duplicate.provider.as_str()), clean(&duplicate.provider_id));
+        let same = duplicate.evidence.words();
         let when = |at: &Option<Timestamp>| at.map_or("already".to_owned(), |at| times::ago(at, now));
         let offered = warning.offers(&self.alert);
         let fits = match &self.older {
@@ -152,17 +120,17 @@ impl ResolveForm {
             None => self.choice == Choice::Invalid && offered.is_some() && offered == self.reason,
         };
         let careful = if fits { Tone::Fits } else { Tone::Care };
-        let (tone, text) = match &sibling.state {
-            SiblingState::Refunded { at } if fits => {
+        let (tone, text) = match &duplicate.state {
+            DuplicateState::Refunded { at } if fits => {
                 let what = if self.older.is_some() { "answer" } else { "reason" };
                 (Tone::Fits, format!("{who} was refunded {}; this {what} fits", when(at)))
             }
-            SiblingState::Refunded { at } => {
+            DuplicateState::Refunded { at } => {
                 let tone = if self.refunds() { Tone::Stop } else { Tone::Care };
                 (tone, format!("refunded {}: {who}, {same}", when(at)))
             }
-            SiblingState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
-            SiblingState::Answered { outcome, at } => (careful, format!("answered {} {}: {who}, {same}", clean(outcome), when(at))),
+            DuplicateState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
+            DuplicateState::Answered { outcome, at } => (careful, format!("answered {} {}: {who}, {same}", clean(outcome), when(at))),
         };
         Some(Seen { tone, text })
     }
