@@ -39,6 +39,7 @@
 //! service   → domain
 //! circuit   → domain
 //! config    → domain
+//! telemetry → domain
 //! ```
 //!
 //! [`cli`] uses all of them, [`config`] and [`telemetry`] too. An arrow that is not drawn does not exist, and one that is drawn does:

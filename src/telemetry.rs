@@ -6,7 +6,7 @@ use std::backtrace::Backtrace;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::Arc;
 
 use chrono::Utc;
 use tracing::level_filters::LevelFilter;
@@ -15,14 +15,17 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 pub use figures::{gather_figures, keep_figures};
 
+use crate::domain::sanitize::line;
+
 /// A log file larger than this is set aside when the next console opens; one older file is kept.
 const LARGEST_LOG: u64 = 8 * 1024 * 1024;
 
 /// Logs to stderr, for commands without a screen of their own.
 pub fn to_stderr(level: LevelFilter, color: bool) {
+    let styled = color && io::stderr().is_terminal();
     let layer = tracing_subscriber::fmt::layer()
-        .with_writer(io::stderr)
-        .with_ansi(color && io::stderr().is_terminal())
+        .with_writer(move || Sanitized { to: io::stderr(), styled })
+        .with_ansi(styled)
         .with_target(false)
         // A log that cannot be written (to a file on a full disk, say) must not end what was logged: the complaint about it would panic.
         .log_internal_errors(false);
@@ -33,10 +36,35 @@ pub fn to_stderr(level: LevelFilter, color: bool) {
 /// Logs to `avert.log` in this directory, which is made: nothing ever gets onto the console's screen.
 pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
     let path = directory.join("avert.log");
-    let file = open_log(&path)?;
-    let layer = tracing_subscriber::fmt::layer().with_writer(Mutex::new(file)).with_ansi(false).log_internal_errors(false);
+    let file = Arc::new(open_log(&path)?);
+    let writer = move || Sanitized { to: Arc::clone(&file), styled: false };
+    let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(false).log_internal_errors(false);
     let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
     Ok(path)
+}
+
+/// A writer of events, each of which becomes one line that is safe to show.
+struct Sanitized<W> {
+    to: W,
+    /// Whether events hold escape sequences of the log's own, which has escaped those of others.
+    styled: bool,
+}
+
+impl<W: Write> Write for Sanitized<W> {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(event);
+        let (text, end) = text.strip_suffix('\n').map_or((&*text, ""), |text| (text, "\n"));
+        let safe = match self.styled {
+            true => text.split('\u{1b}').map(line).collect::<Vec<_>>().join("\u{1b}").into(),
+            false => line(text),
+        };
+        self.to.write_all(format!("{safe}{end}").as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
 }
 
 /// avert's own events at this level; of the parts it stands on only warnings.
@@ -103,6 +131,18 @@ fn write_report(directory: &Path, report: &str) -> io::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_event_is_one_line_that_is_safe_to_show() {
+        let logged = |event: &str, styled| {
+            let mut log = Sanitized { to: Vec::new(), styled };
+            log.write_all(event.as_bytes()).unwrap();
+            String::from_utf8(log.to).unwrap()
+        };
+
+        assert_eq!(logged("INFO said=a\nERROR forged\u{202e}\u{200b} \u{1b}[2J\n", false), "INFO said=a·ERROR forged ·[2J\n");
+        assert_eq!(logged("\u{1b}[32mINFO\u{1b}[0m said\u{9b}\u{61c}\n", true), "\u{1b}[32mINFO\u{1b}[0m said·\n");
+    }
 
     #[test]
     fn a_log_that_has_grown_large_is_set_aside() {

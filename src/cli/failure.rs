@@ -6,10 +6,9 @@ use std::process::ExitCode;
 
 use crate::config::ConfigError;
 use crate::console::ConsoleError;
+use crate::domain::sanitize::lines;
 use crate::service::ServiceError;
 use crate::store::StoreError;
-
-use super::output::printable;
 
 /// The command line, a setting or the surroundings ask for something that cannot be: exit 2. The text says what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,10 +59,9 @@ pub fn report_usage(usage: &clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
 }
 
-/// A line on stderr; control characters of what others wrote are not passed on.
-pub(super) fn say(line: &str) {
-    let lines: Vec<String> = line.lines().map(|line| printable(line).into_owned()).collect();
-    let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
+/// A line on stderr, or several; what others wrote in it is sanitized.
+pub(super) fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "{}", lines(text.trim_end()));
 }
 
 fn broken_pipe(error: &anyhow::Error) -> bool {

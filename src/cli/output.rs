@@ -1,6 +1,5 @@
 //! Results on stdout: a table for people, JSON, NDJSON and CSV for programs.
 
-use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use comfy_table::presets::NOTHING;
@@ -8,6 +7,8 @@ use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table};
 use serde_json::Value;
 
 use super::args::Format;
+pub(super) use crate::domain::sanitize::line as printable;
+use crate::domain::sanitize::{lines, without_controls};
 
 /// One result, in all the forms it can be written in.
 pub(super) struct Answer {
@@ -73,21 +74,15 @@ impl Output {
 /// A line on stdout, at once.
 pub(super) fn print_line(line: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{line}")?;
+    writeln!(stdout, "{}", printable(line))?;
     stdout.flush()
 }
 
 fn write(out: &mut impl Write, answer: &Answer, format: Format, styled: bool) -> io::Result<()> {
     match format {
         Format::Table => table(out, &answer.table, styled),
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &answer.document)?;
-            writeln!(out)
-        }
-        Format::Ndjson => answer.records.iter().try_for_each(|record| {
-            serde_json::to_writer(&mut *out, record)?;
-            writeln!(out)
-        }),
+        Format::Json => writeln!(out, "{}", escaped(serde_json::to_string_pretty(&answer.document)?)),
+        Format::Ndjson => answer.records.iter().try_for_each(|record| writeln!(out, "{}", json(record)?)),
         Format::Csv => {
             let mut csv = csv::Writer::from_writer(out);
             csv.write_record(&answer.columns)?;
@@ -122,19 +117,31 @@ fn table(out: &mut impl Write, rows: &Rows, styled: bool) -> io::Result<()> {
         }
     }
     if let Some(note) = &rows.note {
-        for line in note.lines() {
-            writeln!(out, "{}", printable(line))?;
-        }
+        writeln!(out, "{}", lines(note.trim_end()))?;
     }
     Ok(())
 }
 
-/// The value at a path as CSV has it: text as it is, null as nothing.
+/// A record as JSON on one line.
+pub(super) fn json(record: &Value) -> serde_json::Result<String> {
+    serde_json::to_string(record).map(escaped)
+}
+
+/// JSON whose strings hold no control characters: those that JSON itself lets stand (DEL and C1) are escaped as the others are.
+fn escaped(json: String) -> String {
+    let stands = |c: char| c.is_control() && c != '\n';
+    if !json.contains(stands) {
+        return json;
+    }
+    json.chars().map(|c| if stands(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
+}
+
+/// The value at a path as CSV has it: text as it is less control characters, null as nothing.
 pub(super) fn cell(record: &Value, path: &str) -> String {
     let value = path.split('.').try_fold(record, |value, name| value.get(name));
     match value {
         None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => without_controls(text),
         Some(other) => other.to_string(),
     }
 }
@@ -156,12 +163,6 @@ fn collect(value: &Value, path: &str, columns: &mut Vec<String>) {
         }
         _ => columns.push(path.to_owned()),
     }
-}
-
-/// Text that cannot steer a terminal: control characters, and those that turn the writing direction, become a sign of their own.
-pub(super) fn printable(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    if text.contains(steers) { Cow::Owned(text.replace(steers, "\u{FFFD}")) } else { Cow::Borrowed(text) }
 }
 
 #[cfg(test)]
@@ -197,6 +198,41 @@ mod tests {
 
         assert!(text.contains("AMOUNT") && text.ends_with("1 of 1\n"), "{text}");
         assert!(!text.contains('\u{1b}'));
+    }
+
+    /// What a hostile service may answer with, and what must not reach a terminal of it.
+    const HOSTILE: &str = "A\u{1b}[2J\u{9b}31m\u{202e}B\u{200b}C\u{61c}D\u{feff}E\u{ad}F\u{2028}G\u{e0041}\u{7f}";
+
+    #[test]
+    fn no_form_for_people_holds_what_is_unsafe_to_show() {
+        let answer = Answer {
+            table: Rows { rows: vec![vec![HOSTILE.to_owned()]], note: Some(format!("1\n{HOSTILE}")), ..Rows::default() },
+            ..answer()
+        };
+        let mut out = Vec::new();
+
+        write(&mut out, &answer, Format::Table, false).unwrap();
+
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text, " A·[2J·31mBCDEF·G·\n1\nA·[2J·31mBCDEF·G·\n");
+    }
+
+    #[test]
+    fn forms_for_programs_keep_text_as_it_came_without_control_characters() {
+        let record = json!({"text": HOSTILE});
+        let answer = Answer { document: record.clone(), columns: columns_of(&record), records: vec![record.clone()], ..answer() };
+        let written = |format| {
+            let mut out = Vec::new();
+            write(&mut out, &answer, format, false).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+
+        for format in [Format::Json, Format::Ndjson] {
+            let text = written(format);
+            assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), record);
+        }
+        assert_eq!(written(Format::Csv), "text\nA[2J31m\u{202e}B\u{200b}C\u{61c}D\u{feff}E\u{ad}F\u{2028}G\u{e0041}\n");
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Card data hygiene: prose never keeps a card number beyond its last four digits.
 
 use std::borrow::Cow;
-use std::ops::Range;
+
+use super::sanitize::is_invisible;
 
 /// Masks every run of 13 to 19 digits that passes the Luhn check, with or without single blanks or hyphens in between,
 /// down to its last four digits. Text without such a run comes back unchanged.
 ///
-/// A run begins and ends where digits do: a stretch inside a longer number (an ARN has 23 digits) is not a card.
+/// A run begins and ends where digits do: a stretch inside a longer number (an ARN has 23 digits) is not a card. Characters that nobody
+/// sees part no digits.
 pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
     let mut chars: Vec<char> = text.chars().collect();
     let mut changed = false;
@@ -15,7 +17,7 @@ pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
         while first < chain.len() {
             let card = (first + 1..=chain.len())
                 .rev()
-                .map(|end| (end, chain[first..end].iter().cloned().flatten().collect::<Vec<usize>>()))
+                .map(|end| (end, chain[first..end].iter().flatten().copied().collect::<Vec<usize>>()))
                 .find(|(_, digits)| (13..=19).contains(&digits.len()) && luhn(digits.iter().map(|&index| chars[index])));
             match card {
                 Some((end, digits)) => {
@@ -32,25 +34,22 @@ pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
     if changed { Cow::Owned(chars.into_iter().collect()) } else { Cow::Borrowed(text) }
 }
 
-/// Blocks of digits, chained where only one blank or hyphen stands between them.
-fn chains(chars: &[char]) -> Vec<Vec<Range<usize>>> {
-    let mut chains: Vec<Vec<Range<usize>>> = Vec::new();
-    let mut at = 0;
-    while at < chars.len() {
-        let start = at;
-        while at < chars.len() && chars[at].is_ascii_digit() {
-            at += 1;
-        }
-        if start == at {
-            at += 1;
+/// Blocks of digits by their places, chained where only one blank or hyphen stands between them.
+fn chains(chars: &[char]) -> Vec<Vec<Vec<usize>>> {
+    let mut chains: Vec<Vec<Vec<usize>>> = Vec::new();
+    // How many characters stand between a digit and the one before it; 2 is too many.
+    let mut between = 2;
+    for (at, &c) in chars.iter().enumerate().filter(|(_, c)| !is_invisible(**c)) {
+        if !c.is_ascii_digit() {
+            between = if between == 0 && matches!(c, ' ' | '-') { 1 } else { 2 };
             continue;
         }
-        let block = start..at;
-        let joined = start > 0 && matches!(chars[start - 1], ' ' | '-');
-        match chains.last_mut() {
-            Some(chain) if joined && chain.last().is_some_and(|before| before.end + 1 == start) => chain.push(block),
-            _ => chains.push(vec![block]),
+        match (between, chains.last_mut()) {
+            (0, Some(chain)) => chain.last_mut().into_iter().for_each(|block| block.push(at)),
+            (1, Some(chain)) => chain.push(vec![at]),
+            _ => chains.push(vec![vec![at]]),
         }
+        between = 0;
     }
     chains
 }
@@ -77,7 +76,7 @@ pub fn holds_card_number(text: &str, bin: &str, last_four: &str) -> bool {
         && chains(&chars).iter().any(|chain| {
             (0..chain.len()).any(|first| {
                 (first + 1..=chain.len()).any(|end| {
-                    let number: String = chain[first..end].iter().cloned().flatten().map(|index| chars[index]).collect();
+                    let number: String = chain[first..end].iter().flatten().map(|&index| chars[index]).collect();
                     (13..=19).contains(&number.len()) && number.starts_with(bin) && number.ends_with(last_four)
                 })
             })
@@ -97,6 +96,7 @@ mod tests {
     #[case("4111-1111-1111-1111.", "****-****-****-1111.")]
     #[case("4111111111111111 12/27", "************1111 12/27")]
     #[case("amex 371449635398431", "amex ***********8431")]
+    #[case("4111\u{200b}1111\u{ad} 1111\u{200d}1111", "****\u{200b}****\u{ad} ****\u{200d}1111")]
     fn a_card_number_in_prose_is_masked(#[case] text: &str, #[case] masked: &str) {
         assert_eq!(mask_card_numbers(text), masked);
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::args::{AlertExportArgs, Format};
 use super::super::context::Context;
 use super::super::failure::{Misused, say};
-use super::super::output::cell;
+use super::super::output::{cell, json};
 use super::super::source::Source;
 use super::{columns, object, query};
 use crate::domain::filter::MAX_PAGE_SIZE;
@@ -123,11 +123,10 @@ impl<W: Write> Written<W> {
         match &mut self.out {
             Out::Json(out) => {
                 out.write_all(if self.count == 0 { b"\n" } else { b",\n" })?;
-                serde_json::to_writer(out, &record)?;
+                out.write_all(json(&record)?.as_bytes())?;
             }
             Out::Ndjson(out) => {
-                serde_json::to_writer(&mut *out, &record)?;
-                out.write_all(b"\n")?;
+                writeln!(out, "{}", json(&record)?)?;
             }
             Out::Csv(csv) => csv.write_record(self.columns.iter().map(|column| cell(&record, column)))?,
         }

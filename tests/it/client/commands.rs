@@ -269,6 +269,37 @@ fn what_cannot_be_meant_is_refused(#[case] arguments: &[&str], #[case] words: &s
     assert!(errors(&output).contains(words), "{}", errors(&output));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_machine_says_cannot_steer_the_terminal_nor_hide_in_it() {
+    const HOSTILE: &str = "A\u{1b}[2J\u{9b}31m\u{202e}B\u{200b}C\u{61c}D\u{feff}E\u{ad}F\u{2028}G\u{e0041}H\u{2066}";
+    const SHOWN: &str = "A·[2J·31mBCDEF·GH";
+    let server = MockServer::start().await;
+    let (id, refused) = (AlertId::generate(), AlertId::generate());
+    let mut alert = open(id);
+    alert["merchantDescriptor"] = json!(format!("{HOSTILE} می\u{200c}خواهم"));
+    alert["providerId"] = json!("P-1");
+    listing().respond_with(answer(200, &json!({"data": [alert], "total": 1}))).mount(&server).await;
+    getting(id).respond_with(answer(200, &alert)).mount(&server).await;
+    getting(refused).respond_with(answer(404, &json!({"title": HOSTILE, "detail": HOSTILE}))).mount(&server).await;
+
+    let listed = at(&server, &["alerts", "list"]);
+    let shown = at(&server, &["alerts", "show", &id.to_string()]);
+    let missing = at(&server, &["alerts", "show", &refused.to_string(), "-vv"]);
+    let exported = at(&server, &["alerts", "show", &id.to_string(), "--output", "json"]);
+
+    for output in [&listed, &shown] {
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        assert!(text.contains(&format!("{SHOWN} می\u{200c}خواهم")), "{text:?}");
+    }
+    for output in [listed, shown, missing] {
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let unsafe_to_show = |c: char| c.is_control() && c != '\n' || HOSTILE.contains(c) && !c.is_ascii();
+        assert!(!text.contains(unsafe_to_show), "{text:?}");
+    }
+    let exported: Value = serde_json::from_slice(&exported.stdout).unwrap();
+    assert_eq!(exported["merchantDescriptor"], alert["merchantDescriptor"]);
+}
+
 #[test]
 fn a_service_that_is_not_there_is_said_to_be_so() {
     let home = tempfile::tempdir().unwrap();

@@ -1,0 +1,72 @@
+//! Redaction: our own secrets and card numbers out of text that others wrote.
+
+use super::card::mask_card_numbers;
+use super::sanitize::{line, stored_line};
+
+/// What stands where a secret stood.
+pub const REDACTED: &str = "****";
+/// Shorter secrets would redact half of every text, and guard nothing.
+const SHORTEST_SECRET: usize = 4;
+/// Most characters of another system's words.
+const MOST_WORDS: usize = 200;
+
+/// The text without these secrets, should it repeat one.
+pub fn secrets<S: AsRef<str>>(text: String, secrets: impl IntoIterator<Item = S>) -> String {
+    secrets.into_iter().fold(text, |text, secret| match secret.as_ref() {
+        secret if secret.len() >= SHORTEST_SECRET && text.contains(secret) => text.replace(secret, REDACTED),
+        _ => text,
+    })
+}
+
+/// Another system's words for a message or the log: one line that is safe to show, at most 200 characters, no card number.
+pub fn words(text: &str) -> String {
+    // Masked before it is cut: of a number that the cut goes through, the rest could no longer be told from other digits.
+    let mut words = mask_card_numbers(&line(&stored_line(text))).into_owned();
+    if let Some((end, _)) = words.char_indices().nth(MOST_WORDS) {
+        words.truncate(end);
+        // A joiner at the end may have lost what it joined.
+        return line(&words).into_owned();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("wrong token tok-abcdef, tok-abcdef", &["tok-abcdef"], "wrong token ****, ****")]
+    #[case("no: hunter22, ZGVzazpodW50ZXIyMg==", &["ZGVzazpodW50ZXIyMg==", "hunter22"], "no: ****, ****")]
+    #[case("banana", &["a", "ana"], "banana")]
+    #[case("banana", &["", "anan"], "b****a")]
+    fn a_secret_that_comes_back_is_redacted_unless_it_is_too_short(#[case] text: &str, #[case] ours: &[&str], #[case] kept: &str) {
+        assert_eq!(secrets(text.to_owned(), ours), kept);
+    }
+
+    #[test]
+    fn a_providers_words_are_short_and_hold_no_card_number() {
+        let words = words(&format!("card 4111111111111111 {}", "x".repeat(500)));
+
+        assert!(words.starts_with("card ************1111 "), "{words}");
+        assert!(words.chars().count() <= 200);
+    }
+
+    #[test]
+    fn a_card_number_that_the_cut_goes_through_is_masked_too() {
+        let words = words(&format!("{} 4111111111111111", "x".repeat(187)));
+
+        assert!(words.ends_with("x ************"), "{words}");
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_safe_to_show(text in any::<String>(), most in 190usize..210) {
+            let words = words(&format!("{}\u{200d}{text}", "x".repeat(most)));
+            prop_assert_eq!(line(&words), words.as_str());
+            prop_assert!(words.chars().count() <= 200);
+        }
+    }
+}

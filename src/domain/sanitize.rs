@@ -1,0 +1,258 @@
+//! Sanitizer: the one set of characters that are unsafe to show, and text without them, for a terminal, a log line or a header.
+//!
+//! Unsafe are control characters (C0, C1, DEL), marks that turn the writing direction, and characters that nobody sees: with them a text
+//! steers the terminal, or reads as another one. What is stored, compared, exported as JSON or sent keeps all of them but the control
+//! characters; where text is shown they go, except where a script needs them: joiners between letters and in emoji, variation selectors
+//! behind what they vary, the tags of a flag.
+
+use std::borrow::Cow;
+
+use unicode_width::UnicodeWidthChar as _;
+
+/// Shown in the place of a control character.
+const MARK: char = '·';
+/// Zero-width non-joiner.
+const ZWNJ: char = '\u{200C}';
+/// Zero-width joiner.
+const ZWJ: char = '\u{200D}';
+/// The emoji whose tags make it the flag of a region.
+const BLACK_FLAG: char = '\u{1F3F4}';
+/// Ends the tags of a flag.
+const CANCEL_TAG: char = '\u{E007F}';
+/// Most tags of a flag, their end not counted.
+const MOST_TAGS: usize = 6;
+
+/// Whether a character shows anything but itself. Some are safe in their place all the same: [`line()`] knows where.
+pub fn is_unsafe(c: char) -> bool {
+    is_control(c) || is_invisible(c)
+}
+
+/// Control characters, and the separators that break a line as some of them do.
+fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
+/// Format characters that take no room and change how others read: Unicode's Default_Ignorable_Code_Point and the bidi controls among them.
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
+        | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
+        | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+/// One line that is safe to show. Control characters, line breaks among them, become `·`; invisible characters go.
+pub fn line(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut place = Place::default();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if is_control(c) {
+            out.push(MARK);
+            place = Place::default();
+        } else if !is_invisible(c) {
+            out.push(c);
+            place = Place { base: Some(c), last: Some(c) };
+            if let Some(tags) = tags_of(c, rest.as_str()) {
+                out.push_str(tags);
+                rest = rest.as_str()[tags.len()..].chars();
+                place.last = Some(CANCEL_TAG);
+            }
+        } else if place.takes(c, rest.clone().next()) {
+            out.push(c);
+            place.last = Some(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Several lines that are safe to show: line breaks stay, of whichever form.
+pub fn lines(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.split('\n').map(|text| line(text.strip_suffix('\r').unwrap_or(text)));
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// One line as it is stored: without control characters, those that part words become blanks, and blanks at the ends go.
+pub fn stored_line(text: &str) -> String {
+    let blanked = text.chars().map(|c| if c.is_whitespace() && is_control(c) { ' ' } else { c });
+    blanked.filter(|c| !c.is_control()).collect::<String>().trim().to_owned()
+}
+
+/// Several lines as they are stored: without control characters other than line breaks, and without blanks at the ends.
+pub fn stored_lines(text: &str) -> String {
+    without_controls(text).trim().to_owned()
+}
+
+/// Text as it came, less control characters other than line breaks; tabs become blanks.
+pub fn without_controls(text: &str) -> String {
+    text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|&c| c == '\n' || !c.is_control()).collect()
+}
+
+/// What stands before a character.
+#[derive(Default)]
+struct Place {
+    /// The last character that is seen.
+    base: Option<char>,
+    /// The last character.
+    last: Option<char>,
+}
+
+impl Place {
+    /// Whether an invisible character belongs here.
+    fn takes(&self, c: char, next: Option<char>) -> bool {
+        let (Some(base), Some(last)) = (self.base, self.last) else { return false };
+        let between = |is: fn(char) -> bool| is(last) && next.is_some_and(is);
+        match c {
+            ZWNJ => between(is_letter),
+            ZWJ => between(is_letter) || is_pictograph(base) && (last == base || last == '\u{FE0F}') && next.is_some_and(is_pictograph),
+            '\u{180E}' => between(is_mongolian),
+            '\u{180B}'..='\u{180F}' => is_mongolian(last),
+            // Keycaps are the one use behind ASCII.
+            '\u{FE0F}' if matches!(last, '0'..='9' | '#' | '*') => next == Some('\u{20E3}'),
+            '\u{FE00}'..='\u{FE0F}' => !last.is_ascii() && !last.is_whitespace() && !is_invisible(last),
+            '\u{E0100}'..='\u{E01EF}' => is_ideograph(last),
+            _ => false,
+        }
+    }
+}
+
+/// The tags behind a flag with their end, where they are well-formed.
+fn tags_of(flag: char, rest: &str) -> Option<&str> {
+    if flag != BLACK_FLAG {
+        return None;
+    }
+    let is_tag = |c: char| matches!(c, '\u{E0030}'..='\u{E0039}' | '\u{E0061}'..='\u{E007A}');
+    let end = rest.find(|c| !is_tag(c))?;
+    let tags = rest[..end].chars().count();
+    let ended = rest[end..].starts_with(CANCEL_TAG);
+    ((1..=MOST_TAGS).contains(&tags) && ended).then(|| &rest[..end + CANCEL_TAG.len_utf8()])
+}
+
+/// A letter, or a mark on one: a vowel sign, a virama.
+fn is_letter(c: char) -> bool {
+    !is_invisible(c) && (c.is_alphabetic() || !c.is_ascii() && c.width() == Some(0))
+}
+
+fn is_pictograph(c: char) -> bool {
+    matches!(c, '\u{2190}'..='\u{21FF}' | '\u{2300}'..='\u{23FF}' | '\u{2600}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}'
+        | '\u{1F000}'..='\u{1FAFF}')
+}
+
+fn is_mongolian(c: char) -> bool {
+    matches!(c, '\u{1820}'..='\u{18AA}')
+}
+
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("ACME*SHOP", "ACME*SHOP")]
+    #[case("  ACME\tSHOP\n", "ACME SHOP")]
+    #[case("red \u{1b}[31malert\u{7}", "red [31malert")]
+    #[case("c1 \u{9b}31m", "c1 31m")]
+    #[case("one\u{2028}two\u{85}three", "one two three")]
+    #[case("evil\u{202e}txt.exe", "evil\u{202e}txt.exe")]
+    #[case("می\u{200c}خواهم 東京", "می\u{200c}خواهم 東京")]
+    fn a_line_is_stored_as_it_came_less_control_characters(#[case] text: &str, #[case] stored: &str) {
+        assert_eq!(stored_line(text), stored);
+    }
+
+    #[test]
+    fn text_of_several_lines_keeps_its_line_breaks() {
+        assert_eq!(stored_lines("one\r\ntwo\u{1b}\n"), "one\ntwo");
+        assert_eq!(lines("one\r\n\u{200b}two\u{1b}[2J\n\nthree"), "one\ntwo·[2J\n\nthree");
+    }
+
+    #[rstest]
+    #[case("ACME\u{1b}[2J", "ACME·[2J")]
+    #[case("a\u{7}b\nc\u{9b}", "a·b·c·")]
+    #[case("a\u{2028}b\u{2029}c\u{7f}", "a·b·c·")]
+    #[case("user\u{202e}gpj.exe", "usergpj.exe")]
+    #[case("pay\u{200b}pal \u{61c}\u{2066}x\u{2069}\u{feff}", "paypal x")]
+    #[case("so\u{ad}ft \u{3164}\u{2061}fill", "soft fill")]
+    #[case("a\u{fe00}\u{fe0f}\u{e0100}b \u{e0041}\u{e0042}", "ab ")]
+    #[case("4111\u{200d}1111 \u{200c}\u{200d}", "41111111 ")]
+    #[case("\u{1f3f4}\u{e0061}\u{e0062}", "\u{1f3f4}")]
+    #[case("\u{1f600}\u{fe0f}\u{fe0e}\u{200d}x", "\u{1f600}\u{fe0f}x")]
+    fn text_from_outside_cannot_steer_the_terminal(#[case] text: &str, #[case] shown: &str) {
+        assert_eq!(line(text), shown);
+    }
+
+    #[rstest]
+    #[case::latin("ACME*SHOP ÅRHUS, Ærø & Sønner")]
+    #[case::decomposed("A\u{30a}rhus")]
+    #[case::chinese_and_japanese("東京タワー 葛\u{e0100}城市")]
+    #[case::korean("서울 한글")]
+    #[case::persian("می\u{200c}خواهم خانه\u{200c}ها")]
+    #[case::arabic_with_marks("مُحَمَّد")]
+    #[case::hebrew("שָׁלוֹם")]
+    #[case::hindi("क्\u{200d}ष क्\u{200c}ष")]
+    #[case::bengali("র\u{200d}্য")]
+    #[case::sinhala("ශ්\u{200d}රී")]
+    #[case::thai("สวัสดี")]
+    #[case::mongolian("ᠮᠣᠩᠭᠣᠯ ᠬᠠᠷ\u{180e}ᠠ")]
+    #[case::family("👨\u{200d}👩\u{200d}👧")]
+    #[case::skin_tone("👩🏽\u{200d}🚀")]
+    #[case::heart_on_fire("❤\u{fe0f}\u{200d}🔥")]
+    #[case::rainbow_and_pirates("🏳\u{fe0f}\u{200d}🌈 🏴\u{200d}☠\u{fe0f}")]
+    #[case::scotland("🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}")]
+    #[case::keycap("1\u{fe0f}\u{20e3}")]
+    #[case::text_style("©\u{fe0e} ☎\u{fe0f}")]
+    fn ordinary_text_of_any_script_is_shown_as_it_is(#[case] text: &str) {
+        assert_eq!(line(text), text);
+    }
+
+    /// Text in which unsafe characters are frequent, and those beside which some of them are safe.
+    fn hostile() -> impl Strategy<Value = String> {
+        let of = |chars: &str| proptest::sample::select(chars.chars().collect::<Vec<_>>());
+        let frequent = of("aیक्1 葛ᠠ👩❤🏴🏽\u{200b}\u{200c}\u{200d}\u{fe0e}\u{fe0f}\u{20e3}\u{180b}\u{180e}\u{202e}\u{e0061}\u{e007f}\u{e0100}\u{1b}\n\r");
+        proptest::collection::vec(prop_oneof![3 => frequent, 1 => any::<char>()], 0..24).prop_map(|chars| chars.into_iter().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_holds_nothing_unsafe_but_in_its_place(text in hostile()) {
+            let shown = line(&text).into_owned();
+            let chars: Vec<char> = shown.chars().collect();
+            for (index, &c) in chars.iter().enumerate().filter(|(_, c)| is_unsafe(**c)) {
+                let before = index.checked_sub(1).map(|at| chars[at]);
+                let after = chars.get(index + 1).copied();
+                let seen = |c: Option<char>| c.is_some_and(|c| !is_control(c) && !c.is_whitespace());
+                prop_assert!(!is_control(c) && seen(before), "{shown:?}");
+                prop_assert!(c != ZWNJ && c != ZWJ || after.is_some_and(|c| is_letter(c) || is_pictograph(c)), "{shown:?}");
+                prop_assert!(!matches!(c, '\u{200b}' | '\u{202e}'), "{shown:?}");
+            }
+        }
+
+        #[test]
+        fn what_was_made_safe_stays_as_it_is(text in hostile()) {
+            for make in [line, lines] {
+                let once = make(&text).into_owned();
+                prop_assert_eq!(make(&once), once.as_str());
+            }
+            let stored = stored_line(&text);
+            prop_assert!(!stored.contains(char::is_control));
+            prop_assert_eq!(stored_line(&stored), stored);
+        }
+
+        #[test]
+        fn text_without_unsafe_characters_is_shown_as_it_is(text in "[^\\p{C}\\p{Zl}\\p{Zp}]{0,40}") {
+            prop_assume!(!text.contains(is_unsafe));
+            prop_assert!(matches!(line(&text), Cow::Borrowed(_)));
+            prop_assert_eq!(line(&text), text.as_str());
+        }
+    }
+}
