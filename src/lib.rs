@@ -14,9 +14,8 @@
 //!
 //! Below the seam is the engine's half. [`engine`] holds the use cases and is the only writer of alerts. It calls the networks through
 //! [`providers`], and keeps everything in a [`store`], each of whose methods is one whole unit of work: an outcome, the new status, the
-//! event and its deliveries are one commit. [`webhooks`] takes the deliveries from there and brings them to the merchant; it and
-//! [`providers`] leave alone whoever does not answer, by one [`circuit`] breaker, and read
-//! answers alike, by [`outbound`]. [`wire`] is the JSON of the interface, and [`api`] answers it over HTTP.
+//! event and its deliveries are one commit. [`webhooks`] takes the deliveries from there and brings them to the merchant. All that goes out
+//! by HTTP is set up, bounded and explained by [`outbound`]. [`wire`] is the JSON of the interface, and [`api`] answers it over HTTP.
 //!
 //! [`client`] stands behind the same seam for a service that is somewhere else: it speaks to it over HTTP, in either dialect of [`wire`].
 //!
@@ -32,12 +31,12 @@
 //! api       → domain, engine, service, wire
 //! client    → domain, outbound, service, wire
 //! engine    → domain, providers, service, store, webhooks, wire
-//! webhooks  → circuit, domain, outbound, store
-//! providers → circuit, domain, outbound
+//! webhooks  → domain, outbound, store
+//! providers → domain, outbound
 //! store     → domain
 //! wire      → domain
 //! service   → domain
-//! circuit   → domain
+//! outbound  → domain
 //! config    → domain
 //! telemetry → domain
 //! ```
@@ -52,7 +51,6 @@
 //! the dispatcher: claim with a lease, send, record, schedule.
 
 pub mod api;
-pub mod circuit;
 pub mod cli;
 pub mod client;
 pub mod config;

@@ -9,11 +9,11 @@ use chrono::TimeDelta;
 
 use super::credential_file::read_credential;
 use super::failure::Misused;
-use crate::circuit::CircuitLimits;
 use crate::config::{Environment, Fault, Network, NetworkAuth, NetworkSettings, Settings};
 use crate::domain::time::SharedClock;
 use crate::domain::{Provider, Secret};
 use crate::engine::PullFrom;
+use crate::outbound::circuit::CircuitLimits;
 use crate::providers::http::{Credential, HttpOptions};
 use crate::providers::simulator::FaultProfile;
 use crate::providers::{Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator};

@@ -2,20 +2,19 @@
 
 use std::time::Duration;
 
-use chrono::NaiveDateTime;
-use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::{ClientBuilder, Method, Response, redirect, retry};
+use reqwest::Method;
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 
 use super::options::{ClientError, ClientOptions, Pauses};
 use crate::domain::time::{SharedClock, Timestamp};
-use crate::outbound::{beginning, innermost};
+use crate::outbound::body::{self, Unread};
+use crate::outbound::reason::{Reason, cause};
+use crate::outbound::{client, retry_after};
 use crate::service::ServiceError;
 use crate::wire::refusal::Refusal;
 
 /// Most bytes of a good answer: many times a page of the largest alerts.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
-/// Most bytes of a refusal that are looked at.
-const MAX_REFUSAL: usize = 64 * 1024;
 
 /// A request, to be made once or more.
 #[derive(Clone)]
@@ -87,6 +86,17 @@ impl From<NoAnswer> for ServiceError {
     }
 }
 
+impl From<Reason> for NoAnswer {
+    fn from(reason: Reason) -> Self {
+        let words = reason.to_string();
+        match reason {
+            _ if reason.is_not_sent() => Self::NotSent(words),
+            Reason::Timeout(_) => Self::TimedOut(words),
+            _ => Self::Broken(words),
+        }
+    }
+}
+
 /// The connections to one service.
 #[derive(Clone)]
 pub(super) struct Http {
@@ -105,12 +115,12 @@ impl std::fmt::Debug for Http {
 
 impl Http {
     pub(super) fn new(options: &ClientOptions, loopback: bool) -> Result<Self, ClientError> {
-        let client = builder(options, loopback).build().or_else(|error| {
-            // A machine without any root certificate still reaches services over plain http; https fails, with its reason.
-            tracing::warn!("https services cannot be reached: {}", innermost(&error));
-            builder(options, loopback).tls_certs_only([]).build()
+        let client = client::client("services", |builder| {
+            let builder = builder.connect_timeout(options.connect_timeout);
+            // What stays on this machine has no business with a proxy.
+            if loopback { builder.no_proxy() } else { builder }
         });
-        let client = client.map_err(|error| ClientError(format!("the HTTP client cannot be set up: {}", innermost(&error))))?;
+        let client = client.map_err(ClientError)?;
         Ok(Self {
             client,
             read_timeout: options.read_timeout,
@@ -129,18 +139,18 @@ impl Http {
     pub(super) async fn send(&self, call: Call) -> Result<Answer, NoAnswer> {
         let patience = call.patience.unwrap_or(self.read_timeout);
         let request = self.request(call, patience)?;
-        let mut response = self.client.execute(request).await.map_err(|error| self.why(&error, patience))?;
-        let status = response.status().as_u16();
-        let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).and_then(|text| self.retry_after(text));
-        if response.status().is_success() {
-            let body = self.body(response, patience).await?;
-            return Ok(Answer { status, retry_after, body });
+        let why = |error| Reason::of(&error, self.connect_timeout.min(patience), patience);
+        let mut response = self.client.execute(request).await.map_err(why)?;
+        let status = response.status();
+        let retry_after = retry_after::of(response.headers(), self.now());
+        if let Some(request_id) = response.headers().get("x-request-id").and_then(|id| id.to_str().ok()).filter(|_| !status.is_success()) {
+            tracing::debug!(status = status.as_u16(), request_id, "the service refused a request");
         }
-        if let Some(request_id) = response.headers().get("x-request-id").and_then(|id| id.to_str().ok()) {
-            tracing::debug!(status, request_id, "the service refused a request");
-        }
-        // The status is the answer: a refusal whose body breaks off is the same refusal.
-        Ok(Answer { status, retry_after, body: beginning(&mut response, MAX_REFUSAL).await })
+        let body = body::whole(&mut response, MAX_ANSWER).await.map_err(|unread| match unread {
+            Unread::TooLarge => NoAnswer::Broken(format!("its answer is over {} MiB", MAX_ANSWER / 1024 / 1024)),
+            Unread::Broken(error) => why(error).into(),
+        })?;
+        Ok(Answer { status: status.as_u16(), retry_after, body })
     }
 
     /// Makes a request that changes nothing, again after a pause where the service was not there or said when to come again.
@@ -173,56 +183,6 @@ impl Http {
         if let Some((content_type, bytes)) = call.body {
             request = request.header(CONTENT_TYPE, content_type).body(bytes);
         }
-        request.build().map_err(|error| NoAnswer::NotSent(format!("the request cannot be made: {}", innermost(&error))))
+        request.build().map_err(|error| NoAnswer::NotSent(format!("the request cannot be made: {}", cause(&error))))
     }
-
-    async fn body(&self, mut response: Response, patience: Duration) -> Result<Vec<u8>, NoAnswer> {
-        let mut body = Vec::new();
-        loop {
-            match response.chunk().await {
-                Ok(Some(chunk)) if body.len() + chunk.len() > MAX_ANSWER => {
-                    return Err(NoAnswer::Broken(format!("its answer is over {} MiB", MAX_ANSWER / 1024 / 1024)));
-                }
-                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-                Ok(None) => return Ok(body),
-                Err(error) => return Err(self.why(&error, patience)),
-            }
-        }
-    }
-
-    /// What a failure means. reqwest's own words hold the whole address; the innermost cause does not.
-    fn why(&self, error: &reqwest::Error, patience: Duration) -> NoAnswer {
-        let cause = innermost(error);
-        match (error.is_connect(), error.is_timeout()) {
-            (true, true) => NoAnswer::NotSent(format!("no connection to it within {} s", self.connect_timeout.min(patience).as_secs_f64())),
-            (true, false) if error.is_dns() => NoAnswer::NotSent(format!("its name cannot be resolved: {cause}")),
-            (true, false) => NoAnswer::NotSent(format!("no connection to it: {cause}")),
-            (false, true) => NoAnswer::TimedOut(format!("no answer within {} s", patience.as_secs_f64())),
-            (false, false) => NoAnswer::Broken(format!("the connection broke before an answer came: {cause}")),
-        }
-    }
-
-    /// Reads a Retry-After header: seconds or an HTTP date.
-    fn retry_after(&self, text: &str) -> Option<Duration> {
-        let text = text.trim();
-        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
-        }
-        let moment = NaiveDateTime::parse_from_str(text, "%a, %d %b %Y %H:%M:%S GMT").ok()?.and_utc();
-        Some((moment - self.now()).to_std().unwrap_or_default())
-    }
-}
-
-fn builder(options: &ClientOptions, loopback: bool) -> ClientBuilder {
-    let builder = reqwest::Client::builder()
-        .user_agent(concat!("avert/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(options.connect_timeout)
-        .redirect(redirect::Policy::none())
-        .referer(false)
-        // Nothing is sent a second time behind our back.
-        .retry(retry::never())
-        .pool_idle_timeout(Duration::from_secs(20))
-        .pool_max_idle_per_host(8);
-    // What stays on this machine has no business with a proxy.
-    if loopback { builder.no_proxy() } else { builder }
 }

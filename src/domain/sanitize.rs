@@ -218,7 +218,9 @@ mod tests {
     /// Text in which unsafe characters are frequent, and those beside which some of them are safe.
     fn hostile() -> impl Strategy<Value = String> {
         let of = |chars: &str| proptest::sample::select(chars.chars().collect::<Vec<_>>());
-        let frequent = of("aیक्1 葛ᠠ👩❤🏴🏽\u{200b}\u{200c}\u{200d}\u{fe0e}\u{fe0f}\u{20e3}\u{180b}\u{180e}\u{202e}\u{e0061}\u{e007f}\u{e0100}\u{1b}\n\r");
+        let frequent = of(
+            "aیक्1 葛ᠠ👩❤🏴🏽\u{200b}\u{200c}\u{200d}\u{fe0e}\u{fe0f}\u{20e3}\u{180b}\u{180e}\u{202e}\u{e0061}\u{e007f}\u{e0100}\u{1b}\n\r",
+        );
         proptest::collection::vec(prop_oneof![3 => frequent, 1 => any::<char>()], 0..24).prop_map(|chars| chars.into_iter().collect())
     }
 

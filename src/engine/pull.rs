@@ -136,7 +136,8 @@ impl Engine {
         report.rejected.append(&mut rejected);
         report.rejected.sort_by_key(|row| row.line);
         for row in report.rejected.iter().take(TOLD) {
-            let (line, field, reason) = (row.line, text::words_of_a_provider(&row.error.field), text::words_of_a_provider(&row.error.message));
+            let (line, field, reason) =
+                (row.line, text::words_of_a_provider(&row.error.field), text::words_of_a_provider(&row.error.message));
             tracing::warn!(network = %from.network, line, field, reason, "a pulled alert was rejected");
         }
         let more = report.rejected.len().saturating_sub(TOLD);

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{AlertProvider, Capabilities, Declined, Doubt, LookUp, Submission, SubmitResult};
-use crate::circuit::{Circuit, CircuitLimits};
 use crate::domain::time::SharedClock;
+use crate::outbound::circuit::{Circuit, CircuitLimits};
 
 /// The bounds of a [`Guarded`] provider.
 #[derive(Debug, Clone, Copy)]

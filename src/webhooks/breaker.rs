@@ -5,8 +5,8 @@
 
 use chrono::Duration;
 
-use crate::circuit::{Circuit, CircuitLimits};
 use crate::domain::time::Timestamp;
+use crate::outbound::circuit::{Circuit, CircuitLimits};
 
 /// Opened by the fifth failure in a row; the pause is doubled by each further one.
 const LIMITS: CircuitLimits = CircuitLimits { failures: 5, first_pause: Duration::seconds(5), longest_pause: Duration::seconds(60) };

@@ -20,10 +20,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::sender::basic;
 use super::signature;
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::domain::{AlertId, EndpointAuth, Secret};
+use crate::outbound::credential::basic;
 
 /// Longest body that is taken.
 const MAX_BODY_BYTES: usize = 1024 * 1024;

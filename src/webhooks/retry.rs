@@ -1,6 +1,6 @@
 //! The retry schedule as data, and the one rule that says what follows a try.
 
-use chrono::{Duration, NaiveDateTime};
+use chrono::Duration;
 use rand::{Rng, RngExt};
 
 use crate::domain::time::Timestamp;
@@ -51,21 +51,6 @@ pub fn next_step(result: TryResult, attempt: u32, now: Timestamp, rng: &mut (imp
     now.checked_add_signed(wait).map_or(NextStep::Exhausted, NextStep::RetryAt)
 }
 
-/// Reads a Retry-After header: seconds, or one of the three forms of an HTTP date (RFC 9110, 5.6.7). A date in the past is no wait.
-pub fn parse_retry_after(text: &str, now: Timestamp) -> Option<Duration> {
-    let text = text.trim();
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than fit are a very long wait.
-        let seconds = text.parse::<i64>().unwrap_or(i64::MAX).min(MAX_RETRY_AFTER.num_seconds());
-        return Some(Duration::seconds(seconds));
-    }
-    let moment = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"]
-        .iter()
-        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())?
-        .and_utc();
-    Some(moment.signed_duration_since(now).clamp(Duration::zero(), MAX_RETRY_AFTER))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -111,22 +96,6 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_is_read_as_seconds_and_as_a_date_in_every_form() {
-        let minutes = |count| Some(Duration::minutes(count));
-        assert_eq!(parse_retry_after("120", noon()), minutes(2));
-        assert_eq!(parse_retry_after("0", noon()), minutes(0));
-        assert_eq!(parse_retry_after("99999999999999999999999", noon()), minutes(24 * 60));
-        assert_eq!(parse_retry_after("Tue, 10 Mar 2026 12:05:00 GMT", noon()), minutes(5));
-        assert_eq!(parse_retry_after("Tuesday, 10-Mar-26 12:05:00 GMT", noon()), minutes(5));
-        assert_eq!(parse_retry_after("Tue Mar 10 12:05:00 2026", noon()), minutes(5));
-        assert_eq!(parse_retry_after("Tue, 10 Mar 2026 11:00:00 GMT", noon()), minutes(0));
-        assert_eq!(parse_retry_after("Thu, 10 Mar 2050 11:00:00 GMT", noon()), minutes(24 * 60));
-        for nonsense in ["", "soon", "-5", "1.5", "Tue, 99 Mar 2026 12:05:00 GMT", "5 minutes"] {
-            assert_eq!(parse_retry_after(nonsense, noon()), None, "{nonsense}");
-        }
-    }
-
-    #[test]
     fn retry_after_makes_the_wait_longer_but_never_shorter_and_never_more_than_a_day() {
         let asking = |wait| TryResult::Answered { status: 503, retry_after: Some(wait) };
         assert_eq!(step(asking(Duration::minutes(7)), 1), NextStep::RetryAt(noon() + Duration::minutes(7)));
@@ -144,15 +113,6 @@ mod tests {
             };
             let wait = (at - noon()).num_milliseconds();
             prop_assert!((seconds * 800..=seconds * 1_200).contains(&wait), "{} ms", wait);
-        }
-
-        #[test]
-        fn nothing_a_receiver_answers_breaks_the_reading(text in any::<String>(), date in "[A-Za-z]{3,9}, ?[0-9]{1,3}[ -][A-Za-z]{3}[ -][0-9]{1,6} [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2} GMT") {
-            for text in [text, date] {
-                if let Some(wait) = parse_retry_after(&text, noon()) {
-                    prop_assert!(wait >= Duration::zero() && wait <= MAX_RETRY_AFTER);
-                }
-            }
         }
     }
 }

@@ -13,9 +13,9 @@ use reqwest::header::HeaderName;
 
 use self::line::{Call, Line};
 use super::{AlertProvider, AlertSource, Capabilities, LookUp, PulledPage, Submission, SubmitResult};
-use crate::domain::Secret;
 use crate::domain::endpoint::{valid_basic, valid_header};
 use crate::domain::gateway::valid_gateway;
+use crate::domain::{EndpointAuth, Secret};
 
 /// How avert is known to a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +51,19 @@ impl Credential {
         };
         checked.map_err(|error| format!("the credential cannot be sent: {} {}", error.field, error.message))
     }
+
+    /// The header that it is sent in.
+    fn auth(self) -> Option<EndpointAuth> {
+        match self {
+            Self::None => None,
+            Self::Basic { username, password } => Some(EndpointAuth::Basic { username, password }),
+            Self::Bearer(token) => {
+                let value = Secret::new(format!("Bearer {}", token.reveal()));
+                Some(EndpointAuth::Header { name: "Authorization".to_owned(), value })
+            }
+            Self::Header { name, value } => Some(EndpointAuth::Header { name, value }),
+        }
+    }
 }
 
 /// What an [`HttpProvider`] is made with.
@@ -85,7 +98,7 @@ impl HttpProvider {
         let HttpOptions { url, insecure_http, credential, capabilities, timeout } = options;
         let base = valid_gateway(&url, insecure_http).map_err(|error| format!("the gateway's url {error}"))?;
         credential.check()?;
-        let line = Line::new(&credential, timeout)?;
+        let line = Line::new(credential.auth().as_ref(), timeout)?;
         Ok(Self { base, capabilities, line })
     }
 }

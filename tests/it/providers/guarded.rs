@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use avert::circuit::CircuitLimits;
+use avert::outbound::circuit::CircuitLimits;
 use avert::providers::simulator::{Fault, FaultRates};
 use avert::providers::{AlertProvider, Capabilities, Declined, Doubt, GuardLimits, Guarded, LookUp, Simulator, SubmitResult};
 use chrono::TimeDelta;

@@ -1,7 +1,7 @@
-//! A circuit: after some failures in a row it opens for a pause, and nothing is tried; each further failure doubles the pause.
+//! The circuit breaker: after some failures in a row it opens for a pause, and nothing is attempted; each further failure doubles the pause.
 //!
-//! Shared by the two rooms that call others: each endpoint of `webhooks` and each gateway of `providers` has one. It only reckons; who
-//! lets how much through while it proves itself again is up to them.
+//! Each endpoint of `webhooks` and each gateway of `providers` has one. It only reckons; who lets how much through while it proves itself
+//! again is up to them.
 
 use chrono::Duration;
 
