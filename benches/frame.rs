@@ -132,7 +132,7 @@ impl Desk {
             clock,
             alert_json: Arc::new(|_, _| String::new()),
             operator: false,
-            own_credentials: None,
+            credentials: false,
             kept: Kept::default(),
             size: SIZE,
         };

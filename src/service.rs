@@ -1,6 +1,6 @@
 //! The seam of the house: what a console or a command asks of a service, in this process or across HTTP.
 //!
-//! One trait for each capability. [`Alerts`] is the interface itself and always there; the others are what an avert offers beyond it. A
+//! One trait for each capability, whose methods say whether they read or write. [`Alerts`] is the interface itself and always there; the others are what an avert offers beyond it. A
 //! handle is bound to one caller when it is made, so no method takes an organization. A [`Deployment`] holds what there is.
 
 use std::sync::Arc;
@@ -62,6 +62,9 @@ pub enum ServiceError {
     /// A decision did not leave: the service that it was meant for cannot be reached. It can be given again without a doubt.
     #[error("the service cannot answer: {0}; nothing was sent")]
     NotSent(String),
+    /// A write by way of a deployment that is only read. Nothing was done.
+    #[error("this deployment is opened read-only: nothing is sent or changed from here")]
+    ReadOnly,
 }
 
 fn list(errors: &[FieldError]) -> String {
@@ -77,119 +80,156 @@ pub struct ResolveRequest {
     pub idempotency_key: Option<String>,
 }
 
-/// The interface: list, get, resolve.
-#[async_trait]
-pub trait Alerts: Send + Sync {
-    /// One page of the alerts that match, in order, with the exact total.
-    async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError>;
+/// Read-only proxy of a capability: reads pass, writes are refused before anything of them happens.
+pub struct ReadOnly<T: ?Sized>(Arc<T>);
 
-    /// One alert with its current outcome.
-    async fn get(&self, id: AlertId) -> Result<Alert, ServiceError>;
+/// Declares a capability: a trait whose methods are asynchronous and may fail, each a `read` or a `write`. From that one word follows what
+/// [`ReadOnly`] does with it: there is no write that it could forget.
+macro_rules! capability {
+    (
+        $(#[$about:meta])*
+        pub trait $capability:ident {
+            $($(#[$doc:meta])* $access:ident fn $method:ident(&self $(, $argument:ident: $kind:ty)*) -> $answer:ty;)+
+        }
+    ) => {
+        $(#[$about])*
+        #[async_trait]
+        pub trait $capability: Send + Sync {
+            $($(#[$doc])* async fn $method(&self $(, $argument: $kind)*) -> Result<$answer, ServiceError>;)+
+        }
 
-    /// Records a resolution and returns the alert with its outcome. Final.
-    async fn resolve(&self, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError>;
+        #[async_trait]
+        impl<T: $capability + ?Sized> $capability for ReadOnly<T> {
+            $(async fn $method(&self $(, $argument: $kind)*) -> Result<$answer, ServiceError> {
+                capability!(@$access self $method $($argument)*)
+            })+
+        }
+    };
+    (@read $this:tt $method:ident $($argument:ident)*) => { $this.0.$method($($argument),*).await };
+    (@write $this:tt $method:ident $($argument:ident)*) => {{
+        let _ = ($($argument,)*);
+        Err(ServiceError::ReadOnly)
+    }};
 }
 
-/// Bringing alerts in.
-#[async_trait]
-pub trait Intake: Send + Sync {
-    /// Takes alerts in; each is kept or rejected by itself.
-    async fn ingest(&self, rows: Vec<IncomingAlert>, options: IngestOptions) -> Result<IngestReport, ServiceError>;
+capability! {
+    /// The interface: list, get, resolve.
+    pub trait Alerts {
+        /// One page of the alerts that match, in order, with the exact total.
+        read fn list(&self, query: &AlertQuery) -> Page<Alert>;
 
-    /// The companies of the organization with their enrollments: the default ones, and those that alerts have named.
-    async fn companies(&self) -> Result<Vec<Company>, ServiceError>;
+        /// One alert with its current outcome.
+        read fn get(&self, id: AlertId) -> Alert;
+
+        /// Records a resolution and returns the alert with its outcome. Final.
+        write fn resolve(&self, id: AlertId, request: ResolveRequest) -> Alert;
+    }
 }
 
-/// Webhook endpoints, and the deliveries to them.
-#[async_trait]
-pub trait Webhooks: Send + Sync {
-    /// The endpoints of the organization, oldest first.
-    async fn endpoints(&self) -> Result<Vec<Endpoint>, ServiceError>;
+capability! {
+    /// Bringing alerts in.
+    pub trait Intake {
+        /// Takes alerts in; each is kept or rejected by itself.
+        write fn ingest(&self, rows: Vec<IncomingAlert>, options: IngestOptions) -> IngestReport;
 
-    /// Adds an endpoint.
-    async fn add_endpoint(&self, endpoint: NewEndpoint) -> Result<Endpoint, ServiceError>;
-
-    /// Changes an endpoint: its address, its credential, whether anything is sent there.
-    async fn change_endpoint(&self, id: EndpointId, change: EndpointChange) -> Result<Endpoint, ServiceError>;
-
-    /// Removes an endpoint with its credential. What was delivered there can still be read.
-    async fn remove_endpoint(&self, id: EndpointId) -> Result<(), ServiceError>;
-
-    /// Sends a test event, an `alert.created` of a made-up alert, at once and once, whether or not the endpoint is disabled. The delivery
-    /// with its one attempt.
-    async fn test_endpoint(&self, id: EndpointId) -> Result<DeliveryLog, ServiceError>;
-
-    /// A page of deliveries, newest first.
-    async fn deliveries(&self, filter: DeliveryFilter) -> Result<DeliveryPage, ServiceError>;
-
-    /// One delivery with its attempts.
-    async fn delivery(&self, id: DeliveryId) -> Result<DeliveryLog, ServiceError>;
-
-    /// Sends a delivery again, whatever became of it; the gaps between attempts begin anew.
-    async fn redeliver(&self, id: DeliveryId) -> Result<Delivery, ServiceError>;
-
-    /// Sends every delivery to an endpoint again that was given up: exhausted, or cancelled with the endpoint. How many there are.
-    async fn redeliver_exhausted(&self, endpoint: EndpointId) -> Result<u64, ServiceError>;
+        /// The companies of the organization with their enrollments: the default ones, and those that alerts have named.
+        read fn companies(&self) -> Vec<Company>;
+    }
 }
 
-/// Who may come in to an organization: its API keys and client credentials.
-#[async_trait]
-pub trait Credentials: Send + Sync {
-    /// Ids of the credentials that this very service is spoken to with.
-    fn in_use(&self) -> Vec<String>;
+capability! {
+    /// Webhook endpoints, and the deliveries to them.
+    pub trait Webhooks {
+        /// The endpoints of the organization, oldest first.
+        read fn endpoints(&self) -> Vec<Endpoint>;
 
-    /// All credentials of the organization.
-    async fn credentials(&self) -> Result<CredentialList, ServiceError>;
+        /// Adds an endpoint.
+        write fn add_endpoint(&self, endpoint: NewEndpoint) -> Endpoint;
 
-    /// Creates a credential. The secret is in the answer and nowhere else, ever.
-    async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError>;
+        /// Changes an endpoint: its address, its credential, whether anything is sent there.
+        write fn change_endpoint(&self, id: EndpointId, change: EndpointChange) -> Endpoint;
 
-    /// Revokes a credential at once, a client's tokens with it. A key is known by its id, whatever its scope.
-    async fn revoke_credential(&self, kind: CredentialKind, id: &str) -> Result<Revoked, ServiceError>;
+        /// Removes an endpoint with its credential. What was delivered there can still be read.
+        write fn remove_endpoint(&self, id: EndpointId) -> ();
+
+        /// Sends a test event, an `alert.created` of a made-up alert, at once and once, whether or not the endpoint is disabled. The delivery
+        /// with its one attempt.
+        write fn test_endpoint(&self, id: EndpointId) -> DeliveryLog;
+
+        /// A page of deliveries, newest first.
+        read fn deliveries(&self, filter: DeliveryFilter) -> DeliveryPage;
+
+        /// One delivery with its attempts.
+        read fn delivery(&self, id: DeliveryId) -> DeliveryLog;
+
+        /// Sends a delivery again, whatever became of it; the gaps between attempts begin anew.
+        write fn redeliver(&self, id: DeliveryId) -> Delivery;
+
+        /// Sends every delivery to an endpoint again that was given up: exhausted, or cancelled with the endpoint. How many there are.
+        write fn redeliver_exhausted(&self, endpoint: EndpointId) -> u64;
+    }
 }
 
-/// Attempts to resolve that have not ended: is the decision with the network or not?
-#[async_trait]
-pub trait Attempts: Send + Sync {
-    /// The attempts that are on their way, unknown or parked, oldest first.
-    async fn unsettled(&self) -> Result<Vec<UnsettledResolution>, ServiceError>;
+capability! {
+    /// Who may come in to an organization: its API keys and client credentials.
+    pub trait Credentials {
+        /// All credentials of the organization.
+        read fn credentials(&self) -> CredentialList;
 
-    /// Decides a parked attempt by a person's word: whether the network applied it. Final. The alert as it is then.
-    async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError>;
+        /// Creates a credential. The secret is in the answer and nowhere else, ever.
+        write fn create_credential(&self, kind: CredentialKind) -> CreatedCredential;
+
+        /// Revokes a credential at once, a client's tokens with it. A key is known by its id, whatever its scope.
+        write fn revoke_credential(&self, kind: CredentialKind, id: &str) -> Revoked;
+    }
 }
 
-/// The audit log.
-#[async_trait]
-pub trait Audit: Send + Sync {
-    /// Entries, newest first, before this number where one is given; at most `size`.
-    async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError>;
+capability! {
+    /// Attempts to resolve that have not ended: is the decision with the network or not?
+    pub trait Attempts {
+        /// The attempts that are on their way, unknown or parked, oldest first.
+        read fn unsettled(&self) -> Vec<UnsettledResolution>;
 
-    /// Checks every hash of the whole log, of all organizations.
-    async fn verify_audit(&self) -> Result<AuditState, ServiceError>;
+        /// Decides a parked attempt by a person's word: whether the network applied it. Final. The alert as it is then.
+        write fn settle_parked(&self, id: AttemptId, applied: bool) -> Alert;
+    }
 }
 
-/// Statistics of the organization's alerts.
-#[async_trait]
-pub trait Stats: Send + Sync {
-    /// Number of alerts, whatever their state.
-    async fn count_all(&self) -> Result<u64, ServiceError>;
+capability! {
+    /// The audit log.
+    pub trait Audit {
+        /// Entries, newest first, before this number where one is given; at most `size`.
+        read fn audit(&self, before: Option<u64>, size: u32) -> Vec<AuditEntry>;
 
-    /// How many alerts there are of each kind on each day.
-    async fn counts(&self) -> Result<Vec<Count>, ServiceError>;
-
-    /// What waits for an answer and lapses within so many hours: count and sum for each currency, largest count first.
-    async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError>;
+        /// Checks every hash of the whole log, of all organizations.
+        read fn verify_audit(&self) -> AuditState;
+    }
 }
 
-/// That something changes, and whether anything can.
-#[async_trait]
-pub trait Changes: Send + Sync {
-    /// Waits until something has changed after change number `after` (in this process or another one on the same data) and returns
-    /// the newest change number. `next_change(0)` returns at once on data that has ever changed.
-    async fn next_change(&self, after: u64) -> Result<u64, ServiceError>;
+capability! {
+    /// Statistics of the organization's alerts.
+    pub trait Stats {
+        /// Number of alerts, whatever their state.
+        read fn count_all(&self) -> u64;
 
-    /// Has the service find out whether it can write at all: the words of the error say what keeps it from that, such as a full disk.
-    async fn try_writing(&self) -> Result<(), ServiceError>;
+        /// How many alerts there are of each kind on each day.
+        read fn counts(&self) -> Vec<Count>;
+
+        /// What waits for an answer and lapses within so many hours: count and sum for each currency, largest count first.
+        read fn at_risk(&self, within_hours: u32) -> Vec<AtRisk>;
+    }
+}
+
+capability! {
+    /// That something changes, and whether anything can.
+    pub trait Changes {
+        /// Waits until something has changed after change number `after` (in this process or another one on the same data) and returns
+        /// the newest change number. `next_change(0)` returns at once on data that has ever changed.
+        read fn next_change(&self, after: u64) -> u64;
+
+        /// Has the service find out whether it can write at all: the words of the error say what keeps it from that, such as a full disk.
+        read fn try_writing(&self) -> ();
+    }
 }
 
 /// A service to talk to. What a deployment lacks is absent in the type.
@@ -204,12 +244,23 @@ pub struct Deployment {
     pub audit: Option<Arc<dyn Audit>>,
     pub stats: Option<Arc<dyn Stats>>,
     pub changes: Option<Arc<dyn Changes>>,
+    read_only: bool,
 }
 
 impl Deployment {
     /// The interface, and nothing beyond it.
     pub fn plain(alerts: Arc<dyn Alerts>) -> Self {
-        Self { alerts, intake: None, webhooks: None, credentials: None, attempts: None, audit: None, stats: None, changes: None }
+        Self {
+            alerts,
+            intake: None,
+            webhooks: None,
+            credentials: None,
+            attempts: None,
+            audit: None,
+            stats: None,
+            changes: None,
+            read_only: false,
+        }
     }
 
     /// Everything, by one handle.
@@ -226,6 +277,28 @@ impl Deployment {
             audit: Some(handle.clone()),
             stats: Some(handle.clone()),
             changes: Some(handle),
+            read_only: false,
         }
+    }
+
+    /// The same, and every write is refused.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        Self {
+            alerts: Arc::new(ReadOnly(self.alerts)),
+            intake: self.intake.map(|intake| Arc::new(ReadOnly(intake)) as _),
+            webhooks: self.webhooks.map(|webhooks| Arc::new(ReadOnly(webhooks)) as _),
+            credentials: self.credentials.map(|credentials| Arc::new(ReadOnly(credentials)) as _),
+            attempts: self.attempts.map(|attempts| Arc::new(ReadOnly(attempts)) as _),
+            audit: self.audit.map(|audit| Arc::new(ReadOnly(audit)) as _),
+            stats: self.stats.map(|stats| Arc::new(ReadOnly(stats)) as _),
+            changes: self.changes.map(|changes| Arc::new(ReadOnly(changes)) as _),
+            read_only: true,
+        }
+    }
+
+    /// Whether every write is refused.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
     }
 }

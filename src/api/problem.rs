@@ -179,7 +179,7 @@ impl From<ServiceError> for Problem {
         let code = match &error {
             ServiceError::InvalidResolution(errors) => return Self::of_fields(Code::InvalidResolution, errors.clone()),
             ServiceError::InvalidRequest(errors) => return Self::of_fields(Code::InvalidRequest, errors.clone()),
-            ServiceError::NotAuthorized(_) => Code::NotAuthorized,
+            ServiceError::NotAuthorized(_) | ServiceError::ReadOnly => Code::NotAuthorized,
             ServiceError::AlertNotFound(_) => Code::AlertNotFound,
             ServiceError::NotFound(_) => Code::NotFound,
             ServiceError::AlreadyResolved(_) => Code::AlertAlreadyResolved,
@@ -215,6 +215,7 @@ mod tests {
 
     #[rstest]
     #[case(ServiceError::NotAuthorized("x".into()), 403, "not_authorized")]
+    #[case(ServiceError::ReadOnly, 403, "not_authorized")]
     #[case(ServiceError::AlertNotFound(AlertId::generate()), 404, "alert_not_found")]
     #[case(ServiceError::NotFound("key x".into()), 404, "not_found")]
     #[case(ServiceError::AlreadyResolved(alert()), 409, "alert_already_resolved")]

@@ -75,7 +75,7 @@ fn code(error: &anyhow::Error) -> u8 {
 fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     if let Some(error) = cause.downcast_ref::<ServiceError>() {
         return Some(match error {
-            ServiceError::NotAuthorized(_) => 5,
+            ServiceError::NotAuthorized(_) | ServiceError::ReadOnly => 5,
             ServiceError::AlertNotFound(_) | ServiceError::NotFound(_) => 3,
             ServiceError::AlreadyResolved(_)
             | ServiceError::ResolutionInProgress
@@ -118,6 +118,7 @@ mod tests {
     #[case(ServiceError::NotFound("key abc".to_owned()), 3)]
     #[case(ServiceError::ResolutionInProgress, 4)]
     #[case(ServiceError::NotAuthorized("no".to_owned()), 5)]
+    #[case(ServiceError::ReadOnly, 5)]
     #[case(ServiceError::ProviderOutcomeUnknown("time-out".to_owned()), 6)]
     #[case(ServiceError::ProviderFailed("refused".to_owned()), 1)]
     #[case(ServiceError::InvalidRequest(Vec::new()), 2)]

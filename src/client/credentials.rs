@@ -105,6 +105,16 @@ impl Inner {
         }
     }
 
+    /// Ids of the credentials that the service is spoken to with.
+    fn credentials_in_use(&self) -> Vec<String> {
+        let own = match &self.access {
+            Access::ApiKey(key) => key_id(key.reveal()),
+            Access::Token(tokens) => Some(tokens.client_id()),
+        };
+        let operator = self.operator_key.as_ref().and_then(|key| key_id(key.reveal()));
+        own.into_iter().chain(operator).map(str::to_owned).collect()
+    }
+
     async fn credentials_of(&self, client: bool) -> Result<Vec<Credential>, ServiceError> {
         let rows: Rows<Shape> = read(&self.operator_get(path_of(client)).await?)?;
         rows.data.iter().map(|shape| shape.credential(client)).collect()
@@ -131,15 +141,6 @@ fn refused(answer: &Answer) -> ServiceError {
 
 #[async_trait]
 impl Credentials for Client {
-    fn in_use(&self) -> Vec<String> {
-        let own = match &self.inner.access {
-            Access::ApiKey(key) => key_id(key.reveal()).map(str::to_owned),
-            Access::Token(tokens) => Some(tokens.client_id().to_owned()),
-        };
-        let operator = self.inner.operator_key.as_ref().and_then(|key| key_id(key.reveal())).map(str::to_owned);
-        own.into_iter().chain(operator).collect()
-    }
-
     async fn credentials(&self) -> Result<CredentialList, ServiceError> {
         let inner = &self.inner;
         let index: Index = read(&inner.operator_get("").await?)?;
@@ -151,7 +152,8 @@ impl Credentials for Client {
         credentials.extend(inner.credentials_of(true).await?);
         let environment =
             if index.environment == Environment::Production.as_str() { Environment::Production } else { Environment::Sandbox };
-        Ok(CredentialList { organization: words_of_a_provider(&index.organization.name), environment, credentials })
+        let organization = words_of_a_provider(&index.organization.name);
+        Ok(CredentialList { organization, environment, credentials, in_use: inner.credentials_in_use() })
     }
 
     async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError> {

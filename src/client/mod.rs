@@ -115,8 +115,9 @@ impl Client {
     /// The deployment that this service is. Of what avert's own engine offers beyond the interface, keys and clients can be managed with
     /// an operator's key.
     pub fn deployment(&self) -> Deployment {
-        let credentials = self.inner.operator_key.is_some().then(|| Arc::new(self.clone()) as Arc<dyn Credentials>);
-        Deployment { credentials, ..Deployment::plain(Arc::new(self.clone())) }
+        let mut deployment = Deployment::plain(Arc::new(self.clone()));
+        deployment.credentials = self.inner.operator_key.is_some().then(|| Arc::new(self.clone()) as Arc<dyn Credentials>);
+        deployment
     }
 }
 

@@ -63,8 +63,8 @@ pub struct Parts {
     pub alert_json: AlertJson,
     /// Whether the service tells of changes and of more than the interface does.
     pub operator: bool,
-    /// Ids of the credentials that the service is spoken to with; `None` where keys and clients cannot be managed from here.
-    pub own_credentials: Option<Vec<String>>,
+    /// Whether keys and clients can be managed from here.
+    pub credentials: bool,
     /// What was kept.
     pub kept: Kept,
     /// Columns and rows of the terminal.
@@ -130,7 +130,7 @@ pub struct App {
 impl App {
     /// The application as it was left, and what has to be asked first.
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
-        let Parts { place, settings, theme, clock, alert_json, operator, own_credentials, kept, size } = parts;
+        let Parts { place, settings, theme, clock, alert_json, operator, credentials, kept, size } = parts;
         let now = clock.now();
         let area = Rect::new(0, 0, size.0, size.1);
         let mut queue = Queue::new(&kept.layout, &kept.views, operator, area, now);
@@ -149,7 +149,7 @@ impl App {
             kept: Layout { screen: Some(screen.name().to_owned()), ..queue.kept() },
             screen,
             queue,
-            settings_screen: Settings::new(own_credentials),
+            settings_screen: Settings::new(credentials),
             unwritten: None,
             write_due: operator.then_some(now),
             decisions: Decisions::default(),

@@ -18,7 +18,7 @@ use super::app::{App, Kept, Parts};
 use super::effects::{Effect, Runner};
 use super::lean::LeanBackend;
 use super::message::Message;
-use super::session::{ConsoleError, Session};
+use super::session::{ConsoleError, Place, Session};
 use super::terminal::{FrameWriter, Guard, Keys};
 use super::theme::Theme;
 use crate::desk::Desk;
@@ -190,19 +190,11 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let (_reader, mut keys) = Keys::read();
     let (sender, mut messages) = mpsc::unbounded_channel();
     let operator = deployment.changes.is_some();
-    let own_credentials = deployment.credentials.as_ref().map(|credentials| credentials.in_use());
+    let credentials = deployment.credentials.is_some();
+    let place = Place { read_only: deployment.is_read_only(), ..place };
     let mut runner = Runner::new(deployment, desk, sender.clone());
-    let parts = Parts {
-        place,
-        settings,
-        theme,
-        clock: clock.clone(),
-        alert_json,
-        operator,
-        own_credentials,
-        kept,
-        size: (size.width, size.height),
-    };
+    let parts =
+        Parts { place, settings, theme, clock: clock.clone(), alert_json, operator, credentials, kept, size: (size.width, size.height) };
     let (mut app, first) = App::new(parts);
     let mut screen = Screen { terminal, writer, guard, title };
 

@@ -41,7 +41,7 @@ pub struct Place {
     pub environment: Environment,
     /// A throwaway engine with made-up alerts.
     pub demo: bool,
-    /// Nothing may be sent from here.
+    /// Nothing may be sent from here: the deployment refuses it, and says so.
     pub read_only: bool,
     /// In whose words decisions are given.
     pub dialect: Dialect,

@@ -161,4 +161,6 @@ pub struct CredentialList {
     pub environment: Environment,
     /// Keys, then clients, each oldest first; revoked ones too.
     pub credentials: Vec<Credential>,
+    /// Ids of those that this very service is spoken to with.
+    pub in_use: Vec<String>,
 }

@@ -9,11 +9,6 @@ use crate::service::{Credentials, ServiceError};
 
 #[async_trait]
 impl Credentials for ActingEngine {
-    fn in_use(&self) -> Vec<String> {
-        // In this process nothing but the process itself lets one in.
-        Vec::new()
-    }
-
     async fn credentials(&self) -> Result<CredentialList, ServiceError> {
         let keys = self.keys().await?.into_iter().map(Credential::from);
         let clients = self.clients().await?.into_iter().map(Credential::from);
@@ -21,6 +16,8 @@ impl Credentials for ActingEngine {
             organization: self.caller.organization.organization.name.clone(),
             environment: self.engine.settings().environment,
             credentials: keys.chain(clients).collect(),
+            // In this process nothing but the process itself lets one in.
+            in_use: Vec::new(),
         })
     }
 

@@ -20,6 +20,7 @@ mod organizations;
 mod peers;
 mod protocol;
 mod providers;
+mod read_only;
 mod readme;
 mod sentences;
 mod settings;

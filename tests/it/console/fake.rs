@@ -312,14 +312,11 @@ impl Changes for Fake {
 
 #[async_trait]
 impl Credentials for Fake {
-    fn in_use(&self) -> Vec<String> {
-        self.own.lock().unwrap().clone()
-    }
-
     async fn credentials(&self) -> Result<CredentialList, ServiceError> {
         self.up()?;
         let credentials = self.credentials.lock().unwrap().clone();
-        Ok(CredentialList { organization: "acme-eu".to_owned(), environment: Environment::Production, credentials })
+        let in_use = self.own.lock().unwrap().clone();
+        Ok(CredentialList { organization: "acme-eu".to_owned(), environment: Environment::Production, credentials, in_use })
     }
 
     async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError> {

@@ -82,7 +82,7 @@ impl Going {
             clock: clock.clone(),
             alert_json: Arc::new(|_, _| String::new()),
             operator: true,
-            own_credentials: Some(Vec::new()),
+            credentials: true,
             kept: Kept::default(),
             size: (120, 40),
         };

@@ -1,14 +1,15 @@
 //! From a decision to its proof, by keys alone.
 
-use avert::console::effects::{Effect, Keep};
+use avert::console::effects::{Effect, Keep, perform};
+use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertStatus, Outcome, OutcomeId, Provider};
-use avert::service::ServiceError;
+use avert::domain::{Alert, AlertStatus, AttemptId, CredentialKind, KeyScope, Outcome, OutcomeId, Provider, Resolution};
+use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 use std::time::Duration as Wait;
 
-use super::fake::{Fate, morning, refunded_sibling};
+use super::fake::{Fake, Fate, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
 use avert::console::message::Message;
 use crossterm::event::Event;
@@ -344,6 +345,26 @@ fn a_read_only_place_opens_no_form() {
 
     assert!(rig.screen().contains("READ-ONLY"));
     assert_eq!(rig.sent(), 0);
+}
+
+#[tokio::test]
+async fn what_a_read_only_console_sends_all_the_same_is_refused_below_it() {
+    let service = Fake::with(morning(clock().now()), clock());
+    let below = service.deployment().read_only();
+    let id = morning(clock().now())[0].id;
+    let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    let key = CredentialKind::Key(KeyScope::Alerts);
+
+    let sent = perform(&below, Effect::Resolve(1, id, ResolveRequest { resolution, idempotency_key: None })).await;
+    let word = perform(&below, Effect::Settle(AttemptId::generate(), id, true)).await;
+    let created = perform(&below, Effect::CreateCredential(key)).await;
+    let revoked = perform(&below, Effect::RevokeCredential(key, "4fGx81kPq2Z".to_owned())).await;
+
+    assert!(matches!(sent, Some(Message::Resolved(1, Err(ServiceError::ReadOnly)))), "{sent:?}");
+    assert!(matches!(word, Some(Message::Settled(_, true, Err(ServiceError::ReadOnly)))), "{word:?}");
+    assert!(matches!(created, Some(Message::CredentialCreated(Err(ServiceError::ReadOnly)))), "{created:?}");
+    assert!(matches!(revoked, Some(Message::CredentialRevoked(_, _, Err(ServiceError::ReadOnly)))), "{revoked:?}");
+    assert!(service.resolutions.lock().unwrap().is_empty() && service.settled.lock().unwrap().is_empty());
 }
 
 #[test]

@@ -90,6 +90,7 @@ impl Made {
             service.set_down(Some(avert::service::ServiceError::Unavailable("the database is busy".to_owned())));
         }
         let deployment = self.deployment.unwrap_or_else(|| if self.operator { service.deployment() } else { service.plain_deployment() });
+        let deployment = if self.place.read_only { deployment.read_only() } else { deployment };
         let zone = Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap());
         let parts = Parts {
             place: self.place,
@@ -98,7 +99,7 @@ impl Made {
             clock: clock.clone(),
             alert_json: Arc::new(|alert, _| format!("{{\"providerId\":\"{}\"}}", alert.provider_id)),
             operator: deployment.changes.is_some(),
-            own_credentials: deployment.credentials.as_ref().map(|credentials| credentials.in_use()),
+            credentials: deployment.credentials.is_some(),
             kept: self.kept,
             size: self.size,
         };

@@ -39,26 +39,26 @@ pub struct Settings {
     pub arrived: Option<CreatedCredential>,
     /// Rows that are scrolled away and rows there are room for, as the last frame found.
     pub window: Cell<(usize, usize)>,
-    /// Ids of the credentials that this console itself uses; `None` where keys and clients cannot be managed from here.
-    own: Option<Vec<String>>,
+    /// Whether keys and clients can be managed from here.
+    offered: bool,
     cursor: Option<String>,
     refresh_due: Option<Timestamp>,
 }
 
 impl Settings {
     /// The screen, nothing asked for yet.
-    pub fn new(own: Option<Vec<String>>) -> Self {
-        Self { own, ..Self::default() }
+    pub fn new(offered: bool) -> Self {
+        Self { offered, ..Self::default() }
     }
 
     /// Whether keys and clients can be managed from here.
     pub fn is_offered(&self) -> bool {
-        self.own.is_some()
+        self.offered
     }
 
     /// Whether this console itself is known to the service by this credential.
     pub fn is_own(&self, credential: &Credential) -> bool {
-        self.own.as_ref().is_some_and(|own| own.contains(&credential.id))
+        self.list.loaded().is_some_and(|list| list.in_use.contains(&credential.id))
     }
 
     /// The rows: those that work, the newest first, then the revoked ones, the last revoked first.
@@ -165,8 +165,9 @@ mod tests {
     }
 
     fn screen(credentials: Vec<Credential>) -> Settings {
-        let mut settings = Settings::new(Some(vec!["own".to_owned()]));
-        settings.listed(Ok(CredentialList { organization: "acme".to_owned(), environment: Environment::Sandbox, credentials }), now());
+        let mut settings = Settings::new(true);
+        let (organization, environment, in_use) = ("acme".to_owned(), Environment::Sandbox, vec!["own".to_owned()]);
+        settings.listed(Ok(CredentialList { organization, environment, credentials, in_use }), now());
         settings
     }
 
@@ -210,6 +211,6 @@ mod tests {
 
     #[test]
     fn nothing_is_asked_where_keys_cannot_be_managed() {
-        assert!(Settings::new(None).settle(now()).is_empty());
+        assert!(Settings::new(false).settle(now()).is_empty());
     }
 }

@@ -1,0 +1,109 @@
+//! A deployment that is opened read-only: whoever asks it, each write of each capability is refused, and each read passes.
+
+use std::collections::BTreeSet;
+
+use avert::domain::resolution::Decision;
+use avert::domain::{
+    AlertQuery, AttemptId, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Resolution,
+    Secret,
+};
+use avert::engine::ActingEngine;
+use avert::service::{Credentials, Deployment, ResolveRequest, ServiceError, Webhooks};
+
+use crate::support::alerts::{NOON, open_alert};
+use crate::support::clock::ManualClock;
+use crate::support::engine::{acting, bring_in, deliveries_of, engine_on, incoming, network};
+
+/// The methods that the seam declares to be a `read` or a `write`.
+fn declared(access: &str) -> BTreeSet<&'static str> {
+    let lines = include_str!("../../src/service.rs").lines();
+    let methods = lines.filter_map(|line| line.trim_start().strip_prefix(access)?.strip_prefix(" fn ")?.split_once('('));
+    methods.map(|(name, _)| name).collect()
+}
+
+/// All that a write could change, in one text.
+async fn data(engine: &ActingEngine) -> String {
+    let whole = Deployment::whole(std::sync::Arc::new(engine.clone()));
+    let alerts = whole.alerts.list(&AlertQuery::default()).await;
+    let audit = whole.audit.unwrap().audit(None, 1_000).await;
+    let deliveries = engine.deliveries(DeliveryFilter { size: 1_000, ..DeliveryFilter::default() }).await;
+    format!("{alerts:?} {audit:?} {deliveries:?} {:?} {:?}", engine.endpoints().await, engine.credentials().await)
+}
+
+#[tokio::test]
+async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
+    let acting = acting(&engine).await;
+    let new = |path: &str| NewEndpoint {
+        url: format!("http://127.0.0.1:9/{path}"),
+        auth: EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") },
+        signing: None,
+    };
+    let endpoint = acting.add_endpoint(new("there")).await.unwrap().id;
+    let alert = open_alert("P-1");
+    bring_in(&acting, [alert.clone()]).await;
+    let delivery = deliveries_of(&acting, alert.id).await[0].id;
+    let kind = CredentialKind::Key(KeyScope::Alerts);
+    let key = acting.create_credential(kind).await.unwrap().credential.id;
+    let before = data(&acting).await;
+
+    let caller = acting.caller().clone();
+    let (whole, shown) = (engine.deployment(caller.clone()), engine.deployment(caller).read_only());
+    assert!(shown.is_read_only() && !whole.is_read_only());
+    let (mut writes, mut reads) = (BTreeSet::new(), BTreeSet::new());
+    macro_rules! of {
+        ($deployment:ident alerts) => {
+            $deployment.alerts
+        };
+        ($deployment:ident $capability:ident) => {
+            $deployment.$capability.as_ref().unwrap()
+        };
+    }
+    macro_rules! refused {
+        ($capability:ident.$method:ident($($argument:expr),*)) => {
+            writes.insert(stringify!($method));
+            assert_eq!(of!(shown $capability).$method($($argument),*).await, Err(ServiceError::ReadOnly));
+        };
+    }
+    macro_rules! passes {
+        ($capability:ident.$method:ident($($argument:expr),*)) => {
+            reads.insert(stringify!($method));
+            let answer = of!(shown $capability).$method($($argument),*).await;
+            assert!(answer.is_ok(), "{answer:?}");
+            assert_eq!(answer, of!(whole $capability).$method($($argument),*).await);
+        };
+    }
+
+    let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+    refused!(alerts.resolve(alert.id, ResolveRequest { resolution, idempotency_key: None }));
+    refused!(intake.ingest(vec![incoming(open_alert("P-2"))], IngestOptions { events: true }));
+    refused!(webhooks.add_endpoint(new("new")));
+    refused!(webhooks.change_endpoint(endpoint, EndpointChange { enabled: Some(false), ..EndpointChange::default() }));
+    refused!(webhooks.test_endpoint(endpoint));
+    refused!(webhooks.redeliver(delivery));
+    refused!(webhooks.redeliver_exhausted(endpoint));
+    refused!(webhooks.remove_endpoint(endpoint));
+    refused!(credentials.create_credential(kind));
+    refused!(credentials.revoke_credential(kind, &key));
+    refused!(attempts.settle_parked(AttemptId::generate(), true));
+
+    passes!(alerts.list(&AlertQuery::default()));
+    passes!(alerts.get(alert.id));
+    passes!(intake.companies());
+    passes!(webhooks.endpoints());
+    passes!(webhooks.deliveries(DeliveryFilter::default()));
+    passes!(webhooks.delivery(delivery));
+    passes!(credentials.credentials());
+    passes!(attempts.unsettled());
+    passes!(audit.audit(None, 10));
+    passes!(audit.verify_audit());
+    passes!(stats.count_all());
+    passes!(stats.counts());
+    passes!(stats.at_risk(24));
+    passes!(changes.next_change(0));
+    passes!(changes.try_writing());
+
+    assert_eq!((writes, reads), (declared("write"), declared("read")), "each one is tried");
+    assert_eq!(data(&acting).await, before, "what passes changes nothing");
+}
