@@ -1,40 +1,37 @@
-//! The application: what is shown and what happens to it. [`App::update`] takes one message and says what is to be done; it never waits.
+//! The application: clock, size, the screens, and the dialogs that lie over them. [`App::update`] routes one message and says what is to be
+//! done; it never waits.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
-use chrono::{Duration, Timelike};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::layout::Rect;
 
+use super::areas::SMALLEST;
+use super::context::AppContext;
 use super::decisions::Decisions;
+use super::dialog::{Dialog, Order, Outcome};
+use super::dialogs;
+use super::dialogs::leave::Leave;
 use super::effects::{Effect, Keep};
-use super::hits::Hits;
-use super::keymap::{Action, Context, Key};
-use super::look::Look;
-use super::message::{Answer, Message};
-use super::mouse::Mouse;
-use super::overlays::Overlay;
-use super::screens::filter_form::FilterForm;
-use super::screens::help::Help;
-use super::screens::prompt::{Prompt, Purpose};
-use super::screens::queue::Queue;
-use super::screens::queue::layout::SMALLEST;
-use super::screens::resolve_form::Choice;
-use super::screens::settings::Settings;
-use super::screens::views_menu;
+use super::keymap::{Action, Context};
+use super::message::Message;
+use super::resolving;
+use super::screen::Keys;
+use super::screens::queue::state::Queue;
+use super::screens::settings::state::Settings;
+use super::screens::{ScreenName, Screens};
 use super::session::{AlertJson, ConsoleSettings, Place};
 use super::theme::Theme;
-use super::toasts::{Toasts, Tone};
+use super::times::until_next_minute;
+use super::toasts::{NoteLine, Toasts, Tone, warning_lines};
 use super::unsettled::Unsettled;
-use super::widgets::menu;
-use super::widgets::text_input::Typed;
+use super::views::Views;
+use super::widgets::click_targets::ClickTargets;
+use super::write_check::WriteCheck;
 use crate::desk::{Draft, Layout, SavedView};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertId, Timestamp};
 use crate::service::ServiceError;
-
-/// How soon it is tried again whether the service can write, while it cannot.
-const WRITE_AGAIN: Duration = Duration::seconds(5);
 
 /// What the desk had kept when the console was opened.
 #[derive(Debug, Clone, Default)]
@@ -71,58 +68,21 @@ pub struct Parts {
     pub size: (u16, u16),
 }
 
-/// The screens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScreenName {
-    /// Alerts and their answers.
-    Queue,
-    /// Keys and clients, and what the console is set to.
-    Settings,
-}
-
-impl ScreenName {
-    /// Every screen, in the order of the header, with the name it is kept under, the word for it and what goes to it.
-    pub const ALL: [(Self, &'static str, &'static str, Action); 2] =
-        [(Self::Queue, "queue", "Queue", Action::ShowQueue), (Self::Settings, "settings", "Settings", Action::ShowSettings)];
-
-    fn kept(name: Option<&str>) -> Self {
-        Self::ALL.iter().find(|(_, kept, ..)| Some(*kept) == name).map_or(Self::Queue, |(screen, ..)| *screen)
-    }
-
-    fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(screen, ..)| *screen == self).map_or("", |(_, kept, ..)| kept)
-    }
-}
-
 /// The application.
 pub struct App {
-    pub(super) place: Place,
-    pub(super) settings: ConsoleSettings,
-    pub(super) theme: Theme,
+    pub(super) cx: AppContext,
     clock: SharedClock,
-    alert_json: AlertJson,
-    pub(super) now: Timestamp,
     pub(super) area: Rect,
-    pub(super) screen: ScreenName,
-    pub(super) queue: Queue,
-    pub(super) settings_screen: Settings,
-    /// Since when nothing can be written at the service, and why.
-    pub(super) unwritten: Option<(Timestamp, ServiceError)>,
-    write_due: Option<Timestamp>,
-    pub(super) decisions: Decisions,
-    pub(super) unsettled: Unsettled,
-    pub(super) operator: bool,
-    pub(super) overlay: Option<Overlay>,
-    pub(super) toasts: Toasts,
-    pub(super) mouse: Mouse,
-    pub(super) hits: Hits,
-    pub(super) views: Vec<SavedView>,
-    /// The view that was deleted last, and where it stood.
-    pub(super) deleted_view: Option<(usize, SavedView)>,
-    /// Leaving as soon as what is with the service has come back.
-    pub(super) leaving: bool,
-    pub(super) drafts: HashMap<AlertId, Draft>,
-    pub(super) last_change: u64,
+    more_notes: u16,
+    pub(super) screens: Screens,
+    /// What lies over the screen; the last one is on top and has the input.
+    pub(super) dialogs: Vec<Box<dyn Dialog>>,
+    /// What is to lie over the screen next.
+    waiting: VecDeque<Box<dyn Dialog>>,
+    /// Whether the console has the mouse.
+    pub(super) has_mouse: bool,
+    /// What can be clicked around the screen.
+    pub(super) targets: ClickTargets<Action>,
     kept: Layout,
     dirty: bool,
 }
@@ -131,45 +91,46 @@ impl App {
     /// The application as it was left, and what has to be asked first.
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
         let Parts { place, settings, theme, clock, alert_json, operator, credentials, kept, size } = parts;
-        let now = clock.now();
-        let area = Rect::new(0, 0, size.0, size.1);
-        let mut queue = Queue::new(&kept.layout, &kept.views, operator, area, now);
+        let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
+        let views = Views::of(kept.views);
+        let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
         let mut effects = queue.start(now);
-        effects.extend(queue.settle(now));
-        let screen = ScreenName::kept(kept.layout.screen.as_deref());
+        effects.extend(queue.run_due(now));
+        let current = ScreenName::kept(kept.layout.screen.as_deref());
         let mut app = Self {
-            mouse: Mouse::new(settings.mouse),
-            place,
-            settings,
-            theme,
+            has_mouse: settings.mouse,
+            cx: AppContext {
+                place,
+                settings,
+                theme,
+                alert_json,
+                operator,
+                now,
+                covered: false,
+                leaving: false,
+                decisions: Decisions::default(),
+                unsettled: Unsettled::default(),
+                drafts: kept.drafts,
+                views,
+                toasts: Toasts::default(),
+                writes: WriteCheck::from(operator.then_some(now)),
+            },
             clock,
-            alert_json,
-            now,
             area,
-            kept: Layout { screen: Some(screen.name().to_owned()), ..queue.kept() },
-            screen,
-            queue,
-            settings_screen: Settings::new(credentials),
-            unwritten: None,
-            write_due: operator.then_some(now),
-            decisions: Decisions::default(),
-            unsettled: Unsettled::default(),
-            operator,
-            overlay: None,
-            toasts: Toasts::default(),
-            hits: Hits::default(),
-            views: kept.views,
-            deleted_view: None,
-            leaving: false,
-            drafts: kept.drafts,
-            last_change: 0,
+            more_notes: 0,
+            screens: Screens { current, queue, settings: Settings::new(credentials) },
+            dialogs: Vec::new(),
+            waiting: VecDeque::new(),
+            targets: ClickTargets::default(),
+            kept: Layout::default(),
             dirty: true,
         };
+        app.kept = app.layout();
         if operator {
-            app.unsettled.changed(now);
+            app.cx.unsettled.changed(now);
         }
         for trouble in kept.troubles {
-            app.tell(Tone::Bad, trouble);
+            app.cx.tell(Tone::Bad, trouble);
         }
         (app, effects)
     }
@@ -180,130 +141,146 @@ impl App {
         if matches!(&message, Message::Input(Event::Mouse(mouse)) if mouse.kind == MouseEventKind::Moved) {
             return Vec::new();
         }
-        self.now = self.clock.now();
+        self.cx.now = self.clock.now();
         self.dirty = true;
         let mut effects = match message {
             Message::Input(event) => self.input(event),
+            message => self.deliver(message),
+        };
+        effects.extend(self.run_due());
+        effects
+    }
+
+    /// Hands a message to whoever it is for: open dialogs hear of everything, then the application or one screen takes it.
+    fn deliver(&mut self, message: Message) -> Vec<Effect> {
+        let cx = &mut self.cx;
+        let heard: Outcome = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
+        let outcome = match message {
             Message::Tick => Vec::new(),
-            Message::Suspend => vec![Effect::Suspend],
-            Message::Page(ticket, answer) => {
-                self.queue.page(ticket, answer, self.now);
-                self.news_for_form();
+            Message::Suspend => vec![Effect::Suspend.into()],
+            Message::DeskFailed(words) => {
+                cx.tell(Tone::Bad, format!("This could not be kept on the desk: {words}"));
                 Vec::new()
             }
-            Message::Counted(listing, answer) => {
-                self.queue.counted(listing, answer);
-                Vec::new()
-            }
-            Message::CountedAll(answer) => {
-                self.queue.all.answer(answer);
-                Vec::new()
-            }
-            Message::AtRisk(answer) => {
-                self.queue.at_risk.answer(answer);
-                Vec::new()
-            }
-            Message::Alert(_, answer) => self.took_alert(answer),
-            Message::Deliveries(id, answer) => {
-                if self.queue.facts.alert == Some(id) {
-                    self.queue.facts.deliveries.answer(answer);
-                }
-                Vec::new()
-            }
-            Message::SameCard(id, answer) => {
-                self.queue.take_same_card(id, answer);
-                self.news_for_form();
-                Vec::new()
-            }
-            Message::Changed(answer) => self.changed(answer),
-            Message::Resolved(key, answer) => self.resolved(key, answer),
-            Message::LookedUp(key, answer) => self.looked_up(key, answer),
-            Message::Credentials(answer) => {
-                self.listed_credentials(answer);
-                Vec::new()
-            }
-            Message::CredentialCreated(answer) => {
-                self.credential_created(answer);
-                Vec::new()
-            }
-            Message::CredentialRevoked(kind, id, answer) => {
-                self.credential_revoked(kind, &id, answer);
+            Message::Resolved(key, answer) => resolving::answered(key, answer, cx),
+            Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
+            Message::Settled(id, applied, answer) => resolving::settled(id, applied, answer, cx),
+            Message::Unsettled(answer) => {
+                resolving::listed_unsettled(answer, cx);
                 Vec::new()
             }
             Message::Written(answer) => {
-                self.written(answer);
+                if cx.writes.answered(answer, cx.now) {
+                    cx.tell(Tone::Good, "Decisions can be recorded again.");
+                }
                 Vec::new()
             }
-            Message::Unsettled(answer) => self.take_unsettled(answer),
-            Message::Settled(id, applied, answer) => self.settled(id, applied, answer),
-            Message::DeskFailed(words) => {
-                self.tell(Tone::Bad, format!("This could not be kept on the desk: {words}"));
-                Vec::new()
+            message => {
+                if let Message::Changed(Ok(_)) = &message {
+                    cx.unsettled.changed(cx.now);
+                    cx.decisions.look_soon(cx.now);
+                }
+                self.screens.get_mut(self.screens.addressee(&message)).update(message, cx)
             }
         };
-        effects.extend(self.settle());
+        let mut effects = self.carry_out(outcome);
+        effects.extend(self.carry_out(heard));
+        effects
+    }
+
+    fn carry_out(&mut self, outcome: Outcome) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for order in outcome {
+            match order {
+                Order::Run(effect) => effects.push(effect),
+                Order::Send(message) => effects.extend(self.deliver(*message)),
+                Order::Act(action) => effects.extend(self.act(action)),
+                Order::Open(dialog) => self.dialogs.push(dialog),
+                Order::OpenNext(dialog) => self.waiting.push_back(dialog),
+                Order::Close => drop(self.dialogs.pop()),
+            }
+        }
         effects
     }
 
     /// What follows from whatever happened, and what is due.
-    fn settle(&mut self) -> Vec<Effect> {
-        let now = self.now;
-        self.toasts.expire(now);
-        self.show_arrived_secret();
-        self.queue.freeze(self.overlay.is_some(), now);
-        // While it is asked what to do with them, none leaves.
-        self.decisions.hold(matches!(self.overlay, Some(Overlay::Leave)), now);
+    fn run_due(&mut self) -> Vec<Effect> {
+        let now = self.cx.now;
+        self.cx.toasts.expire(now);
+        if self.dialogs.is_empty() {
+            self.dialogs.extend(self.waiting.pop_front());
+        }
+        self.cx.covered = !self.dialogs.is_empty();
         let mut effects: Vec<Effect> = Vec::new();
-        for decision in self.decisions.leave(now) {
+        for decision in self.cx.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
-        effects.extend(self.decisions.looks(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
-        if self.unsettled.take_due(now) {
+        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
+        if self.cx.unsettled.take_due(now) {
             effects.push(Effect::Unsettled);
         }
-        effects.extend(self.queue.settle(now));
-        if self.screen == ScreenName::Settings {
-            effects.extend(self.settings_screen.settle(now));
+        for (name, ..) in ScreenName::ALL {
+            if self.is_running(name) {
+                let outcome = self.screens.get_mut(name).update(Message::Tick, &mut self.cx);
+                effects.extend(self.carry_out(outcome));
+            }
         }
-        if self.write_due.is_some_and(|due| due <= now) {
-            // Asked again by the answer.
-            self.write_due = None;
+        if self.cx.writes.take_due(now) {
             effects.push(Effect::TryWriting);
         }
-        let kept = Layout { screen: Some(self.screen.name().to_owned()), ..self.queue.kept() };
-        if kept != self.kept {
-            effects.push(Effect::Keep(Keep::Layout(kept.clone())));
-            self.kept = kept;
+        let layout = self.layout();
+        if layout != self.kept {
+            effects.push(Effect::Keep(Keep::Layout(layout.clone())));
+            self.kept = layout;
         }
-        if self.leaving && self.decisions.sending() == 0 {
+        if self.cx.leaving && self.cx.decisions.sending() == 0 {
             effects.push(Effect::Quit);
         }
         self.make_room_for_notes();
         effects
     }
 
+    fn is_running(&self, name: ScreenName) -> bool {
+        name == self.screens.current || self.screens.get(name).runs_hidden()
+    }
+
+    /// What the screens look like, to be kept.
+    fn layout(&self) -> Layout {
+        Layout { screen: Some(self.screens.current.name().to_owned()), ..self.screens.queue.kept() }
+    }
+
     /// Notes hide no row: where they need more than the line that is kept for them, the screen above gets shorter.
     fn make_room_for_notes(&mut self) {
         let more = u16::try_from(self.notes(self.area.width).len().saturating_sub(1)).unwrap_or(0);
-        if more != self.queue.more_notes {
-            self.queue.more_notes = more;
-            self.queue.resize(self.area);
+        if more != self.more_notes {
+            self.more_notes = more;
+            self.resize(self.area);
         }
+    }
+
+    /// The lines above the footer: what lasts, then what is new.
+    pub(super) fn notes(&self, width: u16) -> Vec<NoteLine> {
+        // What is wrong with a text is the nearest matter while one types.
+        if let Some(wrong) = self.screens.shown().complaint() {
+            return warning_lines(&wrong, width);
+        }
+        let lasting = self.cx.writes.failing.as_ref().map(|(since, error)| {
+            let why = match error {
+                ServiceError::Unavailable(why) => why.clone(),
+                other => other.to_string(),
+            };
+            format!("Since {} nothing can be recorded: {why}. It is tried again by itself.", since.format("%H:%M"))
+        });
+        self.cx.toasts.lines(lasting.as_deref(), width)
     }
 
     /// When [`Message::Tick`] is wanted next. Nothing that can be seen changes by itself before that.
     pub fn next_wake(&self) -> Timestamp {
-        let minute = self.now + Duration::seconds(60 - i64::from(self.now.second())) - Duration::nanoseconds(self.now.nanosecond().into());
-        let settings = (self.screen == ScreenName::Settings).then(|| self.settings_screen.next_wake()).flatten();
-        let others = [
-            self.decisions.next_wake(self.now),
-            self.unsettled.next_wake(),
-            self.toasts.next_wake(),
-            self.queue.next_wake(),
-            settings,
-            self.write_due,
-        ];
-        others.into_iter().flatten().fold(minute, Timestamp::min)
+        let cx = &self.cx;
+        let running = ScreenName::ALL.into_iter().filter(|(name, ..)| self.is_running(*name));
+        let screens = running.filter_map(|(name, ..)| self.screens.get(name).next_due());
+        let others = [cx.decisions.next_wake(cx.now), cx.unsettled.next_wake(), cx.toasts.next_wake(), cx.writes.next_due()];
+        others.into_iter().flatten().chain(screens).fold(cx.now + until_next_minute(cx.now), Timestamp::min)
     }
 
     /// Whether there is something to draw that was not drawn yet; it counts as drawn from now on.
@@ -313,282 +290,120 @@ impl App {
 
     /// How many decisions were made and have not left.
     pub fn unsent(&self) -> usize {
-        self.decisions.staged().len()
+        self.cx.decisions.staged().len()
     }
 
     /// The Queue screen.
     pub fn queue(&self) -> &Queue {
-        &self.queue
+        &self.screens.queue
     }
 
     /// The decisions on their way.
     pub fn decisions(&self) -> &Decisions {
-        &self.decisions
-    }
-
-    pub(super) fn look(&self) -> Look<'_> {
-        Look {
-            theme: &self.theme,
-            now: self.now,
-            zone: self.settings.zone,
-            keymap: &self.settings.keymap,
-            decisions: &self.decisions,
-            unsettled: &self.unsettled,
-            dialect: self.place.dialect,
-        }
+        &self.cx.decisions
     }
 
     pub(super) fn is_too_small(&self) -> bool {
         self.area.width < SMALLEST.0 || self.area.height < SMALLEST.1
     }
 
-    pub(super) fn tell(&mut self, tone: Tone, text: impl Into<String>) {
-        self.toasts.tell(tone, text, self.now);
+    /// Takes a new size.
+    pub(super) fn resize(&mut self, area: Rect) {
+        self.area = area;
+        for (name, ..) in ScreenName::ALL {
+            self.screens.get_mut(name).resize(area, self.more_notes);
+        }
     }
 
     fn input(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::Resize(columns, rows) => {
-                self.area = Rect::new(0, 0, columns, rows);
-                self.queue.resize(self.area);
+                self.resize(Rect::new(0, 0, columns, rows));
                 Vec::new()
             }
-            // Whoever comes back after trouble wants to know at once.
-            Event::FocusGained if self.queue.link.trouble.is_some() => self.queue.refresh(self.now),
-            Event::FocusGained | Event::FocusLost => Vec::new(),
+            Event::FocusGained => {
+                let outcome = self.screens.get_mut(ScreenName::Queue).update(Message::Input(event), &mut self.cx);
+                self.carry_out(outcome)
+            }
+            Event::FocusLost => Vec::new(),
             Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
             Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers: KeyModifiers::CONTROL, .. }) => self.quit(),
             Event::Key(key) if self.is_too_small() => {
-                let quits = self.settings.keymap.action(&[Context::Always], key.into()) == Some(Action::Quit);
+                let quits = self.cx.settings.keymap.action(&[Context::Always], key.into()) == Some(Action::Quit);
                 if quits { self.quit() } else { Vec::new() }
             }
-            _ if self.is_too_small() || self.leaving => Vec::new(),
-            event => match self.overlay.take() {
-                Some(overlay) => self.input_to_overlay(overlay, &event),
-                None => self.input_to_screen(event),
-            },
-        }
-    }
-
-    fn input_to_screen(&mut self, event: Event) -> Vec<Effect> {
-        match event {
-            Event::Key(key) if self.is_searching() => self.key_to_search(key),
-            Event::Key(key) => match self.settings.keymap.action(&self.contexts(), Key::from(key)) {
-                Some(action) => self.act(action),
-                None => Vec::new(),
-            },
-            Event::Paste(text) => self.paste(&text),
-            Event::Mouse(event) => self.mouse_event(event),
-            _ => Vec::new(),
-        }
-    }
-
-    fn paste(&mut self, text: &str) -> Vec<Effect> {
-        let search = self.queue.search.as_mut().filter(|_| self.screen == ScreenName::Queue);
-        let pasted = search.map(|search| search.input.paste(text));
-        match pasted {
-            Some(Ok(())) => self.queue.typed(self.now),
-            Some(Err(why)) => self.tell(Tone::Bad, why),
-            None => {
-                let search = self.settings.keymap.key_of(Action::Search);
-                self.tell(Tone::Note, format!("Nothing was pasted: no field is open. {search} opens the search."));
+            _ if self.is_too_small() || self.cx.leaving => Vec::new(),
+            event => {
+                let outcome = match self.dialogs.last_mut() {
+                    Some(dialog) => dialog.update(&Message::Input(event), &mut self.cx),
+                    None => self.input_to_screen(event),
+                };
+                self.carry_out(outcome)
             }
         }
-        Vec::new()
     }
 
-    fn key_to_search(&mut self, key: KeyEvent) -> Vec<Effect> {
-        match key.code {
-            KeyCode::Enter => return self.queue.close_search(true),
-            KeyCode::Esc => return self.queue.close_search(false),
-            // The list can be walked while one types.
-            KeyCode::Down => return self.act(Action::Down),
-            KeyCode::Up => return self.act(Action::Up),
+    fn input_to_screen(&mut self, event: Event) -> Outcome {
+        match (self.screens.shown().keys(), &event) {
+            (Keys::Of(context), Event::Key(key)) => {
+                let action = self.cx.settings.keymap.action(&[context, Context::Always], (*key).into());
+                return action.map(Order::Act).into_iter().collect();
+            }
+            (Keys::Of(_), Event::Paste(_)) => {
+                let search = self.cx.key(Action::Search);
+                self.cx.tell(Tone::Note, format!("Nothing was pasted: no field is open. {search} opens the search."));
+                return Vec::new();
+            }
             _ => {}
         }
-        let typed = self.queue.search.as_mut().map(|search| search.input.key(key));
-        if typed == Some(Typed::Changed) {
-            self.queue.typed(self.now);
-        }
-        Vec::new()
-    }
-
-    /// Whether the search line has the keys.
-    pub(super) fn is_searching(&self) -> bool {
-        self.screen == ScreenName::Queue && self.queue.search.is_some()
-    }
-
-    /// Whose keys work on the screen, the nearest first.
-    pub(super) fn contexts(&self) -> [Context; 2] {
-        match self.screen {
-            ScreenName::Queue => [Context::Queue, Context::Always],
-            ScreenName::Settings => [Context::Settings, Context::Always],
-        }
-    }
-
-    pub(super) fn go_to(&mut self, screen: ScreenName) {
-        if screen == ScreenName::Settings && self.screen != screen {
-            self.settings_screen.refresh(self.now);
-        }
-        self.screen = screen;
-    }
-
-    /// Takes in whether the service can write, and asks again: soon where it cannot, else with the minute.
-    fn written(&mut self, answer: Answer<()>) {
-        let minute = Duration::seconds(60 - i64::from(self.now.second())) - Duration::nanoseconds(self.now.nanosecond().into());
-        match answer {
-            Ok(()) => {
-                if self.unwritten.take().is_some() {
-                    self.tell(Tone::Good, "Decisions can be recorded again.");
-                }
-                self.write_due = Some(self.now + minute);
-            }
-            Err(error) => {
-                let since = self.unwritten.take().map_or(self.now, |(since, _)| since);
-                self.unwritten = Some((since, error));
-                self.write_due = Some(self.now + WRITE_AGAIN);
-            }
-        }
-    }
-
-    /// Something could not be done: where that may be for want of room, it is looked at now whether anything can be written.
-    pub(super) fn note_unwritten(&mut self, error: &ServiceError) {
-        if matches!(error, ServiceError::Unavailable(_)) && self.write_due.is_some() {
-            self.write_due = Some(self.now);
+        match self.targets.clicked(&event) {
+            Some(action) => vec![Order::Act(action)],
+            None => self.screens.get_mut(self.screens.current).update(Message::Input(event), &mut self.cx),
         }
     }
 
     /// Does what a key, a click or the help asks for.
-    pub(super) fn act(&mut self, action: Action) -> Vec<Effect> {
-        match action {
-            Action::ShowQueue => self.go_to(ScreenName::Queue),
-            Action::ShowSettings => self.go_to(ScreenName::Settings),
-            Action::Help => self.overlay = Some(Overlay::Help(Help::of(self.contexts()))),
-            Action::Undo => return self.undo(),
+    fn act(&mut self, action: Action) -> Vec<Effect> {
+        let outcome = match action {
+            Action::Undo => resolving::undo(&mut self.cx),
             Action::Mouse => {
-                let on = self.mouse.toggle();
-                let key = self.settings.keymap.key_of(Action::Mouse);
-                let words = if on { "The mouse is avert's again." } else { "The mouse is the terminal's: text can be selected." };
-                self.tell(Tone::Note, format!("{words} {key} changes it back."));
-                return vec![Effect::Mouse(on)];
+                self.has_mouse = !self.has_mouse;
+                let key = self.cx.key(Action::Mouse);
+                let words =
+                    if self.has_mouse { "The mouse is avert's again." } else { "The mouse is the terminal's: text can be selected." };
+                self.cx.tell(Tone::Note, format!("{words} {key} changes it back."));
+                vec![Effect::Mouse(self.has_mouse).into()]
             }
-            Action::Redraw => return vec![Effect::Redraw],
-            Action::Suspend => return vec![Effect::Suspend],
+            Action::Redraw => vec![Effect::Redraw.into()],
+            Action::Suspend => vec![Effect::Suspend.into()],
             Action::Quit => return self.quit(),
-            _ if self.screen == ScreenName::Settings => return self.act_in_settings(action),
-            _ => return self.act_in_queue(action),
-        }
-        Vec::new()
-    }
-
-    fn act_in_queue(&mut self, action: Action) -> Vec<Effect> {
-        let page = i64::from(self.queue.regions().rows.height.saturating_sub(1).max(1));
-        let listing = &mut self.queue.listing;
-        match action {
-            Action::Down => listing.move_by(1),
-            Action::Up => listing.move_by(-1),
-            Action::PageDown if self.queue.page => self.scroll_detail(page),
-            Action::PageUp if self.queue.page => self.scroll_detail(-page),
-            Action::PageDown => listing.move_by(page),
-            Action::PageUp => listing.move_by(-page),
-            Action::Top => listing.move_to(0),
-            Action::Bottom => listing.move_to(u64::MAX),
-            Action::DetailDown => self.scroll_detail(3),
-            Action::DetailUp => self.scroll_detail(-3),
-            Action::DetailWider => self.move_divider(self.queue.divider.saturating_sub(3)),
-            Action::DetailNarrower => self.move_divider(self.queue.divider.saturating_add(3)),
-            Action::Open => self.open_page(),
-            Action::Back => self.back(),
-            Action::Search => {
-                self.queue.page = false;
-                self.queue.resize(self.area);
-                self.queue.open_search();
-            }
-            Action::Filter => {
-                let form = FilterForm::new(self.queue.filter(), self.queue.sort());
-                self.overlay = Some(Overlay::Filter(Box::new(form)));
-            }
-            Action::Views => {
-                let at = views_menu::names(&self.views).iter().position(|name| *name == self.queue.view.name);
-                self.overlay = Some(Overlay::Views(menu::Choice::at(at.unwrap_or(0))));
-            }
-            Action::Columns => self.overlay = Some(Overlay::Columns(menu::Choice::default())),
-            Action::Jump => self.overlay = Some(Overlay::Prompt(Prompt::new(Purpose::Jump, ""))),
-            Action::SortNext => return self.queue.sort_next(),
-            Action::SortReverse => return self.queue.sort_by(self.queue.sort().field),
-            Action::Refund => return self.open_form(Choice::Refunded),
-            Action::NotRefunded => return self.open_form(Choice::NotRefunded),
-            Action::Invalid => return self.open_form(Choice::Invalid),
-            Action::Settle => return self.open_settle(),
-            Action::CopyId => return self.copy(false),
-            Action::CopyJson => return self.copy(true),
-            Action::Refresh => return self.queue.refresh(self.now),
-            // The others belong to every screen, to another one, or to what lies over the screen, which is asked first.
-            _ => {}
-        }
-        Vec::new()
-    }
-
-    /// Gives the alert under the cursor the whole page.
-    fn open_page(&mut self) {
-        if self.queue.current().is_some() {
-            self.queue.page = true;
-            self.queue.resize(self.area);
-        }
-    }
-
-    fn back(&mut self) {
-        if self.toasts.clear() {
-            return;
-        }
-        if self.queue.page {
-            self.queue.page = false;
-            self.queue.resize(self.area);
-            return;
-        }
-        if let Some(id) = self.queue.current().map(|alert| alert.id) {
-            self.decisions.dismiss(id);
-        }
-    }
-
-    pub(super) fn scroll_detail(&mut self, lines: i64) {
-        let scrolled = i64::from(self.queue.detail_scroll).saturating_add(lines);
-        self.queue.detail_scroll = u16::try_from(scrolled.max(0)).unwrap_or(u16::MAX).min(self.queue.detail_most.get());
-    }
-
-    pub(super) fn move_divider(&mut self, percent: u8) {
-        self.queue.divider = percent.clamp(20, 90);
-        self.queue.resize(self.area);
-    }
-
-    fn copy(&mut self, json: bool) -> Vec<Effect> {
-        let Some(alert) = self.queue.current() else { return Vec::new() };
-        let (text, words) = if json {
-            ((self.alert_json)(alert, self.now), "The alert was copied as JSON.".to_owned())
-        } else {
-            (alert.id.to_string(), format!("Copied {}", alert.id))
+            action => match ScreenName::of(action) {
+                Some(name) if name == self.screens.current => Vec::new(),
+                Some(name) => {
+                    self.screens.current = name;
+                    vec![Message::Shown.into()]
+                }
+                None => match dialogs::open(action, &mut self.screens, &mut self.cx) {
+                    Some(outcome) => outcome,
+                    None => vec![Message::Act(action).into()],
+                },
+            },
         };
-        self.tell(Tone::Note, words);
-        vec![Effect::Copy(text)]
+        self.carry_out(outcome)
     }
 
     fn quit(&mut self) -> Vec<Effect> {
-        if self.leaving {
+        if self.cx.leaving {
             // Asked a second time: what is with the service goes on there.
             return vec![Effect::Quit];
         }
+        let effects = self.dialogs.drain(..).rev().flat_map(|mut dialog| dialog.abandon(&mut self.cx)).collect();
         if self.unsent() > 0 && !self.is_too_small() {
-            let effects = self.keep_open_form();
-            self.overlay = Some(Overlay::Leave);
-            return effects;
+            self.dialogs.push(Box::new(Leave::ask(&mut self.cx)));
+        } else {
+            self.cx.decisions.take_back_all();
+            self.cx.leaving = true;
         }
-        self.decisions.take_back_all();
-        self.leave_now()
-    }
-
-    pub(super) fn leave_now(&mut self) -> Vec<Effect> {
-        let effects = self.keep_open_form();
-        self.leaving = true;
         effects
     }
 }

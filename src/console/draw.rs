@@ -1,4 +1,4 @@
-//! Draws a frame: the header that says where one is, the screen, what lies over it, the footer with the keys, and news.
+//! Draws a frame: the header that says where one is, the screen, the dialogs over it, the footer with the keys, and notifications.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -6,46 +6,37 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
-use super::app::{App, ScreenName};
+use super::app::App;
+use super::areas::{Areas, SMALLEST};
 use super::decisions::{State, seconds_left};
-use super::hits::{Hit, Hits};
 use super::keymap::{Action, Context};
-use super::look::Look;
-use super::overlays::Overlay;
 use super::pen::{Pen, put_middle, put_right};
-use super::screens::queue::layout::{Regions, SMALLEST};
-use super::screens::queue::{detail, list};
-use super::screens::settings::{self, dialogs};
-use super::screens::{columns_menu, leave, views_menu};
+use super::screen::Keys;
+use super::screens::ScreenName;
 use super::text::{clean, columns, counted, wrap};
-use super::theme::ThemeName;
 use super::times;
-use super::toasts::{self, NoteLine};
-use crate::service::ServiceError;
+use super::toasts;
 
 impl App {
     /// Draws everything. What can be clicked is noted on the way.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
-        let mut hits = std::mem::take(&mut self.hits);
-        hits.clear();
         let area = frame.area();
         if area != self.area {
             // The terminal is ahead of its own news: what is drawn must fit what is there now.
-            self.area = area;
-            self.queue.resize(area);
+            self.resize(area);
         }
-        frame.buffer_mut().set_style(area, self.theme.page);
+        self.targets.clear();
+        frame.buffer_mut().set_style(area, self.cx.theme.page);
         if self.is_too_small() {
             self.draw_too_small(frame.buffer_mut(), area);
         } else {
-            self.draw_screen(frame, area, &mut hits);
+            self.draw_all(frame, area);
         }
-        self.hits = hits;
     }
 
     fn draw_too_small(&self, buffer: &mut Buffer, area: Rect) {
-        let (theme, (width, height)) = (&self.theme, SMALLEST);
-        let quit = self.settings.keymap.key_of(Action::Quit);
+        let (theme, (width, height)) = (&self.cx.theme, SMALLEST);
+        let quit = self.cx.key(Action::Quit);
         let mut lines = vec![
             ("This window is too small.".to_owned(), theme.strong),
             (format!("{} x {} here, {width} x {height} needed", area.width, area.height), theme.plain),
@@ -63,160 +54,85 @@ impl App {
         }
     }
 
-    fn draw_screen(&self, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
-        let look = self.look();
-        let regions = self.queue.regions();
-        match self.screen {
-            ScreenName::Queue => self.draw_queue(frame, &regions, &look, hits),
-            ScreenName::Settings => {
-                let body = Rect { y: regions.title.y, height: regions.footer.y.saturating_sub(regions.title.y + 1), ..area };
-                settings::draw::draw(&self.settings_screen, &self.facts(), &look, frame.buffer_mut(), body, hits);
-            }
+    fn draw_all(&self, frame: &mut Frame<'_>, area: Rect) {
+        let Areas { header, body, footer } = Areas::of(area);
+        self.screens.shown().draw(frame, body, &self.cx);
+        if !self.dialogs.is_empty() {
+            self.cx.theme.veil(frame.buffer_mut(), area);
         }
-        if self.overlay.is_some() {
-            self.theme.veil(frame.buffer_mut(), area);
-        }
-        self.draw_header(frame.buffer_mut(), &regions, &look, hits);
-        self.draw_footer(frame.buffer_mut(), &regions, &look, hits);
+        self.draw_header(frame.buffer_mut(), header);
+        self.draw_footer(frame.buffer_mut(), footer);
         let notes = self.notes(area.width);
         let noted = u16::try_from(notes.len()).unwrap_or(0);
-        let between = Rect { y: regions.header.bottom(), height: area.height.saturating_sub(2 + noted), ..area };
-        self.draw_overlay(frame, between, &look, hits);
-        let lines = Rect { y: regions.footer.y.saturating_sub(noted), height: noted, ..area };
-        toasts::draw(&notes, &self.theme, frame.buffer_mut(), lines);
+        let between = Rect { y: header.bottom(), height: area.height.saturating_sub(2 + noted), ..area };
+        for dialog in &self.dialogs {
+            dialog.draw(frame, between, &self.cx);
+        }
+        let lines = Rect { y: footer.y.saturating_sub(noted), height: noted, ..area };
+        toasts::draw(&notes, &self.cx.theme, frame.buffer_mut(), lines);
     }
 
-    /// The lines above the footer: what lasts, then what is new.
-    pub(super) fn notes(&self, width: u16) -> Vec<NoteLine> {
-        let lasting = self.unwritten.as_ref().map(|(since, error)| {
-            let why = match error {
-                ServiceError::Unavailable(why) => why.clone(),
-                other => other.to_string(),
-            };
-            format!("Since {} nothing can be recorded: {why}. It is tried again by itself.", since.format("%H:%M"))
-        });
-        // What is wrong with a search is the nearest matter while one types.
-        let search = self.queue.search.as_ref().filter(|_| self.is_searching() && list::error_is_long(&self.queue));
-        let wrong = search.and_then(|search| search.error.as_ref()).map(ToString::to_string);
-        match wrong {
-            Some(wrong) => toasts::warning_lines(&wrong, width),
-            None => self.toasts.lines(lasting.as_deref(), width),
-        }
-    }
-
-    /// What this console is set to, for the Settings screen.
-    fn facts(&self) -> Vec<(String, String)> {
-        let settings = &self.settings;
-        let theme = settings.theme.map_or("as the terminal's background calls for", ThemeName::as_str);
-        let grace = match settings.grace.as_secs() {
-            0 => "none: a decision is sent at once".to_owned(),
-            seconds => format!("{seconds} s in which a decision can be taken back"),
-        };
-        let mut facts = self.place.facts.clone();
-        facts.push(("theme".to_owned(), theme.to_owned()));
-        facts.push(("grace".to_owned(), grace));
-        facts
-    }
-
-    fn draw_queue(&self, frame: &mut Frame<'_>, regions: &Regions, look: &Look<'_>, hits: &mut Hits) {
-        if !self.queue.page {
-            list::draw(&self.queue, look, frame, hits);
-        }
-        if let Some(divider) = regions.divider {
-            for y in divider.y..divider.bottom() {
-                frame.buffer_mut().set_stringn(divider.x, y, "│", 1, look.theme.line);
-            }
-            hits.push(divider, Hit::Divider);
-        }
-        if let Some(detail) = regions.detail {
-            let most = detail::draw(&self.queue, look, frame.buffer_mut(), detail, hits);
-            self.queue.detail_most.set(most);
-        }
-    }
-
-    fn draw_overlay(&self, frame: &mut Frame<'_>, area: Rect, look: &Look<'_>, hits: &mut Hits) {
-        // A click beside what lies over the screen must not reach what is behind it.
-        if self.overlay.is_some() {
-            hits.push(frame.area(), Hit::Inside);
-        }
-        match &self.overlay {
-            None => {}
-            Some(Overlay::Resolve(form)) => form.draw(frame, area, look.theme, look.now),
-            Some(Overlay::Settle(dialog)) => dialog.draw(look, frame, area, hits),
-            Some(Overlay::Filter(form)) => form.draw(frame, area, look.theme),
-            Some(Overlay::Help(help)) => help.draw(look, frame, area, hits),
-            Some(Overlay::Views(choice)) => views_menu::draw(*choice, &self.views, &self.queue.view.name, look, frame, area, hits),
-            Some(Overlay::Columns(choice)) => columns_menu::draw(*choice, &self.queue.columns, self.queue.sort(), look, frame, area, hits),
-            Some(Overlay::Prompt(prompt)) => prompt.draw(look, frame, area, hits),
-            Some(Overlay::Leave) => leave::draw(look, frame, area, hits),
-            Some(Overlay::NewCredential(choice)) => dialogs::draw_kinds(*choice, look, frame, area, hits),
-            Some(Overlay::Secret(dialog)) => dialog.draw(look, frame, area, hits),
-            Some(Overlay::Revoke(credential)) => {
-                dialogs::draw_revoke(credential, self.settings_screen.is_own(credential), look, frame, area, hits);
-            }
-        }
-    }
-
-    fn draw_header(&self, buffer: &mut Buffer, regions: &Regions, look: &Look<'_>, hits: &mut Hits) {
-        let theme = look.theme;
-        buffer.set_style(regions.header, Style::reset().patch(theme.page).patch(theme.bar));
-        let line = Rect { x: regions.header.x + 1, width: regions.header.width.saturating_sub(2), ..regions.header };
-        let right = self.draw_link(buffer, line, look);
+    fn draw_header(&self, buffer: &mut Buffer, header: Rect) {
+        let (theme, place) = (&self.cx.theme, &self.cx.place);
+        buffer.set_style(header, Style::reset().patch(theme.page).patch(theme.bar));
+        let line = Rect { x: header.x + 1, width: header.width.saturating_sub(2), ..header };
+        let right = self.draw_link(buffer, line);
         let mut pen = Pen::new(buffer, Rect { width: right.x.saturating_sub(line.x + 2), ..line });
         pen.put("avert", theme.accent.patch(theme.key));
         pen.skip(2);
-        let (word, badge) = match (self.place.demo, self.place.is_production()) {
+        let (word, badge) = match (place.demo, place.is_production()) {
             (true, _) => (" DEMO ", theme.muted),
             (false, true) => (" PRODUCTION ", theme.production),
             (false, false) => (" SANDBOX ", theme.muted),
         };
         pen.put(word, badge);
         pen.skip(1);
-        pen.put(&clean(&self.place.name), theme.strong);
-        if self.place.read_only {
+        pen.put(&clean(&place.name), theme.strong);
+        if place.read_only {
             pen.skip(2);
             pen.put(" READ-ONLY ", theme.muted);
         }
         pen.skip(4);
-        self.draw_tabs(&mut pen, look, hits);
-        if !self.mouse.is_on() && self.settings.mouse {
+        self.draw_tabs(&mut pen);
+        if !self.has_mouse && self.cx.settings.mouse {
             pen.skip(3);
             pen.put_whole("mouse off", theme.quiet);
         }
     }
 
     /// The screens, each with its key; where there is no room for all, the one that is open.
-    fn draw_tabs(&self, pen: &mut Pen<'_>, look: &Look<'_>, hits: &mut Hits) {
-        let tab = |(screen, _, name, action): (ScreenName, &str, &'static str, Action)| (screen, look.key(action), name, action);
+    fn draw_tabs(&self, pen: &mut Pen<'_>) {
+        let theme = &self.cx.theme;
+        let tab = |(screen, _, name, action): (ScreenName, &str, &'static str, Action)| (screen, self.cx.key(action), name, action);
         let tabs = ScreenName::ALL.map(tab);
         let needed: u16 = tabs.iter().map(|(_, key, name, _)| columns(key) + columns(name) + 4).sum();
         let all = needed <= pen.room() + 3;
-        for (screen, key, name, action) in tabs.into_iter().filter(|(screen, ..)| all || *screen == self.screen) {
-            let open = screen == self.screen;
+        for (screen, key, name, action) in tabs.into_iter().filter(|(screen, ..)| all || *screen == self.screens.current) {
+            let open = screen == self.screens.current;
             if columns(&key) + 1 + columns(name) > pen.room() {
                 return;
             }
-            let number = pen.put(&key, if open { look.theme.key } else { look.theme.quiet });
+            let number = pen.put(&key, if open { theme.key } else { theme.quiet });
             pen.skip(1);
-            let word = pen.put(name, if open { look.theme.strong } else { look.theme.quiet });
-            hits.push(number.union(word), Hit::Do(action));
+            let word = pen.put(name, if open { theme.strong } else { theme.quiet });
+            self.targets.push(number.union(word), action);
             pen.skip(3);
         }
     }
 
     /// How the service answers, and the time. Returns the area it took.
-    fn draw_link(&self, buffer: &mut Buffer, line: Rect, look: &Look<'_>) -> Rect {
-        let theme = look.theme;
-        let clock = times::utc_clock(look.now);
+    fn draw_link(&self, buffer: &mut Buffer, line: Rect) -> Rect {
+        let (theme, queue) = (&self.cx.theme, &self.screens.queue);
+        let clock = times::utc_clock(self.cx.now);
         let clock_area = put_right(buffer, line, &clock, theme.plain);
         let rest = Rect { width: clock_area.x.saturating_sub(line.x + 3), ..line };
-        let (sign, words, style) = match &self.queue.link.trouble {
-            Some((since, _)) if self.queue.listing.total().is_some() => {
+        let (sign, words, style) = match &queue.link.trouble {
+            Some((since, _)) if queue.listing.total().is_some() => {
                 ("▲", format!("stale since {}, trying again", since.format("%H:%M")), theme.warning)
             }
             Some(_) => ("▲", "no answer, trying again".to_owned(), theme.warning),
-            None if self.unwritten.is_some() => ("▲", "nothing can be recorded".to_owned(), theme.warning),
-            None if self.queue.listing.total().is_none() => ("·", "connecting".to_owned(), theme.quiet),
+            None if self.cx.writes.failing.is_some() => ("▲", "nothing can be recorded".to_owned(), theme.warning),
+            None if queue.listing.total().is_none() => ("·", "connecting".to_owned(), theme.quiet),
             None => ("●", "live".to_owned(), theme.ok),
         };
         let text = format!("{sign} {words}");
@@ -225,51 +141,40 @@ impl App {
         Rect { width: line.right() - area.x, ..area }
     }
 
-    fn draw_footer(&self, buffer: &mut Buffer, regions: &Regions, look: &Look<'_>, hits: &mut Hits) {
-        let theme = look.theme;
-        buffer.set_style(regions.footer, Style::reset().patch(theme.page).patch(theme.bar));
-        let line = Rect { x: regions.footer.x + 1, width: regions.footer.width.saturating_sub(2), ..regions.footer };
-        let taken = self.draw_underway(buffer, line, look, hits);
+    fn draw_footer(&self, buffer: &mut Buffer, footer: Rect) {
+        let (theme, keymap, screen) = (&self.cx.theme, &self.cx.settings.keymap, self.screens.shown());
+        buffer.set_style(footer, Style::reset().patch(theme.page).patch(theme.bar));
+        let line = Rect { x: footer.x + 1, width: footer.width.saturating_sub(2), ..footer };
+        let taken = self.draw_underway(buffer, line);
         let mut pen = Pen::new(buffer, Rect { width: taken.x.saturating_sub(line.x + 2), ..line });
-        if self.overlay.is_some() || self.leaving {
+        if !self.dialogs.is_empty() || self.cx.leaving {
             return;
         }
-        if self.is_searching() {
-            for (key, words) in [("enter", "keep"), ("esc", "as before"), ("↑↓", "walk the list")] {
-                pen.put_whole(key, theme.key);
-                pen.skip(1);
-                pen.put_whole(words, theme.quiet);
-                pen.skip(3);
+        let context = match screen.keys() {
+            Keys::Of(context) => context,
+            Keys::Typed(keys) => {
+                for (key, words) in keys {
+                    pen.put_whole(key, theme.key);
+                    pen.skip(1);
+                    pen.put_whole(words, theme.quiet);
+                    pen.skip(3);
+                }
+                return;
             }
-            return;
-        }
-        let in_queue = self.screen == ScreenName::Queue;
-        let back = (self.queue.page || !in_queue).then_some(Action::Back);
-        let bindings = back.iter().filter_map(|action| look.keymap.binding(*action));
+        };
+        let back = keymap.binding(Action::Back);
         // The help stays, however narrow it gets: from there every key is found.
-        let help = look.keymap.binding(Action::Help);
+        let help = keymap.binding(Action::Help);
         let help_room = help.map_or(0, |help| columns(&help.words) + 8);
-        let contexts = self.contexts();
         // The screen's own keys come before those of every screen.
-        let of = |context: Context| look.keymap.bindings(context).filter(|binding| binding.footer);
-        let shown = bindings.chain(contexts.into_iter().flat_map(of));
-        let can_answer = !self.place.read_only && self.queue.current().is_none_or(|alert| alert.outcome.is_none());
+        let of = |context: Context| keymap.bindings(context).filter(|binding| binding.footer);
+        let shown =
+            back.into_iter().chain(of(context)).chain(of(Context::Always)).filter(|binding| screen.offers(binding.action, &self.cx));
         let mut full = false;
         for binding in shown {
             let Some(key) = binding.keys.first().map(ToString::to_string) else { continue };
-            let is_hidden = match binding.action {
-                Action::Open => self.queue.page,
-                Action::Refund | Action::NotRefunded | Action::Invalid => !can_answer,
-                Action::Search | Action::Filter | Action::Views => !self.queue.page,
-                // Only where there is something to settle.
-                Action::Settle => self.unsettled.parked().next().is_none(),
-                _ => false,
-            };
             let needed = columns(&key) + 1 + columns(&binding.words);
             let reserved = if binding.action == Action::Help { 0 } else { help_room };
-            if is_hidden {
-                continue;
-            }
             // What comes first matters most: nothing jumps the queue because it is short, but the help.
             full |= needed + reserved > pen.room();
             if full && binding.action != Action::Help || needed > pen.room() {
@@ -278,19 +183,19 @@ impl App {
             let key = pen.put(&key, theme.key);
             pen.skip(1);
             let words = pen.put(&binding.words, theme.quiet);
-            hits.push(key.union(words), Hit::Do(binding.action));
+            self.targets.push(key.union(words), binding.action);
             pen.skip(3);
         }
     }
 
     /// What is on its way, at the right end of the footer. Returns the area it took.
-    fn draw_underway(&self, buffer: &mut Buffer, line: Rect, look: &Look<'_>, hits: &mut Hits) -> Rect {
-        let theme = look.theme;
+    fn draw_underway(&self, buffer: &mut Buffer, line: Rect) -> Rect {
+        let (theme, decisions) = (&self.cx.theme, &self.cx.decisions);
         let nothing = Rect { x: line.right(), width: 0, ..line };
-        let staged = self.decisions.staged();
+        let staged = decisions.staged();
         let Some((next, due)) = staged.first() else {
-            let sending = self.decisions.sending() as u64;
-            return match (self.leaving, sending) {
+            let sending = decisions.sending() as u64;
+            return match (self.cx.leaving, sending) {
                 (true, 1..) => put_right(
                     buffer,
                     line,
@@ -301,11 +206,12 @@ impl App {
                 _ => nothing,
             };
         };
-        let seconds = seconds_left(*due, look.now);
-        if self.overlay.is_some() {
+        let seconds = seconds_left(*due, self.cx.now);
+        if !self.dialogs.is_empty() {
             return nothing;
         }
-        let (key, undo) = (look.key(Action::Undo), look.keymap.binding(Action::Undo).map_or("", |binding| binding.words.as_str()));
+        let binding = self.cx.settings.keymap.binding(Action::Undo);
+        let (key, undo) = (self.cx.key(Action::Undo), binding.map_or("", |binding| binding.words.as_str()));
         let what = match staged.len() {
             1 => format!("{} {} in {seconds} s", next.word(), next.subject()),
             more => format!("{more} decisions, next in {seconds} s"),
@@ -319,7 +225,7 @@ impl App {
         let key = pen.put(&key, theme.key);
         pen.skip(1);
         let words = pen.put(undo, theme.quiet);
-        hits.push(key.union(words), Hit::Do(Action::Undo));
+        self.targets.push(key.union(words), Action::Undo);
         area
     }
 }

@@ -1,11 +1,16 @@
-//! Messages: everything that can happen to the console.
+//! Messages: everything that can happen to the console, from outside or because a dialog wants it of a screen.
 
 use crossterm::event::Event;
 
 use super::decisions::Found;
+use super::keymap::Action;
+use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
+use super::views::View;
+use crate::desk::Draft;
 use crate::domain::{
-    Alert, AlertId, AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, Page, Revoked, UnsettledResolution,
+    Alert, AlertFilter, AlertId, AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, Page, Resolution, Revoked, Sort,
+    UnsettledResolution,
 };
 use crate::service::ServiceError;
 
@@ -17,7 +22,7 @@ pub type Answer<T> = Result<T, ServiceError>;
 pub enum Message {
     /// A key, the mouse, a paste, a new size, focus.
     Input(Event),
-    /// The moment has come that [`super::app::App::next_wake`] named.
+    /// The moment has come that [`super::app::App::next_wake`] named; to a screen: see what is due.
     Tick,
     /// A page of a list.
     Page(Ticket, Answer<Page<Alert>>),
@@ -55,4 +60,26 @@ pub enum Message {
     DeskFailed(String),
     /// The process was asked to stop for a while.
     Suspend,
+    /// An action is wanted of the screen.
+    Act(Action),
+    /// The screen is shown from now on.
+    Shown,
+    /// An alert has an outcome by now, or is free again: the alert.
+    Concluded(Box<Alert>),
+    /// A decision was made in a form, from this draft.
+    Decided(AlertId, Resolution, Draft),
+    /// These alerts are to be listed, in this order.
+    List(AlertFilter, Sort),
+    /// The list is to be sorted.
+    Sort(Sort),
+    /// A view is to be shown.
+    ShowView(View),
+    /// The list is to have these columns.
+    Columns(Vec<Column>),
+    /// The cursor is to go to a row, from 0.
+    GoToRow(u64),
+    /// The cursor is to go to an alert.
+    GoToAlert(AlertId),
+    /// A credential is to be created.
+    CreateCredential(CredentialKind),
 }

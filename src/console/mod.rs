@@ -6,31 +6,33 @@
 //! knows services, never an engine: what else it needs of one is handed to it in its [`Session`].
 
 pub mod app;
-mod credentials;
+pub mod areas;
+mod context;
 pub mod decisions;
+pub mod dialog;
+pub mod dialogs;
 pub mod draw;
 pub mod effects;
 pub mod event_loop;
-pub mod hits;
 pub mod keymap;
 pub mod lean;
 pub mod loadable;
 pub mod look;
 pub mod message;
-mod mouse;
-mod overlays;
 pub mod pen;
-mod resolving;
+pub mod resolving;
+pub mod screen;
 pub mod screens;
 mod session;
-mod settling;
 pub mod terminal;
 pub mod text;
 pub mod theme;
 pub mod times;
 pub mod toasts;
 pub mod unsettled;
+pub mod views;
 pub mod widgets;
+pub mod write_check;
 
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! Time in words: what is left of it, how long ago something was, and moments in UTC and where the analyst sits.
 
-use chrono::{Duration, FixedOffset, Local, Offset};
+use chrono::{Duration, FixedOffset, Local, Offset, Timelike};
 
 use crate::domain::{Alert, AlertStatus, Deadline, Timestamp};
 
@@ -136,6 +136,11 @@ pub fn local_clock(moment: Timestamp, zone: Zone) -> Option<String> {
 /// A moment today as `18:00 UTC`, another day with its date.
 pub fn near(moment: Timestamp, now: Timestamp) -> String {
     if moment.date_naive() == now.date_naive() { utc_clock(moment) } else { utc(moment) }
+}
+
+/// From a moment to the next whole minute.
+pub fn until_next_minute(now: Timestamp) -> Duration {
+    Duration::seconds(60 - i64::from(now.second())) - Duration::nanoseconds(now.nanosecond().into())
 }
 
 #[cfg(test)]

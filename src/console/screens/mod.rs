@@ -1,12 +1,87 @@
-//! The screens and what opens over them: each has its state, what a key does to it, and how it is drawn.
+//! The screens, which of them is shown, and which message is for which.
 
-pub mod columns_menu;
 pub mod filter_form;
-pub mod help;
-pub mod leave;
-pub mod prompt;
 pub mod queue;
 pub mod resolve_form;
 pub mod settings;
-pub mod settle;
-pub mod views_menu;
+
+use super::keymap::Action;
+use super::message::Message;
+use super::screen::Screen;
+
+use queue::state::Queue;
+use settings::state::Settings;
+
+/// A screen by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScreenName {
+    /// Alerts and their answers.
+    Queue,
+    /// Keys and clients, and what the console is set to.
+    Settings,
+}
+
+impl ScreenName {
+    /// Every screen, in the order of the header, with the name it is kept under, the word for it and what goes to it.
+    pub const ALL: [(Self, &'static str, &'static str, Action); 2] =
+        [(Self::Queue, "queue", "Queue", Action::ShowQueue), (Self::Settings, "settings", "Settings", Action::ShowSettings)];
+
+    /// The screen that is kept under a name; the first one where there is none.
+    pub fn kept(name: Option<&str>) -> Self {
+        Self::ALL.iter().find(|(_, kept, ..)| Some(*kept) == name).map_or(Self::Queue, |(screen, ..)| *screen)
+    }
+
+    /// The name it is kept under.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(screen, ..)| *screen == self).map_or("", |(_, kept, ..)| kept)
+    }
+
+    /// The screen that an action goes to.
+    pub fn of(action: Action) -> Option<Self> {
+        Self::ALL.iter().find(|(.., goes)| *goes == action).map(|(screen, ..)| *screen)
+    }
+}
+
+/// All screens.
+pub struct Screens {
+    /// Which one is shown.
+    pub current: ScreenName,
+    /// Alerts and their answers.
+    pub queue: Queue,
+    /// Keys and clients.
+    pub settings: Settings,
+}
+
+impl Screens {
+    /// The screen that is shown.
+    pub fn shown(&self) -> &dyn Screen {
+        self.get(self.current)
+    }
+
+    /// A screen by its name.
+    pub fn get(&self, name: ScreenName) -> &dyn Screen {
+        match name {
+            ScreenName::Queue => &self.queue,
+            ScreenName::Settings => &self.settings,
+        }
+    }
+
+    /// A screen by its name, to be changed.
+    pub fn get_mut(&mut self, name: ScreenName) -> &mut dyn Screen {
+        match name {
+            ScreenName::Queue => &mut self.queue,
+            ScreenName::Settings => &mut self.settings,
+        }
+    }
+
+    /// Which screen a message is for.
+    pub fn addressee(&self, message: &Message) -> ScreenName {
+        match message {
+            Message::Credentials(_) | Message::CredentialCreated(_) | Message::CredentialRevoked(..) | Message::CreateCredential(_) => {
+                ScreenName::Settings
+            }
+            Message::Act(_) | Message::Input(_) | Message::Shown => self.current,
+            _ => ScreenName::Queue,
+        }
+    }
+}

@@ -4,20 +4,19 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use crate::console::hits::{Hit, Hits};
-use crate::console::keymap::{Action, Context};
-use crate::console::look::Look;
+use super::click_targets::ClickTargets;
+use super::scrollbar;
 use crate::console::pen::Pen;
 use crate::console::text::{CUT, columns};
-use crate::console::widgets::scrollbar;
+use crate::console::theme::Theme;
 
 /// Which entry of a list is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Choice {
+pub struct Selection {
     at: usize,
 }
 
-impl Choice {
+impl Selection {
     /// This entry.
     pub fn at(at: usize) -> Self {
         Self { at }
@@ -44,8 +43,8 @@ impl Choice {
 /// Entries that a leap goes further.
 const LEAP: usize = 10;
 
-/// What a list shows.
-pub struct Menu<'m> {
+/// What a list shows. What a click on it means is its owner's to say.
+pub struct Menu<'m, T> {
     /// Over it.
     pub title: &'m str,
     /// One line each.
@@ -53,13 +52,13 @@ pub struct Menu<'m> {
     /// Headings, each with the entry that it stands over; in order.
     pub groups: Vec<(usize, &'m str)>,
     /// Which is chosen.
-    pub choice: Choice,
-    /// Whose keys stand under it, the nearest first.
-    pub contexts: &'m [Context],
+    pub chosen: Selection,
+    /// Under it: keys, what each does, and what a click on it is.
+    pub keys: Vec<(String, &'m str, T)>,
+    /// What a click on an entry is.
+    pub entry: fn(usize) -> T,
     /// What to say where there are no entries.
     pub empty: &'m str,
-    /// Whether an entry is chosen and the list closes with it.
-    pub picks: bool,
     /// How wide it would like to be.
     pub width: u16,
     /// Lines left free under the title, for a field.
@@ -74,7 +73,7 @@ enum Shown<'m> {
     Entry(usize),
 }
 
-impl Menu<'_> {
+impl<T: Copy + PartialEq> Menu<'_, T> {
     /// The entries with their headings, and a blank line before each heading but the first.
     fn lines(&self) -> Vec<Shown<'_>> {
         let mut lines = Vec::with_capacity(self.entries.len() + 2 * self.groups.len());
@@ -91,8 +90,7 @@ impl Menu<'_> {
     }
 
     /// Draws the list into the middle of an area. Returns the free lines under its title.
-    pub fn draw(self, look: &Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) -> Rect {
-        let theme = look.theme;
+    pub fn draw(self, theme: &Theme, frame: &mut Frame<'_>, area: Rect, targets: &ClickTargets<T>) -> Rect {
         let lines = self.lines();
         let entries = u16::try_from(lines.len().max(1)).unwrap_or(u16::MAX);
         // Border or margin, title, a blank line on either side of the entries, the keys.
@@ -100,13 +98,12 @@ impl Menu<'_> {
         let width = self.width.min(area.width.saturating_sub(4));
         let panel = centered(area, width, height);
         let inside = theme.open_panel(frame.buffer_mut(), panel);
-        hits.push(panel, Hit::Inside);
         let line = |y: u16| Rect { y, height: 1, ..inside };
         Pen::new(frame.buffer_mut(), line(inside.y)).put(self.title, theme.strong);
         let field = Rect { y: inside.y + 1, height: self.field, ..inside };
 
         let list = Rect { y: inside.y + 2 + self.field, height: inside.height.saturating_sub(4 + self.field), ..inside };
-        let chosen = self.choice.index(self.entries.len());
+        let chosen = self.chosen.index(self.entries.len());
         if self.entries.is_empty() {
             Pen::new(frame.buffer_mut(), list).put(self.empty, theme.quiet);
         }
@@ -130,23 +127,20 @@ impl Menu<'_> {
             if entry.width() > usize::from(inside.width) {
                 frame.buffer_mut().set_stringn(inside.right() - 1, y, CUT, 1, theme.quiet);
             }
-            hits.push(row, Hit::Entry(index));
+            targets.push(row, (self.entry)(index));
         }
         let bar = Rect { x: inside.right(), width: 1, ..list };
         scrollbar::draw(theme, frame.buffer_mut(), bar, first as u64, lines.len() as u64);
 
         let mut pen = Pen::new(frame.buffer_mut(), line(inside.bottom().saturating_sub(1)));
-        for binding in self.contexts.iter().flat_map(|context| look.keymap.bindings(*context)) {
-            let told = binding.footer && (self.picks || binding.action != Action::MenuPick);
-            let Some(key) = binding.keys.first().filter(|_| told) else { continue };
-            let key = key.to_string();
-            if columns(&key) + 1 + columns(&binding.words) > pen.room() {
+        for (key, words, target) in self.keys {
+            if columns(&key) + 1 + columns(words) > pen.room() {
                 break;
             }
             let key = pen.put(&key, theme.key);
             pen.skip(1);
-            let words = pen.put(&binding.words, theme.quiet);
-            hits.push(key.union(words), Hit::Do(binding.action));
+            let words = pen.put(words, theme.quiet);
+            targets.push(key.union(words), target);
             pen.skip(3);
         }
         field

@@ -1,6 +1,6 @@
-//! Widgets: they know nothing of screens.
+//! Widgets: parts that screens and dialogs are drawn with. They know text, pen and theme, and nothing of what they are part of.
 
+pub mod click_targets;
 pub mod menu;
 pub mod scrollbar;
-pub mod spots;
 pub mod text_input;

@@ -2,12 +2,13 @@
 //!
 //! Nothing here is final, so Enter applies from anywhere. The same filter can be typed: the form shows the query that says it.
 
+mod dialog;
 mod draw;
 mod input;
 
 use std::cell::Cell;
 
-use crate::console::widgets::spots::Spots;
+use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::text_input::TextInput;
 use crate::domain::query::{self, DEFAULT_SORT, parse_day};
 use crate::domain::{AlertFilter, AlertStatus, AlertType, CompanyId, Provider, Sort};
@@ -125,7 +126,7 @@ pub struct FilterForm {
     tried: bool,
     /// One sentence about the last key, until the next one.
     word: Option<String>,
-    spots: Spots<Spot>,
+    spots: ClickTargets<Spot>,
     /// Rows that are scrolled out of sight at the top.
     scrolled: Cell<u16>,
     /// Whether the next frame scrolls to the focus; the wheel looks elsewhere.
@@ -159,7 +160,7 @@ impl FilterForm {
             at: 0,
             tried: false,
             word: None,
-            spots: Spots::default(),
+            spots: ClickTargets::default(),
             scrolled: Cell::default(),
             follow: Cell::new(true),
         }

@@ -5,11 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::Queue;
 use super::columns::{amount, outcome_words};
 use super::facts::{Warning, warnings};
+use super::state::{Queue, Target};
 use crate::console::decisions::{Decision, State, seconds_left};
-use crate::console::hits::{Hit, Hits};
 use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
 use crate::console::look::Look;
@@ -42,8 +41,7 @@ struct Parts<'l> {
 }
 
 /// Draws the detail of the alert under the cursor, scrolled as far as it goes. Returns how far it can be scrolled.
-pub fn draw(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect, hits: &mut Hits) -> u16 {
-    hits.push(area, Hit::Detail);
+pub fn draw(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) -> u16 {
     let Some(alert) = queue.current() else { return 0 };
     let parts = lines(alert, queue, look, area.width.min(96));
     let height = usize::from(area.height);
@@ -59,7 +57,7 @@ pub fn draw(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect, hit
         }
         buffer.set_line(line.x, y, &part.line, line.width);
         if let Some(action) = part.hit {
-            hits.push(line, Hit::Do(action));
+            queue.targets.push(line, Target::Do(action));
         }
     }
     if most > 0 {

@@ -2,8 +2,7 @@
 
 use ratatui::layout::Rect;
 
-/// The smallest size in which one can work.
-pub const SMALLEST: (u16, u16) = (60, 16);
+use crate::console::areas::{Areas, blank};
 
 /// From so many columns on the detail stands beside the list.
 pub const WIDE: u16 = 100;
@@ -11,16 +10,9 @@ pub const WIDE: u16 = 100;
 /// The narrowest that a list beside a detail may get, and the narrowest detail.
 const NARROWEST: (u16, u16) = (56, 34);
 
-/// From so many rows on there is room for blank lines.
-const ROOMY: u16 = 20;
-
 /// The areas of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Regions {
-    /// The line at the top.
-    pub header: Rect,
-    /// The line at the bottom.
-    pub footer: Rect,
     /// Name of the view and totals.
     pub title: Rect,
     /// Chips, or the search line.
@@ -41,11 +33,9 @@ pub const GUTTER: u16 = 2;
 impl Regions {
     /// The areas in so much room. Above the footer one line is kept for notes; `more_notes` is how many lines more they need now.
     pub fn of(area: Rect, divider: u8, page: bool, more_notes: u16) -> Self {
-        let line = |y: u16, from: Rect| Rect::new(from.x, area.y + y.min(area.height.saturating_sub(1)), from.width, 1);
-        let blank = u16::from(area.height >= ROOMY);
-        let top = 1 + blank;
-        let bottom = area.height.saturating_sub(2 + more_notes);
-        let body = Rect::new(area.x, area.y + top, area.width, bottom.saturating_sub(top));
+        let body = Areas::of(area).body;
+        let body = Rect { height: body.height.saturating_sub(more_notes), ..body };
+        let line = |y: u16, from: Rect| Rect::new(from.x, (body.y + y).min(area.bottom().saturating_sub(1)), from.width, 1);
         let beside = area.width >= WIDE && !page;
         let list = if beside {
             let share = u16::try_from(u32::from(area.width) * u32::from(divider) / 100).unwrap_or(area.width);
@@ -53,15 +43,13 @@ impl Regions {
         } else {
             body
         };
-        let heads = top + 2 + blank;
-        let rows = Rect::new(list.x, area.y + heads + 1, list.width, bottom.saturating_sub(heads + 1));
+        let heads = 2 + blank(area);
+        let rows = Rect::new(list.x, body.y + heads + 1, list.width, body.height.saturating_sub(heads + 1));
         let whole = Rect { x: body.x + 2, width: body.width.saturating_sub(3), ..body };
         let aside = Rect { x: list.right() + 2, width: area.width.saturating_sub(list.width + 3), ..body };
         Self {
-            header: line(0, area),
-            footer: line(area.height.saturating_sub(1), area),
-            title: line(top, list),
-            chips: line(top + 1, list),
+            title: line(0, list),
+            chips: line(1, list),
             heads: line(heads, list),
             rows,
             divider: beside.then_some(Rect { x: list.right(), width: 1, ..body }),
@@ -80,16 +68,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::console::areas::SMALLEST;
 
     proptest! {
         #[test]
         fn nothing_ever_leaves_the_screen(width in 0u16..400, height in 0u16..120, divider in 0u8..=100, page in any::<bool>(), notes in 0u16..3) {
             let area = Rect::new(0, 0, width, height);
-            let regions = Regions::of(area, divider, page, notes);
+            let (frame, regions) = (Areas::of(area), Regions::of(area, divider, page, notes));
             let inside = |part: Rect| part.is_empty() || (part.right() <= area.right() && part.bottom() <= area.bottom());
 
             prop_assume!(width >= SMALLEST.0 && height >= SMALLEST.1);
-            for part in [regions.header, regions.footer, regions.title, regions.chips, regions.heads, regions.rows] {
+            for part in [frame.header, frame.footer, frame.body, regions.title, regions.chips, regions.heads, regions.rows] {
                 prop_assert!(inside(part), "{part:?}");
             }
             prop_assert!(regions.detail.is_none_or(inside));

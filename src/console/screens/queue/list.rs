@@ -8,9 +8,8 @@ use ratatui::style::{Color, Modifier, Style};
 use super::columns::{self, Column, Placed};
 use super::layout::{GUTTER, Regions};
 use super::listing::Row;
-use super::{AT_RISK_HOURS, Queue};
+use super::state::{AT_RISK_HOURS, Queue, Target};
 use crate::console::decisions::State;
-use crate::console::hits::{Hit, Hits};
 use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
 use crate::console::look::Look;
@@ -23,19 +22,18 @@ use crate::console::widgets::scrollbar;
 use crate::domain::{Alert, AlertFilter, AlertStatus, SortField, SortOrder, query};
 
 /// Draws everything of the list.
-pub fn draw(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, hits: &mut Hits) {
+pub fn draw(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>) {
     let regions = queue.regions();
     draw_title(queue, look, frame.buffer_mut(), regions.title);
-    draw_chips(queue, look, frame, &regions, hits);
+    draw_chips(queue, look, frame, &regions);
     let placed = columns::lay_out(&columns::shown(&queue.columns, queue.listing.filter()), regions.row_room());
     // The words of an error need the line of the titles too, where they are long: no row is hidden for them.
     let needed = search_error_lines(queue, &regions).filter(|lines| regions.chips.y + lines <= regions.heads.y);
     if needed.is_none_or(|lines| regions.chips.y + lines < regions.heads.y) {
-        draw_heads(queue, look, frame.buffer_mut(), &regions, &placed, hits);
+        draw_heads(queue, look, frame.buffer_mut(), &regions, &placed);
     }
-    hits.push(regions.rows, Hit::List);
-    draw_rows(queue, look, frame.buffer_mut(), &regions, &placed, hits);
-    draw_scrollbar(queue, look, frame.buffer_mut(), regions.rows, hits);
+    draw_rows(queue, look, frame.buffer_mut(), &regions, &placed);
+    draw_scrollbar(queue, look, frame.buffer_mut(), regions.rows);
     if queue.listing.rows() == 0 {
         draw_empty(queue, look, frame.buffer_mut(), regions.rows);
     }
@@ -122,7 +120,7 @@ fn is_time(field: SortField) -> bool {
     matches!(field, AlertTimeStamp | TransactionTimeStamp | CreatedAt | UpdatedAt | ExpiredAt)
 }
 
-fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &Regions, hits: &mut Hits) {
+fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &Regions) {
     let theme = look.theme;
     let area = Rect { x: regions.chips.x + 2, width: regions.chips.width.saturating_sub(3), ..regions.chips };
     if let Some(search) = &queue.search {
@@ -146,7 +144,7 @@ fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &R
         let style = if chip.set { theme.accent } else { theme.quiet };
         let area = pen.put(&clean(&chip.text), style);
         if chip.set {
-            hits.push(area, Hit::Chip(chip.key));
+            queue.targets.push(area, Target::Chip(chip.key));
         }
         pen.skip(2);
     }
@@ -155,7 +153,7 @@ fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &R
         let Some(binding) = look.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
         let words = format!("{} {}", look.key(action), binding.words);
         if let Some(area) = pen.put_whole(&words, theme.quiet) {
-            hits.push(area, Hit::Do(action));
+            queue.targets.push(area, Target::Do(action));
         }
         pen.skip(3);
     }
@@ -173,7 +171,7 @@ pub fn error_is_long(queue: &Queue) -> bool {
     search_error_lines(queue, &regions).is_some_and(|lines| regions.chips.y + lines > regions.heads.y)
 }
 
-fn draw_heads(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed], hits: &mut Hits) {
+fn draw_heads(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let sort = queue.sort();
     for Placed { column, x, width } in placed.iter().copied() {
         let area = Rect::new(regions.heads.x + GUTTER + x, regions.heads.y, width, 1);
@@ -192,12 +190,12 @@ fn draw_heads(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Reg
             Pen::new(buffer, area).put(&title, style);
         }
         if column.sort_field().is_some() {
-            hits.push(area, Hit::Title(column));
+            queue.targets.push(area, Target::Title(column));
         }
     }
 }
 
-fn draw_rows(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed], hits: &mut Hits) {
+fn draw_rows(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let listing = &queue.listing;
     let first = listing.top();
     for line in 0..regions.rows.height {
@@ -210,7 +208,7 @@ fn draw_rows(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regi
             buffer.set_style(row, look.theme.selection);
             buffer.set_stringn(row.x, row.y, "▌", 1, look.theme.accent);
         }
-        hits.push(row, Hit::Row(index));
+        queue.targets.push(row, Target::Row(index));
         let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
         match listing.row(index) {
             Row::Alert(alert) => {
@@ -347,11 +345,11 @@ fn decision_sign(alert: &Alert, look: &Look<'_>) -> Option<(&'static str, Style)
     }
 }
 
-fn draw_scrollbar(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect, hits: &mut Hits) {
+fn draw_scrollbar(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
     if queue.listing.rows() > u64::from(area.height) && area.width > 0 {
         let bar = Rect { x: area.right() - 1, width: 1, ..area };
         scrollbar::draw(look.theme, buffer, bar, queue.listing.top(), queue.listing.rows());
-        hits.push(bar, Hit::Scrollbar);
+        queue.targets.push(bar, Target::Scrollbar);
     }
 }
 

@@ -10,7 +10,7 @@ mod older;
 mod plan;
 mod seen;
 
-use crate::console::widgets::spots::Spots;
+use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::text_input::TextInput;
 use crate::desk::Draft;
 use crate::domain::resolution::{Decision, FieldError, InvalidReason, MAX_COMMENT_CHARS};
@@ -220,7 +220,7 @@ pub struct ResolveForm {
     tried: bool,
     /// One sentence about the last key, until the next one.
     word: Option<String>,
-    spots: Spots<Spot>,
+    spots: ClickTargets<Spot>,
     now: Timestamp,
 }
 
@@ -248,7 +248,7 @@ impl ResolveForm {
             focus,
             tried: false,
             word: None,
-            spots: Spots::default(),
+            spots: ClickTargets::default(),
             now,
         };
         form.offer_reason();
@@ -263,6 +263,11 @@ impl ResolveForm {
     /// The alert that is being resolved.
     pub fn alert_id(&self) -> AlertId {
         self.alert.id
+    }
+
+    /// As it is known here.
+    pub fn alert(&self) -> &Alert {
+        &self.alert
     }
 
     /// What has been typed so far.

@@ -4,8 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::Settings;
-use crate::console::hits::{Hit, Hits};
+use super::state::{Settings, Target};
 use crate::console::keymap::Action;
 use crate::console::look::Look;
 use crate::console::pen::Pen;
@@ -27,7 +26,8 @@ const LABEL: u16 = 14;
 const FEWEST: u16 = 4;
 
 /// Draws everything below the header and above the notes.
-pub fn draw(settings: &Settings, facts: &[(String, String)], look: &Look<'_>, buffer: &mut Buffer, area: Rect, hits: &mut Hits) {
+pub fn draw(settings: &Settings, facts: &[(String, String)], look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
+    settings.targets.clear();
     let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
     let facts = fact_lines(facts, inside.width.min(110));
     let rows = u16::try_from(settings.rows().len()).unwrap_or(u16::MAX);
@@ -37,10 +37,10 @@ pub fn draw(settings: &Settings, facts: &[(String, String)], look: &Look<'_>, bu
     let wanted = rows.max(FEWEST);
     let table_height = area.height.saturating_sub(above + below).max(FEWEST).min(wanted).min(area.height.saturating_sub(above));
     let mut y = if settings.is_offered() {
-        draw_title(settings, look, buffer, inside, hits);
+        draw_title(settings, look, buffer, inside);
         let table = Rect { y: area.y + above - 1, height: table_height + 1, ..area };
         match (settings.list.loaded(), &settings.trouble) {
-            (Some(_), _) => draw_table(settings, look, buffer, table, hits),
+            (Some(_), _) => draw_table(settings, look, buffer, table),
             (None, Some((_, error))) => {
                 let again = format!("It is tried again by itself; {} tries at once.", look.key(Action::Refresh));
                 let words = clean(&error.to_string()).into_owned();
@@ -101,7 +101,7 @@ fn fact_lines(facts: &[(String, String)], width: u16) -> Vec<(String, String)> {
     lines.collect()
 }
 
-fn draw_title(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: Rect, hits: &mut Hits) {
+fn draw_title(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
     let theme = look.theme;
     let mut pen = Pen::new(buffer, Rect { height: 1, ..area });
     pen.put("Keys and clients", theme.strong);
@@ -131,7 +131,7 @@ fn draw_title(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: R
     for action in [Action::CredentialCreate, Action::CredentialRevoke] {
         let Some(binding) = look.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
         if let Some(area) = pen.put_whole(&format!("{} {}", look.key(action), binding.words), theme.quiet) {
-            hits.push(area, Hit::Do(action));
+            settings.targets.push(area, Target::Do(action));
         }
         pen.skip(3);
     }
@@ -159,7 +159,7 @@ fn layout(width: u16) -> [Column; 6] {
     ]
 }
 
-fn draw_table(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: Rect, hits: &mut Hits) {
+fn draw_table(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
     let theme = look.theme;
     let columns = layout(area.width);
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
@@ -185,7 +185,7 @@ fn draw_table(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: R
             buffer.set_style(row, theme.selection);
             buffer.set_stringn(row.x, y, "▌", 1, theme.accent);
         }
-        hits.push(row, Hit::Credential(index));
+        settings.targets.push(row, Target::Row(index));
         draw_row(credential, settings.is_own(credential), &columns, look, buffer, row);
     }
     if rows.len() > height {
@@ -233,11 +233,17 @@ fn state(credential: &Credential, own: bool, room: u16, look: &Look<'_>) -> (Str
 }
 
 /// What a credential is and what is known of its use: `alerts key, created 2026-11-02, used 3 min ago`.
-pub(super) fn described(credential: &Credential, now: Timestamp) -> String {
+pub fn described(credential: &Credential, now: Timestamp) -> String {
     let kind = match credential.kind {
         CredentialKind::Key(scope) => format!("API key, scope {}", scope.as_str()),
         CredentialKind::Client => "client credentials".to_owned(),
     };
     let used = credential.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", times::ago(at, now)));
     format!("{kind}, created {}, {used}", credential.created_at.format("%Y-%m-%d"))
+}
+
+/// That a credential was revoked before.
+pub fn revoked_already(credential: &Credential, now: Timestamp) -> String {
+    let when = credential.revoked_at.map_or_else(String::new, |at| format!(", {}", times::ago(at, now)));
+    format!("The {} {} was revoked already{when}.", credential.kind.as_str(), clean(&credential.id))
 }

@@ -1,216 +1,139 @@
 //! The Settings screen: the keys and clients that may come in, and what this console is set to.
-//!
-//! State and what changes it stand here. The cursor holds a credential's id, never a row.
 
-pub mod dialogs;
 pub mod draw;
+pub mod state;
 
-use std::cell::Cell;
-use std::cmp::Reverse;
+use crossterm::event::{Event, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
 
-use chrono::Duration;
-
+use crate::console::context::AppContext;
+use crate::console::dialog::{Order, Outcome, run};
+use crate::console::dialogs::secret::ShownSecret;
 use crate::console::effects::Effect;
-use crate::console::loadable::Loadable;
-use crate::console::message::Answer;
-use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, Timestamp};
-use crate::service::ServiceError;
+use crate::console::keymap::{Action, Context};
+use crate::console::message::{Answer, Message};
+use crate::console::screen::{Keys, Screen};
+use crate::console::text::clean;
+use crate::console::theme::ThemeName;
+use crate::console::toasts::Tone;
+use crate::domain::{CreatedCredential, CredentialKind, Revoked, Timestamp};
 
-/// How often the list is loaded again while it is looked at: uses are written down to the minute.
-const POLL: Duration = Duration::seconds(15);
+use state::{Settings, Target};
 
-/// What can be created, in the order of the menu, each with what it is for.
-pub const KINDS: [(CredentialKind, &str, &str); 3] = [
-    (CredentialKind::Key(KeyScope::Alerts), "API key, scope alerts", "lists, reads and resolves alerts (X-API-KEY)"),
-    (CredentialKind::Key(KeyScope::Operator), "API key, scope operator", "avert's own routes: alerts in, webhooks, keys"),
-    (CredentialKind::Client, "client credentials", "access tokens for callers of the older dialect"),
-];
-
-/// The Settings screen.
-#[derive(Debug, Default)]
-pub struct Settings {
-    /// The keys and clients, as they were told last.
-    pub list: Loadable<CredentialList>,
-    /// Since when they cannot be loaded, and why.
-    pub trouble: Option<(Timestamp, ServiceError)>,
-    /// What is being created: one at a time.
-    pub creating: Option<CredentialKind>,
-    /// What was created while something else lay over the screen; shown as soon as that is closed.
-    pub arrived: Option<CreatedCredential>,
-    /// Rows that are scrolled away and rows there are room for, as the last frame found.
-    pub window: Cell<(usize, usize)>,
-    /// Whether keys and clients can be managed from here.
-    offered: bool,
-    cursor: Option<String>,
-    refresh_due: Option<Timestamp>,
-}
-
-impl Settings {
-    /// The screen, nothing asked for yet.
-    pub fn new(offered: bool) -> Self {
-        Self { offered, ..Self::default() }
-    }
-
-    /// Whether keys and clients can be managed from here.
-    pub fn is_offered(&self) -> bool {
-        self.offered
-    }
-
-    /// Whether this console itself is known to the service by this credential.
-    pub fn is_own(&self, credential: &Credential) -> bool {
-        self.list.loaded().is_some_and(|list| list.in_use.contains(&credential.id))
-    }
-
-    /// The rows: those that work, the newest first, then the revoked ones, the last revoked first.
-    pub fn rows(&self) -> Vec<&Credential> {
-        let mut rows: Vec<&Credential> = self.list.loaded().map(|list| list.credentials.iter().collect()).unwrap_or_default();
-        rows.sort_by(|one, other| {
-            let rank = |credential: &Credential| {
-                (credential.revoked_at.is_some(), Reverse(credential.revoked_at.unwrap_or(credential.created_at)))
-            };
-            rank(one).cmp(&rank(other)).then_with(|| one.id.cmp(&other.id))
-        });
-        rows
-    }
-
-    /// The row of the cursor.
-    pub fn cursor(&self) -> usize {
-        let rows = self.rows();
-        self.cursor.as_ref().and_then(|id| rows.iter().position(|row| row.id == *id)).unwrap_or(0)
-    }
-
-    /// The credential under the cursor.
-    pub fn current(&self) -> Option<&Credential> {
-        self.rows().get(self.cursor()).copied()
-    }
-
-    /// Puts the cursor on a row, or on the last one.
-    pub fn move_to(&mut self, row: usize) {
-        let rows = self.rows();
-        self.cursor = rows.get(row).or(rows.last()).map(|credential| credential.id.clone());
-    }
-
-    /// Moves the cursor by so many rows.
-    pub fn move_by(&mut self, rows: i64) {
-        let at = i64::try_from(self.cursor()).unwrap_or(i64::MAX);
-        self.move_to(usize::try_from(at.saturating_add(rows).max(0)).unwrap_or(usize::MAX));
-    }
-
-    /// Loads the list at the next chance.
-    pub fn refresh(&mut self, now: Timestamp) {
-        self.refresh_due = Some(now);
-    }
-
-    /// Takes the list in; the cursor stays on its credential.
-    pub fn listed(&mut self, answer: Answer<CredentialList>, now: Timestamp) {
-        let shown = self.current().map(|credential| credential.id.clone());
-        self.trouble = match &answer {
-            Ok(_) => None,
-            Err(error) => Some((self.trouble.take().map_or(now, |(since, _)| since), error.clone())),
-        };
-        self.list.answer(answer);
-        self.cursor = self.cursor.take().or(shown);
-    }
-
-    /// Takes in what was just created, for the list; its secret is somewhere else. The cursor goes to it.
-    pub fn created(&mut self, credential: &Credential) {
-        self.creating = None;
-        self.put(credential);
-        self.cursor = Some(credential.id.clone());
-    }
-
-    /// Takes in how a credential is now.
-    pub fn put(&mut self, credential: &Credential) {
-        let Loadable::Loaded(list) = &mut self.list else { return };
-        match list.credentials.iter_mut().find(|known| known.id == credential.id) {
-            Some(known) => known.clone_from(credential),
-            None => list.credentials.push(credential.clone()),
+impl Screen for Settings {
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Outcome {
+        match message {
+            Message::Tick => return run(self.run_due(cx.now)),
+            Message::Shown => self.refresh(cx.now),
+            Message::Act(action) => return act(self, action, cx),
+            Message::Input(event) => return input(self, &event),
+            Message::Credentials(answer) => self.listed(answer, cx.now),
+            Message::CreateCredential(kind) => {
+                self.creating = Some(kind);
+                return vec![Effect::CreateCredential(kind).into()];
+            }
+            Message::CredentialCreated(answer) => return created(self, answer, cx),
+            Message::CredentialRevoked(kind, id, answer) => revoked(self, kind, &id, answer, cx),
+            _ => {}
         }
+        Vec::new()
     }
 
-    /// What is due while the screen is looked at.
-    pub fn settle(&mut self, now: Timestamp) -> Vec<Effect> {
-        if !self.is_offered() || self.refresh_due.is_some_and(|due| due > now) {
-            return Vec::new();
-        }
-        self.refresh_due = Some(now + POLL);
-        self.list.ask();
-        vec![Effect::LoadCredentials]
+    fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext) {
+        draw::draw(self, &facts(cx), &cx.look(), frame.buffer_mut(), body);
     }
 
-    /// When [`Settings::settle`] has something to do by itself.
-    pub fn next_wake(&self) -> Option<Timestamp> {
-        self.refresh_due.filter(|_| self.is_offered())
+    fn keys(&self) -> Keys {
+        Keys::Of(Context::Settings)
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.due()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::Environment;
-    use crate::domain::time::from_iso;
-
-    fn now() -> Timestamp {
-        from_iso("2026-03-10T12:00:00Z").unwrap()
+fn input(screen: &mut Settings, event: &Event) -> Outcome {
+    match event {
+        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => screen.move_by(1),
+        Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => screen.move_by(-1),
+        event => match screen.targets.clicked(event) {
+            Some(Target::Row(row)) => screen.move_to(row),
+            Some(Target::Do(action)) => return vec![Order::Act(action)],
+            None => {}
+        },
     }
+    Vec::new()
+}
 
-    fn credential(id: &str, days_old: i64, revoked_days_ago: Option<i64>) -> Credential {
-        Credential {
-            kind: CredentialKind::Client,
-            id: id.to_owned(),
-            created_at: now() - Duration::days(days_old),
-            last_used_at: None,
-            revoked_at: revoked_days_ago.map(|days| now() - Duration::days(days)),
+fn act(screen: &mut Settings, action: Action, cx: &mut AppContext) -> Outcome {
+    let page = i64::try_from(screen.window.get().1.max(2) - 1).unwrap_or(1);
+    match action {
+        Action::Down => screen.move_by(1),
+        Action::Up => screen.move_by(-1),
+        Action::PageDown => screen.move_by(page),
+        Action::PageUp => screen.move_by(-page),
+        Action::Top => screen.move_to(0),
+        Action::Bottom => screen.move_to(usize::MAX),
+        Action::Refresh => screen.refresh(cx.now),
+        Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
+        Action::CopyId => {
+            if let Some(id) = screen.current().map(|credential| credential.id.clone()) {
+                cx.tell(Tone::Note, format!("Copied {}", clean(&id)));
+                return vec![Effect::Copy(id).into()];
+            }
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn created(screen: &mut Settings, answer: Answer<CreatedCredential>, cx: &mut AppContext) -> Outcome {
+    match answer {
+        Ok(created) => {
+            screen.created(&created.credential);
+            if cx.covered {
+                cx.tell(Tone::Note, format!("The {} was created: its secret is shown next.", created.credential.kind.as_str()));
+            }
+            vec![Order::OpenNext(Box::new(ShownSecret::new(created)))]
+        }
+        Err(error) => {
+            screen.creating = None;
+            screen.refresh(cx.now);
+            cx.writes.suspect(&error, cx.now);
+            cx.tell(Tone::Bad, format!("Nothing was created: {error}"));
+            Vec::new()
         }
     }
+}
 
-    fn screen(credentials: Vec<Credential>) -> Settings {
-        let mut settings = Settings::new(true);
-        let (organization, environment, in_use) = ("acme".to_owned(), Environment::Sandbox, vec!["own".to_owned()]);
-        settings.listed(Ok(CredentialList { organization, environment, credentials, in_use }), now());
-        settings
+fn revoked(screen: &mut Settings, kind: CredentialKind, id: &str, answer: Answer<Revoked>, cx: &mut AppContext) {
+    match answer {
+        Ok(Revoked { credential, already }) => {
+            screen.put(&credential);
+            if already {
+                cx.tell(Tone::Note, draw::revoked_already(&credential, cx.now));
+            } else {
+                cx.tell(Tone::Good, format!("Revoked {} {}: it no longer works.", kind.as_str(), clean(&credential.id)));
+            }
+        }
+        Err(error) => {
+            cx.writes.suspect(&error, cx.now);
+            cx.tell(Tone::Bad, format!("The {} {} was not revoked: {error}", kind.as_str(), clean(id)));
+        }
     }
+    screen.refresh(cx.now);
+}
 
-    #[test]
-    fn what_works_comes_first_and_the_newest_of_it_on_top() {
-        let settings = screen(vec![
-            credential("old", 9, None),
-            credential("gone", 1, Some(1)),
-            credential("new", 1, None),
-            credential("long", 3, Some(2)),
-        ]);
-
-        let ids: Vec<_> = settings.rows().into_iter().map(|row| row.id.as_str()).collect();
-
-        assert_eq!(ids, ["new", "old", "gone", "long"]);
-    }
-
-    #[test]
-    fn the_cursor_stays_on_its_credential_when_others_come_before_it() {
-        let mut settings = screen(vec![credential("a", 9, None), credential("b", 8, None)]);
-        settings.move_by(1);
-        assert_eq!(settings.current().map(|row| row.id.as_str()), Some("a"));
-
-        let more = vec![credential("a", 9, None), credential("b", 8, None), credential("c", 1, None)];
-        settings.listed(Ok(CredentialList { credentials: more, ..settings.list.loaded().unwrap().clone() }), now());
-
-        assert_eq!((settings.cursor(), settings.current().map(|row| row.id.as_str())), (2, Some("a")));
-    }
-
-    #[test]
-    fn a_list_that_cannot_be_loaded_again_keeps_what_is_known_and_says_since_when() {
-        let mut settings = screen(vec![credential("a", 9, None)]);
-        let later = now() + Duration::minutes(1);
-
-        settings.listed(Err(ServiceError::Unavailable("busy".to_owned())), now());
-        settings.listed(Err(ServiceError::Unavailable("still".to_owned())), later);
-
-        assert_eq!(settings.rows().len(), 1);
-        assert_eq!(settings.trouble, Some((now(), ServiceError::Unavailable("still".to_owned()))));
-    }
-
-    #[test]
-    fn nothing_is_asked_where_keys_cannot_be_managed() {
-        assert!(Settings::new(false).settle(now()).is_empty());
-    }
+/// What this console is set to: label and words.
+fn facts(cx: &AppContext) -> Vec<(String, String)> {
+    let theme = cx.settings.theme.map_or("as the terminal's background calls for", ThemeName::as_str);
+    let grace = match cx.settings.grace.as_secs() {
+        0 => "none: a decision is sent at once".to_owned(),
+        seconds => format!("{seconds} s in which a decision can be taken back"),
+    };
+    let mut facts = cx.place.facts.clone();
+    facts.push(("theme".to_owned(), theme.to_owned()));
+    facts.push(("grace".to_owned(), grace));
+    facts
 }

@@ -1,13 +1,4 @@
-//! The Queue screen: the list of one view, its search, and what is known of the alert under the cursor.
-//!
-//! State and what changes it stand here; the parts say how it is laid out and drawn.
-
-pub mod columns;
-pub mod detail;
-pub mod facts;
-pub mod layout;
-pub mod list;
-pub mod listing;
+//! The state of the Queue screen, and what changes it.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -17,17 +8,21 @@ use chrono::Duration;
 use ratatui::layout::Rect;
 
 use crate::console::effects::Effect;
+use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
-use crate::console::message::Answer;
+use crate::console::message::{Answer, Message};
+use crate::console::views::{View, Views};
+use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::text_input::TextInput;
-use crate::desk::{self, BuiltIn, Layout, SavedView};
+use crate::desk::{self, BuiltIn, Layout};
 use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Page, Sort, SortField, SortOrder, Timestamp, duplicate, query};
 use crate::service::ServiceError;
 
-use columns::Column;
-use facts::Facts;
-use layout::Regions;
-use listing::{Listing, Ticket};
+use super::columns::{self, Column};
+use super::facts::Facts;
+use super::layout::Regions;
+use super::link::Link;
+use super::listing::{Listing, Ticket};
 
 /// The hours ahead that the line over the list tells of.
 pub const AT_RISK_HOURS: u32 = 4;
@@ -44,40 +39,31 @@ const CHANGES_REST: Duration = Duration::milliseconds(250);
 /// How often a list is loaded again where nobody tells of changes.
 const POLL: Duration = Duration::seconds(15);
 
-/// Waits before the next try, by how often it failed.
-const RETRIES: [i64; 5] = [1, 2, 5, 10, 30];
-
 /// Most alerts of which it is remembered that they are doubles.
 const MOST_KNOWN: usize = 10_000;
 
 /// The list's share of the width beside the detail, in percent.
 const USUAL_DIVIDER: u8 = 66;
 
-/// What is shown: a view by name, and what it asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
-    /// Its name.
-    pub name: String,
-    /// Which alerts.
-    pub filter: AlertFilter,
-    /// In which order.
-    pub sort: Sort,
+/// What a click can meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    /// A row of the list, by its number in the whole list.
+    Row(u64),
+    Title(Column),
+    /// Whatever a key would do.
+    Do(Action),
+    /// A chip, by what it sets.
+    Chip(query::Key),
+    /// The line between list and detail.
+    Divider,
+    Scrollbar,
 }
 
-impl View {
-    fn built_in(view: BuiltIn, now: Timestamp) -> Self {
-        let (filter, sort) = view.query(now);
-        Self { name: view.name().to_owned(), filter, sort }
-    }
-
-    /// A view by its name, built in or one's own. One's own whose query can no longer be read is the error.
-    pub fn named(name: &str, own: &[SavedView], now: Timestamp) -> Option<Result<Self, query::QueryError>> {
-        if let Some(view) = BuiltIn::named(name) {
-            return Some(Ok(Self::built_in(view, now)));
-        }
-        let own = own.iter().find(|view| view.name == name)?;
-        Some(query::parse(&own.query).map(|(filter, sort)| Self { name: own.name.clone(), filter, sort }))
-    }
+/// How a list is sorted that is to be sorted by a field: the other way round where it is already.
+pub fn sorted_by(sort: Sort, field: SortField) -> Sort {
+    let order = if sort.field == field { sort.order.reversed() } else { SortOrder::Ascending };
+    Sort { field, order }
 }
 
 /// The search line while one types in it.
@@ -89,15 +75,6 @@ pub struct Search {
     pub error: Option<query::QueryError>,
     before: (AlertFilter, Sort),
     due: Option<Timestamp>,
-}
-
-/// How the service answers.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Link {
-    /// Since when it does not, and why.
-    pub trouble: Option<(Timestamp, ServiceError)>,
-    failures: usize,
-    retry_due: Option<Timestamp>,
 }
 
 /// The Queue screen.
@@ -136,8 +113,14 @@ pub struct Queue {
     known_doubles: HashMap<AlertId, bool>,
     /// While the order is frozen: how many alerts the list has by now, where that is more.
     pub new: Option<u64>,
+    pub(super) targets: ClickTargets<Target>,
+    pub(super) last_click: Option<(AlertId, Timestamp)>,
+    /// What the mouse drags.
+    pub(super) dragged: Option<Target>,
     area: Rect,
     listings: u64,
+    /// The number of the service's last change.
+    last_change: u64,
     operator: bool,
     frozen: bool,
     facts_due: Option<Timestamp>,
@@ -149,8 +132,8 @@ pub struct Queue {
 
 impl Queue {
     /// The screen as it was left, or on the alerts that wait for an answer.
-    pub fn new(kept: &Layout, own: &[SavedView], operator: bool, area: Rect, now: Timestamp) -> Self {
-        let named = kept.view.as_deref().and_then(|name| View::named(name, own, now)).and_then(Result::ok);
+    pub fn new(kept: &Layout, views: &Views, operator: bool, area: Rect, now: Timestamp) -> Self {
+        let named = kept.view.as_deref().and_then(|name| views.named(name, now)).and_then(Result::ok);
         let view = named.unwrap_or_else(|| View::built_in(BuiltIn::Open, now));
         let (filter, sort) = match kept.query.as_deref().map(query::parse) {
             Some(Ok(query)) => query,
@@ -174,8 +157,12 @@ impl Queue {
             more_notes: 0,
             known_doubles: HashMap::new(),
             new: None,
+            targets: ClickTargets::default(),
+            last_click: None,
+            dragged: None,
             area,
             listings: 0,
+            last_change: 0,
             operator,
             frozen: false,
             facts_due: None,
@@ -183,7 +170,7 @@ impl Queue {
             refresh_again: false,
             ask_gone: false,
         };
-        queue.resize(area);
+        queue.lay_out(area);
         queue
     }
 
@@ -229,12 +216,48 @@ impl Queue {
     }
 
     /// Takes a new size.
-    pub fn resize(&mut self, area: Rect) {
+    pub fn lay_out(&mut self, area: Rect) {
         self.area = area;
         let height = self.regions().rows.height;
         self.listing.set_height(height);
         if let Some(incoming) = &mut self.incoming {
             incoming.set_height(height);
+        }
+    }
+
+    /// Gives the detail the whole page, or the list beside it.
+    pub fn set_page(&mut self, page: bool) {
+        self.page = page;
+        self.lay_out(self.area);
+    }
+
+    /// Gives the list so much of the width beside the detail.
+    pub fn move_divider(&mut self, percent: u8) {
+        self.divider = percent.clamp(20, 90);
+        self.lay_out(self.area);
+    }
+
+    /// Scrolls the detail by so many lines.
+    pub fn scroll_detail(&mut self, lines: i64) {
+        let scrolled = i64::from(self.detail_scroll).saturating_add(lines);
+        self.detail_scroll = u16::try_from(scrolled.max(0)).unwrap_or(u16::MAX).min(self.detail_most.get());
+    }
+
+    /// The mouse has dragged what it drags to a place.
+    pub(super) fn drag(&mut self, column: u16, row: u16) {
+        match self.dragged {
+            Some(Target::Divider) => {
+                let percent = u32::from(column) * 100 / u32::from(self.area.width.max(1));
+                self.move_divider(u8::try_from(percent).unwrap_or(100));
+            }
+            Some(Target::Scrollbar) => {
+                let rows = self.regions().rows;
+                let line = u64::from(row.saturating_sub(rows.y).min(rows.height.saturating_sub(1)));
+                let last = u64::from(rows.height.max(2)) - 1;
+                let furthest = self.listing.rows().saturating_sub(u64::from(rows.height));
+                self.listing.scroll_to(furthest * line / last);
+            }
+            _ => {}
         }
     }
 
@@ -283,9 +306,7 @@ impl Queue {
 
     /// Sorts by a column, or the other way round where the list is sorted by it already.
     pub fn sort_by(&mut self, field: SortField) -> Vec<Effect> {
-        let sort = self.sort();
-        let order = if sort.field == field { sort.order.reversed() } else { SortOrder::Ascending };
-        self.ask(self.filter().clone(), Sort { field, order })
+        self.ask(self.filter().clone(), sorted_by(self.sort(), field))
     }
 
     /// Sorts by the next column to the right that can be sorted by.
@@ -361,7 +382,7 @@ impl Queue {
     }
 
     /// Asks soon for everything that is shown: something changed.
-    pub fn changed(&mut self, now: Timestamp) {
+    fn changed(&mut self, now: Timestamp) {
         let due = now + CHANGES_REST;
         self.refresh_due = Some(self.refresh_due.map_or(due, |earlier| earlier.min(due)));
     }
@@ -393,8 +414,41 @@ impl Queue {
         if self.operator { vec![Effect::CountAll, Effect::AtRisk(AT_RISK_HOURS)] } else { vec![Effect::CountAll] }
     }
 
-    /// Takes a page in.
-    pub fn page(&mut self, ticket: Ticket, answer: Answer<Page<Alert>>, now: Timestamp) {
+    /// Takes in what a service answered, or where the cursor is to go.
+    pub fn take(&mut self, message: Message, now: Timestamp) {
+        match message {
+            Message::Page(ticket, answer) => self.take_page(ticket, answer, now),
+            Message::Counted(listing, answer) => self.counted(listing, answer),
+            Message::CountedAll(answer) => self.all.answer(answer),
+            Message::AtRisk(answer) => self.at_risk.answer(answer),
+            Message::Alert(_, Ok(alert)) => self.take_alert(&alert),
+            Message::Concluded(alert) => {
+                self.take_alert(&alert);
+                self.changed(now);
+            }
+            Message::Deliveries(id, answer) if self.facts.alert == Some(id) => self.facts.deliveries.answer(answer),
+            Message::SameCard(id, answer) => self.take_same_card(id, answer),
+            Message::Columns(columns) => self.columns = columns,
+            Message::GoToRow(row) => self.listing.move_to(row),
+            Message::GoToAlert(id) => self.listing.move_to_alert(id),
+            _ => {}
+        }
+    }
+
+    /// Takes in that something changed at the service, and waits for the next change.
+    pub fn heard_of_change(&mut self, answer: Answer<u64>, now: Timestamp) -> Vec<Effect> {
+        let wait = match answer {
+            Ok(number) => {
+                self.last_change = number;
+                self.changed(now);
+                Wait::ZERO
+            }
+            Err(error) => self.failed(error, now),
+        };
+        vec![Effect::Watch(self.last_change, wait)]
+    }
+
+    fn take_page(&mut self, ticket: Ticket, answer: Answer<Page<Alert>>, now: Timestamp) {
         let incoming = self.incoming.as_mut().filter(|incoming| incoming.id() == ticket.listing);
         let is_incoming = incoming.is_some();
         match incoming.unwrap_or(&mut self.listing).accept(ticket, answer) {
@@ -419,7 +473,7 @@ impl Queue {
     }
 
     /// The service answers again.
-    pub fn answered(&mut self, now: Timestamp) {
+    fn answered(&mut self, now: Timestamp) {
         self.link = Link::default();
         if !self.listing.is_refreshing() && std::mem::take(&mut self.refresh_again) {
             self.changed(now);
@@ -427,24 +481,20 @@ impl Queue {
     }
 
     /// The service did not answer; it is asked again after a while. Returns how long.
-    pub fn failed(&mut self, error: ServiceError, now: Timestamp) -> Wait {
+    fn failed(&mut self, error: ServiceError, now: Timestamp) -> Wait {
         self.refresh_again = false;
-        let since = self.link.trouble.take().map_or(now, |(since, _)| since);
-        let seconds = RETRIES[self.link.failures.min(RETRIES.len() - 1)];
-        let failures = self.link.failures + 1;
-        self.link = Link { trouble: Some((since, error)), failures, retry_due: Some(now + Duration::seconds(seconds)) };
-        Wait::from_secs(seconds.unsigned_abs())
+        self.link.failed(error, now)
     }
 
     /// Takes in how many alerts the list has by now, while its order is frozen.
-    pub fn counted(&mut self, listing: u64, answer: Answer<u64>) {
+    fn counted(&mut self, listing: u64, answer: Answer<u64>) {
         if let (true, Ok(count)) = (listing == self.listing.id() && self.frozen, answer) {
             self.new = Some(count);
         }
     }
 
     /// Takes in what an alert looks like now.
-    pub fn take_alert(&mut self, alert: &Alert) {
+    fn take_alert(&mut self, alert: &Alert) {
         self.listing.replace(alert);
         if let Loadable::Loaded(siblings) = &mut self.facts.siblings {
             for sibling in siblings.iter_mut().filter(|sibling| sibling.id == alert.id) {
@@ -454,7 +504,7 @@ impl Queue {
     }
 
     /// Takes in the alerts on the same card: those on the same payment are kept.
-    pub fn take_same_card(&mut self, of: AlertId, answer: Answer<Vec<Alert>>) {
+    fn take_same_card(&mut self, of: AlertId, answer: Answer<Vec<Alert>>) {
         if self.facts.alert != Some(of) {
             return;
         }
@@ -474,7 +524,7 @@ impl Queue {
     }
 
     /// Asks at once for what is known around the cursor's alert: a form is about to open on it.
-    pub fn hurry_facts(&mut self) -> Vec<Effect> {
+    pub fn ask_facts_now(&mut self) -> Vec<Effect> {
         self.note_cursor(Timestamp::default());
         match (self.facts_due.take(), &self.facts.siblings) {
             (Some(_), _) | (None, Loadable::NotAsked | Loadable::Failed(_)) => self.ask_facts(),
@@ -510,7 +560,7 @@ impl Queue {
     }
 
     /// After every message: asks for what has become visible and is not here, and does what is due.
-    pub fn settle(&mut self, now: Timestamp) -> Vec<Effect> {
+    pub fn run_due(&mut self, now: Timestamp) -> Vec<Effect> {
         let due = |moment: Option<Timestamp>| moment.is_some_and(|moment| moment <= now);
         let mut effects = Vec::new();
         if self.search.as_ref().is_some_and(|search| due(search.due)) {
@@ -540,8 +590,8 @@ impl Queue {
         effects
     }
 
-    /// When [`Queue::settle`] has something to do by itself.
-    pub fn next_wake(&self) -> Option<Timestamp> {
+    /// When [`Queue::run_due`] has something to do by itself.
+    pub fn due(&self) -> Option<Timestamp> {
         let facts = self.facts_due.filter(|_| self.detail_is_open());
         let search = self.search.as_ref().and_then(|search| search.due);
         [facts, search, self.refresh_due, self.link.retry_due].into_iter().flatten().min()

@@ -2,19 +2,26 @@
 //!
 //! The safe button has the focus, and Enter never says the final word.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::console::hits::{Hit, Hits};
+use super::menu::NO_FIELD;
+use crate::console::context::AppContext;
+use crate::console::dialog::{self, Dialog, Order, Outcome};
+use crate::console::effects::Effect;
 use crate::console::look::Look;
+use crate::console::message::Message;
+use crate::console::screens::queue::state::Queue;
 use crate::console::text::{clean, columns, wrap};
 use crate::console::times;
-use crate::console::unsettled::in_words;
+use crate::console::toasts::Tone;
+use crate::console::unsettled::{Stage, in_words};
+use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::menu::centered;
-use crate::domain::{Alert, AlertId, AttemptId, UnsettledResolution, decide};
+use crate::domain::{Alert, UnsettledResolution, decide};
 
 /// Widest the dialog gets.
 const WIDE: u16 = 84;
@@ -23,11 +30,11 @@ const WIDE: u16 = 84;
 const LABEL: u16 = 9;
 
 /// A line with its columns that can be clicked: from, to.
-type Row = (Line<'static>, Vec<(Spot, u16, u16)>);
+type Row = (Line<'static>, Vec<(Target, u16, u16)>);
 
 /// What can be chosen and pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spot {
+enum Target {
     /// The network applied it.
     Applied,
     /// The network did not apply it.
@@ -38,21 +45,8 @@ pub enum Spot {
     SayIt,
 }
 
-impl Spot {
+impl Target {
     const ORDER: [Self; 4] = [Self::Applied, Self::NotApplied, Self::NotNow, Self::SayIt];
-}
-
-/// What a key did to the dialog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SettleStep {
-    /// The dialog has taken it.
-    Stay,
-    /// Not for the dialog.
-    Ignored,
-    /// Close it; nothing was said.
-    Close,
-    /// A person's word: whether the network applied the decision.
-    Settle(bool),
 }
 
 /// The dialog.
@@ -62,110 +56,101 @@ pub struct Settle {
     alert: Option<Alert>,
     production: bool,
     applied: Option<bool>,
-    focus: Spot,
+    focus: Target,
     word: Option<String>,
     /// It was settled by somebody else meanwhile.
     gone: bool,
+    targets: ClickTargets<Target>,
+}
+
+/// Opens the dialog on the decision that waits for a person: the one under the cursor, else the oldest.
+pub fn open(queue: &Queue, cx: &mut AppContext) -> Outcome {
+    let here = queue.current().and_then(|alert| cx.unsettled.of(alert.id)).filter(|unsettled| Stage::of(unsettled) == Stage::Parked);
+    let Some(unsettled) = here.or_else(|| cx.unsettled.parked().next()).cloned() else {
+        let words = if cx.operator {
+            "No decision waits for a person's word."
+        } else {
+            "Only the service itself knows which decisions wait for a person's word: ask its operator."
+        };
+        cx.tell(Tone::Note, words);
+        return Vec::new();
+    };
+    if cx.place.read_only {
+        cx.tell(Tone::Note, "This place is read-only: nothing is settled from here.");
+        return Vec::new();
+    }
+    let (id, known) = (unsettled.alert, queue.listing.find(unsettled.alert).cloned());
+    let mut outcome = dialog::open(Settle::new(unsettled, known, cx.place.is_production()));
+    outcome.push(Effect::Get(id).into());
+    outcome
 }
 
 impl Settle {
     /// Asks about a parked decision; the alert may come later.
-    pub fn new(unsettled: UnsettledResolution, alert: Option<Alert>, production: bool) -> Self {
-        Self { unsettled, alert, production, applied: None, focus: Spot::NotNow, word: None, gone: false }
-    }
-
-    /// Which decision.
-    pub fn attempt(&self) -> AttemptId {
-        self.unsettled.id
-    }
-
-    /// On which alert.
-    pub fn alert_id(&self) -> AlertId {
-        self.unsettled.alert
-    }
-
-    /// Takes the alert as it is now.
-    pub fn set_alert(&mut self, alert: &Alert) {
-        if alert.id == self.unsettled.alert {
-            self.alert = Some(alert.clone());
+    fn new(unsettled: UnsettledResolution, alert: Option<Alert>, production: bool) -> Self {
+        Self {
+            unsettled,
+            alert,
+            production,
+            applied: None,
+            focus: Target::NotNow,
+            word: None,
+            gone: false,
+            targets: ClickTargets::default(),
         }
     }
 
-    /// The decision no longer waits for a person.
-    pub fn set_gone(&mut self) {
-        self.gone = true;
-    }
-
-    /// Applies a key.
-    pub fn key(&mut self, key: KeyEvent) -> SettleStep {
+    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Outcome {
         self.word = None;
         let command = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match (key.code, self.focus) {
-            (KeyCode::Char('s'), _) if key.modifiers == KeyModifiers::CONTROL => return self.say(),
-            (KeyCode::Esc, _) | (KeyCode::Enter, Spot::NotNow) => return SettleStep::Close,
-            (KeyCode::Char(' '), spot) => return self.press(spot),
-            (KeyCode::Enter, Spot::SayIt) => self.word = Some("Enter never says the last word. Press space here, or ctrl-s.".to_owned()),
-            (KeyCode::Enter, _) => self.focus = Spot::NotNow,
-            (KeyCode::Char('a' | 'n' | '?'), _) if command => return SettleStep::Ignored,
-            (KeyCode::Char('a'), _) => self.choose(true),
-            (KeyCode::Char('n'), _) => self.choose(false),
+            (KeyCode::Char('s'), _) if key.modifiers == KeyModifiers::CONTROL => return self.say(cx),
+            (KeyCode::Esc, _) | (KeyCode::Enter, Target::NotNow) => return vec![Order::Close],
+            (KeyCode::Char(' '), target) => return self.press(target, cx),
+            (KeyCode::Enter, Target::SayIt) => self.word = Some("Enter never says the last word. Press space here, or ctrl-s.".to_owned()),
+            (KeyCode::Enter, _) => self.focus = Target::NotNow,
+            (KeyCode::Char('a'), _) if !command => self.choose(true),
+            (KeyCode::Char('n'), _) if !command => self.choose(false),
             (KeyCode::Tab | KeyCode::Down | KeyCode::Right, _) => self.step(true),
             (KeyCode::BackTab | KeyCode::Up | KeyCode::Left, _) => self.step(false),
-            _ => return SettleStep::Ignored,
+            _ => {}
         }
-        SettleStep::Stay
+        Vec::new()
     }
 
     /// A click, or space.
-    pub fn press(&mut self, spot: Spot) -> SettleStep {
-        self.focus = spot;
-        match spot {
-            Spot::Applied => self.choose(true),
-            Spot::NotApplied => self.choose(false),
-            Spot::NotNow => return SettleStep::Close,
-            Spot::SayIt => return self.say(),
+    fn press(&mut self, target: Target, cx: &mut AppContext) -> Outcome {
+        self.focus = target;
+        match target {
+            Target::Applied => self.choose(true),
+            Target::NotApplied => self.choose(false),
+            Target::NotNow => return vec![Order::Close],
+            Target::SayIt => return self.say(cx),
         }
-        SettleStep::Stay
+        Vec::new()
     }
 
     fn choose(&mut self, applied: bool) {
         self.applied = Some(applied);
-        self.focus = if applied { Spot::Applied } else { Spot::NotApplied };
+        self.focus = if applied { Target::Applied } else { Target::NotApplied };
     }
 
     fn step(&mut self, forward: bool) {
-        let (at, count) = (Spot::ORDER.iter().position(|spot| *spot == self.focus).unwrap_or(0), Spot::ORDER.len());
-        self.focus = Spot::ORDER[(at + if forward { 1 } else { count - 1 }) % count];
+        let (at, count) = (Target::ORDER.iter().position(|target| *target == self.focus).unwrap_or(0), Target::ORDER.len());
+        self.focus = Target::ORDER[(at + if forward { 1 } else { count - 1 }) % count];
     }
 
-    fn say(&mut self) -> SettleStep {
+    fn say(&mut self, cx: &mut AppContext) -> Outcome {
         match self.applied {
             _ if self.gone => self.word = Some("It was settled meanwhile: there is nothing to say any more.".to_owned()),
             None => self.word = Some("Choose first what became of it: a or n.".to_owned()),
-            Some(applied) => return SettleStep::Settle(applied),
-        }
-        SettleStep::Stay
-    }
-
-    /// Draws the dialog over the screen.
-    pub fn draw(&self, look: &Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
-        let width = WIDE.min(area.width);
-        let lines = self.lines(look, width.saturating_sub(4));
-        let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(2);
-        let panel = centered(area, width, height.min(area.height));
-        let inside = look.theme.open_form(frame.buffer_mut(), panel);
-        hits.push(panel, Hit::Inside);
-        // Where there is no room for all, what is known gives way: the answers and the buttons stand at the end.
-        let surplus = lines.len().saturating_sub(usize::from(inside.height));
-        let shown = lines.iter().enumerate().filter(|(index, _)| !(2..2 + surplus).contains(index)).map(|(_, line)| line);
-        for ((line, spots), y) in shown.zip(inside.y..inside.bottom()) {
-            frame.buffer_mut().set_line(inside.x, y, line, inside.width);
-            for (spot, from, to) in spots {
-                let right = inside.x.saturating_add(*to).min(inside.right());
-                let left = inside.x.saturating_add(*from);
-                hits.push(Rect { x: left, y, width: right.saturating_sub(left), height: 1 }, Hit::Settle(*spot));
+            Some(applied) => {
+                let (attempt, alert) = (self.unsettled.id, self.unsettled.alert);
+                cx.unsettled.said(alert);
+                return vec![Order::Close, Effect::Settle(attempt, alert, applied).into()];
             }
         }
+        Vec::new()
     }
 
     /// Every line with the columns that can be clicked.
@@ -202,8 +187,8 @@ impl Settle {
         }
         lines.push((Line::default(), Vec::new()));
         for (spot, key, words, what) in [
-            (Spot::Applied, 'a', "the network applied it", self.if_applied()),
-            (Spot::NotApplied, 'n', "the network did not apply it", self.if_not()),
+            (Target::Applied, 'a', "the network applied it", self.if_applied()),
+            (Target::NotApplied, 'n', "the network did not apply it", self.if_not()),
         ] {
             self.answer(&mut lines, look, width, (spot, key, words), &what);
         }
@@ -214,9 +199,9 @@ impl Settle {
         lines
     }
 
-    fn answer(&self, lines: &mut Vec<Row>, look: &Look<'_>, width: u16, (spot, key, words): (Spot, char, &'static str), what: &str) {
+    fn answer(&self, lines: &mut Vec<Row>, look: &Look<'_>, width: u16, (spot, key, words): (Target, char, &'static str), what: &str) {
         let theme = look.theme;
-        let chosen = self.applied == Some(spot == Spot::Applied);
+        let chosen = self.applied == Some(spot == Target::Applied);
         let mark = if chosen { "(•)" } else { "( )" };
         let style = if chosen { theme.strong } else { theme.plain };
         let mut line = Line::from(vec![
@@ -239,14 +224,14 @@ impl Settle {
         let can_say = self.applied.is_some() && !self.gone;
         let spans = vec![
             Span::raw("      "),
-            Span::styled(button("Not now", Spot::NotNow), theme.button),
+            Span::styled(button("Not now", Target::NotNow), theme.button),
             Span::styled("  esc", theme.key),
             Span::raw("      "),
-            Span::styled(button("Say so", Spot::SayIt), if can_say { theme.primary } else { theme.muted }),
+            Span::styled(button("Say so", Target::SayIt), if can_say { theme.primary } else { theme.muted }),
             Span::styled("  ctrl-s", theme.key),
             Span::styled("  final", theme.warning),
         ];
-        (Line::from(spans), vec![(Spot::NotNow, 6, 17), (Spot::SayIt, 28, 38)])
+        (Line::from(spans), vec![(Target::NotNow, 6, 17), (Target::SayIt, 28, 38)])
     }
 
     /// The alert in a line.
@@ -275,6 +260,47 @@ impl Settle {
         match self.alert.as_ref().and_then(|alert| alert.outcome.as_ref()) {
             Some(_) => "The alert keeps the outcome that it has; this is only put on record.".to_owned(),
             None => "Nothing is stored, and the alert can be answered again. If it did arrive, a new refund is a second one.".to_owned(),
+        }
+    }
+}
+
+impl Dialog for Settle {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+        match message {
+            Message::Input(Event::Key(key)) => return self.key(*key, cx),
+            Message::Input(Event::Paste(_)) => cx.tell(Tone::Note, NO_FIELD),
+            Message::Input(event) => {
+                if let Some(target) = self.targets.clicked(event) {
+                    return self.press(target, cx);
+                }
+            }
+            Message::Alert(_, Ok(alert)) if alert.id == self.unsettled.alert => self.alert = Some(alert.clone()),
+            Message::Unsettled(Ok(all)) => {
+                self.gone |= !all.iter().any(|one| one.id == self.unsettled.id && Stage::of(one) == Stage::Parked);
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.targets.clear();
+        let look = cx.look();
+        let width = WIDE.min(area.width);
+        let lines = self.lines(&look, width.saturating_sub(4));
+        let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(2);
+        let panel = centered(area, width, height.min(area.height));
+        let inside = look.theme.open_form(frame.buffer_mut(), panel);
+        // Where there is no room for all, what is known gives way: the answers and the buttons stand at the end.
+        let surplus = lines.len().saturating_sub(usize::from(inside.height));
+        let shown = lines.iter().enumerate().filter(|(index, _)| !(2..2 + surplus).contains(index)).map(|(_, line)| line);
+        for ((line, targets), y) in shown.zip(inside.y..inside.bottom()) {
+            frame.buffer_mut().set_line(inside.x, y, line, inside.width);
+            for (target, from, to) in targets {
+                let right = inside.x.saturating_add(*to).min(inside.right());
+                let left = inside.x.saturating_add(*from);
+                self.targets.push(Rect { x: left, y, width: right.saturating_sub(left), height: 1 }, *target);
+            }
         }
     }
 }

@@ -1,14 +1,18 @@
 //! The help: every key of the screen, written from the keymap; what is typed narrows it, and the chosen entry is run.
 
+use crossterm::event::{Event, KeyCode, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use crate::console::hits::Hits;
+use super::menu::{List, OpenMenu};
+use crate::console::context::AppContext;
+use crate::console::dialog::{Dialog, Order, Outcome};
 use crate::console::keymap::{Action, Binding, Context, Key, Keymap};
-use crate::console::look::Look;
+use crate::console::message::Message;
 use crate::console::pen::Pen;
-use crate::console::widgets::menu::{Choice, Menu};
+use crate::console::toasts::Tone;
+use crate::console::widgets::menu::Selection;
 use crate::console::widgets::text_input::TextInput;
 
 /// Columns for the keys.
@@ -18,9 +22,8 @@ const KEYS: usize = 18;
 #[derive(Debug)]
 pub struct Help {
     /// What is typed.
-    pub search: TextInput,
-    /// Which entry is chosen.
-    pub choice: Choice,
+    search: TextInput,
+    menu: OpenMenu,
     /// Whose keys it tells of.
     contexts: [Context; 2],
 }
@@ -28,11 +31,12 @@ pub struct Help {
 impl Help {
     /// The help of a screen, which has the keys of these contexts.
     pub fn of(contexts: [Context; 2]) -> Self {
-        Self { search: TextInput::one_line(""), choice: Choice::default(), contexts }
+        let menu = OpenMenu::new(Selection::default(), &[Context::Menu], Action::MenuPick);
+        Self { search: TextInput::one_line(""), menu, contexts }
     }
 
     /// The entries that hold every word that is typed, those of one heading together.
-    pub fn entries<'k>(&self, keymap: &'k Keymap) -> Vec<&'k Binding> {
+    fn entries<'k>(&self, keymap: &'k Keymap) -> Vec<&'k Binding> {
         let typed = self.search.text().to_lowercase();
         let found = |binding: &&'k Binding| {
             let text = format!("{} {} {} {}", keys(binding), binding.words, binding.about, binding.group).to_lowercase();
@@ -61,32 +65,52 @@ impl Help {
         }
         groups
     }
+}
 
-    /// What the chosen entry does.
-    pub fn chosen(&self, keymap: &Keymap) -> Option<Action> {
-        let entries = self.entries(keymap);
-        self.choice.index(entries.len()).map(|index| entries[index].action)
+impl Dialog for Help {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+        let Message::Input(event) = message else { return Vec::new() };
+        match event {
+            // What is typed is searched for, so letters are no commands here.
+            Event::Key(key) if is_text(key.code, key.modifiers) => {
+                self.search.key(*key);
+                self.menu.chosen = Selection::default();
+                return Vec::new();
+            }
+            Event::Paste(text) => {
+                if let Err(why) = self.search.paste(text) {
+                    cx.tell(Tone::Note, why);
+                }
+                return Vec::new();
+            }
+            _ => {}
+        }
+        let length = self.entries(&cx.settings.keymap).len();
+        match self.menu.update(event, length, cx) {
+            Some(Action::MenuPick) => {
+                let chosen = self.menu.chosen.index(length).map(|index| self.entries(&cx.settings.keymap)[index].action);
+                [Order::Close].into_iter().chain(chosen.map(Order::Act)).collect()
+            }
+            Some(Action::MenuClose) => vec![Order::Close],
+            _ => Vec::new(),
+        }
     }
 
-    /// Draws it over the screen.
-    pub fn draw(&self, look: &Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
-        let theme = look.theme;
-        let entries = self.entries(look.keymap);
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        let theme = &cx.theme;
+        let entries = self.entries(&cx.settings.keymap);
         let line = |binding: &&Binding| {
             Line::from(vec![Span::styled(format!("{:<KEYS$}", keys(binding)), theme.key), Span::styled(binding.about.clone(), theme.plain)])
         };
-        let menu = Menu {
+        let list = List {
             title: "Keys",
             entries: entries.iter().map(line).collect(),
             groups: self.groups(&entries),
-            choice: self.choice,
-            contexts: &[Context::Menu],
             empty: "No key does that.",
-            picks: true,
             width: 84,
             field: 2,
         };
-        let field = menu.draw(look, frame, area, hits);
+        let field = self.menu.draw(list, frame, area, cx);
         let field = Rect { y: field.y + 1, height: 1, ..field };
         let style = theme.page.patch(theme.field);
         frame.buffer_mut().set_style(field, style);
@@ -95,6 +119,11 @@ impl Help {
         }
         self.search.draw(frame, field, style, true);
     }
+}
+
+fn is_text(code: KeyCode, modifiers: KeyModifiers) -> bool {
+    let letter = matches!(code, KeyCode::Char(_)) && !modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+    letter || code == KeyCode::Backspace
 }
 
 fn keys(binding: &Binding) -> String {

@@ -1,0 +1,76 @@
+//! The application context: what every screen and dialog reads and changes, handed down by the application.
+
+use std::collections::HashMap;
+
+use super::decisions::Decisions;
+use super::effects::{Effect, Keep};
+use super::keymap::Action;
+use super::look::Look;
+use super::session::{AlertJson, ConsoleSettings, Place};
+use super::theme::Theme;
+use super::toasts::{Toasts, Tone};
+use super::unsettled::Unsettled;
+use super::views::Views;
+use super::write_check::WriteCheck;
+use crate::desk::Draft;
+use crate::domain::{AlertId, Timestamp};
+
+/// The application context.
+pub struct AppContext {
+    pub place: Place,
+    pub settings: ConsoleSettings,
+    pub theme: Theme,
+    pub alert_json: AlertJson,
+    /// Whether the service tells of changes and of more than the interface does.
+    pub operator: bool,
+    pub now: Timestamp,
+    /// Whether a dialog lies over the screen, so that the order of what it shows is frozen.
+    pub covered: bool,
+    /// Leaving as soon as what is with the service has come back.
+    pub leaving: bool,
+    pub decisions: Decisions,
+    pub unsettled: Unsettled,
+    pub drafts: HashMap<AlertId, Draft>,
+    pub views: Views,
+    pub toasts: Toasts,
+    pub writes: WriteCheck,
+}
+
+impl AppContext {
+    /// The draw context.
+    pub fn look(&self) -> Look<'_> {
+        Look {
+            theme: &self.theme,
+            now: self.now,
+            zone: self.settings.zone,
+            keymap: &self.settings.keymap,
+            decisions: &self.decisions,
+            unsettled: &self.unsettled,
+            dialect: self.place.dialect,
+        }
+    }
+
+    /// Notifies the user.
+    pub fn tell(&mut self, tone: Tone, text: impl Into<String>) {
+        self.toasts.tell(tone, text, self.now);
+    }
+
+    /// The key to name for an action.
+    pub fn key(&self, action: Action) -> String {
+        self.settings.keymap.key_of(action)
+    }
+
+    /// Keeps what was typed for an alert, until its decision has landed.
+    pub fn keep_draft(&mut self, alert: AlertId, draft: Draft) -> Vec<Effect> {
+        if draft.is_bare() {
+            return self.drop_draft(alert);
+        }
+        self.drafts.insert(alert, draft.clone());
+        vec![Effect::Keep(Keep::Draft(alert, draft))]
+    }
+
+    /// Drops what was typed for an alert.
+    pub fn drop_draft(&mut self, alert: AlertId) -> Vec<Effect> {
+        if self.drafts.remove(&alert).is_some() { vec![Effect::Keep(Keep::NoDraft(alert))] } else { Vec::new() }
+    }
+}

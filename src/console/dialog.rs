@@ -1,0 +1,65 @@
+//! The trait of every dialog, which lies over a screen and has the input; and the outcome in which dialogs and screens say what they want
+//! of the application.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::context::AppContext;
+use super::effects::Effect;
+use super::keymap::Action;
+use super::message::Message;
+
+/// A dialog: it owns its state, what changes it, and how it is drawn.
+pub trait Dialog: Send {
+    /// Takes a message: input while it is on top, and whatever else happens before a screen hears of it.
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome;
+
+    /// Draws it over the screen. What can be clicked is noted on the way.
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext);
+
+    /// What is to be done because it is taken away unanswered.
+    fn abandon(&mut self, _: &mut AppContext) -> Vec<Effect> {
+        Vec::new()
+    }
+}
+
+/// What an update wants of the application, in this order.
+pub type Outcome = Vec<Order>;
+
+/// One thing that is wanted of the application.
+pub enum Order {
+    /// Perform an effect.
+    Run(Effect),
+    /// Hand a message to the screen that it is for.
+    Send(Box<Message>),
+    /// Do what a key would do.
+    Act(Action),
+    /// Lay a dialog over what is there.
+    Open(Box<dyn Dialog>),
+    /// Lay a dialog over the screen as soon as no other one is there.
+    OpenNext(Box<dyn Dialog>),
+    /// Take away the dialog on top.
+    Close,
+}
+
+impl From<Effect> for Order {
+    fn from(effect: Effect) -> Self {
+        Self::Run(effect)
+    }
+}
+
+impl From<Message> for Order {
+    fn from(message: Message) -> Self {
+        Self::Send(Box::new(message))
+    }
+}
+
+/// The outcome that performs these effects.
+pub fn run(effects: Vec<Effect>) -> Outcome {
+    effects.into_iter().map(Order::Run).collect()
+}
+
+/// The outcome that opens a dialog.
+pub fn open(dialog: impl Dialog + 'static) -> Outcome {
+    vec![Order::Open(Box::new(dialog))]
+}

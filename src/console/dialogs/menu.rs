@@ -1,0 +1,106 @@
+//! A list that is open as a dialog: which entry is chosen, and what keys, clicks and the wheel do to it.
+
+use crossterm::event::{Event, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use crate::console::context::AppContext;
+use crate::console::keymap::{Action, Binding, Context};
+use crate::console::toasts::Tone;
+use crate::console::widgets::click_targets::ClickTargets;
+use crate::console::widgets::menu::{Menu, Selection};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Entry(usize),
+    Do(Action),
+}
+
+/// What is shown of an open list.
+#[derive(Default)]
+pub struct List<'m> {
+    /// Over it.
+    pub title: &'m str,
+    /// One line each.
+    pub entries: Vec<Line<'m>>,
+    /// Headings, each with the entry that it stands over; in order.
+    pub groups: Vec<(usize, &'m str)>,
+    /// What to say where there are no entries.
+    pub empty: &'m str,
+    /// How wide it would like to be.
+    pub width: u16,
+    /// Lines left free under the title, for a field.
+    pub field: u16,
+}
+
+/// An open list.
+#[derive(Debug)]
+pub struct OpenMenu {
+    /// Which entry is chosen.
+    pub chosen: Selection,
+    contexts: &'static [Context],
+    click: Action,
+    targets: ClickTargets<Target>,
+}
+
+impl OpenMenu {
+    /// A list with the keys of these contexts. A click on an entry chooses it and does this action.
+    pub fn new(chosen: Selection, contexts: &'static [Context], click: Action) -> Self {
+        Self { chosen, contexts, click, targets: ClickTargets::default() }
+    }
+
+    /// Takes an event. What it asks for beyond moving the choice, such as [`Action::MenuPick`].
+    pub fn update(&mut self, event: &Event, length: usize, cx: &mut AppContext) -> Option<Action> {
+        let action = match event {
+            Event::Key(key) => cx.settings.keymap.action(self.contexts, (*key).into())?,
+            Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => Action::MenuDown,
+            Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => Action::MenuUp,
+            Event::Mouse(_) => match self.targets.clicked(event)? {
+                Target::Entry(index) => {
+                    self.chosen = Selection::at(index);
+                    self.click
+                }
+                Target::Do(action) => action,
+            },
+            Event::Paste(_) => {
+                cx.tell(Tone::Note, NO_FIELD);
+                return None;
+            }
+            _ => return None,
+        };
+        match action {
+            Action::MenuDown | Action::MenuUp => self.chosen.step(action == Action::MenuDown, length),
+            Action::MenuFirst => self.chosen = Selection::default(),
+            Action::MenuLast => self.chosen = Selection::at(length.saturating_sub(1)),
+            Action::MenuPageDown | Action::MenuPageUp => self.chosen.leap(action == Action::MenuPageDown, length),
+            other => return Some(other),
+        }
+        None
+    }
+
+    /// Draws it into the middle of an area. Returns the free lines under its title.
+    pub fn draw<'m>(&self, list: List<'m>, frame: &mut Frame<'_>, area: Rect, cx: &'m AppContext) -> Rect {
+        self.targets.clear();
+        let picks = self.click == Action::MenuPick;
+        let bindings = self.contexts.iter().flat_map(|context| cx.settings.keymap.bindings(*context));
+        let told = bindings.filter(|binding| binding.footer && (picks || binding.action != Action::MenuPick));
+        let key = |binding: &'m Binding| Some((binding.keys.first()?.to_string(), binding.words.as_str(), Target::Do(binding.action)));
+        let List { title, entries, groups, empty, width, field } = list;
+        let menu = Menu {
+            title,
+            entries,
+            groups,
+            chosen: self.chosen,
+            keys: told.filter_map(key).collect(),
+            entry: Target::Entry,
+            empty,
+            width,
+            field,
+        };
+        menu.draw(&cx.theme, frame, area, &self.targets)
+    }
+}
+
+/// What is said to one who pastes where nothing can be typed.
+pub const NO_FIELD: &str = "Nothing was pasted: no field is open.";

@@ -1,0 +1,44 @@
+//! Dialogs: each in a file of its own, with its state, what changes it, and how it is drawn. [`open`] says which action opens which.
+
+pub mod columns;
+pub mod help;
+pub mod leave;
+pub mod menu;
+pub mod new_credential;
+pub mod prompt;
+pub mod resolve;
+pub mod revoke;
+pub mod secret;
+pub mod settle;
+pub mod views;
+
+use super::context::AppContext;
+use super::dialog::{self, Outcome};
+use super::keymap::{Action, Context};
+use super::screen::Keys;
+use super::screens::Screens;
+use super::screens::filter_form::FilterForm;
+use super::screens::resolve_form::Choice;
+
+/// Opens the dialog of an action over the screen; `None` where it has none.
+pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Option<Outcome> {
+    let keys = screens.shown().keys();
+    let Screens { queue, settings, .. } = screens;
+    Some(match action {
+        Action::Help => match keys {
+            Keys::Of(context) => dialog::open(help::Help::of([context, Context::Always])),
+            Keys::Typed(_) => return None,
+        },
+        Action::Filter => dialog::open(FilterForm::new(queue.filter(), queue.sort())),
+        Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
+        Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
+        Action::Jump => dialog::open(prompt::Prompt::for_row()),
+        Action::Refund => resolve::open(Choice::Refunded, queue, cx),
+        Action::NotRefunded => resolve::open(Choice::NotRefunded, queue, cx),
+        Action::Invalid => resolve::open(Choice::Invalid, queue, cx),
+        Action::Settle => settle::open(queue, cx),
+        Action::CredentialCreate => new_credential::open(settings, cx),
+        Action::CredentialRevoke => revoke::open(settings, cx),
+        _ => return None,
+    })
+}

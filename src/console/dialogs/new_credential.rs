@@ -1,0 +1,60 @@
+//! The list of what can be created: keys and client credentials, each with what it is for.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::menu::{List, OpenMenu};
+use crate::console::context::AppContext;
+use crate::console::dialog::{self, Dialog, Order, Outcome};
+use crate::console::keymap::{Action, Context};
+use crate::console::message::Message;
+use crate::console::screens::settings::state::Settings;
+use crate::console::toasts::Tone;
+use crate::console::widgets::menu::Selection;
+use crate::domain::{CredentialKind, KeyScope};
+
+/// What can be created, in the order of the list, each with what it is for.
+const KINDS: [(CredentialKind, &str, &str); 3] = [
+    (CredentialKind::Key(KeyScope::Alerts), "API key, scope alerts", "lists, reads and resolves alerts (X-API-KEY)"),
+    (CredentialKind::Key(KeyScope::Operator), "API key, scope operator", "avert's own routes: alerts in, webhooks, keys"),
+    (CredentialKind::Client, "client credentials", "access tokens for callers of the older dialect"),
+];
+
+/// The list while it is open.
+#[derive(Debug)]
+struct NewCredential {
+    menu: OpenMenu,
+}
+
+/// Asks what to create.
+pub fn open(settings: &Settings, cx: &mut AppContext) -> Outcome {
+    let creating = || settings.creating.map(|_| "One is being created: its secret comes first.");
+    match settings.refusal(cx.place.read_only).or_else(creating) {
+        Some(words) => {
+            cx.tell(Tone::Note, words);
+            Vec::new()
+        }
+        None => dialog::open(NewCredential { menu: OpenMenu::new(Selection::default(), &[Context::Menu], Action::MenuPick) }),
+    }
+}
+
+impl Dialog for NewCredential {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+        let Message::Input(event) = message else { return Vec::new() };
+        match (self.menu.update(event, KINDS.len(), cx), self.menu.chosen.index(KINDS.len())) {
+            (Some(Action::MenuPick), Some(at)) => vec![Order::Close, Message::CreateCredential(KINDS[at].0).into()],
+            (Some(Action::MenuClose), _) => vec![Order::Close],
+            _ => Vec::new(),
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        let theme = &cx.theme;
+        let line = |(_, name, about): &(CredentialKind, &'static str, &'static str)| {
+            Line::from(vec![Span::styled(format!("{name:<25}"), theme.strong), Span::styled(*about, theme.quiet)])
+        };
+        let entries = KINDS.iter().map(line).collect();
+        self.menu.draw(List { title: "Create; its secret is shown this once", entries, width: 80, ..List::default() }, frame, area, cx);
+    }
+}

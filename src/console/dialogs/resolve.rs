@@ -1,0 +1,143 @@
+//! The resolve form as a dialog: opened where the alert can be answered, told what becomes known meanwhile, closed with a decision.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use crate::console::context::AppContext;
+use crate::console::decisions::State;
+use crate::console::dialog::{self, Dialog, Order, Outcome, run};
+use crate::console::effects::Effect;
+use crate::console::keymap::Action;
+use crate::console::loadable::Loadable;
+use crate::console::message::Message;
+use crate::console::screens::queue::state::Queue;
+use crate::console::screens::resolve_form::{Choice, FormStep, Place, ResolveForm, Submission, Warning};
+use crate::console::toasts::Tone;
+use crate::console::unsettled::{Stage, in_words};
+use crate::domain::duplicate::Duplicate;
+use crate::domain::{Alert, duplicate};
+
+/// The form, and what is known of other alerts on the same payment.
+struct ResolveDialog {
+    form: ResolveForm,
+    siblings: Loadable<Vec<Alert>>,
+}
+
+/// Opens the form on the alert under the cursor, or says why it cannot be answered now.
+pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Outcome {
+    let Some(alert) = queue.current().cloned() else { return Vec::new() };
+    if let Some(words) = refusal(&alert, cx) {
+        cx.tell(Tone::Note, words);
+        return Vec::new();
+    }
+    let effects = queue.ask_facts_now();
+    let place = Place {
+        production: cx.place.is_production(),
+        read_only: cx.place.read_only,
+        grace_seconds: cx.settings.grace.as_secs(),
+        dialect: cx.place.dialect,
+    };
+    let draft = cx.drafts.get(&alert.id).cloned();
+    let siblings = queue.facts.siblings.clone();
+    let form = ResolveForm::new(&alert, choice, place, draft, warnings(&alert, &siblings, cx), cx.now);
+    let mut outcome = dialog::open(ResolveDialog { form, siblings });
+    outcome.extend(run(effects));
+    outcome
+}
+
+/// Why an alert cannot be answered now.
+fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
+    if cx.place.read_only {
+        return Some("This place is read-only: nothing is sent from here.".to_owned());
+    }
+    if let Some(outcome) = &alert.outcome {
+        return Some(format!("This alert is answered already: {} ({}).", alert.status, outcome.outcome.replace('_', " ")));
+    }
+    if cx.decisions.is_underway(alert.id) {
+        let undo = cx.key(Action::Undo);
+        return Some(format!("A decision on this alert is on its way; {undo} takes it back while it waits."));
+    }
+    let unsettled = cx.unsettled.of(alert.id)?;
+    let word = in_words(&unsettled.resolution);
+    Some(match Stage::of(unsettled) {
+        Stage::Sending => format!("{word} is with the network right now."),
+        Stage::Unknown => format!("Whether {word} arrived is being found out: no other answer is taken until then."),
+        Stage::Parked => format!("{word} waits for a person's word: {} says what became of it.", cx.key(Action::Settle)),
+    })
+}
+
+/// What the form has to know of other alerts on the same payment.
+fn warnings(alert: &Alert, siblings: &Loadable<Vec<Alert>>, cx: &AppContext) -> Vec<Warning> {
+    let earlier = cx.decisions.of(alert.id).filter(|decision| matches!(decision.state, State::Checking(_)));
+    let mut warnings: Vec<Warning> = earlier.map(|decision| Warning::MayHaveArrived(decision.word().to_owned())).into_iter().collect();
+    match siblings {
+        Loadable::NotAsked | Loadable::Loading => warnings.push(Warning::Looking),
+        Loadable::Failed(error) => warnings.push(Warning::NotCompared(format!("doubles were not looked for: {error}"))),
+        Loadable::Loaded(_) if duplicate::query(alert).is_none() => {
+            warnings.push(Warning::NotCompared("doubles not looked for: no card digits or no amount".to_owned()));
+        }
+        Loadable::Loaded(siblings) => {
+            let found = siblings.iter().filter_map(|other| Duplicate::of(alert, &cx.decisions.foreseen(other)));
+            warnings.extend(found.map(Warning::Duplicate));
+        }
+    }
+    warnings
+}
+
+impl ResolveDialog {
+    /// Takes an alert as it is now: the form's own, or another one on the same payment.
+    fn take_alert(&mut self, alert: &Alert) {
+        self.form.update_alert(alert);
+        if let Loadable::Loaded(siblings) = &mut self.siblings {
+            for sibling in siblings.iter_mut().filter(|sibling| sibling.id == alert.id) {
+                sibling.clone_from(alert);
+            }
+        }
+    }
+}
+
+impl Dialog for ResolveDialog {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+        match message {
+            Message::Input(event) => {
+                self.form.set_now(cx.now);
+                return match self.form.handle(event) {
+                    FormStep::Cancel(draft) => {
+                        let mut outcome = run(cx.keep_draft(self.form.alert_id(), draft));
+                        outcome.push(Order::Close);
+                        outcome
+                    }
+                    FormStep::Submit(submission) => {
+                        let Submission { alert_id, resolution, draft } = *submission;
+                        vec![Order::Close, Message::Decided(alert_id, resolution, draft).into()]
+                    }
+                    FormStep::Stay | FormStep::Ignored => Vec::new(),
+                };
+            }
+            // The list stands still under the form; the alert in the form must not.
+            Message::Changed(Ok(_)) => return vec![Effect::Get(self.form.alert_id()).into()],
+            Message::Alert(_, Ok(alert)) => self.take_alert(alert),
+            Message::Concluded(alert) => self.take_alert(alert),
+            Message::Page(_, Ok(page)) => {
+                let id = self.form.alert_id();
+                page.data.iter().filter(|alert| alert.id == id).for_each(|alert| self.form.update_alert(alert));
+            }
+            Message::SameCard(id, answer) if *id == self.form.alert_id() => {
+                let own = self.form.alert();
+                let found = |found: &Vec<Alert>| found.iter().filter(|other| duplicate::evidence(own, other).is_some()).cloned().collect();
+                self.siblings.answer(answer.as_ref().map(found).map_err(Clone::clone));
+            }
+            _ => return Vec::new(),
+        }
+        self.form.set_warnings(warnings(self.form.alert(), &self.siblings, cx));
+        Vec::new()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.form.draw(frame, area, &cx.theme, cx.now);
+    }
+
+    fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {
+        cx.keep_draft(self.form.alert_id(), self.form.draft())
+    }
+}

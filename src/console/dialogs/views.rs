@@ -1,0 +1,124 @@
+//! The list of views: the built-in ones, then one's own, which are saved, deleted and brought back here.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::menu::{List, OpenMenu};
+use super::prompt::Prompt;
+use crate::console::context::AppContext;
+use crate::console::dialog::{Dialog, Order, Outcome};
+use crate::console::effects::{Effect, Keep};
+use crate::console::keymap::{Action, Context};
+use crate::console::message::Message;
+use crate::console::screens::queue::state::Queue;
+use crate::console::text::clean;
+use crate::console::toasts::Tone;
+use crate::console::views::View;
+use crate::console::widgets::menu::Selection;
+use crate::desk::{BuiltIn, SavedView};
+use crate::domain::query;
+
+/// Columns for the names.
+const NAMES: usize = 17;
+
+/// The list of views while it is open.
+#[derive(Debug)]
+pub struct ViewsMenu {
+    menu: OpenMenu,
+    /// What is listed now, under the name of the view that it began from.
+    listed: View,
+}
+
+impl ViewsMenu {
+    /// All views; the one that is shown is chosen.
+    pub fn of(queue: &Queue, cx: &AppContext) -> Self {
+        let at = cx.views.names().iter().position(|name| *name == queue.view.name).unwrap_or(0);
+        let listed = View { name: queue.view.name.clone(), filter: queue.filter().clone(), sort: queue.sort() };
+        Self { menu: OpenMenu::new(Selection::at(at), &[Context::Menu, Context::Views], Action::MenuPick), listed }
+    }
+
+    fn show(&self, at: usize, cx: &mut AppContext) -> Outcome {
+        let name = cx.views.names()[at].to_owned();
+        match cx.views.named(&name, cx.now) {
+            Some(Ok(view)) => vec![Order::Close, Message::ShowView(view).into()],
+            Some(Err(error)) => {
+                cx.tell(Tone::Bad, format!("The view {name} cannot be read: {error}"));
+                vec![Order::Close]
+            }
+            None => vec![Order::Close],
+        }
+    }
+
+    /// Asks for the name to save what is listed under.
+    fn save(&self) -> Outcome {
+        let listed = self.listed.clone();
+        let hint = "kept on this workstation   enter saves   esc closes";
+        let answer = move |name: &str, cx: &mut AppContext| save_as(name, &listed, cx);
+        vec![Order::Close, Order::Open(Box::new(Prompt::new("Save this view as", hint, answer)))]
+    }
+}
+
+fn delete(at: usize, cx: &mut AppContext) -> Outcome {
+    let Some(name) = cx.views.delete(at).map(|view| view.name.clone()) else {
+        cx.tell(Tone::Note, "The built-in views stay.");
+        return Vec::new();
+    };
+    let key = cx.key(Action::ViewRestore);
+    cx.tell(Tone::Good, format!("Deleted {name}. {key} in this list brings it back."));
+    vec![Effect::Keep(Keep::NoView(name)).into()]
+}
+
+fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Outcome, String> {
+    if BuiltIn::named(name).is_some() {
+        return Err(format!("{name} is the name of a built-in view"));
+    }
+    if name.is_empty() || name.chars().count() > 40 || name.contains(char::is_control) {
+        return Err("a name has 1 to 40 characters".to_owned());
+    }
+    let saved = SavedView { name: name.to_owned(), query: query::render(&listed.filter, listed.sort) };
+    cx.views.save(saved.clone());
+    cx.tell(Tone::Good, format!("Saved as {name}."));
+    let shown = View { name: name.to_owned(), ..listed.clone() };
+    Ok(vec![Message::ShowView(shown).into(), Effect::Keep(Keep::View(saved)).into()])
+}
+
+impl Dialog for ViewsMenu {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+        let Message::Input(event) = message else { return Vec::new() };
+        let length = cx.views.names().len();
+        match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {
+            (Some(Action::MenuClose), _) => vec![Order::Close],
+            (Some(Action::MenuPick), Some(at)) => self.show(at, cx),
+            (Some(Action::ViewSave), _) => self.save(),
+            (Some(Action::ViewDelete), Some(at)) => delete(at, cx),
+            (Some(Action::ViewRestore), _) => match cx.views.restore().map(|(at, view)| (at, view.clone())) {
+                Ok((at, view)) => {
+                    self.menu.chosen = Selection::at(at);
+                    cx.tell(Tone::Good, format!("{} is back.", view.name));
+                    vec![Effect::Keep(Keep::View(view)).into()]
+                }
+                Err(why) => {
+                    cx.tell(Tone::Note, why);
+                    Vec::new()
+                }
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        let theme = &cx.theme;
+        let line = |name: &str, about: &str| {
+            let (sign, style) = if name == self.listed.name { ("• ", theme.accent) } else { ("  ", theme.strong) };
+            Line::from(vec![
+                Span::styled(sign, theme.accent),
+                Span::styled(format!("{:<NAMES$}", clean(name)), style),
+                Span::styled(clean(about).into_owned(), theme.quiet),
+            ])
+        };
+        let built_in = BuiltIn::ALL.iter().map(|view| line(view.name(), view.about()));
+        let entries = built_in.chain(cx.views.own().iter().map(|view| line(&view.name, &view.query))).collect();
+        self.menu.draw(List { title: "Views", entries, width: 96, ..List::default() }, frame, area, cx);
+    }
+}

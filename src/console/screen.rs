@@ -1,0 +1,53 @@
+//! The trait of every screen.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::context::AppContext;
+use super::dialog::Outcome;
+use super::keymap::{Action, Context};
+use super::message::Message;
+use crate::domain::Timestamp;
+
+/// A screen: it owns its state, what changes it, and how it is drawn.
+pub trait Screen {
+    /// Takes a message that is for it. Input comes while it is shown and no dialog lies over it; [`Message::Tick`] after every other
+    /// message, for what is due.
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Outcome;
+
+    /// Draws it into the body of the frame. What can be clicked is noted on the way.
+    fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext);
+
+    /// Which keys it takes.
+    fn keys(&self) -> Keys;
+
+    /// When [`Message::Tick`] has something to do by itself.
+    fn next_due(&self) -> Option<Timestamp>;
+
+    /// Takes the frame's size, and how many lines notifications need beyond the one that is kept for them.
+    fn resize(&mut self, _area: Rect, _more_notes: u16) {}
+
+    /// Whether it goes on while another screen is shown.
+    fn runs_hidden(&self) -> bool {
+        false
+    }
+
+    /// Whether the footer tells of an action now.
+    fn offers(&self, _action: Action, _cx: &AppContext) -> bool {
+        true
+    }
+
+    /// What is wrong with what is being typed; it stands in place of notifications.
+    fn complaint(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Which keys a screen takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keys {
+    /// Those of the keymap in this context, and those of every screen.
+    Of(Context),
+    /// Every key: it is typed into. What the footer tells: keys, and what each does.
+    Typed(&'static [(&'static str, &'static str)]),
+}

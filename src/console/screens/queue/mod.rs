@@ -1,0 +1,285 @@
+//! The Queue screen: the list of one view, its search, and beside it what is known of the alert under the cursor.
+
+pub mod columns;
+pub mod detail;
+pub mod facts;
+pub mod layout;
+pub mod link;
+pub mod list;
+pub mod listing;
+pub mod state;
+
+use chrono::Duration;
+use crossterm::event::{Event, KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use crate::console::context::AppContext;
+use crate::console::dialog::{Order, Outcome, run};
+use crate::console::effects::Effect;
+use crate::console::keymap::{Action, Context};
+use crate::console::message::Message;
+use crate::console::screen::{Keys, Screen};
+use crate::console::toasts::Tone;
+use crate::console::widgets::text_input::Typed;
+use crate::desk::Draft;
+use crate::domain::query;
+use crate::domain::{AlertId, Resolution, Timestamp};
+
+use state::{Queue, Target};
+
+/// Two clicks within so long are a double click.
+const DOUBLE_CLICK: Duration = Duration::milliseconds(400);
+
+/// Rows a notch of the wheel.
+const WHEEL: i64 = 3;
+
+impl Screen for Queue {
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Outcome {
+        let now = cx.now;
+        let effects = match message {
+            Message::Tick => {
+                self.freeze(cx.covered, now);
+                self.run_due(now)
+            }
+            Message::Input(event) => return input(self, event, cx),
+            Message::Act(action) => return act(self, action, cx),
+            Message::Decided(id, resolution, draft) => stage(self, id, resolution, draft, cx),
+            Message::Changed(answer) => self.heard_of_change(answer, now),
+            Message::List(filter, sort) => self.ask(filter, sort),
+            Message::Sort(sort) => self.ask(self.filter().clone(), sort),
+            Message::ShowView(view) => self.show(view),
+            other => {
+                self.take(other, now);
+                Vec::new()
+            }
+        };
+        run(effects)
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, _: Rect, cx: &AppContext) {
+        let (look, regions) = (cx.look(), self.regions());
+        self.targets.clear();
+        if !self.page {
+            list::draw(self, &look, frame);
+        }
+        if let Some(divider) = regions.divider {
+            for y in divider.y..divider.bottom() {
+                frame.buffer_mut().set_stringn(divider.x, y, "│", 1, cx.theme.line);
+            }
+            self.targets.push(divider, Target::Divider);
+        }
+        if let Some(detail) = regions.detail {
+            self.detail_most.set(detail::draw(self, &look, frame.buffer_mut(), detail));
+        }
+    }
+
+    fn keys(&self) -> Keys {
+        match self.search {
+            Some(_) => Keys::Typed(&[("enter", "keep"), ("esc", "as before"), ("↑↓", "walk the list")]),
+            None => Keys::Of(Context::Queue),
+        }
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.due()
+    }
+
+    fn resize(&mut self, area: Rect, more_notes: u16) {
+        self.more_notes = more_notes;
+        self.lay_out(area);
+    }
+
+    fn runs_hidden(&self) -> bool {
+        true
+    }
+
+    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        match action {
+            Action::Back => self.page,
+            Action::Open => !self.page,
+            Action::Refund | Action::NotRefunded | Action::Invalid => {
+                !cx.place.read_only && self.current().is_none_or(|alert| alert.outcome.is_none())
+            }
+            // On the list's page they stand above the list.
+            Action::Search | Action::Filter | Action::Views => self.page,
+            // Only where there is something to settle.
+            Action::Settle => cx.unsettled.parked().next().is_some(),
+            _ => true,
+        }
+    }
+
+    fn complaint(&self) -> Option<String> {
+        let search = self.search.as_ref().filter(|_| list::error_is_long(self))?;
+        search.error.as_ref().map(ToString::to_string)
+    }
+}
+
+fn input(queue: &mut Queue, event: Event, cx: &mut AppContext) -> Outcome {
+    match event {
+        // Whoever comes back after trouble wants to know at once.
+        Event::FocusGained if queue.link.trouble.is_some() => run(queue.refresh(cx.now)),
+        Event::Key(key) => key_to_search(queue, key, cx),
+        Event::Paste(text) => {
+            match queue.search.as_mut().map(|search| search.input.paste(&text)) {
+                Some(Ok(())) => queue.typed(cx.now),
+                Some(Err(why)) => cx.tell(Tone::Bad, why),
+                None => {}
+            }
+            Vec::new()
+        }
+        Event::Mouse(mouse) => mouse_event(queue, mouse, cx),
+        _ => Vec::new(),
+    }
+}
+
+fn key_to_search(queue: &mut Queue, key: KeyEvent, cx: &mut AppContext) -> Outcome {
+    match key.code {
+        KeyCode::Enter => return run(queue.close_search(true)),
+        KeyCode::Esc => return run(queue.close_search(false)),
+        // The list can be walked while one types.
+        KeyCode::Down => return act(queue, Action::Down, cx),
+        KeyCode::Up => return act(queue, Action::Up, cx),
+        _ => {}
+    }
+    if queue.search.as_mut().map(|search| search.input.key(key)) == Some(Typed::Changed) {
+        queue.typed(cx.now);
+    }
+    Vec::new()
+}
+
+fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Outcome {
+    let page = i64::from(queue.regions().rows.height.saturating_sub(1).max(1));
+    let listing = &mut queue.listing;
+    match action {
+        Action::Down => listing.move_by(1),
+        Action::Up => listing.move_by(-1),
+        Action::PageDown if queue.page => queue.scroll_detail(page),
+        Action::PageUp if queue.page => queue.scroll_detail(-page),
+        Action::PageDown => listing.move_by(page),
+        Action::PageUp => listing.move_by(-page),
+        Action::Top => listing.move_to(0),
+        Action::Bottom => listing.move_to(u64::MAX),
+        Action::DetailDown => queue.scroll_detail(3),
+        Action::DetailUp => queue.scroll_detail(-3),
+        Action::DetailWider => queue.move_divider(queue.divider.saturating_sub(3)),
+        Action::DetailNarrower => queue.move_divider(queue.divider.saturating_add(3)),
+        Action::Open if queue.current().is_some() => queue.set_page(true),
+        Action::Back => back(queue, cx),
+        Action::Search => {
+            queue.set_page(false);
+            queue.open_search();
+        }
+        Action::SortNext => return run(queue.sort_next()),
+        Action::SortReverse => return run(queue.sort_by(queue.sort().field)),
+        Action::CopyId => return copy(queue, false, cx),
+        Action::CopyJson => return copy(queue, true, cx),
+        Action::Refresh => return run(queue.refresh(cx.now)),
+        // The others belong to every screen, to another one, or open a dialog.
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn back(queue: &mut Queue, cx: &mut AppContext) {
+    if cx.toasts.clear() {
+        return;
+    }
+    if queue.page {
+        queue.set_page(false);
+    } else if let Some(id) = queue.current().map(|alert| alert.id) {
+        cx.decisions.dismiss(id);
+    }
+}
+
+fn copy(queue: &Queue, json: bool, cx: &mut AppContext) -> Outcome {
+    let Some(alert) = queue.current() else { return Vec::new() };
+    let (text, words) = if json {
+        ((cx.alert_json)(alert, cx.now), "The alert was copied as JSON.".to_owned())
+    } else {
+        (alert.id.to_string(), format!("Copied {}", alert.id))
+    };
+    cx.tell(Tone::Note, words);
+    vec![Effect::Copy(text).into()]
+}
+
+/// A decision is made: it waits for its grace while the cursor goes on to the next alert.
+fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, cx: &mut AppContext) -> Vec<Effect> {
+    let Some(alert) = queue.listing.find(id).cloned() else {
+        cx.tell(Tone::Bad, "This alert is no longer here; nothing was sent.");
+        return Vec::new();
+    };
+    cx.toasts.clear();
+    let grace = Duration::from_std(cx.settings.grace).unwrap_or_default();
+    cx.decisions.stage(alert, resolution, grace, cx.now);
+    if queue.listing.cursor_id() == Some(id) {
+        move_on(queue, cx);
+    }
+    cx.keep_draft(id, draft)
+}
+
+/// Goes to the next alert that no decision is on its way for.
+fn move_on(queue: &mut Queue, cx: &AppContext) {
+    let listing = &mut queue.listing;
+    let from = listing.cursor();
+    for row in from + 1..listing.rows().min(from + 200) {
+        listing.move_to(row);
+        match listing.cursor_id() {
+            Some(id) if cx.decisions.of(id).is_some() => {}
+            _ => return,
+        }
+    }
+    // The last one stays under the cursor.
+    listing.move_to(from);
+}
+
+fn mouse_event(queue: &mut Queue, event: MouseEvent, cx: &mut AppContext) -> Outcome {
+    let at = (event.column, event.row).into();
+    match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => match queue.targets.at(at) {
+            Some(target) => return click(queue, target, event, cx),
+            None => {}
+        },
+        MouseEventKind::Drag(MouseButton::Left) => queue.drag(event.column, event.row),
+        MouseEventKind::Up(_) => queue.dragged = None,
+        MouseEventKind::ScrollDown | MouseEventKind::ScrollUp => {
+            let rows = if event.kind == MouseEventKind::ScrollDown { WHEEL } else { -WHEEL };
+            if queue.page || queue.regions().detail.is_some_and(|area| area.contains(at)) {
+                queue.scroll_detail(rows);
+            } else {
+                queue.listing.scroll_by(rows);
+            }
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn click(queue: &mut Queue, target: Target, event: MouseEvent, cx: &mut AppContext) -> Outcome {
+    match target {
+        Target::Row(row) => click_row(queue, row, cx),
+        Target::Title(column) => run(column.sort_field().map_or_else(Vec::new, |field| queue.sort_by(field))),
+        Target::Do(action) => vec![Order::Act(action)],
+        Target::Chip(key) => {
+            let (filter, sort) = query::without(queue.filter().clone(), queue.sort(), key);
+            run(queue.ask(filter, sort))
+        }
+        Target::Divider | Target::Scrollbar => {
+            queue.dragged = Some(target);
+            queue.drag(event.column, event.row);
+            Vec::new()
+        }
+    }
+}
+
+fn click_row(queue: &mut Queue, row: u64, cx: &mut AppContext) -> Outcome {
+    queue.listing.move_to(row);
+    // The alert is what was clicked, wherever its row may be by the second click.
+    let Some(id) = queue.listing.cursor_id() else { return Vec::new() };
+    let before = queue.last_click.replace((id, cx.now));
+    if before.is_some_and(|(clicked, at)| clicked == id && cx.now - at <= DOUBLE_CLICK) {
+        queue.last_click = None;
+        return act(queue, Action::Open, cx);
+    }
+    Vec::new()
+}

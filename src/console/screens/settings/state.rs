@@ -1,0 +1,223 @@
+//! The state of the Settings screen. The cursor holds a credential's id, never a row.
+
+use std::cell::Cell;
+use std::cmp::Reverse;
+
+use chrono::Duration;
+
+use crate::console::effects::Effect;
+use crate::console::keymap::Action;
+use crate::console::loadable::Loadable;
+use crate::console::message::Answer;
+use crate::console::widgets::click_targets::ClickTargets;
+use crate::domain::{Credential, CredentialKind, CredentialList, Timestamp};
+use crate::service::ServiceError;
+
+/// How often the list is loaded again while it is looked at: uses are written down to the minute.
+const POLL: Duration = Duration::seconds(15);
+
+/// What a click can meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    Row(usize),
+    Do(Action),
+}
+
+/// The Settings screen.
+#[derive(Debug, Default)]
+pub struct Settings {
+    /// The keys and clients, as they were told last.
+    pub list: Loadable<CredentialList>,
+    /// Since when they cannot be loaded, and why.
+    pub trouble: Option<(Timestamp, ServiceError)>,
+    /// What is being created: one at a time.
+    pub creating: Option<CredentialKind>,
+    /// Rows that are scrolled away and rows there are room for, as the last frame found.
+    pub window: Cell<(usize, usize)>,
+    pub(super) targets: ClickTargets<Target>,
+    /// Whether keys and clients can be managed from here.
+    offered: bool,
+    cursor: Option<String>,
+    refresh_due: Option<Timestamp>,
+}
+
+impl Settings {
+    /// The screen, nothing asked for yet.
+    pub fn new(offered: bool) -> Self {
+        Self { offered, ..Self::default() }
+    }
+
+    /// Whether keys and clients can be managed from here.
+    pub fn is_offered(&self) -> bool {
+        self.offered
+    }
+
+    /// Why no key or client can be created or revoked, where that is so.
+    pub fn refusal(&self, read_only: bool) -> Option<&'static str> {
+        if read_only {
+            Some("This console is read-only: keys and clients stay as they are.")
+        } else if !self.is_offered() {
+            Some("Keys and clients cannot be managed from here.")
+        } else {
+            None
+        }
+    }
+
+    /// Whether this console itself is known to the service by this credential.
+    pub fn is_own(&self, credential: &Credential) -> bool {
+        self.list.loaded().is_some_and(|list| list.in_use.contains(&credential.id))
+    }
+
+    /// The rows: those that work, the newest first, then the revoked ones, the last revoked first.
+    pub fn rows(&self) -> Vec<&Credential> {
+        let mut rows: Vec<&Credential> = self.list.loaded().map(|list| list.credentials.iter().collect()).unwrap_or_default();
+        rows.sort_by(|one, other| {
+            let rank = |credential: &Credential| {
+                (credential.revoked_at.is_some(), Reverse(credential.revoked_at.unwrap_or(credential.created_at)))
+            };
+            rank(one).cmp(&rank(other)).then_with(|| one.id.cmp(&other.id))
+        });
+        rows
+    }
+
+    /// The row of the cursor.
+    pub fn cursor(&self) -> usize {
+        let rows = self.rows();
+        self.cursor.as_ref().and_then(|id| rows.iter().position(|row| row.id == *id)).unwrap_or(0)
+    }
+
+    /// The credential under the cursor.
+    pub fn current(&self) -> Option<&Credential> {
+        self.rows().get(self.cursor()).copied()
+    }
+
+    /// Puts the cursor on a row, or on the last one.
+    pub fn move_to(&mut self, row: usize) {
+        let rows = self.rows();
+        self.cursor = rows.get(row).or(rows.last()).map(|credential| credential.id.clone());
+    }
+
+    /// Moves the cursor by so many rows.
+    pub fn move_by(&mut self, rows: i64) {
+        let at = i64::try_from(self.cursor()).unwrap_or(i64::MAX);
+        self.move_to(usize::try_from(at.saturating_add(rows).max(0)).unwrap_or(usize::MAX));
+    }
+
+    /// Loads the list at the next chance.
+    pub fn refresh(&mut self, now: Timestamp) {
+        self.refresh_due = Some(now);
+    }
+
+    /// Takes the list in; the cursor stays on its credential.
+    pub fn listed(&mut self, answer: Answer<CredentialList>, now: Timestamp) {
+        let shown = self.current().map(|credential| credential.id.clone());
+        self.trouble = match &answer {
+            Ok(_) => None,
+            Err(error) => Some((self.trouble.take().map_or(now, |(since, _)| since), error.clone())),
+        };
+        self.list.answer(answer);
+        self.cursor = self.cursor.take().or(shown);
+    }
+
+    /// Takes in what was just created, for the list; its secret is somewhere else. The cursor goes to it.
+    pub fn created(&mut self, credential: &Credential) {
+        self.creating = None;
+        self.put(credential);
+        self.cursor = Some(credential.id.clone());
+    }
+
+    /// Takes in how a credential is now.
+    pub fn put(&mut self, credential: &Credential) {
+        let Loadable::Loaded(list) = &mut self.list else { return };
+        match list.credentials.iter_mut().find(|known| known.id == credential.id) {
+            Some(known) => known.clone_from(credential),
+            None => list.credentials.push(credential.clone()),
+        }
+    }
+
+    /// What is due while the screen is looked at.
+    pub fn run_due(&mut self, now: Timestamp) -> Vec<Effect> {
+        if !self.is_offered() || self.refresh_due.is_some_and(|due| due > now) {
+            return Vec::new();
+        }
+        self.refresh_due = Some(now + POLL);
+        self.list.ask();
+        vec![Effect::LoadCredentials]
+    }
+
+    /// When [`Settings::run_due`] has something to do by itself.
+    pub fn due(&self) -> Option<Timestamp> {
+        self.refresh_due.filter(|_| self.is_offered())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Environment;
+    use crate::domain::time::from_iso;
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn credential(id: &str, days_old: i64, revoked_days_ago: Option<i64>) -> Credential {
+        Credential {
+            kind: CredentialKind::Client,
+            id: id.to_owned(),
+            created_at: now() - Duration::days(days_old),
+            last_used_at: None,
+            revoked_at: revoked_days_ago.map(|days| now() - Duration::days(days)),
+        }
+    }
+
+    fn screen(credentials: Vec<Credential>) -> Settings {
+        let mut settings = Settings::new(true);
+        let (organization, environment, in_use) = ("acme".to_owned(), Environment::Sandbox, vec!["own".to_owned()]);
+        settings.listed(Ok(CredentialList { organization, environment, credentials, in_use }), now());
+        settings
+    }
+
+    #[test]
+    fn what_works_comes_first_and_the_newest_of_it_on_top() {
+        let settings = screen(vec![
+            credential("old", 9, None),
+            credential("gone", 1, Some(1)),
+            credential("new", 1, None),
+            credential("long", 3, Some(2)),
+        ]);
+
+        let ids: Vec<_> = settings.rows().into_iter().map(|row| row.id.as_str()).collect();
+
+        assert_eq!(ids, ["new", "old", "gone", "long"]);
+    }
+
+    #[test]
+    fn the_cursor_stays_on_its_credential_when_others_come_before_it() {
+        let mut settings = screen(vec![credential("a", 9, None), credential("b", 8, None)]);
+        settings.move_by(1);
+        assert_eq!(settings.current().map(|row| row.id.as_str()), Some("a"));
+
+        let more = vec![credential("a", 9, None), credential("b", 8, None), credential("c", 1, None)];
+        settings.listed(Ok(CredentialList { credentials: more, ..settings.list.loaded().unwrap().clone() }), now());
+
+        assert_eq!((settings.cursor(), settings.current().map(|row| row.id.as_str())), (2, Some("a")));
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_loaded_again_keeps_what_is_known_and_says_since_when() {
+        let mut settings = screen(vec![credential("a", 9, None)]);
+        let later = now() + Duration::minutes(1);
+
+        settings.listed(Err(ServiceError::Unavailable("busy".to_owned())), now());
+        settings.listed(Err(ServiceError::Unavailable("still".to_owned())), later);
+
+        assert_eq!(settings.rows().len(), 1);
+        assert_eq!(settings.trouble, Some((now(), ServiceError::Unavailable("still".to_owned()))));
+    }
+
+    #[test]
+    fn nothing_is_asked_where_keys_cannot_be_managed() {
+        assert!(Settings::new(false).run_due(now()).is_empty());
+    }
+}

@@ -1,0 +1,130 @@
+//! Saved views: lists of alerts by name, built in or one's own.
+
+use crate::desk::{BuiltIn, SavedView};
+use crate::domain::query::{self, QueryError};
+use crate::domain::{AlertFilter, Sort, Timestamp};
+
+/// What is shown: a view by name, and what it asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Its name.
+    pub name: String,
+    /// Which alerts.
+    pub filter: AlertFilter,
+    /// In which order.
+    pub sort: Sort,
+}
+
+impl View {
+    /// A built-in view.
+    pub fn built_in(view: BuiltIn, now: Timestamp) -> Self {
+        let (filter, sort) = view.query(now);
+        Self { name: view.name().to_owned(), filter, sort }
+    }
+}
+
+/// One's own views, and the one that was deleted last.
+#[derive(Debug, Default)]
+pub struct Views {
+    own: Vec<SavedView>,
+    /// Where it stood, and what it was.
+    deleted: Option<(usize, SavedView)>,
+}
+
+impl Views {
+    /// These are kept on the desk.
+    pub fn of(own: Vec<SavedView>) -> Self {
+        Self { own, deleted: None }
+    }
+
+    /// One's own.
+    pub fn own(&self) -> &[SavedView] {
+        &self.own
+    }
+
+    /// The names of all, the built-in ones first.
+    pub fn names(&self) -> Vec<&str> {
+        BuiltIn::ALL.iter().map(|view| view.name()).chain(self.own.iter().map(|view| view.name.as_str())).collect()
+    }
+
+    /// A view by its name. One's own whose query can no longer be read is the error.
+    pub fn named(&self, name: &str, now: Timestamp) -> Option<Result<View, QueryError>> {
+        if let Some(view) = BuiltIn::named(name) {
+            return Some(Ok(View::built_in(view, now)));
+        }
+        let own = self.own.iter().find(|view| view.name == name)?;
+        Some(query::parse(&own.query).map(|(filter, sort)| View { name: own.name.clone(), filter, sort }))
+    }
+
+    /// Saves a view under its name; another one of that name gives way.
+    pub fn save(&mut self, view: SavedView) {
+        match self.own.iter_mut().find(|known| is_same_name(known, &view)) {
+            Some(known) => *known = view,
+            None => self.own.push(view),
+        }
+    }
+
+    /// Deletes a view by its place among all; the built-in ones stay.
+    pub fn delete(&mut self, at: usize) -> Option<&SavedView> {
+        let own = at.checked_sub(BuiltIn::ALL.len()).filter(|own| *own < self.own.len())?;
+        let (_, view) = self.deleted.insert((own, self.own.remove(own)));
+        Some(view)
+    }
+
+    /// Brings back the view that was deleted last: its place among all. One that was saved under its name meanwhile stays.
+    ///
+    /// # Errors
+    /// In words, when there is none to bring back.
+    pub fn restore(&mut self) -> Result<(usize, &SavedView), String> {
+        let (at, view) = self.deleted.take().ok_or("No view was deleted.")?;
+        if self.own.iter().any(|known| is_same_name(known, &view)) {
+            return Err(format!("There is another view {} by now.", view.name));
+        }
+        let at = at.min(self.own.len());
+        self.own.insert(at, view);
+        Ok((BuiltIn::ALL.len() + at, &self.own[at]))
+    }
+}
+
+fn is_same_name(one: &SavedView, other: &SavedView) -> bool {
+    one.name.to_lowercase() == other.name.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUILT_IN: usize = BuiltIn::ALL.len();
+
+    fn views(names: &[&str]) -> Views {
+        Views::of(names.iter().map(|name| SavedView { name: (*name).to_owned(), query: "status:open".to_owned() }).collect())
+    }
+
+    #[test]
+    fn a_deleted_view_comes_back_where_it_stood() {
+        let mut all = views(&["one", "two", "three"]);
+
+        let deleted = all.delete(BUILT_IN + 1).map(|view| view.name.clone());
+        let restored = all.restore().map(|(at, view)| (at, view.name.clone()));
+
+        assert_eq!(deleted.as_deref(), Some("two"));
+        assert_eq!(restored, Ok((BUILT_IN + 1, "two".to_owned())));
+        assert_eq!(all.names()[BUILT_IN..], ["one", "two", "three"]);
+        assert_eq!(all.restore(), Err("No view was deleted.".to_owned()));
+    }
+
+    #[test]
+    fn a_view_saved_under_a_deleted_ones_name_stays() {
+        let mut all = views(&["one"]);
+        all.delete(BUILT_IN);
+        all.save(SavedView { name: "ONE".to_owned(), query: String::new() });
+
+        assert_eq!(all.restore(), Err("There is another view one by now.".to_owned()));
+        assert_eq!(all.names()[BUILT_IN..], ["ONE"]);
+    }
+
+    #[test]
+    fn the_built_in_views_stay() {
+        assert_eq!(views(&["one"]).delete(BUILT_IN - 1), None);
+    }
+}
