@@ -73,8 +73,17 @@ fn every_room_is_in_the_map_of_who_may_use_whom() {
 }
 
 /// Rooms whose circles are still to be broken.
-const NOT_YET: [&str; 9] =
-    ["src/api", "src/cli/alerts", "src/client", "src/console", "src/engine", "src/providers", "src/service", "src/store", "src/wire"];
+const NOT_YET: [&str; 9] = [
+    "src/api",
+    "src/cli/alerts",
+    "src/client",
+    "src/console/screens/resolve_form",
+    "src/engine",
+    "src/providers",
+    "src/service",
+    "src/store",
+    "src/wire",
+];
 
 #[test]
 fn no_file_leads_back_to_itself() {
@@ -82,6 +91,18 @@ fn no_file_leads_back_to_itself() {
     circles.retain(|arrows| !NOT_YET.iter().any(|room| arrows[0].starts_with(room)));
 
     assert!(circles.is_empty(), "{circles:#?}");
+}
+
+#[test]
+fn widgets_know_nothing_of_what_they_are_part_of() {
+    const BELOW: [&str; 4] = ["src/console/widgets/", "src/console/pen.rs", "src/console/text.rs", "src/console/theme.rs"];
+    let sources = Sources::of_the_crate();
+
+    let widgets: Vec<_> = sources.iter().filter(|source| source.path.starts_with(BELOW[0])).collect();
+    let used = widgets.iter().flat_map(|widget| sources.files_used(widget).into_keys().map(move |used| (&widget.path, used)));
+    let above: Vec<_> = used.filter(|(_, used)| !BELOW.iter().any(|below| used.starts_with(below))).collect();
+
+    assert!(above.is_empty() && widgets.len() > 3, "{above:?}");
 }
 
 #[test]
