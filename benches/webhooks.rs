@@ -12,13 +12,13 @@ use avert::domain::event::RenderEvent as _;
 use avert::domain::time::SystemClock;
 use avert::domain::{
     Alert, AlertId, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind, IncomingAlert, IngestOptions,
-    NewEndpoint, Provider, Secret,
+    NewEndpoint, NextStep, Provider, Secret,
 };
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
 use avert::service::{Intake as _, Webhooks as _};
-use avert::store::{AttemptRecord, DueDelivery, NextStep, SharedStore, SqliteOptions, SqliteStore};
+use avert::store::{AttemptRecord, DueDelivery, SharedStore, SqliteOptions, SqliteStore};
 use avert::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use avert::wire::EventBody;
 use chrono::Utc;

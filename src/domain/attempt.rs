@@ -1,7 +1,55 @@
-//! Resolution attempts whose outcome is not known yet.
+//! Resolution attempts: their states, who may take one over, what a claim is answered with, and how one ends.
 
+#![allow(missing_docs, reason = "many names explain themselves")]
+
+use chrono::TimeDelta;
+
+use super::resolution::{Resolution, Verdict};
 use super::time::Timestamp;
-use super::{AlertId, AttemptId, Resolution};
+use super::{Alert, AlertId, AttemptId, Outcome, OutcomeId, lease};
+
+/// How long an Idempotency-Key is remembered (decisions, Repeats).
+pub const KEY_MEMORY: TimeDelta = TimeDelta::hours(24);
+
+/// State of a resolution attempt. One attempt of an alert at most is open: INFLIGHT, UNKNOWN or PARKED.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AttemptState {
+    /// A call to the provider may be under way.
+    Inflight,
+    /// Indeterminate: it is looked up, or sent again, when its check is due.
+    Unknown,
+    /// It waits for a person.
+    Parked,
+    /// Accepted: its outcome is the alert's.
+    Committed,
+    /// Declined, or given up: the alert can be resolved anew.
+    Released,
+}
+
+impl AttemptState {
+    const ALL: [Self; 5] = [Self::Inflight, Self::Unknown, Self::Parked, Self::Committed, Self::Released];
+
+    /// The spelling in storage and answers.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Inflight => "INFLIGHT",
+            Self::Unknown => "UNKNOWN",
+            Self::Parked => "PARKED",
+            Self::Committed => "COMMITTED",
+            Self::Released => "RELEASED",
+        }
+    }
+
+    /// The state of this spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+
+    /// Whether it has not ended.
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Inflight | Self::Unknown | Self::Parked)
+    }
+}
 
 /// A decision whose fate is not settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,4 +72,310 @@ pub struct UnsettledResolution {
     pub detail: String,
     /// Who asked for it.
     pub actor: String,
+}
+
+/// Who holds the open attempt of an alert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// A living process works on it, or its next check is not due yet.
+    Somebody,
+    /// Whoever takes it over: it would be given out now.
+    Nobody,
+    /// It is PARKED: nothing but a person's word on this attempt ends it.
+    Person(AttemptId),
+}
+
+/// An open attempt, as far as it matters for who may take it over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenAttempt {
+    pub state: AttemptState,
+    /// Until when a call made for it may still be running.
+    pub deadline: Timestamp,
+    /// When it is looked at next.
+    pub next_check: Option<Timestamp>,
+    /// Until when whoever took it over keeps it.
+    pub lease_until: Option<Timestamp>,
+    /// Whether the process that has it is provably dead.
+    pub owner_dead: bool,
+}
+
+impl OpenAttempt {
+    /// Whether it may be taken over: INFLIGHT of a dead process or past its deadline, UNKNOWN whose check is due; no living process has it
+    /// leased.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        let due = match self.state {
+            AttemptState::Inflight => self.owner_dead || self.deadline <= now,
+            AttemptState::Unknown => self.next_check.is_none_or(|check| check <= now),
+            AttemptState::Parked | AttemptState::Committed | AttemptState::Released => false,
+        };
+        due && !lease::is_held(self.lease_until, self.owner_dead, now)
+    }
+
+    /// Who holds it.
+    pub fn holder(&self, id: AttemptId, now: Timestamp) -> Holder {
+        match self.state {
+            AttemptState::Parked => Holder::Person(id),
+            _ if self.is_due(now) => Holder::Nobody,
+            _ => Holder::Somebody,
+        }
+    }
+
+    /// Its deadline once it is taken over. A call of a dead process is over by now, its first one and any that it made when it had taken the
+    /// attempt over; one of a process that let its lease run out is over since then.
+    pub fn deadline_after_takeover(&self, now: Timestamp) -> Timestamp {
+        match self.lease_until {
+            Some(_) if self.owner_dead => now,
+            None if self.owner_dead => self.deadline.min(now),
+            Some(lease) => self.deadline.max(lease),
+            None => self.deadline,
+        }
+    }
+}
+
+/// An earlier use of an Idempotency-Key, within the time that it is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyUse {
+    /// Whether it was for the same alert and the same body.
+    pub same: bool,
+    /// Whether that attempt was committed.
+    pub committed: bool,
+}
+
+/// What a claim of an alert's one attempt is answered with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimAnswer {
+    Granted,
+    AlreadyResolved,
+    InProgress(Holder),
+    /// The same key, alert and body were committed: the alert as it is.
+    Replay,
+    /// The key was used for another alert or body.
+    KeyReused,
+}
+
+/// Answers a claim. A key's first use binds it to its alert and body; after a failure it may try anew.
+pub fn answer_claim(key_uses: &[KeyUse], resolved: bool, holder: Option<Holder>) -> ClaimAnswer {
+    if key_uses.iter().any(|used| !used.same) {
+        ClaimAnswer::KeyReused
+    } else if key_uses.iter().any(|used| used.committed) {
+        ClaimAnswer::Replay
+    } else if resolved {
+        ClaimAnswer::AlreadyResolved
+    } else {
+        holder.map_or(ClaimAnswer::Granted, ClaimAnswer::InProgress)
+    }
+}
+
+/// Whether an acceptance is committed at once: the attempt is open, its fence holds (nobody took it over), and the alert has no outcome.
+pub fn may_commit(state: AttemptState, fence_holds: bool, resolved: bool) -> bool {
+    state.is_open() && fence_holds && !resolved
+}
+
+/// What a late acceptance does, whose fence no longer holds or which could not be stored when it came. It is never thrown away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LateAcceptance {
+    /// The alert has no outcome: this becomes it, whatever state the attempt was left in.
+    Commit,
+    /// The alert's outcome is its own already.
+    Nothing,
+    /// The alert has another outcome: a person has to look at it.
+    Park,
+    /// The same, but another attempt of the alert is open already: it ends, and is said to have been accepted.
+    Release,
+}
+
+impl LateAcceptance {
+    /// What is written down with an attempt that is parked or released by it.
+    pub const DETAIL: &str = "the provider took this decision too, after another one was recorded";
+
+    /// What a late acceptance of an attempt in this state does.
+    pub fn of(state: AttemptState, resolved: bool, another_open: bool) -> Self {
+        match (resolved, state, another_open) {
+            (false, ..) => Self::Commit,
+            (true, AttemptState::Committed, _) => Self::Nothing,
+            (true, _, false) => Self::Park,
+            (true, _, true) => Self::Release,
+        }
+    }
+}
+
+/// What a person's word on a parked attempt does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    /// The network took the decision: its outcome is stored.
+    Commit,
+    /// It did not, or the alert has another outcome, which stays: the interface records one decision.
+    Release,
+}
+
+impl Settlement {
+    /// Settles a parked attempt; `None` where it does not wait for a person.
+    pub fn of(state: AttemptState, applied: bool, resolved: bool) -> Option<Self> {
+        let settlement = if applied && !resolved { Self::Commit } else { Self::Release };
+        (state == AttemptState::Parked).then_some(settlement)
+    }
+}
+
+/// What the person said, in words.
+pub const fn word_of(applied: bool) -> &'static str {
+    if applied { "applied" } else { "not applied" }
+}
+
+/// The outcome that an attempt leads to has the attempt's id: whoever finishes it writes the same one, and it can be told from another's.
+pub const fn outcome_id(attempt: AttemptId) -> OutcomeId {
+    OutcomeId(attempt.0)
+}
+
+/// Records the outcome of an accepted resolution on its alert.
+pub fn record_outcome(alert: &mut Alert, id: OutcomeId, resolution: &Resolution, verdict: &Verdict, now: Timestamp) {
+    alert.outcome = Some(Outcome {
+        id,
+        alert_id: alert.id,
+        provider_alert_id: alert.provider_id.clone(),
+        status: "success".to_owned(),
+        outcome: verdict.outcome.clone(),
+        refunded: verdict.refunded.to_owned(),
+        comments: resolution.comments().to_owned(),
+        dispute_reason_code: verdict.dispute_reason_code.map(str::to_owned),
+        action_time: Some(now),
+        amount_stopped: verdict.amount_stopped,
+    });
+    alert.status = verdict.status.clone();
+    alert.updated_at = Some(now);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + TimeDelta::seconds(seconds)
+    }
+
+    fn inflight(deadline: i64, lease_until: Option<i64>, owner_dead: bool) -> OpenAttempt {
+        OpenAttempt {
+            state: AttemptState::Inflight,
+            deadline: at(deadline),
+            next_check: None,
+            lease_until: lease_until.map(at),
+            owner_dead,
+        }
+    }
+
+    #[rstest]
+    #[case(inflight(10, None, false), 9, false)]
+    #[case(inflight(10, None, false), 10, true)]
+    #[case(inflight(10, None, true), 0, true)]
+    #[case(inflight(10, Some(20), false), 19, false)]
+    #[case(inflight(10, Some(20), false), 20, true)]
+    #[case(inflight(10, Some(20), true), 11, true)]
+    fn an_attempt_on_its_way_is_taken_over_past_its_deadline_and_lease_or_from_the_dead(
+        #[case] attempt: OpenAttempt,
+        #[case] now: i64,
+        #[case] due: bool,
+    ) {
+        assert_eq!(attempt.is_due(at(now)), due);
+        assert_eq!(attempt.holder(AttemptId::generate(), at(now)), if due { Holder::Nobody } else { Holder::Somebody });
+    }
+
+    #[rstest]
+    #[case(Some(10), None, false, 9, false)]
+    #[case(Some(10), None, false, 10, true)]
+    #[case(Some(10), None, true, 9, false)]
+    #[case(None, None, false, 0, true)]
+    #[case(Some(10), Some(20), false, 15, false)]
+    #[case(Some(10), Some(20), true, 15, true)]
+    fn an_unknown_attempt_is_taken_over_when_its_check_is_due_and_nobody_living_has_it(
+        #[case] next_check: Option<i64>,
+        #[case] lease: Option<i64>,
+        #[case] owner_dead: bool,
+        #[case] now: i64,
+        #[case] due: bool,
+    ) {
+        let attempt = OpenAttempt { state: AttemptState::Unknown, next_check: next_check.map(at), ..inflight(0, lease, owner_dead) };
+
+        assert_eq!(attempt.is_due(at(now)), due);
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_but_a_person_ends_a_parked_attempt(deadline in 0..9i64, lease in proptest::option::of(0..9i64), dead: bool, now in 0..20i64) {
+            let parked = OpenAttempt { state: AttemptState::Parked, next_check: Some(at(0)), ..inflight(deadline, lease, dead) };
+            let id = AttemptId::generate();
+
+            prop_assert!(!parked.is_due(at(now)));
+            prop_assert_eq!(parked.holder(id, at(now)), Holder::Person(id));
+        }
+    }
+
+    #[rstest]
+    #[case(inflight(10, None, false), 12, 10, "a call that nobody followed up ended at its own deadline")]
+    #[case(inflight(10, Some(40), false), 50, 40, "a living process may have called until its lease ran out")]
+    #[case(inflight(60, Some(40), false), 70, 60, "or until its own deadline")]
+    #[case(inflight(10, None, true), 5, 5, "a call of the dead is over when they are found dead")]
+    #[case(inflight(10, None, true), 12, 10, "or was over before")]
+    #[case(inflight(10, Some(40), true), 20, 20, "they may have called after taking it over")]
+    fn taking_an_attempt_over_says_since_when_no_call_is_running(
+        #[case] attempt: OpenAttempt,
+        #[case] now: i64,
+        #[case] deadline: i64,
+        #[case] why: &str,
+    ) {
+        assert_eq!(attempt.deadline_after_takeover(at(now)), at(deadline), "{why}");
+    }
+
+    #[test]
+    fn a_key_is_bound_to_its_first_use_before_anything_else_is_looked_at() {
+        let used = |same, committed| KeyUse { same, committed };
+        let busy = Some(Holder::Somebody);
+
+        assert_eq!(answer_claim(&[used(true, true), used(false, false)], true, busy), ClaimAnswer::KeyReused);
+        assert_eq!(answer_claim(&[used(true, false), used(true, true)], true, None), ClaimAnswer::Replay);
+        assert_eq!(answer_claim(&[used(true, false)], true, busy), ClaimAnswer::AlreadyResolved);
+        assert_eq!(answer_claim(&[used(true, false)], false, busy), ClaimAnswer::InProgress(Holder::Somebody));
+        assert_eq!(answer_claim(&[used(true, false)], false, None), ClaimAnswer::Granted, "after a failure the key may try anew");
+        assert_eq!(answer_claim(&[], false, None), ClaimAnswer::Granted);
+    }
+
+    #[test]
+    fn an_acceptance_is_committed_only_by_whoever_holds_an_open_attempt_of_an_alert_without_outcome() {
+        for state in AttemptState::ALL {
+            assert_eq!(may_commit(state, true, false), state.is_open());
+            assert!(!may_commit(state, false, false) && !may_commit(state, true, true));
+        }
+    }
+
+    #[test]
+    fn a_late_acceptance_is_never_thrown_away() {
+        for state in AttemptState::ALL {
+            for another_open in [false, true] {
+                assert_eq!(LateAcceptance::of(state, false, another_open), LateAcceptance::Commit);
+            }
+            let resolved = [LateAcceptance::of(state, true, false), LateAcceptance::of(state, true, true)];
+            let own = state == AttemptState::Committed;
+            assert_eq!(resolved, if own { [LateAcceptance::Nothing; 2] } else { [LateAcceptance::Park, LateAcceptance::Release] });
+        }
+    }
+
+    #[test]
+    fn a_persons_word_counts_on_parked_attempts_only_and_never_replaces_an_outcome() {
+        for state in AttemptState::ALL {
+            let settled = Settlement::of(state, true, false);
+            assert_eq!(settled, (state == AttemptState::Parked).then_some(Settlement::Commit));
+        }
+        for (applied, resolved) in [(true, true), (false, false), (false, true)] {
+            assert_eq!(Settlement::of(AttemptState::Parked, applied, resolved), Some(Settlement::Release));
+        }
+    }
+
+    #[test]
+    fn a_state_is_read_as_it_is_written() {
+        for state in AttemptState::ALL {
+            assert_eq!(AttemptState::parse(state.as_str()), Some(state));
+        }
+        assert_eq!(AttemptState::parse("LOST"), None);
+    }
 }

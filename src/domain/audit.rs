@@ -1,6 +1,204 @@
-//! The audit log: its entries and whether their hash chain is intact.
+//! The audit log: who did what, the words for it, the hash chain through its entries, and which of them may be pruned.
 
+#![allow(missing_docs, reason = "many names explain themselves")]
+
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+use super::attempt::word_of;
 use super::time::Timestamp;
+use super::{
+    Alert, AlertId, ApiKey, AttemptId, DeliveryId, DeliveryState, Endpoint, EndpointAuth, EndpointChange, EndpointId, IngestReport,
+    Organization, Resolution, SigningChange,
+};
+
+/// Actor: who changes something, as the audit log puts it down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    /// `local`, `key 7Qd2…`, `client avc_live_7Qd2…`, or `avert` for what avert does by itself.
+    pub name: String,
+    /// From where: an address, `this machine`, or empty for what avert does by itself.
+    pub origin: String,
+}
+
+impl Actor {
+    /// The origin of what comes from this machine's own command line and console.
+    pub const THIS_MACHINE: &str = "this machine";
+
+    /// What avert does by itself.
+    pub fn avert() -> Self {
+        Self { name: "avert".to_owned(), origin: String::new() }
+    }
+
+    /// Who works at this machine, by the command line or in the console.
+    pub fn at_this_machine() -> Self {
+        Self { name: "local".to_owned(), origin: Self::THIS_MACHINE.to_owned() }
+    }
+}
+
+/// Audit action: what was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuditAction {
+    AlertsTakenIn,
+    AlertResolved,
+    AttemptSettled,
+    AuditPruned,
+    BackupRestored,
+    ClientCreated,
+    ClientRevoked,
+    DeliveriesSentAgain,
+    DeliverySentAgain,
+    EndpointAdded,
+    EndpointChanged,
+    EndpointDisabled,
+    EndpointRemoved,
+    EndpointTested,
+    KeyCreated,
+    KeyRevoked,
+    OrganizationCreated,
+}
+
+impl AuditAction {
+    /// The word in the log.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AlertsTakenIn => "alerts.taken_in",
+            Self::AlertResolved => "alert.resolved",
+            Self::AttemptSettled => "attempt.settled",
+            Self::AuditPruned => "audit.pruned",
+            Self::BackupRestored => "backup.restored",
+            Self::ClientCreated => "client.created",
+            Self::ClientRevoked => "client.revoked",
+            Self::DeliveriesSentAgain => "deliveries.sent_again",
+            Self::DeliverySentAgain => "delivery.sent_again",
+            Self::EndpointAdded => "endpoint.added",
+            Self::EndpointChanged => "endpoint.changed",
+            Self::EndpointDisabled => "endpoint.disabled",
+            Self::EndpointRemoved => "endpoint.removed",
+            Self::EndpointTested => "endpoint.tested",
+            Self::KeyCreated => "key.created",
+            Self::KeyRevoked => "key.revoked",
+            Self::OrganizationCreated => "organization.created",
+        }
+    }
+}
+
+/// What an entry of the audit log says: an action, to what, and more about it; never a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditNote {
+    pub action: AuditAction,
+    /// An id.
+    pub subject: String,
+    pub detail: String,
+}
+
+impl AuditNote {
+    fn new(action: AuditAction, subject: impl ToString, detail: impl Into<String>) -> Self {
+        Self { action, subject: subject.to_string(), detail: detail.into() }
+    }
+
+    /// Alerts were taken in; nothing is said where nothing changed.
+    pub fn alerts_taken_in(report: &IngestReport) -> Option<Self> {
+        let IngestReport { created, updated, unchanged, .. } = report;
+        let detail = format!("{created} created, {updated} updated, {unchanged} unchanged");
+        (created + updated > 0).then(|| Self::new(AuditAction::AlertsTakenIn, "", detail))
+    }
+
+    /// An alert has got its outcome, by this resolution.
+    pub fn alert_resolved(alert: &Alert, resolution: &Resolution) -> Self {
+        let said = resolution.to_parts();
+        let said: Vec<String> = [said.refunded, said.resolution].into_iter().flatten().collect();
+        Self::new(AuditAction::AlertResolved, alert.id, format!("{}: {}", alert.status, said.join(", ")))
+    }
+
+    /// A person decided a parked attempt.
+    pub fn attempt_settled(attempt: AttemptId, alert: AlertId, applied: bool) -> Self {
+        Self::new(AuditAction::AttemptSettled, attempt, format!("alert {alert}: {}", word_of(applied)))
+    }
+
+    /// The oldest entries went, up to this link, and so many of them were an organization's.
+    pub fn audit_pruned(entries: i64, through: AuditLink) -> Self {
+        let detail = format!("{entries} entries up to number {}, whose SHA-256 is {}", through.number, hex(&through.hash));
+        Self::new(AuditAction::AuditPruned, through.number, detail)
+    }
+
+    pub fn backup_restored(what: &str) -> Self {
+        Self::new(AuditAction::BackupRestored, "", what)
+    }
+
+    pub fn client_created(id: &str) -> Self {
+        Self::new(AuditAction::ClientCreated, id, "")
+    }
+
+    pub fn client_revoked(id: &str) -> Self {
+        Self::new(AuditAction::ClientRevoked, id, "")
+    }
+
+    /// So many deliveries to an endpoint that were given up are due again.
+    pub fn deliveries_sent_again(endpoint: EndpointId, deliveries: u64) -> Self {
+        Self::new(AuditAction::DeliveriesSentAgain, endpoint, format!("{deliveries} given up"))
+    }
+
+    /// A delivery that was in this state is due again.
+    pub fn delivery_sent_again(delivery: DeliveryId, state: DeliveryState) -> Self {
+        Self::new(AuditAction::DeliverySentAgain, delivery, state.as_str())
+    }
+
+    pub fn endpoint_added(endpoint: &Endpoint) -> Self {
+        Self::new(AuditAction::EndpointAdded, endpoint.id, &endpoint.url)
+    }
+
+    /// An endpoint was changed in what the change says; nothing is said where that is nothing.
+    pub fn endpoint_changed(before: &Endpoint, change: &EndpointChange) -> Option<Self> {
+        let credential = |auth: &EndpointAuth| match auth {
+            EndpointAuth::Basic { .. } => "credential Basic".to_owned(),
+            EndpointAuth::Header { name, .. } => format!("credential {name}"),
+        };
+        let signing = |signing: &SigningChange| match signing {
+            SigningChange::Rotate { overlap, .. } if before.signed => {
+                format!("another signing secret, overlap {} h", overlap.num_hours())
+            }
+            SigningChange::Rotate { .. } => "signed".to_owned(),
+            SigningChange::Stop => "no longer signed".to_owned(),
+        };
+        let enabled = |enabled| if enabled { "enabled" } else { "disabled" }.to_owned();
+        let changed = [
+            change.url.as_ref().map(|url| format!("url {url}")),
+            change.auth.as_ref().map(credential),
+            change.signing.as_ref().map(signing),
+            change.enabled.map(enabled),
+        ];
+        let changed: Vec<String> = changed.into_iter().flatten().collect();
+        (!changed.is_empty()).then(|| Self::new(AuditAction::EndpointChanged, before.id, changed.join(", ")))
+    }
+
+    /// An endpoint was disabled by itself.
+    pub fn endpoint_disabled(id: EndpointId, reason: &str) -> Self {
+        Self::new(AuditAction::EndpointDisabled, id, reason)
+    }
+
+    pub fn endpoint_removed(endpoint: &Endpoint) -> Self {
+        Self::new(AuditAction::EndpointRemoved, endpoint.id, &endpoint.url)
+    }
+
+    /// A test event was sent to an endpoint, and what it came to.
+    pub fn endpoint_tested(id: EndpointId, result: Option<String>) -> Self {
+        Self::new(AuditAction::EndpointTested, id, result.unwrap_or_default())
+    }
+
+    pub fn key_created(key: &ApiKey) -> Self {
+        Self::new(AuditAction::KeyCreated, &key.id, key.scope.as_str())
+    }
+
+    pub fn key_revoked(id: &str) -> Self {
+        Self::new(AuditAction::KeyRevoked, id, "")
+    }
+
+    pub fn organization_created(organization: &Organization) -> Self {
+        Self::new(AuditAction::OrganizationCreated, organization.id, &organization.name)
+    }
+}
 
 /// One entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +223,59 @@ pub struct AuditEntry {
     pub hash: [u8; 32],
 }
 
+/// An entry, as the one after it refers to it. Number 0 is where a log begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuditLink {
+    pub number: i64,
+    pub hash: [u8; 32],
+}
+
+/// Hashed record: an entry as it is stored, and as its hash covers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditRecord {
+    pub number: i64,
+    /// Microseconds since 1970.
+    pub at: i64,
+    /// The number by which the store knows the organization.
+    pub organization: i64,
+    /// Actor, origin, action, subject, detail.
+    pub texts: [String; 5],
+    pub previous: [u8; 32],
+}
+
+impl AuditRecord {
+    /// The record that follows `previous`, under a number that was never given before.
+    pub fn following(previous: AuditLink, last_number: i64, organization: i64, by: &Actor, note: AuditNote, now: Timestamp) -> Self {
+        Self {
+            number: last_number.max(previous.number) + 1,
+            at: now.timestamp_micros(),
+            organization,
+            texts: [by.name.clone(), by.origin.clone(), note.action.as_str().to_owned(), note.subject, note.detail],
+            previous: previous.hash,
+        }
+    }
+
+    /// SHA-256 of the hash before, the three numbers, and each text with its length before it, so that none runs into the next.
+    pub fn hash(&self) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        hasher.update(self.previous);
+        for number in [self.number, self.at, self.organization] {
+            hasher.update(number.to_be_bytes());
+        }
+        for text in &self.texts {
+            hasher.update((text.len() as u64).to_be_bytes());
+            hasher.update(text.as_bytes());
+        }
+        hasher.finalize().into()
+    }
+
+    /// Whether it says that all up to this link was pruned.
+    fn tells_of(&self, pruned: AuditLink) -> bool {
+        let [_, _, action, subject, detail] = &self.texts;
+        action == AuditAction::AuditPruned.as_str() && *subject == pruned.number.to_string() && detail.contains(&hex(&pruned.hash))
+    }
+}
+
 /// Whether the audit log is whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditState {
@@ -44,4 +295,178 @@ pub enum AuditState {
         /// What is wrong.
         what: String,
     },
+}
+
+/// Chain verification: what shows where somebody has worked on the log by hand.
+///
+/// Every alteration, gap, change of order and missing beginning shows, and a missing end by the number that was given last. Whoever can
+/// write the database and forges all of it (every later hash, that number) is found out only by a hash that was noted elsewhere.
+#[derive(Debug)]
+pub struct AuditCheck {
+    start: AuditLink,
+    before: AuditLink,
+    entries: u64,
+    /// Where a log has no beginning any more, an entry in it has to say that it was pruned.
+    told: bool,
+}
+
+impl AuditCheck {
+    /// A log whose oldest entry follows from this link.
+    pub fn from(start: AuditLink) -> Self {
+        Self { start, before: start, entries: 0, told: start.number == 0 }
+    }
+
+    /// Takes the next entry in, by its number, with the hash that is stored with it.
+    ///
+    /// # Errors
+    /// What is wrong with it; the log is [`AuditState::Broken`].
+    pub fn next(&mut self, record: &AuditRecord, hash: [u8; 32]) -> Result<(), AuditState> {
+        if record.hash() != hash {
+            return Err(broken(record.number, "was altered: its hash does not fit"));
+        }
+        if record.number > self.before.number + 1 {
+            return Err(broken(self.before.number + 1, "is missing"));
+        }
+        if record.number <= self.before.number || record.previous != self.before.hash {
+            return Err(broken(record.number, "does not follow from the one before"));
+        }
+        self.told |= record.tells_of(self.start);
+        self.before = AuditLink { number: record.number, hash };
+        self.entries += 1;
+        Ok(())
+    }
+
+    /// What the whole log is, where this number was the last one that was given.
+    pub fn end(self, last_number: i64) -> AuditState {
+        let AuditLink { number, hash } = self.before;
+        if !self.told {
+            return broken(self.start.number, "was taken away with all before it, and no later entry tells of it");
+        }
+        if last_number > number {
+            return broken(number + 1, "is missing at the end");
+        }
+        if last_number < number {
+            return broken(number, "is later than the last one that was written");
+        }
+        AuditState::Whole { entries: self.entries, newest: number.unsigned_abs(), hash }
+    }
+}
+
+fn broken(number: i64, what: &str) -> AuditState {
+    AuditState::Broken { number: number.unsigned_abs(), what: what.to_owned() }
+}
+
+/// The number up to which entries may be pruned: those before the first that is not older than the cut-off. `oldest` are entries from the
+/// oldest on: number, microseconds since 1970, action. Nothing where only entries about earlier prunings would go: each pruning leaves
+/// such an entry, and there would be no end to it.
+pub fn prunable(oldest: &[(i64, i64, String)], cut_off: Timestamp) -> Option<i64> {
+    let old = |entry: &&(i64, i64, String)| entry.1 < cut_off.timestamp_micros();
+    let (mut through, mut worth_it) = (None, false);
+    for (number, _, action) in oldest.iter().take_while(old) {
+        through = Some(*number);
+        worth_it |= action != AuditAction::AuditPruned.as_str();
+    }
+    through.filter(|_| worth_it)
+}
+
+/// Hexadecimal digits, as `sha256sum` writes them.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const START: AuditLink = AuditLink { number: 0, hash: [0; 32] };
+
+    /// A log of so many entries that follow a link.
+    fn log(start: AuditLink, entries: usize) -> Vec<(AuditRecord, [u8; 32])> {
+        let mut before = start;
+        let next = || {
+            let note = AuditNote::client_created(&format!("client {}", before.number));
+            let record = AuditRecord::following(before, 0, 1, &Actor::avert(), note, Timestamp::UNIX_EPOCH);
+            before = AuditLink { number: record.number, hash: record.hash() };
+            (record, before.hash)
+        };
+        std::iter::repeat_with(next).take(entries).collect()
+    }
+
+    fn check(start: AuditLink, log: &[(AuditRecord, [u8; 32])], last_number: i64) -> AuditState {
+        let mut check = AuditCheck::from(start);
+        match log.iter().try_for_each(|(record, hash)| check.next(record, *hash)) {
+            Ok(()) => check.end(last_number),
+            Err(broken) => broken,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_altered_in_an_entry_shows_at_it(at in 0usize..4, part in 0usize..7, text in ".{1,9}") {
+            let mut log = log(START, 4);
+            let whole = matches!(check(START, &log, 4), AuditState::Whole { entries: 4, newest: 4, .. });
+            prop_assert!(whole);
+            let record = &mut log[at].0;
+            match part {
+                5 => record.at += 1,
+                6 => record.organization += 1,
+                _ => record.texts[part].push_str(&text),
+            }
+
+            let found = matches!(check(START, &log, 4), AuditState::Broken { number, .. } if number == at as u64 + 1);
+            prop_assert!(found);
+        }
+
+        #[test]
+        fn whatever_is_taken_out_shows(from in 0usize..4, count in 1usize..4) {
+            let mut log = log(START, 4);
+            log.drain(from..(from + count).min(4));
+
+            let found = matches!(check(START, &log, 4), AuditState::Broken { number, .. } if number == from as u64 + 1);
+            prop_assert!(found);
+        }
+    }
+
+    #[test]
+    fn texts_that_run_into_each_other_are_other_entries() {
+        let [(record, hash)] = log(START, 1).try_into().unwrap();
+        let [_, origin, rest @ ..] = record.texts.clone();
+        let shifted = AuditRecord {
+            texts: [String::new(), format!("avert{origin}")].into_iter().chain(rest).collect::<Vec<_>>().try_into().unwrap(),
+            ..record
+        };
+
+        assert_ne!(shifted.hash(), hash);
+    }
+
+    #[test]
+    fn a_log_that_was_pruned_is_whole_only_where_an_entry_tells_of_it() {
+        let pruned = AuditLink { number: 7, hash: [3; 32] };
+        let [(plain, hash)] = log(pruned, 1).try_into().unwrap();
+        let note = AuditNote::audit_pruned(7, pruned);
+        let told = AuditRecord::following(pruned, 7, 1, &Actor::avert(), note, Timestamp::UNIX_EPOCH);
+
+        assert!(matches!(check(pruned, &[(plain, hash)], 8), AuditState::Broken { number: 7, .. }));
+        assert!(matches!(check(pruned, &[(told.clone(), told.hash())], 8), AuditState::Whole { entries: 1, newest: 8, .. }));
+    }
+
+    #[test]
+    fn entries_go_up_to_the_first_young_one_and_never_those_alone_that_tell_of_prunings() {
+        let cut_off = Timestamp::UNIX_EPOCH + TimeDelta::microseconds(10);
+        let entry = |number, at, action: AuditAction| (number, at, action.as_str().to_owned());
+        let (old, young) = (entry(1, 9, AuditAction::KeyCreated), entry(2, 10, AuditAction::KeyCreated));
+        let about = entry(1, 1, AuditAction::AuditPruned);
+
+        assert_eq!(prunable(&[old.clone(), young.clone(), entry(3, 1, AuditAction::KeyCreated)], cut_off), Some(1));
+        assert_eq!(prunable(&[young], cut_off), None);
+        assert_eq!(prunable(std::slice::from_ref(&about), cut_off), None);
+        assert_eq!(prunable(&[about, entry(2, 2, AuditAction::KeyRevoked)], cut_off), Some(2));
+        assert_eq!(prunable(&[], cut_off), None);
+    }
 }

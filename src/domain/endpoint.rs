@@ -1,14 +1,12 @@
-//! What a webhook endpoint may be: its address and the credential it knows us by; and when one has failed for too long.
+//! What a webhook endpoint may be: its address and the credential it knows us by.
 //!
 //! Shape only. Whether an address may be connected to is decided at connect time, when its name has been resolved.
 
 use std::net::IpAddr;
 
-use chrono::TimeDelta;
 use url::{Host, Url};
 
 use super::resolution::FieldError;
-use super::time::Timestamp;
 
 /// Longest address.
 pub const MAX_URL_BYTES: usize = 2_048;
@@ -16,20 +14,6 @@ pub const MAX_URL_BYTES: usize = 2_048;
 pub const MAX_CREDENTIAL_BYTES: usize = 4_096;
 /// Longest header name.
 pub const MAX_HEADER_NAME_BYTES: usize = 128;
-
-/// An endpoint that fails for so long without one success gets nothing more.
-pub const DISABLE_AFTER: TimeDelta = TimeDelta::hours(120);
-/// The longest time between two failed tries that counts as failing; it is longer than any gap of the schedule. What nobody tried (avert
-/// was not running, the machine slept, nothing happened) is held against no endpoint.
-pub const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(30);
-
-/// Since when an endpoint fails that has failed just now. `before`: since when it was failing, and its last failed try.
-pub fn failing_since(before: Option<(Timestamp, Timestamp)>, now: Timestamp) -> Timestamp {
-    match before {
-        Some((since, last)) if now - last <= LONGEST_PAUSE => since.min(now),
-        _ => now,
-    }
-}
 
 /// Headers that are ours or the connection's: an endpoint's own header cannot take their place.
 const RESERVED_HEADERS: [&str; 18] = [
@@ -160,24 +144,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    /// Fails at these hours; since which of them it is failing.
-    fn failing(hours: &[i64]) -> i64 {
-        let start = super::super::time::from_iso("2026-03-10T12:00:00Z").unwrap();
-        let mut state = None;
-        for hour in hours {
-            let now = start + TimeDelta::hours(*hour);
-            state = Some((failing_since(state, now), now));
-        }
-        state.map_or(0, |(since, _)| (since - start).num_hours())
-    }
-
-    #[test]
-    fn an_endpoint_fails_since_its_first_failure_unless_nobody_tried_it_for_long() {
-        assert_eq!(failing(&[1, 2, 30, 58, 88]), 1);
-        assert_eq!(failing(&[1, 2, 33, 34]), 33);
-        assert_eq!(failing(&[5, 3]), 3, "a clock that was set back");
-    }
 
     #[test]
     fn an_address_is_given_back_in_its_normal_form() {

@@ -105,6 +105,14 @@ impl EndpointChange {
     }
 }
 
+impl EndpointChange {
+    /// What of it changes this endpoint: a part that is as it is already is left out.
+    pub fn of(self, endpoint: &Endpoint) -> Self {
+        let (url, enabled) = (self.url.filter(|url| *url != endpoint.url), self.enabled);
+        Self { url, enabled: enabled.filter(|enabled| *enabled == endpoint.disabled.is_some()), ..self }
+    }
+}
+
 /// What is to change about the signatures of an endpoint's deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SigningChange {

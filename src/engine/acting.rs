@@ -112,11 +112,11 @@ impl Intake for ActingEngine {
 #[async_trait]
 impl Attempts for ActingEngine {
     async fn unsettled(&self) -> Result<Vec<UnsettledResolution>, ServiceError> {
-        self.store().operations().unsettled(self.organization()).await.map_err(unavailable)
+        self.store().unsettled(self.organization()).await.map_err(unavailable)
     }
 
     async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
-        let settled = self.store().operations().settle_parked(self.organization(), id, applied, self.engine.now()).await;
+        let settled = self.store().settle_parked(self.organization(), id, applied, self.engine.now()).await;
         match settled.map_err(unavailable)? {
             Settled::Done(alert) => {
                 tracing::info!(actor = %self.caller.actor, attempt = %id, applied, "a parked decision was settled by a person");
@@ -131,11 +131,11 @@ impl Attempts for ActingEngine {
 #[async_trait]
 impl Audit for ActingEngine {
     async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
-        self.store().operations().audit(self.organization(), before, size).await.map_err(unavailable)
+        self.store().audit(self.organization(), before, size).await.map_err(unavailable)
     }
 
     async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
-        self.store().operations().verify_audit().await.map_err(unavailable)
+        self.store().verify_audit().await.map_err(unavailable)
     }
 }
 
@@ -146,7 +146,7 @@ impl Stats for ActingEngine {
     }
 
     async fn counts(&self) -> Result<Vec<Count>, ServiceError> {
-        self.store().operations().counts(self.organization()).await.map_err(unavailable)
+        self.store().counts(self.organization()).await.map_err(unavailable)
     }
 
     async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError> {

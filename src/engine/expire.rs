@@ -5,11 +5,8 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::{Engine, until};
-use crate::domain::Timestamp;
+use crate::domain::{Timestamp, batch};
 use crate::store::StoreResult;
-
-/// How many alerts lapse in one commit, so that others get their turn in between.
-const BATCH: u32 = 500;
 
 /// The longest sleep. The machine's clock may jump (suspend, adjustment) while a timer does not.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -25,10 +22,10 @@ impl Engine {
     pub async fn expire_once(&self) -> StoreResult<u64> {
         let mut expired = 0;
         loop {
-            let batch = self.store().expire_due(self.trusted_now(), BATCH).await?;
+            let batch = self.store().expire_due(self.trusted_now(), batch::AT_ONCE).await?;
             expired += batch;
             metrics::counter!("avert_expired_total").increment(batch);
-            if batch < u64::from(BATCH) {
+            if batch < u64::from(batch::AT_ONCE) {
                 return Ok(expired);
             }
         }

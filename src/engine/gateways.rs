@@ -2,9 +2,14 @@
 //!
 //! The database knows, not the settings: a command that is started without its settings finds the same alerts.
 
-use super::Engine;
+use std::sync::Arc;
+
+use super::{Engine, locked};
 use crate::domain::Provider;
 use crate::store::StoreResult;
+
+/// The networks that have a gateway, with its address.
+pub(super) type Gateways = Arc<[(Provider, String)]>;
 
 impl Engine {
     /// Writes down which networks have a gateway, with its address, and which have none any more. Nothing is written where that is known.
@@ -18,14 +23,28 @@ impl Engine {
         if news.is_empty() { Ok(()) } else { self.store().keep_gateways(news).await }
     }
 
+    /// The networks that have a gateway here, read again when something has changed.
+    async fn gateways(&self) -> StoreResult<Gateways> {
+        // Taken before the read: what changes meanwhile is read again.
+        let number = *self.inner.changes.borrow();
+        if let Some((read_at, known)) = &*locked(&self.inner.gateways)
+            && *read_at == number
+        {
+            return Ok(Arc::clone(known));
+        }
+        let known = Gateways::from(self.store().gateways().await?);
+        *locked(&self.inner.gateways) = Some((number, Arc::clone(&known)));
+        Ok(known)
+    }
+
     /// Why decisions to a network are not sent from here, where another engine on this database sends them to a gateway and this one has none.
     pub(super) async fn closed(&self, network: &Provider) -> Option<String> {
         if self.inner.providers.has_own(network) {
             return None;
         }
-        match self.store().gateways().await {
+        match self.gateways().await {
             Ok(known) => {
-                let (_, url) = known.into_iter().find(|(known, _)| known == network)?;
+                let (_, url) = known.iter().find(|(known, _)| known == network)?;
                 Some(format!(
                     "not sent: decisions to {network} go through a gateway here ({url}); these settings name none: give --config FILE"
                 ))

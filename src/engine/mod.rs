@@ -2,25 +2,25 @@
 //!
 //! An [`Engine`] stands on a store, the providers, a clock and its settings. It is bound to a caller before anything is asked of it:
 //! [`Engine::acting_for`] gives the handle behind which every capability of the seam stands. [`Engine::start`] sets its loops going: alerts lapse
-//! at their deadline, decisions whose fate is unknown are cleared up with the provider, and what arrived long ago is forgotten.
+//! at their deadline, decisions whose fate is unknown are cleared up with the provider, and what has served its time is pruned.
 
 mod access;
 mod acting;
 mod clients;
+mod clock;
 mod credentials;
 mod expire;
 mod figures;
-mod forget;
 mod gateways;
 mod ingest;
 mod organizations;
 mod pull;
 mod reconcile;
 mod resolve;
+mod retention;
 mod settings;
 mod testing;
 mod tokens;
-mod trust;
 mod webhooks;
 
 use std::collections::HashMap;
@@ -28,22 +28,22 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use tokio::sync::{Notify, OnceCell};
+use tokio::sync::{Notify, OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use acting::ActingEngine;
 pub use clients::KnownClient;
-pub use forget::Retention;
+pub use clock::CountingClock;
 pub use ingest::{Present, prepare};
 pub use pull::{PullFrom, Pulled};
 pub use reconcile::Reconciled;
 pub use settings::{EngineSettings, Windows};
 pub use tokens::{AccessToken, TOKEN_LIFETIME};
-pub use trust::CountingClock;
 
+use self::gateways::Gateways;
 use self::tokens::SigningKey;
-use self::trust::Trust;
+use crate::domain::clock::ClockGuard;
 use crate::domain::time::{Clock, SharedClock, Timestamp};
 use crate::domain::{FieldError, text};
 use crate::providers::Providers;
@@ -102,7 +102,11 @@ struct Inner {
     /// What tests of endpoints are sent with.
     sender: OnceLock<Sender>,
     /// What was seen of the clock.
-    trust: Mutex<Trust>,
+    guard: Mutex<ClockGuard>,
+    /// The newest change number.
+    changes: watch::Receiver<u64>,
+    /// The gateways that the database knew at a change number.
+    gateways: Mutex<Option<(u64, Gateways)>>,
     /// Wakes the reconciler when `next_check` has moved.
     reconcile: Notify,
     /// Held by the one round of reconciling that a waiting resolution has asked for.
@@ -112,6 +116,7 @@ struct Inner {
 impl Engine {
     /// An engine on these parts. Nothing runs until [`Engine::start`].
     pub fn new(store: SharedStore, providers: Providers, clock: SharedClock, settings: EngineSettings) -> Self {
+        let changes = store.changes();
         let inner = Inner {
             store,
             providers,
@@ -123,19 +128,21 @@ impl Engine {
             late: Mutex::default(),
             next_check: Mutex::default(),
             sender: OnceLock::new(),
-            trust: Mutex::default(),
+            guard: Mutex::default(),
+            changes,
+            gateways: Mutex::default(),
             reconcile: Notify::new(),
             round: tokio::sync::Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Starts the loops: expiry, forgetting and reconciling. They end when `cancel` is cancelled; close the tracker and wait for it, and every
+    /// Starts the loops: expiry, retention and reconciling. They end when `cancel` is cancelled; close the tracker and wait for it, and every
     /// resolution on its way has ended too.
     pub fn start(&self, cancel: CancellationToken) -> TaskTracker {
         let tasks = &self.inner.tasks;
         tasks.spawn(expire::run(self.clone(), cancel.clone()));
-        tasks.spawn(forget::run(self.clone(), cancel.clone()));
+        tasks.spawn(retention::run(self.clone(), cancel.clone()));
         tasks.spawn(reconcile::run(self.clone(), cancel));
         tasks.clone()
     }
@@ -173,7 +180,7 @@ impl Engine {
     fn trusted_now(&self) -> Timestamp {
         let now = self.now();
         match &self.inner.settings.counting_clock {
-            Some(counting) => locked(&self.inner.trust).look(now, counting),
+            Some(counting) => clock::guarded(&mut locked(&self.inner.guard), now, counting),
             None => now,
         }
     }

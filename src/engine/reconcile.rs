@@ -10,13 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::resolve::Landed;
 use super::{Engine, figures, later, locked, text, until};
-use crate::domain::Timestamp;
+use crate::domain::{Timestamp, batch};
 use crate::providers::{Capabilities, Declined, Doubt, LookUp, Submission, SubmitResult};
 use crate::store::{AttemptEnd, CommitRequest, StoreResult, UnsettledAttempt};
-
-/// How many attempts are taken over at once, and how many of them are asked about at the same time.
-const BATCH: u32 = 32;
-const AT_ONCE: usize = 8;
 
 /// What a round of reconciling came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,9 +50,10 @@ impl Engine {
         loop {
             let now = self.now();
             let lease = later(now, self.settings().reconcile_lease());
-            let taken = self.store().claim_unsettled(now, lease, BATCH).await?;
-            let full = taken.len() >= BATCH as usize;
-            let ends: Vec<_> = stream::iter(taken).map(|attempt| self.clear_up(attempt)).buffer_unordered(AT_ONCE).collect().await;
+            let taken = self.store().claim_unsettled(now, lease, batch::TAKEOVER).await?;
+            let full = taken.len() >= batch::TAKEOVER as usize;
+            let ends: Vec<_> =
+                stream::iter(taken).map(|attempt| self.clear_up(attempt)).buffer_unordered(batch::TAKEOVER_IN_FLIGHT).collect().await;
             for end in ends {
                 match end? {
                     None => reconciled.committed += 1,

@@ -11,10 +11,11 @@ use tokio::time::Instant;
 use tracing::Instrument;
 
 use super::{Caller, Engine, figures, later, locked, text, unavailable};
-use crate::domain::{Alert, AlertId, AttemptId, FieldError, OrganizationId, OutcomeId, Resolution, decide};
+use crate::domain::attempt::outcome_id;
+use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, OrganizationId, Resolution, decide};
 use crate::providers::{Doubt, LookUp, Submission, SubmitResult};
 use crate::service::{ResolveRequest, ServiceError};
-use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, Holder, SharedStore, StoreResult};
+use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreResult};
 
 /// Longest Idempotency-Key.
 const MAX_KEY: usize = 255;
@@ -132,7 +133,7 @@ impl Engine {
 
     /// Stores a provider's yes. Fenced first; where the fence has moved, the yes still counts as long as the alert has no outcome.
     pub(super) async fn commit_yes(&self, attempt: AttemptId, generation: i64, resolution: &Resolution) -> StoreResult<Landed> {
-        let request = CommitRequest { attempt, generation, outcome: outcome_of(attempt), verdict: decide(resolution), now: self.now() };
+        let request = CommitRequest { attempt, generation, outcome: outcome_id(attempt), verdict: decide(resolution), now: self.now() };
         let landed = match self.store().commit_resolution(request.clone()).await {
             Ok(Commit::Committed(alert)) => Ok(Landed::Ours(alert)),
             Ok(Commit::Fenced(alert)) if is_outcome_of(attempt, &alert) => Ok(Landed::Ours(alert)),
@@ -160,13 +161,8 @@ impl Engine {
     }
 }
 
-/// The outcome that an attempt leads to has the attempt's id: whoever finishes it writes the same one, and it can be told from another's.
-fn outcome_of(attempt: AttemptId) -> OutcomeId {
-    OutcomeId(attempt.0)
-}
-
 fn is_outcome_of(attempt: AttemptId, alert: &Alert) -> bool {
-    alert.outcome.as_ref().is_some_and(|outcome| outcome.id == outcome_of(attempt))
+    alert.outcome.as_ref().is_some_and(|outcome| outcome.id == outcome_id(attempt))
 }
 
 enum Turn {

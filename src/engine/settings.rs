@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use super::forget::Retention;
-use super::trust::CountingClock;
+use super::clock::CountingClock;
 use crate::domain::alert::default_window;
-use crate::domain::{AlertType, Environment, Provider};
+use crate::domain::{AlertType, Environment, Provider, Retention};
 
 /// Settings of an [`super::Engine`].
 #[derive(Debug, Clone)]

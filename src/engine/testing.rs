@@ -7,10 +7,11 @@ use uuid::Uuid;
 use super::{Engine, later_by};
 use crate::domain::event::RenderEvent as _;
 use crate::domain::{
-    Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, Provider, Timestamp,
+    Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, NextStep, Provider,
+    Timestamp,
 };
 use crate::service::ServiceError;
-use crate::store::{AttemptRecord, DueDelivery, EndpointTarget, NextStep, SentTest};
+use crate::store::{AttemptRecord, DueDelivery, EndpointTarget, SentTest};
 use crate::webhooks::Sender;
 use crate::wire::EventBody;
 

@@ -22,7 +22,7 @@ impl ActingEngine {
     /// # Errors
     /// Where there is none such, or the store cannot answer.
     pub async fn endpoint(&self, id: EndpointId) -> Result<Endpoint, ServiceError> {
-        self.store().operations().endpoint(self.organization(), id).await.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))
+        self.store().endpoint(self.organization(), id).await.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))
     }
 }
 
@@ -41,14 +41,14 @@ impl Webhooks for ActingEngine {
 
     async fn change_endpoint(&self, id: EndpointId, change: EndpointChange) -> Result<Endpoint, ServiceError> {
         let change = change.validate().map_err(ServiceError::InvalidRequest)?;
-        let changed = self.store().operations().change_endpoint(self.organization(), id, change, self.engine.now()).await;
+        let changed = self.store().change_endpoint(self.organization(), id, change, self.engine.now()).await;
         let endpoint = changed.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))?;
         tracing::info!(actor = %self.caller.actor, endpoint = %id, "endpoint changed");
         Ok(endpoint)
     }
 
     async fn remove_endpoint(&self, id: EndpointId) -> Result<(), ServiceError> {
-        let removed = self.store().operations().remove_endpoint(self.organization(), id, self.engine.now()).await;
+        let removed = self.store().remove_endpoint(self.organization(), id, self.engine.now()).await;
         if !removed.map_err(unavailable)? {
             return Err(no_endpoint(id));
         }
@@ -57,13 +57,13 @@ impl Webhooks for ActingEngine {
     }
 
     async fn test_endpoint(&self, id: EndpointId) -> Result<DeliveryLog, ServiceError> {
-        let target = self.store().operations().target(self.organization(), id, self.engine.now()).await;
+        let target = self.store().target(self.organization(), id, self.engine.now()).await;
         let target = target.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))?;
         let acting = self.clone();
         // A task of its own: what was sent is recorded, whether or not the caller still waits.
         let sent = self.engine.spawn(async move {
             let test = acting.engine.send_test(id, target).await?;
-            let recorded = acting.store().operations().record_test(acting.organization(), id, test, acting.engine.now()).await;
+            let recorded = acting.store().record_test(acting.organization(), id, test, acting.engine.now()).await;
             recorded.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))
         });
         let log = sent.await.map_err(|error| ServiceError::Unavailable(format!("the test broke off: {error}")))??;
@@ -72,16 +72,16 @@ impl Webhooks for ActingEngine {
     }
 
     async fn deliveries(&self, filter: DeliveryFilter) -> Result<DeliveryPage, ServiceError> {
-        self.store().operations().deliveries(self.organization(), filter).await.map_err(unavailable)
+        self.store().deliveries(self.organization(), filter).await.map_err(unavailable)
     }
 
     async fn delivery(&self, id: DeliveryId) -> Result<DeliveryLog, ServiceError> {
-        let found = self.store().operations().delivery(self.organization(), id).await.map_err(unavailable)?;
+        let found = self.store().delivery(self.organization(), id).await.map_err(unavailable)?;
         found.ok_or_else(|| ServiceError::NotFound(format!("delivery {id}")))
     }
 
     async fn redeliver(&self, id: DeliveryId) -> Result<Delivery, ServiceError> {
-        let again = self.store().operations().redeliver(self.organization(), id, self.engine.now()).await;
+        let again = self.store().redeliver(self.organization(), id, self.engine.now()).await;
         match again.map_err(unavailable)? {
             Redelivery::Due(delivery) => Ok(delivery),
             Redelivery::NotFound => Err(ServiceError::NotFound(format!("delivery {id}"))),
@@ -91,7 +91,7 @@ impl Webhooks for ActingEngine {
 
     async fn redeliver_exhausted(&self, endpoint: EndpointId) -> Result<u64, ServiceError> {
         self.endpoint(endpoint).await?;
-        let again = self.store().operations().redeliver_exhausted(self.organization(), endpoint, self.engine.now()).await;
+        let again = self.store().redeliver_exhausted(self.organization(), endpoint, self.engine.now()).await;
         again.map_err(unavailable)?.ok_or_else(disabled)
     }
 }

@@ -16,14 +16,12 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::lanes::{Lanes, Limits};
-use super::retry::next_step;
 use super::sender::{Sender, Tried};
+use crate::domain::delivery::next_step;
 use crate::domain::time::{SharedClock, Timestamp};
-use crate::domain::{DeliveryId, EndpointId};
-use crate::store::{AttemptRecord, DueDelivery, NextStep, SharedStore, StoreError, StoreResult};
+use crate::domain::{DeliveryId, EndpointId, NextStep, batch};
+use crate::store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreResult};
 
-/// Most records in one commit.
-const RECORDS_PER_COMMIT: usize = 128;
 /// With so many results that could not be recorded nothing more is leased.
 const MOST_UNRECORDED: usize = 1_024;
 /// Time to record a try before its lease ends.
@@ -269,7 +267,7 @@ impl Dispatcher {
         if self.results.is_empty() || !self.recording.is_empty() || !self.commits.is_over() {
             return;
         }
-        let count = self.results.len().min(RECORDS_PER_COMMIT);
+        let count = self.results.len().min(batch::RECORDS);
         self.recording = self.results.drain(..count).collect();
         let (store, records, now) = (self.store.clone(), self.recording.clone(), self.clock.now());
         self.tasks.spawn(async move { Done::Recorded(guarded(store.record_attempts(records, now)).await) });

@@ -10,9 +10,9 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
 use url::Url;
 
 use super::endpoint::{AddressPolicy, GuardedResolver, Refused, SystemNames};
-use super::retry::{MAX_RETRY_AFTER, TryResult};
 use super::signature;
 use crate::domain::card::mask_card_numbers;
+use crate::domain::delivery::{MAX_RETRY_AFTER, TryResult};
 use crate::domain::sanitize::without_controls;
 use crate::domain::time::Timestamp;
 use crate::domain::{EndpointAuth, Secret, SentRequest, redact};
@@ -20,8 +20,7 @@ use crate::outbound::reason::{self, Reason, cause};
 use crate::outbound::{body, client, credential, retry_after};
 use crate::store::DueDelivery;
 
-/// How much of an answer is read and kept; the rest never leaves the receiver.
-pub const MAX_ANSWER_BYTES: usize = 16 * 1024;
+pub use crate::domain::delivery::MAX_ANSWER_BYTES;
 
 /// How deliveries are sent.
 #[derive(Debug, Clone, Copy)]

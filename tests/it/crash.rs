@@ -285,7 +285,7 @@ impl Desk {
         }
         self.compare_events(stored);
         let store = store::open(self.directory.path());
-        let audit = store.operations().verify_audit().await.unwrap();
+        let audit = store.verify_audit().await.unwrap();
         assert!(matches!(audit, AuditState::Whole { entries, .. } if entries > 0), "{audit:?}");
     }
 

@@ -1,13 +1,21 @@
-//! The contract of every store: functions over a [`Fixture`], run against each kind. What only SQLite has is in `store/sqlite.rs`.
+//! The contract of every store: functions over a [`Fixture`], run against each kind of store. What only SQLite has is in `store/sqlite.rs`.
+
+mod ground;
 
 /// Makes tests of functions that take a fixture: one of each for every kind of store.
 macro_rules! contract {
     ($($name:ident),+ $(,)?) => {
-        mod on_sqlite {
+        $crate::store::ground::each_kind! { tests_on $($name),+ }
+    };
+}
+
+macro_rules! tests_on {
+    ($kind:ident, $ground:ty, $($name:ident),+) => {
+        mod $kind {
             $(
                 #[tokio::test]
                 async fn $name() {
-                    super::$name(crate::store::Fixture::sqlite().await).await;
+                    super::$name($crate::store::Fixture::on::<$ground>().await).await;
                 }
             )+
         }
@@ -22,51 +30,52 @@ mod ingest;
 mod lists;
 mod organizations;
 mod outbox;
+mod processes;
 mod resolutions;
 mod sqlite;
 
 use std::sync::Arc;
 
-use avert::domain::event::RenderEvent;
-use avert::domain::time::{Timestamp, to_iso};
-use avert::domain::{Alert, AlertQuery, EventKind, OrganizationId, Outcome, OutcomeId};
-use avert::store::{IngestRow, SharedStore, SqliteOptions, SqliteStore};
+use avert::domain::{Alert, AlertQuery, OrganizationId, Outcome, OutcomeId};
+use avert::store::{IngestRow, SharedStore};
 
+use self::ground::Ground;
 use crate::support::alerts::noon;
 
-/// Writes the few facts of an event that tests look at.
-pub(crate) struct PlainEvents;
-
-impl RenderEvent for PlainEvents {
-    fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
-        let outcome = alert.outcome.as_ref().map_or("none", |outcome| outcome.outcome.as_str());
-        format!("{kind} {} {} {} {outcome} {}", alert.id, alert.provider_id, alert.status, to_iso(at))
-    }
-}
-
-/// A fresh store.
+/// A process with its store.
 pub(crate) struct Fixture {
     pub(crate) store: SharedStore,
     pub(crate) organization: OrganizationId,
-    /// What the store stands on; goes when it goes.
-    _ground: Box<dyn std::any::Any + Send>,
-}
-
-/// Opens the store of a directory, once more where it is open already, as another process would.
-pub(crate) fn open(directory: &std::path::Path) -> Arc<SqliteStore> {
-    SqliteStore::open(&SqliteOptions::directory(directory, Arc::new(PlainEvents))).unwrap()
+    ground: Arc<dyn Ground>,
 }
 
 impl Fixture {
-    /// On a directory of its own.
-    pub(crate) async fn sqlite() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        Self::over(open(directory.path()), Box::new(directory)).await
+    /// The first process on fresh data.
+    pub(crate) async fn on<G: Ground>() -> Self {
+        Self::start(Arc::new(G::fresh().await)).await
     }
 
-    async fn over(store: SharedStore, ground: Box<dyn std::any::Any + Send>) -> Self {
+    /// The same on every kind of store.
+    pub(crate) async fn on_each() -> Vec<Self> {
+        let mut fixtures = Vec::new();
+        macro_rules! add {
+            ($kind:ident, $ground:ty,) => {
+                fixtures.push(Self::on::<$ground>().await);
+            };
+        }
+        ground::each_kind! { add }
+        fixtures
+    }
+
+    /// Another process on the same data.
+    pub(crate) async fn another(&self) -> Self {
+        Self::start(Arc::clone(&self.ground)).await
+    }
+
+    async fn start(ground: Arc<dyn Ground>) -> Self {
+        let store = ground.open().await;
         let organization = store.organizations().await.unwrap()[0].organization.id;
-        Self { store, organization, _ground: ground }
+        Self { store, organization, ground }
     }
 
     /// Brings alerts in as they are, without events.

@@ -1,39 +1,74 @@
 //! The resolution table: claims, their fences, and how they end (reliability, A resolution is final).
 
-use chrono::Duration;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use async_trait::async_trait;
+use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
-use super::audit::{self, Action};
+use super::audit;
 use super::counts::CountChanges;
+use super::handle::SqliteStore;
 use super::outbox::{self, Recipients};
-use super::rows::{self, WordKeys, micros, moment};
-use super::writer::Unit;
+use super::readers::Reader;
+use super::rows::{self, WordKeys, micros, moment, organization_key};
+use super::writer::{Kind, Unit};
+use crate::domain::attempt::{
+    ClaimAnswer, KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, answer_claim, may_commit, outcome_id, record_outcome, word_of,
+};
+use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AttemptId, Dialect, EventKind, InstanceId, OrganizationId, Outcome, Resolution, ResolutionParts};
-use crate::store::{Actor, AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, Holder, StoreError, StoreResult, UnsettledAttempt};
+use crate::domain::{
+    Actor, Alert, AlertId, AttemptId, AttemptState, Dialect, EventKind, Holder, InstanceId, OrganizationId, Resolution, ResolutionParts,
+    UnsettledResolution, decide,
+};
+use crate::store::{
+    AttemptEnd, AttemptStore, Claim, ClaimRequest, Commit, CommitRequest, Settled, StoreError, StoreResult, UnsettledAttempt,
+};
 
-/// How long an Idempotency-Key is remembered (decisions, Repeats).
-const KEY_LIFE: Duration = Duration::hours(24);
+#[async_trait]
+impl AttemptStore for SqliteStore {
+    async fn claim_resolution(&self, request: ClaimRequest) -> StoreResult<Claim> {
+        self.write(Kind::Quiet, move |unit, by| claim(unit, &request, by)).await
+    }
+
+    async fn commit_resolution(&self, request: CommitRequest) -> StoreResult<Commit> {
+        self.write(Kind::Visible, move |unit, _| commit(unit, &request)).await
+    }
+
+    async fn commit_late(&self, request: CommitRequest) -> StoreResult<Commit> {
+        self.write(Kind::Visible, move |unit, _| commit_late(unit, &request)).await
+    }
+
+    async fn end_attempt(&self, attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Timestamp) -> StoreResult<bool> {
+        let detail = detail.to_owned();
+        self.write(Kind::Visible, move |unit, _| self::end(unit, attempt, generation, &end, &detail, now)).await
+    }
+
+    async fn claim_unsettled(&self, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<UnsettledAttempt>> {
+        self.write(Kind::Quiet, move |unit, _| claim_unsettled(unit, now, lease_until, limit)).await
+    }
+
+    async fn unsettled(&self, organization: OrganizationId) -> StoreResult<Vec<UnsettledResolution>> {
+        self.read(move |reader| unsettled(reader, organization)).await
+    }
+
+    async fn settle_parked(&self, organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> StoreResult<Settled> {
+        self.write(Kind::Visible, move |unit, by| settle(unit, by, organization, id, applied, now)).await
+    }
+}
 
 /// Claims the one running resolution of an alert.
-pub(super) fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult<Claim> {
+fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult<Claim> {
     let conn = unit.conn;
-    let Some(organization) = rows::organization_key(conn, request.organization)? else { return Ok(Claim::NotFound) };
+    let Some(organization) = organization_key(conn, request.organization)? else { return Ok(Claim::NotFound) };
     let Some(stored) = rows::read_by_id(conn, unit.dictionary, organization, request.alert)? else { return Ok(Claim::NotFound) };
     let alert = Box::new(stored.alert);
-    if let Some(key) = &request.idempotency_key {
-        match used(conn, organization, key, stored.key, request)? {
-            Some(Use::Otherwise) => return Ok(Claim::KeyReused),
-            Some(Use::Committed) => return Ok(Claim::Replay(alert)),
-            None => {}
-        }
-    }
-    if alert.outcome.is_some() {
-        return Ok(Claim::AlreadyResolved(alert));
-    }
-    if let Some(holder) = holder(unit, stored.key, request.now)? {
-        return Ok(Claim::InProgress(holder));
+    let uses = key_uses(conn, organization, stored.key, request)?;
+    match answer_claim(&uses, alert.outcome.is_some(), holder(unit, stored.key, request.now)?) {
+        ClaimAnswer::Granted => {}
+        ClaimAnswer::AlreadyResolved => return Ok(Claim::AlreadyResolved(alert)),
+        ClaimAnswer::InProgress(holder) => return Ok(Claim::InProgress(holder)),
+        ClaimAnswer::Replay => return Ok(Claim::Replay(alert)),
+        ClaimAnswer::KeyReused => return Ok(Claim::KeyReused),
     }
     let said = request.resolution.to_parts();
     let generation = 1;
@@ -63,106 +98,94 @@ pub(super) fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> 
     Ok(Claim::Claimed { alert, generation })
 }
 
-/// Who has the running attempt of an alert, where there is one.
+/// Who holds the open attempt of an alert, where there is one.
 fn holder(unit: &Unit<'_>, alert: i64, now: Timestamp) -> StoreResult<Option<Holder>> {
-    let sql = format!("SELECT {UNENDED}, id FROM resolution_attempt WHERE alert = ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')");
-    let running =
-        unit.conn.prepare_cached(&sql)?.query_row(params![micros(now), alert], |row| Ok((Unended::read(row)?, row.get(7)?))).optional()?;
-    Ok(running.map(|(running, id)| match running.is_due(unit.shared.instances.is_dead(running.instance)) {
-        _ if running.parked => Holder::Person(AttemptId(Uuid::from_bytes(id))),
-        true => Holder::Nobody,
-        false => Holder::Somebody,
-    }))
+    let sql = format!("SELECT {OPEN}, id FROM resolution_attempt WHERE alert = ?1 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')");
+    let mut statement = unit.conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([alert])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let open = read_open(row, |owner| unit.shared.instances.is_dead(owner))?;
+    Ok(Some(open.holder(AttemptId(Uuid::from_bytes(row.get(6)?)), now)))
 }
 
-/// How an Idempotency-Key was used before.
-enum Use {
-    /// For another alert or another decision.
-    Otherwise,
-    /// For this one, with success.
-    Committed,
-}
-
-fn used(conn: &Connection, organization: i64, key: &str, alert: i64, request: &ClaimRequest) -> StoreResult<Option<Use>> {
+/// How the Idempotency-Key of a request was used, as far back as keys are remembered.
+fn key_uses(conn: &Connection, organization: i64, alert: i64, request: &ClaimRequest) -> StoreResult<Vec<KeyUse>> {
+    let Some(key) = &request.idempotency_key else { return Ok(Vec::new()) };
     let mut statement = conn.prepare_cached(
         "SELECT alert = ?4 AND body_hash = ?5, state = 'COMMITTED' FROM resolution_attempt INDEXED BY resolution_attempt_by_key
          WHERE organization = ?1 AND idempotency_key = ?2 AND started_at > ?3",
     )?;
-    let since = micros(request.now - KEY_LIFE);
-    let uses = statement.query_map(params![organization, key, since, alert, request.body_hash], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let uses: Vec<(bool, bool)> = uses.collect::<Result<_, _>>()?;
-    Ok(match uses.iter().find(|(same, _)| !same) {
-        Some(_) => Some(Use::Otherwise),
-        None => uses.iter().any(|(_, committed)| *committed).then_some(Use::Committed),
-    })
+    let uses = statement.query_map(params![organization, key, micros(request.now - KEY_MEMORY), alert, request.body_hash], |row| {
+        Ok(KeyUse { same: row.get(0)?, committed: row.get(1)? })
+    })?;
+    Ok(uses.collect::<Result<_, _>>()?)
 }
 
-/// A running or finished attempt.
-pub(super) struct Attempt {
-    pub(super) key: i64,
-    pub(super) organization: i64,
-    pub(super) alert: i64,
+/// An attempt, open or not.
+struct Attempt {
+    key: i64,
+    organization: i64,
+    alert: i64,
     generation: i64,
-    running: bool,
-    committed: bool,
-    pub(super) resolution: Resolution,
+    state: AttemptState,
+    resolution: Resolution,
     by: Actor,
 }
 
-pub(super) fn read_attempt(conn: &Connection, id: AttemptId) -> StoreResult<Option<Attempt>> {
+fn read_attempt(conn: &Connection, id: AttemptId) -> StoreResult<Option<Attempt>> {
     let mut statement = conn.prepare_cached(
-        "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, generation,
-                state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'), state = 'COMMITTED', actor, origin
+        "SELECT dialect, resolution, refunded, amount_stopped, comments, key, organization, alert, generation, state, actor, origin
          FROM resolution_attempt WHERE id = ?1",
     )?;
     let mut rows = statement.query([id.0.as_bytes()])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let (key, organization, alert) = (row.get(5)?, row.get(6)?, row.get(7)?);
     Ok(Some(Attempt {
-        key,
-        organization,
-        alert,
+        key: row.get(5)?,
+        organization: row.get(6)?,
+        alert: row.get(7)?,
         generation: row.get(8)?,
-        running: row.get(9)?,
-        committed: row.get(10)?,
-        by: Actor { name: row.get(11)?, origin: row.get(12)? },
+        state: read_state(row.get(9)?)?,
+        by: Actor { name: row.get(10)?, origin: row.get(11)? },
         resolution: read_resolution(row)?,
     }))
 }
 
-/// Stores outcome, status, event and deliveries, where the fence holds.
-pub(super) fn commit(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResult<Commit> {
-    let (attempt, alert) = attempt_to_commit(unit, request)?;
-    if !attempt.running || attempt.generation != request.generation || alert.outcome.is_some() {
-        return Ok(Commit::Fenced(alert));
-    }
-    store_outcome(unit, &attempt, alert, request)
+fn read_state(word: String) -> StoreResult<AttemptState> {
+    AttemptState::parse(&word).ok_or_else(|| StoreError::Corrupt(format!("the attempt state {word:?}")))
 }
 
-/// Stores a yes whatever became of its attempt, unless the alert has an outcome: then a person has to look at it.
-pub(super) fn commit_late(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResult<Commit> {
+/// Stores outcome, status, event and deliveries, where the fence holds.
+fn commit(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResult<Commit> {
     let (attempt, alert) = attempt_to_commit(unit, request)?;
-    if alert.outcome.is_none() {
+    if may_commit(attempt.state, attempt.generation == request.generation, alert.outcome.is_some()) {
         return store_outcome(unit, &attempt, alert, request);
     }
-    if !attempt.committed {
-        // One attempt of an alert at most can be parked; a second one is at least said to have been a yes.
-        let another_waits: bool = unit
-            .conn
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM resolution_attempt
-                                WHERE alert = ?1 AND key <> ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))",
-            )?
-            .query_row([attempt.alert, attempt.key], |row| row.get(0))?;
-        let (state, ended_at) = if another_waits { ("RELEASED", Some(micros(request.now))) } else { ("PARKED", None) };
-        unit.conn
-            .prepare_cached(
-                "UPDATE resolution_attempt SET generation = generation + 1, lease_until = NULL, next_check = NULL,
-                    detail = 'the provider took this decision too, after another one was recorded', state = ?2, ended_at = ?3
-                 WHERE key = ?1",
-            )?
-            .execute(params![attempt.key, state, ended_at])?;
-    }
+    Ok(Commit::Fenced(alert))
+}
+
+/// Stores a late acceptance.
+fn commit_late(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResult<Commit> {
+    let (attempt, alert) = attempt_to_commit(unit, request)?;
+    let another_open = unit
+        .conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM resolution_attempt
+                            WHERE alert = ?1 AND key <> ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED'))",
+        )?
+        .query_row([attempt.alert, attempt.key], |row| row.get(0))?;
+    let (state, ended_at) = match LateAcceptance::of(attempt.state, alert.outcome.is_some(), another_open) {
+        LateAcceptance::Commit => return store_outcome(unit, &attempt, alert, request),
+        LateAcceptance::Nothing => return Ok(Commit::Fenced(alert)),
+        LateAcceptance::Park => (AttemptState::Parked, None),
+        LateAcceptance::Release => (AttemptState::Released, Some(micros(request.now))),
+    };
+    unit.conn
+        .prepare_cached(
+            "UPDATE resolution_attempt SET generation = generation + 1, lease_until = NULL, next_check = NULL,
+                detail = ?4, state = ?2, ended_at = ?3
+             WHERE key = ?1",
+        )?
+        .execute(params![attempt.key, state.as_str(), ended_at, LateAcceptance::DETAIL])?;
     Ok(Commit::Fenced(alert))
 }
 
@@ -173,59 +196,38 @@ fn attempt_to_commit(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResul
     Ok((attempt, alert))
 }
 
-pub(super) fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, request: &CommitRequest) -> StoreResult<Commit> {
-    let conn = unit.conn;
-    let before = WordKeys::intern(conn, unit.dictionary, &alert)?;
-    let CommitRequest { verdict, now, .. } = request;
-    let outcome = Outcome {
-        id: request.outcome,
-        alert_id: alert.id,
-        provider_alert_id: alert.provider_id.clone(),
-        status: "success".to_owned(),
-        outcome: verdict.outcome.clone(),
-        refunded: verdict.refunded.to_owned(),
-        comments: attempt.resolution.comments().to_owned(),
-        dispute_reason_code: verdict.dispute_reason_code.map(str::to_owned),
-        action_time: Some(*now),
-        amount_stopped: verdict.amount_stopped,
-    };
-    let mut counts = CountChanges::default();
-    let from = before.count_key(attempt.organization, &alert);
-    rows::insert_outcome(conn, attempt.alert, &outcome)?;
-    alert.outcome = Some(outcome);
-    alert.status = verdict.status.clone();
-    alert.updated_at = Some(*now);
+fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, request: &CommitRequest) -> StoreResult<Commit> {
+    let (conn, now) = (unit.conn, request.now);
+    let before = WordKeys::intern(conn, unit.dictionary, &alert)?.count_key(attempt.organization, &alert);
+    record_outcome(&mut alert, request.outcome, &attempt.resolution, &request.verdict, now);
+    if let Some(outcome) = &alert.outcome {
+        rows::insert_outcome(conn, attempt.alert, outcome)?;
+    }
     let after = WordKeys::intern(conn, unit.dictionary, &alert)?;
-    counts.shift(from, after.count_key(attempt.organization, &alert));
+    let mut counts = CountChanges::default();
+    counts.shift(before, after.count_key(attempt.organization, &alert));
     counts.write(conn, unit.change)?;
     conn.prepare_cached(
         "UPDATE alert SET status = ?2, outcome = ?3, updated_at = ?4, waiting_deadline = NULL, open_deadline = NULL, changed = ?5
          WHERE key = ?1",
     )?
-    .execute(params![attempt.alert, after.status, after.outcome, micros(*now), unit.change])?;
+    .execute(params![attempt.alert, after.status, after.outcome, micros(now), unit.change])?;
     conn.prepare_cached("UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = ?2, lease_until = NULL WHERE key = ?1")?
-        .execute(params![attempt.key, micros(*now)])?;
-    let said = attempt.resolution.to_parts();
-    let what = format!("{}: {}", alert.status, [said.refunded, said.resolution].into_iter().flatten().collect::<Vec<_>>().join(", "));
-    audit::record_of(unit.conn, &attempt.by, attempt.organization, Action::AlertResolved, &alert.id.to_string(), &what, *now)?;
+        .execute(params![attempt.key, micros(now)])?;
+    audit::record_of(conn, &attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, &attempt.resolution), now)?;
     let recipients = Recipients::of(conn, attempt.organization)?;
-    outbox::record_event(unit, &recipients, &EventKind::AlertResolved, attempt.alert, &alert, *now)?;
+    outbox::record_event(unit, &recipients, &EventKind::AlertResolved, attempt.alert, &alert, now)?;
     Ok(Commit::Committed(alert))
 }
 
 /// Ends an attempt without an outcome, or lays it down.
-pub(super) fn end(
-    unit: &Unit<'_>,
-    attempt: AttemptId,
-    generation: i64,
-    end: &AttemptEnd,
-    detail: &str,
-    now: Timestamp,
-) -> StoreResult<bool> {
+fn end(unit: &Unit<'_>, attempt: AttemptId, generation: i64, end: &AttemptEnd, detail: &str, now: Timestamp) -> StoreResult<bool> {
     let (state, next_check, calls_over, ended_at) = match end {
-        AttemptEnd::Released => ("RELEASED", None, None, Some(micros(now))),
-        AttemptEnd::Unknown { next_check, calls_over } => ("UNKNOWN", Some(micros(*next_check)), Some(micros(*calls_over)), None),
-        AttemptEnd::Parked => ("PARKED", None, None, None),
+        AttemptEnd::Released => (AttemptState::Released, None, None, Some(micros(now))),
+        AttemptEnd::Unknown { next_check, calls_over } => {
+            (AttemptState::Unknown, Some(micros(*next_check)), Some(micros(*calls_over)), None)
+        }
+        AttemptEnd::Parked => (AttemptState::Parked, None, None, None),
     };
     let changed = unit
         .conn
@@ -234,32 +236,23 @@ pub(super) fn end(
                 lease_until = NULL
              WHERE id = ?1 AND generation = ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')",
         )?
-        .execute(params![attempt.0.as_bytes(), generation, state, next_check, ended_at, detail, calls_over])?;
+        .execute(params![attempt.0.as_bytes(), generation, state.as_str(), next_check, ended_at, detail, calls_over])?;
     Ok(changed == 1)
 }
 
 /// Takes over attempts that nobody works on.
-pub(super) fn claim_unsettled(
-    unit: &mut Unit<'_>,
-    now: Timestamp,
-    lease_until: Timestamp,
-    limit: u32,
-) -> StoreResult<Vec<UnsettledAttempt>> {
+fn claim_unsettled(unit: &mut Unit<'_>, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<UnsettledAttempt>> {
     let conn = unit.conn;
-    let due = unattended(unit, now, limit)?;
-    // A call of a dead process is over by now, its first one and any that it made when it had taken the attempt over; one of a process
-    // that let its lease run out is over since then.
     let mut take = conn.prepare_cached(
-        "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, lease_until = ?3,
-            deadline = CASE WHEN ?4 AND (deadline > ?5 OR lease_until IS NOT NULL) THEN ?5
-                            WHEN lease_until IS NOT NULL THEN max(deadline, lease_until) ELSE deadline END
+        "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, lease_until = ?3, deadline = ?4
          WHERE key = ?1
          RETURNING dialect, resolution, refunded, amount_stopped, comments, id, generation, alert, started_at, deadline, checks - 1,
                    (SELECT id FROM organization o WHERE o.key = organization), coalesce(detail, '')",
     )?;
+    let due = unattended(unit, now, limit)?;
     let mut taken = Vec::with_capacity(due.len());
-    for (key, dead) in due {
-        let mut rows = take.query(params![key, unit.own().0.as_bytes(), micros(lease_until), dead, micros(now)])?;
+    for (key, deadline) in due {
+        let mut rows = take.query(params![key, unit.own().0.as_bytes(), micros(lease_until), micros(deadline)])?;
         let Some(row) = rows.next()? else { continue };
         taken.push(UnsettledAttempt {
             attempt: AttemptId(Uuid::from_bytes(row.get(5)?)),
@@ -278,73 +271,108 @@ pub(super) fn claim_unsettled(
     Ok(taken)
 }
 
-/// The attempts to take, and whether the process is dead that had them.
-fn unattended(unit: &Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<Vec<(i64, bool)>> {
+/// The attempts to take over, oldest first, with the deadline that each gets.
+fn unattended(unit: &Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<Vec<(i64, Timestamp)>> {
     let mut statement = unit.conn.prepare_cached(&format!(
-        "SELECT {UNENDED} FROM resolution_attempt INDEXED BY resolution_attempt_unsettled
+        "SELECT {OPEN} FROM resolution_attempt INDEXED BY resolution_attempt_unsettled
          WHERE state IN ('INFLIGHT', 'UNKNOWN') ORDER BY key"
     ))?;
-    let mut rows = statement.query([micros(now)])?;
-    let mut known = Vec::new();
-    let mut keys = Vec::new();
-    while let Some(row) = rows.next()?.filter(|_| keys.len() < limit as usize) {
-        let unended = Unended::read(row)?;
-        let dead = is_dead(unit, unended.instance, &mut known);
-        if unended.is_due(dead) {
-            keys.push((unended.key, dead));
+    let mut rows = statement.query([])?;
+    // Each process is asked about once.
+    let mut known: Vec<(InstanceId, bool)> = Vec::new();
+    let mut is_dead = |owner| match known.iter().find(|(id, _)| *id == owner) {
+        Some((_, dead)) => *dead,
+        None => {
+            let dead = unit.shared.instances.is_dead(owner);
+            known.push((owner, dead));
+            dead
+        }
+    };
+    let mut due = Vec::new();
+    while let Some(row) = rows.next()?.filter(|_| due.len() < limit as usize) {
+        let open = read_open(row, &mut is_dead)?;
+        if open.is_due(now) {
+            due.push((row.get(0)?, open.deadline_after_takeover(now)));
         }
     }
-    Ok(keys)
+    Ok(due)
 }
 
-/// The columns of [`Unended`]; ?1 is the present.
-const UNENDED: &str =
-    "key, instance, state = 'INFLIGHT', state = 'PARKED', deadline <= ?1, coalesce(next_check, 0) <= ?1, coalesce(lease_until > ?1, 0)";
+/// The columns that [`read_open`] reads.
+const OPEN: &str = "key, instance, state, deadline, next_check, lease_until";
 
-/// An attempt that has not ended, as far as it matters for who may take it over.
-#[allow(clippy::struct_excessive_bools, reason = "each is a comparison made by the database")]
-struct Unended {
-    key: i64,
-    instance: InstanceId,
-    inflight: bool,
-    parked: bool,
-    overdue: bool,
-    check_due: bool,
-    leased: bool,
+fn read_open(row: &Row<'_>, mut is_dead: impl FnMut(InstanceId) -> bool) -> StoreResult<OpenAttempt> {
+    let optional = |at: Option<i64>| at.map(moment).transpose();
+    Ok(OpenAttempt {
+        state: read_state(row.get(2)?)?,
+        deadline: moment(row.get(3)?)?,
+        next_check: optional(row.get(4)?)?,
+        lease_until: optional(row.get(5)?)?,
+        owner_dead: is_dead(InstanceId(Uuid::from_bytes(row.get(1)?))),
+    })
 }
 
-impl Unended {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            key: row.get(0)?,
-            instance: InstanceId(Uuid::from_bytes(row.get(1)?)),
-            inflight: row.get(2)?,
-            parked: row.get(3)?,
-            overdue: row.get(4)?,
-            check_due: row.get(5)?,
-            leased: row.get(6)?,
-        })
+/// Attempts that have not ended, oldest first.
+fn unsettled(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<UnsettledResolution>> {
+    let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
+    let mut statement = reader.conn.prepare_cached(
+        "SELECT r.dialect, r.resolution, r.refunded, r.amount_stopped, r.comments,
+                r.id, a.id, r.state, r.started_at, r.next_check, r.checks, r.detail, r.actor
+         FROM resolution_attempt r JOIN alert a ON a.key = r.alert
+         WHERE r.organization = ?1 AND r.state IN ('INFLIGHT', 'UNKNOWN', 'PARKED') ORDER BY r.key LIMIT 1000",
+    )?;
+    let mut rows = statement.query([organization])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(UnsettledResolution {
+            id: AttemptId(Uuid::from_bytes(row.get(5)?)),
+            alert: AlertId(Uuid::from_bytes(row.get(6)?)),
+            state: row.get(7)?,
+            resolution: read_resolution(row)?,
+            started_at: moment(row.get(8)?)?,
+            next_check: row.get::<_, Option<i64>>(9)?.map(moment).transpose()?,
+            checks: row.get(10)?,
+            detail: row.get(11)?,
+            actor: row.get(12)?,
+        });
     }
-
-    /// INFLIGHT of a dead process, or past their deadline and not leased; UNKNOWN that are due and not leased by a living one.
-    fn is_due(&self, dead: bool) -> bool {
-        let due = if self.inflight { self.overdue || dead } else { !self.parked && self.check_due };
-        due && (dead || !self.leased)
-    }
+    Ok(found)
 }
 
-/// Asks once for each instance.
-fn is_dead(unit: &Unit<'_>, instance: InstanceId, known: &mut Vec<(InstanceId, bool)>) -> bool {
-    if let Some((_, dead)) = known.iter().find(|(id, _)| *id == instance) {
-        return *dead;
+/// Settles a parked attempt by a person's word.
+fn settle(
+    unit: &mut Unit<'_>,
+    by: &Actor,
+    organization: OrganizationId,
+    id: AttemptId,
+    applied: bool,
+    now: Timestamp,
+) -> StoreResult<Settled> {
+    let owner = organization_key(unit.conn, organization)?;
+    let Some(attempt) = read_attempt(unit.conn, id)?.filter(|attempt| owner == Some(attempt.organization)) else {
+        return Ok(Settled::NotFound);
+    };
+    let alert = rows::read_by_key(unit.conn, unit.dictionary, attempt.alert)?;
+    let Some(settlement) = Settlement::of(attempt.state, applied, alert.outcome.is_some()) else {
+        return Ok(Settled::NotParked(attempt.state.as_str().to_owned()));
+    };
+    audit::record(unit, by, organization, AuditNote::attempt_settled(id, alert.id, applied), now)?;
+    match settlement {
+        Settlement::Commit => {
+            let (generation, verdict) = (attempt.generation, decide(&attempt.resolution));
+            let request = CommitRequest { attempt: id, generation, outcome: outcome_id(id), verdict, now };
+            store_outcome(unit, &attempt, Box::new(alert), &request)?;
+        }
+        Settlement::Release => {
+            let detail = format!("a person said: {}", word_of(applied));
+            end(unit, id, attempt.generation, &AttemptEnd::Released, &detail, now)?;
+        }
     }
-    let dead = unit.shared.instances.is_dead(instance);
-    known.push((instance, dead));
-    dead
+    Ok(Settled::Done(Box::new(rows::read_by_key(unit.conn, unit.dictionary, attempt.alert)?)))
 }
 
 /// Reads dialect, resolution, refunded, amount and comments, which have to be the first columns.
-pub(super) fn read_resolution(row: &Row<'_>) -> StoreResult<Resolution> {
+fn read_resolution(row: &Row<'_>) -> StoreResult<Resolution> {
     let (dialect, comments): (String, Option<String>) = (row.get(0)?, row.get(4)?);
     let dialect = if dialect == Dialect::Current.as_str() { Dialect::Current } else { Dialect::Older };
     let parts = ResolutionParts {

@@ -13,13 +13,14 @@ use tempfile::NamedTempFile;
 use super::audit;
 use super::checksum;
 use super::connection::{self, APPLICATION_ID, Purpose, check_library};
+use super::files::{make_directory, unusable};
 use super::instance::Gate;
 use super::migrate::{MIGRATIONS, applied, inspect};
-use super::opening::{fits, make_directory, unusable};
-use crate::domain::AuditState;
+use super::opening::fits;
 use crate::domain::time::{Clock as _, SystemClock};
+use crate::domain::{Actor, AuditState};
 use crate::store::seal::Seal;
-use crate::store::{Actor, StoreError, StoreResult};
+use crate::store::{StoreError, StoreResult};
 
 /// Pages copied in one go.
 const PAGES: std::ffi::c_int = 16_384;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use super::opening::unusable;
+use super::files::unusable;
 use crate::store::StoreResult;
 
 /// What the name of a backup's checksum ends in.

@@ -4,16 +4,18 @@ use rusqlite::{Connection, Row, ToSql, params};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::audit::{self, Action};
+use super::audit;
 use super::readers::Reader;
 use super::rows::{micros, moment, organization_key};
 use super::writer::Unit;
+use crate::domain::audit::AuditNote;
+use crate::domain::delivery::RedeliveryRule;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, EndpointId, EventId, EventKind,
-    OrganizationId, SentRequest,
+    Actor, AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, EndpointId, EventId,
+    EventKind, OrganizationId, SentRequest,
 };
-use crate::store::{Actor, Redelivery, StoreError, StoreResult};
+use crate::store::{Redelivery, StoreError, StoreResult};
 
 const COLUMNS: &str =
     "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key, d.test
@@ -149,7 +151,7 @@ const DUE_AGAIN: &str =
     "UPDATE delivery SET state = 'pending', due = ?1, earlier_attempts = attempts, delivered_at = NULL, given_up_at = NULL";
 
 /// Makes a delivery due now.
-pub(super) fn send_again(
+pub(super) fn redeliver(
     unit: &Unit<'_>,
     by: &Actor,
     organization: OrganizationId,
@@ -161,19 +163,18 @@ pub(super) fn send_again(
     let disabled: bool = conn
         .prepare_cached("SELECT p.disabled_at IS NOT NULL FROM delivery d JOIN endpoint p ON p.key = d.endpoint WHERE d.key = ?1")?
         .query_row([key], |row| row.get(0))?;
-    if disabled {
-        return Ok(Redelivery::EndpointDisabled);
-    }
-    if delivery.state == DeliveryState::Leased {
-        return Ok(Redelivery::Due(delivery));
+    match RedeliveryRule::of(delivery.state, disabled) {
+        RedeliveryRule::Due => {}
+        RedeliveryRule::Leave => return Ok(Redelivery::Due(delivery)),
+        RedeliveryRule::Refuse => return Ok(Redelivery::EndpointDisabled),
     }
     conn.prepare_cached(&format!("{DUE_AGAIN} WHERE key = ?2"))?.execute(params![micros(now), key])?;
-    audit::record(unit, by, organization, Action::DeliverySentAgain, &id.to_string(), delivery.state.as_str(), now)?;
+    audit::record(unit, by, organization, AuditNote::delivery_sent_again(id, delivery.state), now)?;
     Ok(Redelivery::Due(Delivery { state: DeliveryState::Pending, due: Some(now), delivered_at: None, ..delivery }))
 }
 
 /// Makes every delivery to an endpoint due now that was given up; `None` where there is no such endpoint, or it is disabled.
-pub(super) fn send_exhausted_again(
+pub(super) fn redeliver_exhausted(
     unit: &Unit<'_>,
     by: &Actor,
     organization: OrganizationId,
@@ -188,7 +189,7 @@ pub(super) fn send_exhausted_again(
     let sql = format!("{DUE_AGAIN} WHERE endpoint = ?2 AND state IN ('exhausted', 'cancelled') AND test = 0");
     let again = conn.prepare_cached(&sql)?.execute(params![micros(now), key])?;
     if again > 0 {
-        audit::record(unit, by, organization, Action::DeliveriesSentAgain, &endpoint.to_string(), &format!("{again} given up"), now)?;
+        audit::record(unit, by, organization, AuditNote::deliveries_sent_again(endpoint, again as u64), now)?;
     }
     Ok(Some(again as u64))
 }

@@ -2,20 +2,61 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use chrono::TimeDelta;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use uuid::Uuid;
 
-use super::audit::{self, Action};
+use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{known_organization, micros, moment};
-use super::signing;
-use super::writer::Unit;
-use crate::domain::endpoint::{DISABLE_AFTER, failing_since};
-use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange};
+use super::writer::{Kind, Unit};
+use super::{audit, signing};
+use crate::domain::audit::AuditNote;
+use crate::domain::delivery::{BY_OPERATOR, Failing, REMOVED};
+use crate::domain::time::Timestamp;
+use crate::domain::{Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange};
 use crate::store::seal::{Place, Seal};
-use crate::store::{Actor, EndpointTarget, StoreError, StoreResult};
+use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult};
+
+#[async_trait]
+impl EndpointStore for SqliteStore {
+    async fn add_endpoint(&self, organization: OrganizationId, endpoint: NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
+        self.write(Kind::Visible, move |unit, by| {
+            let added = add(unit, organization, &endpoint, now)?;
+            audit::record(unit, by, organization, AuditNote::endpoint_added(&added), now)?;
+            Ok(added)
+        })
+        .await
+    }
+
+    async fn endpoints(&self, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
+        self.read(move |reader| of(reader, organization)).await
+    }
+
+    async fn endpoint(&self, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<Endpoint>> {
+        self.read(move |reader| one(&reader.conn, organization, id)).await
+    }
+
+    async fn change_endpoint(
+        &self,
+        organization: OrganizationId,
+        id: EndpointId,
+        change: EndpointChange,
+        now: Timestamp,
+    ) -> StoreResult<Option<Endpoint>> {
+        self.write(Kind::Visible, move |unit, by| self::change(unit, by, organization, id, change, now)).await
+    }
+
+    async fn remove_endpoint(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool> {
+        self.write(Kind::Visible, move |unit, by| remove(unit, by, organization, id, now)).await
+    }
+
+    async fn target(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<Option<EndpointTarget>> {
+        let shared = Arc::clone(&self.shared);
+        self.read(move |reader| target(&reader.conn, &shared.seal, organization, id, now)).await
+    }
+}
 
 fn place(id: &EndpointId) -> Place<'_> {
     Place { table: "endpoint", row: id.0.as_bytes(), column: "credential" }
@@ -31,7 +72,7 @@ fn columns(auth: &EndpointAuth) -> (&'static str, Option<&String>, String) {
 }
 
 /// Adds an endpoint.
-pub(super) fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
+fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
     let organization = known_organization(unit.conn, organization)?;
     let id = EndpointId::generate();
     let (auth, header, credential) = columns(&endpoint.auth);
@@ -78,7 +119,7 @@ fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
 }
 
 /// The endpoints of an organization, oldest first.
-pub(super) fn of(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
+fn of(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
     let mut statement = reader.conn.prepare_cached(&format!("{COLUMNS} ORDER BY e.key"))?;
     let mut rows = statement.query([organization.0.as_bytes()])?;
     let mut endpoints = Vec::new();
@@ -96,72 +137,61 @@ pub(super) fn find(conn: &Connection, organization: OrganizationId, id: Endpoint
 }
 
 /// One endpoint.
-pub(super) fn one(conn: &Connection, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<Endpoint>> {
+fn one(conn: &Connection, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<Endpoint>> {
     Ok(find(conn, organization, id)?.map(|(_, endpoint)| endpoint))
 }
 
 /// Changes an endpoint; `None` where there is none such.
-pub(super) fn change(
+fn change(
     unit: &Unit<'_>,
     by: &Actor,
     organization: OrganizationId,
     id: EndpointId,
-    change: &EndpointChange,
+    change: EndpointChange,
     now: Timestamp,
 ) -> StoreResult<Option<Endpoint>> {
     let conn = unit.conn;
     let Some((key, before)) = find(conn, organization, id)? else { return Ok(None) };
-    let mut changed = Vec::new();
-    if let Some(url) = change.url.as_ref().filter(|url| **url != before.url) {
+    let mut change = change.of(&before);
+    if let Some(url) = &change.url {
         conn.prepare_cached("UPDATE endpoint SET url = ?2 WHERE key = ?1")?.execute(params![key, url])?;
-        changed.push(format!("url {url}"));
     }
     if let Some(auth) = &change.auth {
         let (auth, header, credential) = columns(auth);
         let sealed = unit.shared.seal.seal(place(&id), credential.as_bytes())?;
         conn.prepare_cached("UPDATE endpoint SET auth = ?2, header_name = ?3, credential = ?4 WHERE key = ?1")?
             .execute(params![key, auth, header, sealed])?;
-        changed.push(format!("credential {}", header.map_or("Basic", String::as_str)));
     }
-    match &change.signing {
-        Some(SigningChange::Rotate { secret, overlap }) => {
-            if signing::rotate(unit, key, secret, *overlap, now)? {
-                let words =
-                    if before.signed { format!("another signing secret, overlap {} h", overlap.num_hours()) } else { "signed".to_owned() };
-                changed.push(words);
-            }
-        }
-        Some(SigningChange::Stop) if signing::stop(conn, key)? => changed.push("no longer signed".to_owned()),
-        Some(SigningChange::Stop) | None => {}
-    }
-    match (change.enabled, &before.disabled) {
-        (Some(true), Some(_)) => {
+    let signed_otherwise = match &change.signing {
+        Some(SigningChange::Rotate { secret, overlap }) => signing::rotate(unit, key, secret, *overlap, now)?,
+        Some(SigningChange::Stop) => signing::stop(conn, key)?,
+        None => false,
+    };
+    change.signing = change.signing.filter(|_| signed_otherwise);
+    match change.enabled {
+        Some(true) => {
             conn.prepare_cached(
                 "UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failed_at = NULL WHERE key = ?1",
             )?
             .execute([key])?;
-            changed.push("enabled".to_owned());
         }
-        (Some(false), None) => {
-            disable(conn, key, "disabled by an operator", now)?;
-            changed.push("disabled".to_owned());
-        }
-        _ => {}
+        Some(false) => disable(conn, key, BY_OPERATOR, now)?,
+        None => {}
     }
-    if !changed.is_empty() {
-        audit::record(unit, by, organization, Action::EndpointChanged, &id.to_string(), &changed.join(", "), now)?;
+    if let Some(note) = AuditNote::endpoint_changed(&before, &change) {
+        audit::record(unit, by, organization, note, now)?;
     }
     one(conn, organization, id)
 }
 
 /// Removes an endpoint: nothing is sent there any more, and its credential is gone. Its deliveries can still be read.
-pub(super) fn remove(unit: &Unit<'_>, by: &Actor, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool> {
+fn remove(unit: &Unit<'_>, by: &Actor, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool> {
     let conn = unit.conn;
     let Some((key, endpoint)) = find(conn, organization, id)? else { return Ok(false) };
-    disable(conn, key, "removed", now)?;
+    disable(conn, key, REMOVED, now)?;
     signing::stop(conn, key)?;
     conn.prepare_cached("UPDATE endpoint SET removed_at = ?2, credential = x'' WHERE key = ?1")?.execute(params![key, micros(now)])?;
-    audit::record(unit, by, organization, Action::EndpointRemoved, &id.to_string(), &endpoint.url, now)?;
+    audit::record(unit, by, organization, AuditNote::endpoint_removed(&endpoint), now)?;
     Ok(true)
 }
 
@@ -192,7 +222,7 @@ pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<Target
 }
 
 /// Where and how to send to an endpoint, disabled or not.
-pub(super) fn target(
+fn target(
     conn: &Connection,
     seal: &Seal,
     organization: OrganizationId,
@@ -239,8 +269,8 @@ pub(super) fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &str, no
         .query_row([endpoint], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     if !disabled {
         disable(unit.conn, endpoint, reason, now)?;
-        let subject = Uuid::from_bytes(id).to_string();
-        audit::record_of(unit.conn, &Actor::avert(), organization, Action::EndpointDisabled, &subject, reason, now)?;
+        let note = AuditNote::endpoint_disabled(EndpointId(Uuid::from_bytes(id)), reason);
+        audit::record_of(unit.conn, &Actor::avert(), organization, note, now)?;
     }
     Ok(())
 }
@@ -259,20 +289,16 @@ pub(super) fn failed(unit: &Unit<'_>, endpoint: i64, judged_at: Timestamp, now: 
         .prepare_cached("SELECT failing_since, failed_at FROM endpoint WHERE key = ?1 AND disabled_at IS NULL")?
         .query_row([endpoint], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    let Some((since, last)) = known else { return Ok(()) };
-    let before = match (since, last) {
-        (Some(since), Some(last)) => Some((moment(since)?, moment(last)?)),
-        _ => None,
+    let before = match known {
+        None => return Ok(()),
+        Some((Some(since), Some(last))) => Some(Failing { since: moment(since)?, last: moment(last)? }),
+        Some(_) => None,
     };
-    let since = failing_since(before, judged_at);
+    let failing = Failing::again(before, judged_at);
     unit.conn.prepare_cached("UPDATE endpoint SET failing_since = ?2, failed_at = ?3 WHERE key = ?1")?.execute([
         endpoint,
-        micros(since),
-        micros(judged_at),
+        micros(failing.since),
+        micros(failing.last),
     ])?;
-    if judged_at - since >= DISABLE_AFTER {
-        let reason = format!("no success for {} h: every try since {} failed", DISABLE_AFTER.num_hours(), to_iso(since));
-        disable_by_itself(unit, endpoint, &reason, now)?;
-    }
-    Ok(())
+    failing.disables().map_or(Ok(()), |reason| disable_by_itself(unit, endpoint, &reason, now))
 }

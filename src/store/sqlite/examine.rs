@@ -6,71 +6,21 @@ use std::path::Path;
 use chrono::Duration;
 use rusqlite::{Connection, params};
 
+pub use super::finding::{Finding, Grade};
+
 use super::audit;
 use super::connection::{self, Purpose};
 use super::counts::{DAY_MICROS, NO_DAY};
-use super::gateways;
 use super::instance::census;
 use super::migrate::{MIGRATIONS, applied, inspect};
+use super::networks;
 use super::opening::fits;
-use super::pulls;
 use super::rows::{micros, moment};
+use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{AuditState, Provider};
 use crate::store::StoreResult;
 use crate::store::seal::Seal;
-
-/// How serious a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Grade {
-    /// As it should be.
-    Fine,
-    /// Works, but somebody should look.
-    Notice,
-    /// Something does not work, or will not.
-    Wrong,
-}
-
-impl Grade {
-    /// One word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Fine => "ok",
-            Self::Notice => "notice",
-            Self::Wrong => "wrong",
-        }
-    }
-}
-
-/// What one check found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// What was looked at.
-    pub check: &'static str,
-    /// How serious it is.
-    pub grade: Grade,
-    /// What was found, in words.
-    pub found: String,
-    /// What to do; empty where nothing is to be done.
-    pub advice: String,
-}
-
-impl Finding {
-    /// All is well.
-    pub fn fine(check: &'static str, found: impl Into<String>) -> Self {
-        Self { check, grade: Grade::Fine, found: found.into(), advice: String::new() }
-    }
-
-    /// Somebody should look.
-    pub fn notice(check: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { check, grade: Grade::Notice, found: found.into(), advice: advice.into() }
-    }
-
-    /// Something does not work.
-    pub fn wrong(check: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { check, grade: Grade::Wrong, found: found.into(), advice: advice.into() }
-    }
-}
 
 /// Deliveries that have been due for so long mean that nobody sends them.
 const OVERDUE: Duration = Duration::minutes(15);
@@ -84,7 +34,7 @@ type Check = fn(&Connection, Timestamp) -> StoreResult<Finding>;
 
 /// The networks that have a gateway, as the database remembers; none where it cannot be read, which [`examine`] tells.
 pub fn known_gateways(database: &Path) -> Vec<(Provider, String)> {
-    let known = connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| gateways::read(&conn));
+    let known = connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| networks::gateways(&conn));
     known.unwrap_or_default()
 }
 
@@ -132,7 +82,7 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
         ("decisions", decisions),
         ("deliveries", deliveries),
         ("endpoints", |conn, _| endpoints(conn)),
-        ("pulled alerts", pulls::examine),
+        ("pulled alerts", networks::examine),
         ("clock", clock),
     ];
     for (name, check) in checks {
@@ -222,7 +172,7 @@ fn audit_log(conn: &Connection) -> StoreResult<Finding> {
     Ok(match audit::verify(conn)? {
         AuditState::Whole { newest: 0, .. } => Finding::fine(CHECK, "no entry yet"),
         AuditState::Whole { entries, newest, hash } => {
-            Finding::fine(CHECK, format!("whole, {entries} entries; the newest is number {newest}, SHA-256 {}", audit::hex(&hash)))
+            Finding::fine(CHECK, format!("whole, {entries} entries; the newest is number {newest}, SHA-256 {}", hex(&hash)))
         }
         AuditState::Broken { number, what } => {
             let advice = "somebody changed the database by other means than avert: keep a copy of it as it is, and compare with a backup";

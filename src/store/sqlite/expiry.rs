@@ -8,7 +8,7 @@ use super::readers::Reader;
 use super::rows::{self, WordKeys, micros, moment, organization_key};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId};
+use crate::domain::{AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId, expiry};
 use crate::store::StoreResult;
 
 /// OPEN alerts of an organization without outcome and without a running resolution, by deadline. ?1 organization, ?2 the word OPEN.
@@ -30,7 +30,6 @@ fn organizations(conn: &Connection) -> StoreResult<Vec<i64>> {
 pub(super) fn expire_due(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
     let conn = unit.conn;
     let Some(open) = open_word(conn, unit.dictionary)? else { return Ok(0) };
-    let expired = unit.dictionary.words.intern(conn, AlertStatus::Expired.as_str())?;
     let mut left = limit;
     let mut counts = CountChanges::default();
     for organization in organizations(conn)? {
@@ -39,14 +38,14 @@ pub(super) fn expire_due(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> Sto
         let keys = due.query_map(params![organization, open, micros(now), left], |row| row.get(0))?;
         for key in keys.collect::<Result<Vec<i64>, _>>()? {
             let mut alert = rows::read_by_key(conn, unit.dictionary, key)?;
-            let words = WordKeys::intern(conn, unit.dictionary, &alert)?;
-            let before = words.count_key(organization, &alert);
-            alert.expired_at = alert.deadline.moment();
-            counts.shift(before, WordKeys { status: expired, ..words }.count_key(organization, &alert));
+            let before = WordKeys::intern(conn, unit.dictionary, &alert)?.count_key(organization, &alert);
+            expiry::expire(&mut alert, now);
+            let after = WordKeys::intern(conn, unit.dictionary, &alert)?;
+            counts.shift(before, after.count_key(organization, &alert));
             conn.prepare_cached(
-                "UPDATE alert SET status = ?2, expired_at = deadline, open_deadline = NULL, updated_at = ?3, changed = ?4 WHERE key = ?1",
+                "UPDATE alert SET status = ?2, expired_at = ?3, open_deadline = NULL, updated_at = ?4, changed = ?5 WHERE key = ?1",
             )?
-            .execute(params![key, expired, micros(now), unit.change])?;
+            .execute(params![key, after.status, alert.expired_at.map(micros), alert.updated_at.map(micros), unit.change])?;
             left -= 1;
         }
     }

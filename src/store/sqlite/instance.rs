@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::opening::{make_file, make_private};
+use super::files::{make_file, make_private};
 use crate::domain::InstanceId;
 
 /// This process's own lock, and the directory with everybody's.

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
 use super::connection::APPLICATION_ID;
-use super::opening::make_file;
+use super::files::make_file;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::{StoreError, StoreResult};
 

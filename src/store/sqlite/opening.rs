@@ -10,17 +10,19 @@ use tokio::sync::watch;
 
 use super::checkpoint::Checkpointer;
 use super::connection::{self, Purpose, check_library};
+use super::files::{make_directory, make_file, unusable};
+use super::handle::{SqliteStore, Threads};
 use super::instance::{Gate, Instances};
 use super::migrate::{MIGRATIONS, inspect, migrate};
 use super::organizations::ensure_organization;
 use super::readers::Readers;
 use super::watch::{Watcher, newest_change};
 use super::writer::{Shared, Writer};
-use super::{SqliteStore, Threads};
+use crate::domain::Actor;
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::seal::{Place, Seal};
-use crate::store::{Actor, StoreError, StoreResult};
+use crate::store::{StoreError, StoreResult};
 
 /// Where the database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +61,18 @@ const KEY_CHECK: &str = "key_check";
 const KEY_CHECK_TEXT: &[u8] = b"avert";
 const KEY_CHECK_PLACE: Place<'static> = Place { table: "fact", row: KEY_CHECK.as_bytes(), column: "value" };
 
+impl SqliteStore {
+    /// Opens the database, making what is missing: directory, database, data key. Blocks for as long as a migration takes.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`] says which file is at fault, what is wrong with it and what to do.
+    pub fn open(options: &SqliteOptions) -> StoreResult<Arc<Self>> {
+        open(options).map(Arc::new)
+    }
+}
+
 /// Opens everything.
-pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
+fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     check_library()?;
     let (directory, database) = match &options.location {
         Location::Directory(path) => (path.clone(), path.join("avert.db")),
@@ -95,45 +107,18 @@ pub(super) fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, instances, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
     let checkpointer = Arc::new(Checkpointer::start(&database)?);
-    let readers = Arc::new(Readers::start(&database)?);
+    let readers = Readers::start(&database)?;
     let watcher = Watcher::start(&database, changes.clone())?;
     let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer))
         .map_err(|error| StoreError::Unavailable(format!("no thread for writing: {error}")))?;
-    let writer = Arc::new(writer);
-    let threads = Arc::new(Threads { writer: Arc::clone(&writer), readers: Arc::clone(&readers), checkpointer, watcher });
-    Ok(SqliteStore { shared, changes, writer, readers, by: Arc::new(Actor::avert()), threads })
+    let threads = Arc::new(Threads { writer, readers, checkpointer, watcher });
+    Ok(SqliteStore { shared, changes, by: Arc::new(Actor::avert()), threads })
 }
 
 /// Whether a seal is the one that everything in a database was sealed with; `None` where the database does not tell.
 pub(super) fn fits(conn: &Connection, seal: &Seal) -> StoreResult<Option<bool>> {
     let check: Option<Vec<u8>> = conn.query_row("SELECT value FROM fact WHERE name = ?1", [KEY_CHECK], |row| row.get(0)).optional()?;
     Ok(check.map(|sealed| seal.open(KEY_CHECK_PLACE, &sealed).is_some()))
-}
-
-pub(super) fn unusable(path: &Path, what: &str) -> StoreError {
-    StoreError::Unusable(format!("{}: {what}", path.display()))
-}
-
-/// Makes a directory that nobody else can look into, with those above it; one that is there stays as it is.
-pub(super) fn make_private(directory: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt as _;
-        builder.mode(0o700);
-    }
-    builder.create(directory)
-}
-
-pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
-    match make_private(directory) {
-        Ok(()) => Ok(()),
-        Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) => {
-            Err(unusable(directory, "is a file, and a directory is needed; name another data directory"))
-        }
-        Err(error) => Err(unusable(directory, &format!("the directory cannot be made: {error}; make it, or name another data directory"))),
-    }
 }
 
 /// Says in plain words why a file cannot be a database, before SQLite does in its own.
@@ -153,18 +138,6 @@ fn check_file(database: &Path) -> StoreResult<()> {
             }
         },
     }
-}
-
-/// Makes an empty file that nobody else can read.
-pub(super) fn make_file(path: &Path) -> std::io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options.open(path)
 }
 
 /// Reads the data key, made for a new database, and proves that it is the one that everything in here was sealed with.

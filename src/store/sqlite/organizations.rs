@@ -2,16 +2,40 @@
 
 use std::collections::HashSet;
 
+use async_trait::async_trait;
 use rusqlite::{Connection, TransactionBehavior, params};
 use uuid::Uuid;
 
+use super::audit;
 use super::connection::is_duplicate;
+use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{micros, organization_key};
-use super::writer::Unit;
+use super::writer::Kind;
+use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, Company, CompanyId, EnrollmentId, Organization, OrganizationId};
-use crate::store::{OrganizationRecord, StoreError, StoreResult};
+use crate::store::{OrganizationRecord, OrganizationStore, StoreError, StoreResult};
+
+#[async_trait]
+impl OrganizationStore for SqliteStore {
+    async fn organizations(&self) -> StoreResult<Vec<OrganizationRecord>> {
+        self.read(|reader| all(reader)).await
+    }
+
+    async fn add_organization(&self, record: OrganizationRecord, now: Timestamp) -> StoreResult<()> {
+        self.write(Kind::Visible, move |unit, by| {
+            insert(unit.conn, &record, now)?;
+            let organization = &record.organization;
+            audit::record(unit, by, organization.id, AuditNote::organization_created(organization), now)
+        })
+        .await
+    }
+
+    async fn companies(&self, organization: OrganizationId) -> StoreResult<Vec<Company>> {
+        self.read(move |reader| companies(reader, organization)).await
+    }
+}
 
 /// The organization of fresh data.
 const DEFAULT_NAME: &str = "default";
@@ -35,11 +59,6 @@ pub(super) fn ensure_organization(conn: &mut Connection, now: Timestamp) -> Stor
     Ok(tx.commit()?)
 }
 
-/// Adds an organization.
-pub(super) fn add(unit: &Unit<'_>, record: &OrganizationRecord, now: Timestamp) -> StoreResult<()> {
-    insert(unit.conn, record, now)
-}
-
 fn insert(conn: &Connection, record: &OrganizationRecord, now: Timestamp) -> StoreResult<()> {
     let OrganizationRecord { organization, default_company, default_enrollment } = record;
     let added = conn.execute(
@@ -61,7 +80,7 @@ fn insert(conn: &Connection, record: &OrganizationRecord, now: Timestamp) -> Sto
 }
 
 /// Every organization, by name.
-pub(super) fn all(reader: &Reader) -> StoreResult<Vec<OrganizationRecord>> {
+fn all(reader: &Reader) -> StoreResult<Vec<OrganizationRecord>> {
     let mut statement =
         reader.conn.prepare_cached("SELECT id, name, default_company, default_enrollment FROM organization ORDER BY name")?;
     let rows = statement.query_map([], |row| {
@@ -75,7 +94,7 @@ pub(super) fn all(reader: &Reader) -> StoreResult<Vec<OrganizationRecord>> {
 }
 
 /// The companies of an organization with their enrollments, by id.
-pub(super) fn companies(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Company>> {
+fn companies(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Company>> {
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
     let mut statement = reader.conn.prepare_cached(
         "SELECT c.id, e.id FROM company c LEFT JOIN enrollment e ON e.organization = c.organization AND e.company = c.id

@@ -1,35 +1,80 @@
-//! The outbox: events and deliveries in the commit of the change, leases for whoever sends, and the log of tries.
+//! The outbox: events and deliveries in the commit of the change, leases for whoever sends, and the log of delivery attempts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use chrono::Duration;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use async_trait::async_trait;
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::audit::{self, Action};
-use super::deliveries;
 use super::endpoints::{self, Target};
+use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{micros, moment};
-use super::writer::Unit;
+use super::writer::{Kind, Unit};
+use super::{audit, deliveries};
+use crate::domain::audit::AuditNote;
+use crate::domain::delivery::{DeliveryEnd, MAX_ANSWER_BYTES, sendable_at};
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, DeliveryId, DeliveryLog, DeliveryState, EndpointId, EventId, EventKind, InstanceId, OrganizationId, SentRequest,
+    Actor, Alert, AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, InstanceId,
+    NextStep, OrganizationId, SentRequest, lease,
 };
-use crate::store::{Actor, AttemptRecord, DueDelivery, NextStep, SentTest, StoreError, StoreResult};
+use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTest, StoreError, StoreResult};
 
-/// `alert.resolved` waits so long at most for the `alert.created` of its alert (decisions, Webhooks).
-const ORDER_WAIT: Duration = Duration::minutes(2);
+#[async_trait]
+impl OutboxStore for SqliteStore {
+    async fn claim_due_deliveries(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+        per_endpoint: u32,
+        skip: &[EndpointId],
+    ) -> StoreResult<Vec<DueDelivery>> {
+        let skip = skip.to_vec();
+        self.write(Kind::Quiet, move |unit, _| claim_due(unit, now, lease_until, limit, per_endpoint, &skip)).await
+    }
 
-/// Longest part of an answer that is kept, in bytes.
-const ANSWER_BYTES: usize = 16 * 1024;
+    async fn record_attempts(&self, records: Vec<AttemptRecord>, now: Timestamp) -> StoreResult<()> {
+        self.write(Kind::Visible, move |unit, _| record(unit, &records, now)).await
+    }
 
-/// Holds for a delivery `d` at the moment ?1 that it has to let the `alert.created` of its alert go first. ?2 is two minutes before.
-const HELD_BACK: &str = "d.kind = 'alert.resolved' AND d.at > ?2 AND EXISTS (
-    SELECT 1 FROM delivery c WHERE c.alert = d.alert AND c.endpoint = d.endpoint AND c.kind = 'alert.created'
-       AND c.state IN ('pending', 'leased'))";
+    async fn next_due_delivery(&self) -> StoreResult<Option<Timestamp>> {
+        self.read(|reader| next_due(reader)).await
+    }
+
+    async fn record_test(
+        &self,
+        organization: OrganizationId,
+        endpoint: EndpointId,
+        test: SentTest,
+        now: Timestamp,
+    ) -> StoreResult<Option<DeliveryLog>> {
+        self.write(Kind::Visible, move |unit, by| record_test(unit, by, organization, endpoint, &test, now)).await
+    }
+
+    async fn deliveries_of(&self, organization: OrganizationId, alert: AlertId) -> StoreResult<Vec<Delivery>> {
+        self.read(move |reader| deliveries::of_alert(reader, organization, alert)).await
+    }
+
+    async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage> {
+        self.read(move |reader| deliveries::page(reader, organization, &filter)).await
+    }
+
+    async fn delivery(&self, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>> {
+        self.read(move |reader| deliveries::log(&reader.conn, organization, id)).await
+    }
+
+    async fn redeliver(&self, organization: OrganizationId, id: DeliveryId, now: Timestamp) -> StoreResult<Redelivery> {
+        self.write(Kind::Visible, move |unit, by| deliveries::redeliver(unit, by, organization, id, now)).await
+    }
+
+    async fn redeliver_exhausted(&self, organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> StoreResult<Option<u64>> {
+        self.write(Kind::Visible, move |unit, by| deliveries::redeliver_exhausted(unit, by, organization, endpoint, now)).await
+    }
+}
 
 /// The endpoints that an organization's events go to.
 #[derive(Debug)]
@@ -70,15 +115,41 @@ pub(super) fn record_event(
     Ok(())
 }
 
-/// A delivery that may be leased.
-struct Candidate {
-    due: i64,
+/// A pending delivery, and from when on it can be sent.
+struct Waiting {
+    due: Timestamp,
     key: i64,
-    endpoint: usize,
+    sendable_at: Timestamp,
+}
+
+/// The pending deliveries to an endpoint, by the moment at which they are due.
+struct WaitingOf<'a>(CachedStatement<'a>);
+
+impl<'a> WaitingOf<'a> {
+    fn prepare(conn: &'a Connection) -> StoreResult<Self> {
+        Ok(Self(conn.prepare_cached(
+            "SELECT d.due, d.key, d.at, d.kind = 'alert.resolved' AND EXISTS (
+                SELECT 1 FROM delivery c WHERE c.alert = d.alert AND c.endpoint = d.endpoint AND c.kind = 'alert.created'
+                   AND c.state IN ('pending', 'leased'))
+             FROM delivery d INDEXED BY delivery_pending WHERE d.endpoint = ?1 AND d.state = 'pending' ORDER BY d.due, d.key",
+        )?))
+    }
+
+    /// Gives them to `take`, one after the other, until it wants no more.
+    fn each(&mut self, endpoint: i64, mut take: impl FnMut(Waiting) -> bool) -> StoreResult<()> {
+        let mut rows = self.0.query([endpoint])?;
+        while let Some(row) = rows.next()? {
+            let due = moment(row.get(0)?)?;
+            if !take(Waiting { due, key: row.get(1)?, sendable_at: sendable_at(due, moment(row.get(2)?)?, row.get(3)?) }) {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Leases deliveries that are due.
-pub(super) fn claim_due(
+fn claim_due(
     unit: &Unit<'_>,
     now: Timestamp,
     lease_until: Timestamp,
@@ -90,48 +161,51 @@ pub(super) fn claim_due(
     take_back(unit, now)?;
     let targets: Vec<Target> = endpoints::enabled(unit, now)?.into_iter().filter(|target| !skip.contains(&target.id)).collect();
     let mut in_flight = conn.prepare_cached("SELECT count(*) FROM delivery WHERE endpoint = ?1 AND state = 'leased'")?;
-    let mut due = conn.prepare_cached(&format!(
-        "SELECT d.due, d.key FROM delivery d INDEXED BY delivery_pending
-         WHERE d.endpoint = ?3 AND d.state = 'pending' AND d.due <= ?1 AND NOT ({HELD_BACK}) ORDER BY d.due, d.key LIMIT ?4"
-    ))?;
+    let mut waiting = WaitingOf::prepare(conn)?;
     let mut candidates = Vec::new();
     for (index, target) in targets.iter().enumerate() {
         // One endpoint after the other: what waits for a hanging one costs the others nothing.
         let leased: u32 = in_flight.query_row([target.key], |row| row.get(0))?;
-        let room = per_endpoint.saturating_sub(leased).min(limit);
-        let rows = due.query_map(params![micros(now), micros(now - ORDER_WAIT), target.key, room], |row| {
-            Ok(Candidate { due: row.get(0)?, key: row.get(1)?, endpoint: index })
+        let mut room = per_endpoint.saturating_sub(leased).min(limit);
+        if room == 0 {
+            continue;
+        }
+        waiting.each(target.key, |delivery| {
+            if delivery.sendable_at <= now {
+                candidates.push((delivery.due, delivery.key, index));
+                room -= 1;
+            }
+            room > 0 && delivery.due <= now
         })?;
-        candidates.extend(rows.collect::<Result<Vec<_>, _>>()?);
     }
-    candidates.sort_by_key(|candidate| (candidate.due, candidate.key));
+    candidates.sort_unstable();
     candidates.truncate(limit as usize);
-    candidates.iter().map(|candidate| lease(unit, candidate.key, &targets[candidate.endpoint], lease_until)).collect()
+    candidates.iter().map(|(_, key, endpoint)| lease(unit, *key, &targets[*endpoint], lease_until)).collect()
 }
 
 /// Deliveries leased by a dead process, or past their lease, wait again.
 fn take_back(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
     let conn = unit.conn;
-    let mut leased =
-        conn.prepare_cached("SELECT key, lease_until <= ?1, instance FROM delivery INDEXED BY delivery_leased WHERE state = 'leased'")?;
-    let mut rows = leased.query([micros(now)])?;
+    let mut leased = conn.prepare_cached(
+        "SELECT d.key, d.lease_until, d.instance, e.disabled_at IS NOT NULL
+         FROM delivery d INDEXED BY delivery_leased JOIN endpoint e ON e.key = d.endpoint WHERE d.state = 'leased'",
+    )?;
+    let mut rows = leased.query([])?;
     let mut instances: HashMap<InstanceId, bool> = HashMap::new();
-    let mut back: Vec<i64> = Vec::new();
+    let mut back: Vec<(i64, DeliveryEnd)> = Vec::new();
     while let Some(row) = rows.next()? {
+        let until = row.get::<_, Option<i64>>(1)?.map(moment).transpose()?;
         let instance = InstanceId(Uuid::from_bytes(row.get(2)?));
-        let over: bool = row.get(1)?;
-        if over || *instances.entry(instance).or_insert_with(|| unit.shared.instances.is_dead(instance)) {
-            back.push(row.get(0)?);
+        let dead = *instances.entry(instance).or_insert_with(|| unit.shared.instances.is_dead(instance));
+        if !lease::is_held(until, dead, now) {
+            back.push((row.get(0)?, DeliveryEnd::waiting(row.get(3)?, now)));
         }
     }
     let mut give_back = conn.prepare_cached(
-        "UPDATE delivery SET lease_until = NULL, instance = NULL, generation = generation + 1,
-            state = CASE WHEN disabled THEN 'cancelled' ELSE 'pending' END, given_up_at = CASE WHEN disabled THEN ?2 END
-         FROM (SELECT e.key endpoint_key, e.disabled_at IS NOT NULL disabled FROM endpoint e)
-         WHERE delivery.key = ?1 AND endpoint_key = delivery.endpoint",
+        "UPDATE delivery SET lease_until = NULL, instance = NULL, generation = generation + 1, state = ?2, given_up_at = ?3 WHERE key = ?1",
     )?;
-    for key in back {
-        give_back.execute([key, micros(now)])?;
+    for (key, end) in back {
+        give_back.execute(params![key, end.state.as_str(), end.given_up_at.map(micros)])?;
     }
     Ok(())
 }
@@ -168,7 +242,7 @@ fn lease(unit: &Unit<'_>, key: i64, target: &Target, lease_until: Timestamp) -> 
 }
 
 /// Records what tries came to.
-pub(super) fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> StoreResult<()> {
+fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> StoreResult<()> {
     let mut find =
         unit.conn.prepare_cached("SELECT key, endpoint, attempts FROM delivery WHERE id = ?1 AND generation = ?2 AND state = 'leased'")?;
     for record in records {
@@ -184,7 +258,7 @@ pub(super) fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp)
 }
 
 /// Records a test that was sent. It is nobody's alert, waits for nothing and is never held against the endpoint; a success counts as one.
-pub(super) fn record_test(
+fn record_test(
     unit: &Unit<'_>,
     by: &Actor,
     organization: OrganizationId,
@@ -203,9 +277,7 @@ pub(super) fn record_test(
         unit.change
     ])?;
     let event = conn.last_insert_rowid();
-    let delivered = record.next == NextStep::Delivered;
-    let state = if delivered { DeliveryState::Delivered } else { DeliveryState::Exhausted };
-    let ended = micros(now);
+    let end = DeliveryEnd::after(&record.next, false, now);
     let result = result(record);
     conn.prepare_cached(
         "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, delivered_at, given_up_at)
@@ -217,16 +289,16 @@ pub(super) fn record_test(
         endpoint_key,
         kind.as_str(),
         at,
-        state.as_str(),
+        end.state.as_str(),
         result,
-        delivered.then_some(ended),
-        (!delivered).then_some(ended),
+        end.delivered_at.map(micros),
+        end.given_up_at.map(micros),
     ])?;
     log_try(conn, conn.last_insert_rowid(), 1, record)?;
-    if delivered {
+    if record.next == NextStep::Delivered {
         endpoints::succeeded(conn, endpoint_key)?;
     }
-    audit::record(unit, by, organization, Action::EndpointTested, &endpoint.to_string(), &result.unwrap_or_default(), now)?;
+    audit::record(unit, by, organization, AuditNote::endpoint_tested(endpoint, result), now)?;
     deliveries::log(conn, organization, record.delivery)
 }
 
@@ -240,7 +312,7 @@ fn result(record: &AttemptRecord) -> Option<String> {
 }
 
 fn log_try(conn: &Connection, delivery: i64, attempt: i64, record: &AttemptRecord) -> StoreResult<()> {
-    let answer = &record.answer[..record.answer.floor_char_boundary(ANSWER_BYTES)];
+    let answer = &record.answer[..record.answer.floor_char_boundary(MAX_ANSWER_BYTES)];
     conn.prepare_cached("INSERT INTO delivery_attempt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
         delivery,
         attempt,
@@ -261,67 +333,47 @@ fn written(sent: &SentRequest) -> String {
 
 fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord, now: Timestamp) -> StoreResult<()> {
     let conn = unit.conn;
-    match record.next {
+    match &record.next {
         NextStep::Delivered => endpoints::succeeded(conn, endpoint)?,
         NextStep::RetryAt(_) | NextStep::Exhausted => endpoints::failed(unit, endpoint, record.judged_at, now)?,
-        NextStep::DisableEndpoint(_) => {}
+        NextStep::DisableEndpoint(reason) => endpoints::disable_by_itself(unit, endpoint, reason, now)?,
     }
-    let mut due = None;
-    let mut delivered_at = None;
-    let state = match &record.next {
-        NextStep::Delivered => {
-            delivered_at = Some(micros(now));
-            DeliveryState::Delivered
-        }
-        NextStep::RetryAt(moment) => {
-            let disabled: bool = conn
-                .prepare_cached("SELECT disabled_at IS NOT NULL FROM endpoint WHERE key = ?1")?
-                .query_row([endpoint], |row| row.get(0))?;
-            due = Some(micros(*moment));
-            if disabled { DeliveryState::Cancelled } else { DeliveryState::Pending }
-        }
-        NextStep::Exhausted => DeliveryState::Exhausted,
-        NextStep::DisableEndpoint(reason) => {
-            endpoints::disable_by_itself(unit, endpoint, reason, now)?;
-            DeliveryState::Cancelled
-        }
-    };
-    let given_up_at = matches!(state, DeliveryState::Exhausted | DeliveryState::Cancelled).then(|| micros(now));
+    let disabled =
+        conn.prepare_cached("SELECT disabled_at IS NOT NULL FROM endpoint WHERE key = ?1")?.query_row([endpoint], |row| row.get(0))?;
+    let end = DeliveryEnd::after(&record.next, disabled, now);
     conn.prepare_cached(
         "UPDATE delivery SET state = ?2, attempts = attempts + 1, due = coalesce(?3, due), last_result = ?4, delivered_at = ?5,
                              given_up_at = ?6, lease_until = NULL, instance = NULL WHERE key = ?1",
     )?
-    .execute(params![delivery, state.as_str(), due, result(record), delivered_at, given_up_at])?;
+    .execute(params![
+        delivery,
+        end.state.as_str(),
+        end.due.map(micros),
+        result(record),
+        end.delivered_at.map(micros),
+        end.given_up_at.map(micros)
+    ])?;
     Ok(())
 }
 
-/// When the next pending delivery is due; one that is held back is due when it no longer is.
-pub(super) fn next_due(reader: &Reader) -> StoreResult<Option<Timestamp>> {
+/// When the next pending delivery can be sent.
+fn next_due(reader: &Reader) -> StoreResult<Option<Timestamp>> {
     let endpoints: Vec<i64> = reader
         .conn
         .prepare_cached("SELECT key FROM endpoint WHERE disabled_at IS NULL")?
         .query_map([], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    let mut statement = reader.conn.prepare_cached(
-        "SELECT d.due, CASE
-            WHEN d.kind = 'alert.resolved' AND EXISTS (
-                SELECT 1 FROM delivery c WHERE c.alert = d.alert AND c.endpoint = d.endpoint AND c.kind = 'alert.created'
-                   AND c.state IN ('pending', 'leased'))
-            THEN max(d.due, d.at + ?2) ELSE d.due END
-         FROM delivery d INDEXED BY delivery_pending WHERE d.endpoint = ?1 AND d.state = 'pending' ORDER BY d.due",
-    )?;
-    let mut earliest: Option<i64> = None;
+    let mut waiting = WaitingOf::prepare(&reader.conn)?;
+    let mut earliest: Option<Timestamp> = None;
     for endpoint in endpoints {
-        let mut rows = statement.query(params![endpoint, ORDER_WAIT.num_microseconds()])?;
-        // In the order of the index: no later one can be due before the earliest so far, and mostly the first one is not held back.
-        while let Some(row) = rows.next()? {
-            let due: i64 = row.get(0)?;
-            if earliest.is_some_and(|earliest| earliest <= due) {
-                break;
+        // No later one can be due before the earliest so far, and mostly the first one is not held back.
+        waiting.each(endpoint, |delivery| {
+            let may_be_earlier = earliest.is_none_or(|earliest| delivery.due < earliest);
+            if may_be_earlier {
+                earliest = Some(earliest.map_or(delivery.sendable_at, |earliest| earliest.min(delivery.sendable_at)));
             }
-            let sent: i64 = row.get(1)?;
-            earliest = Some(earliest.map_or(sent, |earliest| earliest.min(sent)));
-        }
+            may_be_earlier
+        })?;
     }
-    earliest.map(moment).transpose()
+    Ok(earliest)
 }

@@ -6,11 +6,10 @@ use chrono::TimeDelta;
 use rusqlite::{Connection, params};
 use uuid::Uuid;
 
-use super::rows::micros;
+use super::rows::{micros, moment};
 use super::writer::Unit;
-use crate::domain::Secret;
-use crate::domain::signing::MOST_SECRETS;
 use crate::domain::time::Timestamp;
+use crate::domain::{Secret, rotation};
 use crate::store::seal::{Place, Seal};
 use crate::store::{StoreError, StoreResult};
 
@@ -21,22 +20,16 @@ fn place(id: &[u8; 16]) -> Place<'_> {
 /// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest one already.
 pub(super) fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, overlap: TimeDelta, now: Timestamp) -> StoreResult<bool> {
     let conn = unit.conn;
-    let end = now.checked_add_signed(overlap).unwrap_or(Timestamp::MAX_UTC);
     let known = all(conn, &unit.shared.seal, endpoint)?;
-    if known.first().is_some_and(|newest| newest.secret == *secret) {
-        return Ok(false);
-    }
+    let secrets: Vec<_> = known.iter().map(|known| (known.secret.clone(), known.ends_at)).collect();
+    let Some(ends) = rotation::rotate(&secrets, secret, overlap, now) else { return Ok(false) };
     let mut erase = conn.prepare_cached("DELETE FROM signing_secret WHERE key = ?1")?;
     let mut limit = conn.prepare_cached("UPDATE signing_secret SET ends_at = ?2 WHERE key = ?1")?;
-    let mut kept = 1;
-    for old in known {
-        let ends_at = old.ends_at.unwrap_or(i64::MAX).min(micros(end));
-        if ends_at <= micros(now) || old.secret == *secret || kept == MOST_SECRETS {
-            erase.execute([old.key])?;
-        } else {
-            limit.execute([old.key, ends_at])?;
-            kept += 1;
-        }
+    for (old, until) in known.iter().zip(ends) {
+        match until {
+            Some(until) => limit.execute([old.key, micros(until)])?,
+            None => erase.execute([old.key])?,
+        };
     }
     let id = Uuid::new_v4();
     let sealed = unit.shared.seal.seal(place(id.as_bytes()), secret.reveal().as_bytes())?;
@@ -56,8 +49,8 @@ pub(super) fn stop(conn: &Connection, endpoint: i64) -> StoreResult<bool> {
 
 /// The secrets that sign at this moment, newest first.
 pub(super) fn in_force(conn: &Connection, seal: &Seal, endpoint: i64, now: Timestamp) -> StoreResult<Arc<[Secret]>> {
-    let signs = |known: &Known| known.ends_at.is_none_or(|end| end > micros(now));
-    Ok(all(conn, seal, endpoint)?.into_iter().filter(signs).map(|known| known.secret).collect())
+    let known = all(conn, seal, endpoint)?.into_iter();
+    Ok(known.filter(|known| rotation::signs_at(known.ends_at, now)).map(|known| known.secret).collect())
 }
 
 /// Whether a secret's time is over.
@@ -75,7 +68,7 @@ pub(super) fn erase_ended(conn: &Connection, now: Timestamp) -> StoreResult<()> 
 struct Known {
     key: i64,
     secret: Secret,
-    ends_at: Option<i64>,
+    ends_at: Option<Timestamp>,
 }
 
 /// Every secret of an endpoint, newest first.
@@ -88,7 +81,8 @@ fn all(conn: &Connection, seal: &Seal, endpoint: i64) -> StoreResult<Vec<Known>>
         let secret = seal.open(place(&id), &sealed).and_then(|bytes| String::from_utf8(bytes).ok());
         let secret =
             secret.ok_or_else(|| StoreError::Corrupt("a signing secret that cannot be opened; give the endpoint another".to_owned()))?;
-        secrets.push(Known { key: row.get(0)?, secret: Secret::new(secret), ends_at: row.get(3)? });
+        let ends_at = row.get::<_, Option<i64>>(3)?.map(moment).transpose()?;
+        secrets.push(Known { key: row.get(0)?, secret: Secret::new(secret), ends_at });
     }
     Ok(secrets)
 }

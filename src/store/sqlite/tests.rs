@@ -12,7 +12,7 @@ use super::{SqliteOptions, SqliteStore};
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Timestamp, from_iso};
 use crate::domain::{Alert, AlertId, AlertType, Deadline, EventKind, OrganizationId, Provider};
-use crate::store::{IngestRow, Store as _, StoreError, StoreResult};
+use crate::store::{AlertStore as _, IngestRow, OrganizationStore as _, Store as _, StoreError, StoreResult};
 
 struct NoEvents;
 
@@ -66,6 +66,7 @@ async fn a_reply_of_the_writer_means_that_the_disk_has_it() {
     let (_directory, store) = open();
 
     let settings = store
+        .threads
         .writer
         .write(Kind::Quiet, |unit| {
             let mode: String = unit.conn.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
@@ -82,8 +83,10 @@ async fn a_reply_of_the_writer_means_that_the_disk_has_it() {
 async fn plans_are_stable_and_readers_cannot_write() {
     let (_directory, store) = open();
 
-    let stable = store.writer.write(Kind::Quiet, |unit| Ok(unit.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?)).await.unwrap();
+    let stable =
+        store.threads.writer.write(Kind::Quiet, |unit| Ok(unit.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?)).await.unwrap();
     let reader = store
+        .threads
         .readers
         .read(|reader| {
             let stable = reader.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?;
@@ -102,6 +105,7 @@ fn hold(store: &Arc<SqliteStore>) -> mpsc::Sender<()> {
     let holding = Arc::clone(store);
     let held = async move {
         holding
+            .threads
             .writer
             .write(Kind::Quiet, move |_| {
                 let _ = wait.recv();
@@ -127,7 +131,7 @@ async fn units_that_wait_together_are_committed_together() {
     let units: Vec<_> = (0..20)
         .map(|_| {
             let store = Arc::clone(&store);
-            tokio::spawn(async move { store.writer.write(Kind::Visible, count_up).await.unwrap() })
+            tokio::spawn(async move { store.threads.writer.write(Kind::Visible, count_up).await.unwrap() })
         })
         .collect();
     tokio::task::yield_now().await;
@@ -157,14 +161,16 @@ async fn a_unit_that_fails_or_breaks_takes_nobody_with_it() {
     };
 
     let (first, failed, broken, last, ()) = tokio::join!(
-        store.writer.write(Kind::Visible, count_up),
-        store.writer.write(Kind::Visible, failing),
-        store.writer.write(Kind::Visible, breaking),
-        store.writer.write(Kind::Visible, count_up),
+        store.threads.writer.write(Kind::Visible, count_up),
+        store.threads.writer.write(Kind::Visible, failing),
+        store.threads.writer.write(Kind::Visible, breaking),
+        store.threads.writer.write(Kind::Visible, count_up),
         async { drop(go) },
     );
-    let facts =
-        store.readers.read(|reader| Ok(reader.conn.query_row("SELECT count(*) FROM fact WHERE value = x''", [], |row| row.get(0))?));
+    let facts = store
+        .threads
+        .readers
+        .read(|reader| Ok(reader.conn.query_row("SELECT count(*) FROM fact WHERE value = x''", [], |row| row.get(0))?));
 
     assert!(first.is_ok() && last.is_ok());
     assert_eq!(failed, Err(StoreError::Conflict("it".to_owned())));
@@ -177,7 +183,7 @@ async fn a_full_disk_is_told_keeps_nothing_and_passes() {
     let (_directory, store) = open();
     let organization = organization(&store).await;
     let limit = |pages: i64| {
-        store.writer.write(Kind::Quiet, move |unit| {
+        store.threads.writer.write(Kind::Quiet, move |unit| {
             let pages = if pages == 0 { pragma(unit.conn, "page_count") } else { pages };
             unit.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
             Ok(())
@@ -198,7 +204,7 @@ async fn a_full_disk_is_told_keeps_nothing_and_passes() {
 async fn a_database_that_another_process_keeps_locked_is_told() {
     let (directory, store) = open();
     let organization = organization(&store).await;
-    store.writer.write(Kind::Quiet, |unit| Ok(unit.conn.busy_timeout(Duration::ZERO)?)).await.unwrap();
+    store.threads.writer.write(Kind::Quiet, |unit| Ok(unit.conn.busy_timeout(Duration::ZERO)?)).await.unwrap();
     let other = Connection::open(directory.path().join("avert.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
 
@@ -235,7 +241,7 @@ async fn the_counts_are_what_counting_says() {
     store.ingest(organization, rows(50), noon()).await.unwrap();
     store.expire_due(noon(), 20).await.unwrap();
 
-    let sums = store.readers.read(|reader| {
+    let sums = store.threads.readers.read(|reader| {
         let counted = "SELECT status, count(*) FROM alert GROUP BY status ORDER BY status";
         let kept = "SELECT status, sum(alerts) FROM alert_count GROUP BY status ORDER BY status";
         let read = |sql: &str| -> rusqlite::Result<Vec<(i64, i64)>> {

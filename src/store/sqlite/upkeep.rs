@@ -1,15 +1,43 @@
 //! How the store is: whether it can be written, and how long its queues are.
 
+use async_trait::async_trait;
 use rusqlite::{Connection, params};
 
+use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{micros, moment};
-use super::writer::Unit;
+use super::writer::{Kind, Unit};
+use super::{retention, watch};
 use crate::domain::time::Timestamp;
-use crate::store::{Depths, StoreResult};
+use crate::domain::{CutOffs, Pruned};
+use crate::store::{Depths, StoreResult, UpkeepStore};
+
+#[async_trait]
+impl UpkeepStore for SqliteStore {
+    async fn ping(&self) -> StoreResult<()> {
+        self.read(|reader| Ok(watch::newest_change(&reader.conn).map(drop)?)).await
+    }
+
+    async fn probe(&self, now: Timestamp) -> StoreResult<()> {
+        self.write(Kind::Quiet, move |unit, _| probe(unit, now)).await
+    }
+
+    async fn depths(&self) -> StoreResult<Depths> {
+        self.read(|reader| depths(reader)).await
+    }
+
+    async fn prune(&self, cut_offs: CutOffs, limit: u32, now: Timestamp) -> StoreResult<Pruned> {
+        // Found by a reader, so that a long search holds up nobody's write.
+        let found = self.read(move |reader| retention::find(reader, cut_offs, limit, now)).await?;
+        if found.is_empty() {
+            return Ok(Pruned::default());
+        }
+        self.write(Kind::Quiet, move |unit, _| retention::prune(unit, &found, now)).await
+    }
+}
 
 /// Writes the present moment where nobody looks: the commit of it proves that the disk takes what it is given.
-pub(super) fn probe(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
+fn probe(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
     unit.conn
         .prepare_cached("INSERT INTO fact (name, value) VALUES ('probed_at', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value")?
         .execute([micros(now).to_be_bytes()])?;
@@ -17,7 +45,7 @@ pub(super) fn probe(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
 }
 
 /// How long the queues are.
-pub(super) fn depths(reader: &Reader) -> StoreResult<Depths> {
+fn depths(reader: &Reader) -> StoreResult<Depths> {
     let conn = &reader.conn;
     let (pending, oldest): (i64, Option<i64>) = conn
         .prepare_cached(

@@ -3,9 +3,9 @@
 use avert::api::ROUTES;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Timestamp;
-use avert::domain::{AlertId, AttemptId, KeyScope, Resolution};
+use avert::domain::{AlertId, AttemptId, KeyScope, NextStep, Resolution};
 use avert::service::Audit;
-use avert::store::{AttemptEnd, AttemptRecord, Claim, ClaimRequest, NextStep, Store};
+use avert::store::{AttemptEnd, AttemptRecord, AttemptStore as _, Claim, ClaimRequest, OutboxStore as _};
 use chrono::Duration;
 use futures::StreamExt;
 use reqwest::{Method, RequestBuilder, Response};

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock as _, Timestamp};
-use avert::domain::{Alert, AlertId, AuditEntry, AuditState, Deadline, IngestOptions, KeyScope};
-use avert::engine::{ActingEngine, CountingClock, Engine, EngineSettings, Retention};
+use avert::domain::{Alert, AlertId, AuditEntry, AuditState, Deadline, IngestOptions, KeyScope, Pruned, Retention};
+use avert::engine::{ActingEngine, CountingClock, Engine, EngineSettings};
 use avert::providers::simulator::Fault;
 use avert::service::ResolveRequest;
 use avert::service::{Alerts as _, Audit as _, Intake as _, ServiceError};
-use avert::store::Forgotten;
 use chrono::TimeDelta;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -75,8 +74,8 @@ impl House {
     }
 }
 
-fn forgotten(attempts: u64, audit: u64) -> Result<Forgotten, avert::store::StoreError> {
-    Ok(Forgotten { attempts, audit, ..Forgotten::default() })
+fn forgotten(attempts: u64, audit: u64) -> Result<Pruned, avert::store::StoreError> {
+    Ok(Pruned { attempts, audit, ..Pruned::default() })
 }
 
 #[tokio::test]
@@ -86,11 +85,11 @@ async fn old_entries_of_the_audit_log_go_an_entry_tells_of_them_and_the_rest_ver
     house.pass(TimeDelta::days(200));
     house.act(2).await;
     let old = house.audit().await;
-    assert_eq!(house.engine.forget_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
 
     house.pass(TimeDelta::days(166));
 
-    assert_eq!(house.engine.forget_once().await, forgotten(0, 3));
+    assert_eq!(house.engine.prune_once().await, forgotten(0, 3));
     let left = house.audit().await;
     assert_eq!(
         left.iter().map(|entry| (entry.number, entry.action.as_str())).collect::<Vec<_>>(),
@@ -110,14 +109,14 @@ async fn a_log_that_was_shortened_again_and_again_still_verifies_and_goes_on() {
     for _ in 0..5 {
         house.act(2).await;
         house.pass(TimeDelta::days(3));
-        house.engine.forget_once().await.unwrap();
+        house.engine.prune_once().await.unwrap();
         assert!(matches!(house.acting.verify_audit().await, Ok(AuditState::Whole { .. })));
     }
     let numbers: Vec<u64> = house.audit().await.iter().map(|entry| entry.number).collect();
 
     // Entries about prunings alone are no reason to prune: there would be one each day for ever.
     house.pass(TimeDelta::days(30));
-    assert_eq!(house.engine.forget_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
 
     assert_eq!(numbers, [15]);
 }
@@ -127,11 +126,11 @@ async fn an_entry_is_kept_to_the_end_of_its_last_day() {
     let house = House::keeping(None, Some(10)).await;
     house.act(1).await;
     house.pass(TimeDelta::days(10) + TimeDelta::hours(11));
-    assert_eq!(house.engine.forget_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
 
     house.pass(TimeDelta::hours(1));
 
-    assert_eq!(house.engine.forget_once().await, forgotten(0, 1));
+    assert_eq!(house.engine.prune_once().await, forgotten(0, 1));
 }
 
 #[tokio::test]
@@ -141,7 +140,7 @@ async fn each_organization_is_told_of_its_own_entries_that_went() {
     let other = house.engine.create_organization("Other").await.unwrap();
     house.pass(TimeDelta::days(12));
 
-    house.engine.forget_once().await.unwrap();
+    house.engine.prune_once().await.unwrap();
 
     let other = house.engine.acting_for(house.engine.local_caller(Some("Other")).await.unwrap_or_else(|_| panic!("{other:?}")));
     let told = |entries: &[AuditEntry]| entries.iter().map(|entry| entry.detail.split(',').next().unwrap().to_owned()).collect::<Vec<_>>();
@@ -163,7 +162,7 @@ async fn more_than_a_commit_takes_goes_in_one_go() {
     .unwrap();
     house.pass(TimeDelta::days(12));
 
-    assert_eq!(house.engine.forget_once().await, forgotten(0, 12_000));
+    assert_eq!(house.engine.prune_once().await, forgotten(0, 12_000));
     assert_eq!(house.audit().await.len(), 3, "an entry for each commit");
     assert!(matches!(house.acting.verify_audit().await, Ok(AuditState::Whole { entries: 3, .. })));
 }
@@ -178,11 +177,11 @@ async fn attempts_that_ended_long_ago_go_and_their_outcomes_stay() {
     house.acting.resolve(refused, says(Decision::Refunded)).await.unwrap_err();
     assert_eq!(house.attempts(), 2);
     house.pass(TimeDelta::days(30));
-    assert_eq!(house.engine.forget_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
 
     house.pass(TimeDelta::seconds(1));
 
-    assert_eq!(house.engine.forget_once().await, forgotten(2, 0));
+    assert_eq!(house.engine.prune_once().await, forgotten(2, 0));
     assert_eq!(house.attempts(), 0);
     assert_eq!(house.acting.get(answered).await, Ok(outcome));
     let again = house.acting.resolve(answered, says(Decision::Refunded)).await;
@@ -201,7 +200,7 @@ async fn attempts_whose_fate_is_open_are_kept_whatever_their_age() {
 
     house.pass(TimeDelta::days(4_000));
 
-    assert_eq!(house.engine.forget_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
     assert_eq!(house.attempts(), 3);
 }
 
@@ -213,11 +212,11 @@ async fn an_idempotency_key_is_remembered_for_its_day_whatever_the_settings_say(
     let first = house.acting.resolve(alert, request()).await;
     house.pass(TimeDelta::hours(24) - TimeDelta::seconds(1));
 
-    house.engine.forget_once().await.unwrap();
+    house.engine.prune_once().await.unwrap();
 
     assert_eq!(house.acting.resolve(alert, request()).await, first);
     house.pass(TimeDelta::seconds(2));
-    assert_eq!(house.engine.forget_once().await, forgotten(1, 0));
+    assert_eq!(house.engine.prune_once().await, forgotten(1, 0));
 }
 
 #[tokio::test]
@@ -227,16 +226,16 @@ async fn a_clock_that_jumps_ahead_makes_no_record_go() {
     let house = House::with(Some(30), Some(30), Some(CountingClock::new(move || *told.lock().unwrap()))).await;
     let alert = house.alert("P-1").await;
     house.acting.resolve(alert, says(Decision::Refunded)).await.unwrap();
-    assert_eq!(house.engine.forget_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
 
     house.pass(TimeDelta::days(400));
-    assert_eq!(house.engine.forget_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
     house.clock.advance(-TimeDelta::days(400));
     *count.lock().unwrap() += Duration::from_secs(40 * 86_400);
     house.pass(TimeDelta::days(40));
 
     // Time that has really gone by counts.
-    assert_eq!(house.engine.forget_once().await, forgotten(1, 2));
+    assert_eq!(house.engine.prune_once().await, forgotten(1, 2));
 }
 
 #[tokio::test]
@@ -248,6 +247,6 @@ async fn nothing_goes_where_all_is_kept_for_ever() {
 
     house.pass(TimeDelta::days(10_000));
 
-    assert_eq!(house.engine.forget_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
     assert_eq!((house.attempts(), house.audit().await.len()), (1, 2));
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use avert::domain::time::Clock as _;
-use avert::domain::{Alert, AlertId, Deadline, Delivery, DeliveryState, EndpointAuth, NewEndpoint, Secret};
-use avert::engine::{ActingEngine, Engine, EngineSettings, Retention};
+use avert::domain::{Alert, AlertId, Deadline, Delivery, DeliveryState, EndpointAuth, NewEndpoint, NextStep, Pruned, Retention, Secret};
+use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::service::{Alerts as _, Webhooks as _};
-use avert::store::{AttemptRecord, Forgotten, NextStep};
+use avert::store::AttemptRecord;
 use chrono::TimeDelta;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -86,12 +86,12 @@ async fn a_delivery_that_arrived_is_forgotten_with_its_event_when_its_time_is_ov
     let old = house.told("P-1", NextStep::Delivered).await;
     house.clock.advance(TimeDelta::days(90));
     let young = house.told("P-2", NextStep::Delivered).await;
-    assert_eq!(house.engine.forget_once().await, Ok(Forgotten::default()));
+    assert_eq!(house.engine.prune_once().await, Ok(Pruned::default()));
 
     house.clock.advance(TimeDelta::microseconds(1));
-    let forgotten = house.engine.forget_once().await.unwrap();
+    let forgotten = house.engine.prune_once().await.unwrap();
 
-    assert_eq!(forgotten, Forgotten { deliveries: 1, events: 1, tries: 1, ..Forgotten::default() });
+    assert_eq!(forgotten, Pruned { deliveries: 1, events: 1, tries: 1, ..Pruned::default() });
     assert!(house.deliveries(old.id).await.is_empty());
     assert_eq!(house.deliveries(young.id).await.len(), 1);
     assert_eq!(house.counts(), (1, 1, 1));
@@ -105,7 +105,7 @@ async fn the_log_of_tries_goes_before_its_delivery() {
 
     house.clock.advance(TimeDelta::days(31));
 
-    assert_eq!(house.engine.forget_once().await, Ok(Forgotten { tries: 1, ..Forgotten::default() }));
+    assert_eq!(house.engine.prune_once().await, Ok(Pruned { tries: 1, ..Pruned::default() }));
     assert_eq!(house.deliveries(alert.id).await.len(), 1);
 }
 
@@ -116,12 +116,12 @@ async fn what_was_given_up_is_forgotten_in_a_time_of_its_own_with_its_tries() {
     let later = house.clock.now() + TimeDelta::days(5_000);
     let waiting = house.told("P-2", NextStep::RetryAt(later)).await;
     house.clock.advance(TimeDelta::days(365));
-    assert_eq!(house.engine.forget_once().await, Ok(Forgotten::default()));
+    assert_eq!(house.engine.prune_once().await, Ok(Pruned::default()));
 
     house.clock.advance(TimeDelta::microseconds(1));
-    let forgotten = house.engine.forget_once().await.unwrap();
+    let forgotten = house.engine.prune_once().await.unwrap();
 
-    assert_eq!(forgotten, Forgotten { deliveries: 1, events: 1, tries: 1, ..Forgotten::default() });
+    assert_eq!(forgotten, Pruned { deliveries: 1, events: 1, tries: 1, ..Pruned::default() });
     assert!(house.deliveries(exhausted.id).await.is_empty());
     assert_eq!(house.deliveries(waiting.id).await[0].state, DeliveryState::Pending);
 }
@@ -134,11 +134,11 @@ async fn what_was_cancelled_with_its_endpoint_is_forgotten_from_that_moment_on()
     house.clock.advance(TimeDelta::days(300));
     house.told("P-2", NextStep::DisableEndpoint("410".to_owned())).await;
     house.clock.advance(TimeDelta::days(365));
-    assert_eq!(house.engine.forget_once().await, Ok(Forgotten::default()));
+    assert_eq!(house.engine.prune_once().await, Ok(Pruned::default()));
 
     house.clock.advance(TimeDelta::microseconds(1));
 
-    assert_eq!(house.engine.forget_once().await.unwrap().deliveries, 2);
+    assert_eq!(house.engine.prune_once().await.unwrap().deliveries, 2);
     assert!(house.deliveries(told_off.id).await.is_empty());
 }
 
@@ -151,7 +151,7 @@ async fn what_was_given_up_and_is_sent_again_is_not_forgotten() {
 
     house.acting.redeliver(delivery.id).await.unwrap();
 
-    assert_eq!(house.engine.forget_once().await, Ok(Forgotten::default()));
+    assert_eq!(house.engine.prune_once().await, Ok(Pruned::default()));
     assert_eq!(house.deliveries(alert.id).await[0].state, DeliveryState::Pending);
 }
 
@@ -165,7 +165,7 @@ async fn what_did_not_arrive_is_kept_for_ever_where_that_is_set() {
 
     house.clock.advance(TimeDelta::days(4_000));
 
-    assert_eq!(house.engine.forget_once().await, Ok(Forgotten::default()));
+    assert_eq!(house.engine.prune_once().await, Ok(Pruned::default()));
     assert_eq!(house.counts(), (3, 3, 3));
 }
 
@@ -178,7 +178,7 @@ async fn an_event_stays_while_another_endpoint_has_not_got_it() {
 
     house.clock.advance(TimeDelta::days(2));
 
-    assert_eq!(house.engine.forget_once().await, Ok(Forgotten { deliveries: 1, tries: 1, ..Forgotten::default() }));
+    assert_eq!(house.engine.prune_once().await, Ok(Pruned { deliveries: 1, tries: 1, ..Pruned::default() }));
     assert_eq!(house.deliveries(alert.id).await.len(), 1);
     assert_eq!(house.rows("event"), 1);
 }
@@ -190,7 +190,7 @@ async fn nothing_is_forgotten_where_all_is_kept_for_ever() {
 
     house.clock.advance(TimeDelta::days(10_000));
 
-    assert_eq!(house.engine.forget_once().await, Ok(Forgotten::default()));
+    assert_eq!(house.engine.prune_once().await, Ok(Pruned::default()));
     assert_eq!(house.counts(), (1, 1, 1));
 }
 
@@ -201,7 +201,7 @@ async fn more_than_a_commit_takes_is_forgotten_in_one_go() {
     let conn = Connection::open(file(house.home.path())).unwrap();
     conn.execute("UPDATE delivery SET state = 'delivered', delivered_at = 0", []).unwrap();
 
-    let forgotten = house.engine.forget_once().await.unwrap();
+    let forgotten = house.engine.prune_once().await.unwrap();
 
     assert_eq!((forgotten.deliveries, forgotten.events), (1_203, 1_203));
     assert_eq!(house.counts(), (0, 0, 0));

@@ -1,13 +1,14 @@
 //! The audit log of every store: written with the change, chained, and found out where it was touched.
 
-use std::sync::Arc;
-
-use avert::domain::{ApiKey, AuditState, KeyScope, OrganizationId};
-use avert::store::{Actor, KeyRecord, SqliteStore, Store, StoreError};
+use avert::domain::{Actor, ApiKey, AuditState, KeyScope, OrganizationId};
+use avert::store::{KeyRecord, SharedStore, StoreError};
 use rusqlite::Connection;
 
-use super::{Fixture, open};
+use super::Fixture;
+use super::ground::open;
 use crate::support::alerts::noon;
+
+contract!(a_change_and_its_entry_are_one_commit);
 
 fn key(organization: OrganizationId, id: &str) -> KeyRecord {
     let key = ApiKey { id: id.to_owned(), organization, scope: KeyScope::Alerts, created_at: noon(), last_used_at: None, revoked_at: None };
@@ -18,9 +19,7 @@ fn somebody() -> Actor {
     Actor { name: "key abc".to_owned(), origin: "192.0.2.7".to_owned() }
 }
 
-#[tokio::test]
-async fn a_change_and_its_entry_are_one_commit() {
-    let fixture = Fixture::sqlite().await;
+async fn a_change_and_its_entry_are_one_commit(fixture: Fixture) {
     let store = fixture.store.signed(somebody());
 
     store.add_key(key(fixture.organization, "first")).await.unwrap();
@@ -29,19 +28,19 @@ async fn a_change_and_its_entry_are_one_commit() {
     store.revoke_key(fixture.organization, "first", noon()).await.unwrap();
     store.revoke_key(fixture.organization, "nothing", noon()).await.unwrap();
 
-    let entries = store.operations().audit(fixture.organization, None, 100).await.unwrap();
+    let entries = store.audit(fixture.organization, None, 100).await.unwrap();
     let told: Vec<_> = entries.iter().map(|entry| (entry.action.as_str(), entry.subject.as_str(), entry.actor.as_str())).collect();
     assert!(matches!(refused, Err(StoreError::Conflict(_))) && revoked.is_some());
     assert_eq!(told, [("key.revoked", "first", "key abc"), ("key.created", "first", "key abc")]);
     assert_eq!(entries[0].previous, entries[1].hash);
     let whole = AuditState::Whole { entries: 2, newest: entries[0].number, hash: entries[0].hash };
-    assert_eq!(store.operations().verify_audit().await.unwrap(), whole);
+    assert_eq!(store.verify_audit().await.unwrap(), whole);
 }
 
 /// A store with four entries in its audit log, and a way to work on the database with one's own hands.
-async fn with_four_entries() -> (tempfile::TempDir, Arc<SqliteStore>, Connection) {
+async fn with_four_entries() -> (tempfile::TempDir, SharedStore, Connection) {
     let directory = tempfile::tempdir().unwrap();
-    let store = open(directory.path());
+    let store: SharedStore = open(directory.path());
     let organization = store.organizations().await.unwrap()[0].organization.id;
     for id in ["a", "b", "c", "d"] {
         store.add_key(key(organization, id)).await.unwrap();
@@ -58,7 +57,7 @@ const BY_FORCE: &str = "DROP TRIGGER audit_is_not_altered; DROP TRIGGER audit_is
 async fn broken_after(sql: &str) -> Option<u64> {
     let (_directory, store, database) = with_four_entries().await;
     database.execute_batch(&format!("{BY_FORCE} {sql}")).unwrap();
-    match store.operations().verify_audit().await.unwrap() {
+    match store.verify_audit().await.unwrap() {
         AuditState::Broken { number, .. } => Some(number),
         AuditState::Whole { .. } => None,
     }
@@ -135,5 +134,5 @@ async fn the_database_itself_refuses_to_alter_replace_or_take_away_an_entry() {
     ] {
         assert!(database.execute(refused, []).is_err(), "{refused}");
     }
-    assert!(matches!(store.operations().verify_audit().await.unwrap(), AuditState::Whole { entries: 4, newest: 4, .. }));
+    assert!(matches!(store.verify_audit().await.unwrap(), AuditState::Whole { entries: 4, newest: 4, .. }));
 }

@@ -191,13 +191,14 @@ proptest! {
         alerts.sort_by_key(|alert| alert.id);
         alerts.dedup_by_key(|alert| alert.id);
         block_on(async {
-            let fixture = Fixture::sqlite().await;
+            for fixture in Fixture::on_each().await {
             fixture.bring(&alerts).await;
-            for (filter, (page, size)) in filters.into_iter().zip(sizes).chain([(AlertFilter::default(), (1, 7))]) {
+            for (filter, (page, size)) in filters.iter().cloned().zip(sizes.clone()).chain([(AlertFilter::default(), (1, 7))]) {
                 for sort in every_sort() {
                     let page = PageRequest { page, size };
                     assert_lists(&fixture, &alerts, &AlertQuery { filter: filter.clone(), sort, page }).await;
                 }
+            }
             }
         });
     }
@@ -205,10 +206,11 @@ proptest! {
     #[test]
     fn a_stored_alert_comes_back_as_it_was(alerts in proptest::collection::vec(alerts(), 1..20)) {
         block_on(async {
-            let fixture = Fixture::sqlite().await;
-            fixture.bring(&alerts).await;
-            for alert in &alerts {
-                assert_eq!(&fixture.get(alert).await, alert);
+            for fixture in Fixture::on_each().await {
+                fixture.bring(&alerts).await;
+                for alert in &alerts {
+                    assert_eq!(&fixture.get(alert).await, alert);
+                }
             }
         });
     }

@@ -1,7 +1,7 @@
 //! The outbox: what is owed to whom, in which order, and who may send it now.
 
-use avert::domain::{Alert, DeliveryState, Endpoint, EndpointAuth, EndpointId, NewEndpoint, Secret, Timestamp};
-use avert::store::{AttemptRecord, DueDelivery, NextStep};
+use avert::domain::{Alert, DeliveryState, Endpoint, EndpointAuth, EndpointId, NewEndpoint, NextStep, Secret, Timestamp};
+use avert::store::{AttemptRecord, DueDelivery};
 use chrono::Duration;
 
 use super::Fixture;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
-use avert::domain::{Alert, AlertStatus, AttemptId, Outcome, OutcomeId, Resolution, Timestamp, decide};
-use avert::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, Holder, Horizon};
+use avert::domain::{Alert, AlertStatus, AttemptId, CutOffs, Holder, Outcome, OutcomeId, Resolution, Timestamp, decide};
+use avert::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest};
 use chrono::Duration;
 use sha2::{Digest as _, Sha256};
 
@@ -360,7 +360,7 @@ async fn a_second_late_yes_ends_and_is_forgotten_in_its_time(fixture: Fixture) {
     }
     let later = noon() + Duration::days(2);
 
-    let forgotten = fixture.store.forget(Horizon { attempts: Some(later), ..Horizon::default() }, 10, later).await.unwrap();
+    let forgotten = fixture.store.prune(CutOffs { attempts: Some(later), ..CutOffs::default() }, 10, later).await.unwrap();
 
     assert_eq!(forgotten.attempts, 2, "the one that was committed and the second late one; the first waits for a person");
 }

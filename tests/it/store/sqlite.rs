@@ -4,13 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use avert::domain::{EndpointAuth, NewEndpoint, OutcomeId, Secret, decide};
-use avert::store::{Claim, Commit, CommitRequest, SqliteOptions, SqliteStore, Store as _, StoreError};
-use chrono::Duration;
+use avert::domain::{EndpointAuth, NewEndpoint, Secret};
+use avert::store::{SqliteOptions, SqliteStore, Store as _, StoreError, UpkeepStore as _};
 use rstest::rstest;
 
-use super::resolutions::claim;
-use super::{Fixture, PlainEvents, open, row};
+use super::Fixture;
+use super::ground::{PlainEvents, Sqlite, open};
 use crate::support::alerts::{noon, open_alert};
 
 fn options(directory: &Path) -> SqliteOptions {
@@ -30,20 +29,20 @@ fn files_of(directory: &Path) -> Vec<PathBuf> {
     fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect()
 }
 
-async fn over(store: Arc<SqliteStore>) -> Fixture {
-    Fixture::over(store, Box::new(())).await
+async fn over(directory: &Path) -> Fixture {
+    Fixture::start(Arc::new(Sqlite::at(directory))).await
 }
 
 #[tokio::test]
 async fn what_was_stored_is_there_when_the_directory_is_opened_again() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("deep/in/data");
-    let first = open(&path);
+    let first = over(&path).await;
     let alert = open_alert("P1");
-    over(Arc::clone(&first)).await.bring(std::slice::from_ref(&alert)).await;
-    first.close();
+    first.bring(std::slice::from_ref(&alert)).await;
+    drop(first);
 
-    let again = over(open(&path)).await;
+    let again = over(&path).await;
 
     assert_eq!(again.get(&alert).await, alert);
     assert_eq!(*again.store.changes().borrow(), 1);
@@ -167,7 +166,7 @@ fn a_wrong_or_missing_key_is_told_at_once_and_never_replaced() {
 #[tokio::test]
 async fn no_file_holds_a_credential_in_plain_text() {
     let directory = tempfile::tempdir().unwrap();
-    let fixture = over(open(directory.path())).await;
+    let fixture = over(directory.path()).await;
     let signing = Secret::for_signing();
     let endpoint = |auth| NewEndpoint { url: "https://a.example".to_owned(), auth, signing: Some(signing.clone()) };
     let basic = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("correct horse battery") };
@@ -184,98 +183,4 @@ async fn no_file_holds_a_credential_in_plain_text() {
     assert!(contains("https://a.example"), "the search itself works");
     assert!(!contains("horse battery") && !contains("staple stapler"));
     assert!(!contains(signing.reveal().trim_start_matches("whsec_")));
-}
-
-#[tokio::test]
-async fn the_work_of_a_dead_process_goes_on_at_once_and_that_of_a_living_one_is_left_alone() {
-    let directory = tempfile::tempdir().unwrap();
-    let first = open(directory.path());
-    let dying = over(Arc::clone(&first)).await;
-    let second = open(directory.path());
-    let living = over(Arc::clone(&second)).await;
-    let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
-    dying
-        .store
-        .add_endpoint(dying.organization, NewEndpoint { url: "https://a.example".to_owned(), auth, signing: None }, noon())
-        .await
-        .unwrap();
-    let alert = open_alert("P1");
-    dying.announce(&alert).await;
-    let request = claim(&dying, &alert);
-    let Claim::Claimed { generation, .. } = dying.store.claim_resolution(request.clone()).await.unwrap() else { panic!("not claimed") };
-    let lease = noon() + Duration::seconds(45);
-    let leased = dying.store.claim_due_deliveries(noon(), lease, 10, 10, &[]).await.unwrap();
-
-    let while_alive = (
-        living.store.claim_unsettled(noon(), lease, 10).await.unwrap().len(),
-        living.store.claim_due_deliveries(noon(), lease, 10, 10, &[]).await.unwrap().len(),
-    );
-    drop(dying);
-    drop(first);
-    let attempts = living.store.claim_unsettled(noon(), lease, 10).await.unwrap();
-    let deliveries = living.store.claim_due_deliveries(noon(), lease, 10, 10, &[]).await.unwrap();
-
-    assert_eq!((while_alive, leased.len()), ((0, 0), 1));
-    assert_eq!((attempts.len(), attempts[0].attempt), (1, request.attempt));
-    assert!(attempts[0].generation > generation);
-    assert_eq!((deliveries.len(), deliveries[0].event), (1, leased[0].event));
-    let commit = CommitRequest {
-        attempt: request.attempt,
-        generation: attempts[0].generation,
-        outcome: OutcomeId::generate(),
-        verdict: decide(&attempts[0].resolution),
-        now: noon(),
-    };
-    assert!(matches!(living.store.commit_resolution(commit).await.unwrap(), Commit::Committed(_)));
-}
-
-#[tokio::test]
-async fn a_lease_that_was_taken_from_a_dead_process_is_respected() {
-    let directory = tempfile::tempdir().unwrap();
-    let dying = over(open(directory.path())).await;
-    let living = over(open(directory.path())).await;
-    let third = over(open(directory.path())).await;
-    let alert = open_alert("P1");
-    dying.bring(std::slice::from_ref(&alert)).await;
-    dying.store.claim_resolution(claim(&dying, &alert)).await.unwrap();
-    drop(dying);
-    let lease = noon() + Duration::minutes(1);
-
-    let taken = living.store.claim_unsettled(noon(), lease, 10).await.unwrap();
-    let past_deadline = third.store.claim_unsettled(noon() + Duration::seconds(30), lease, 10).await.unwrap();
-    let past_lease = third.store.claim_unsettled(lease, lease + Duration::minutes(1), 10).await.unwrap();
-
-    assert_eq!((taken.len(), past_deadline.len(), past_lease.len()), (1, 0, 1));
-    assert_eq!(taken[0].deadline, noon(), "the call of a dead process is over");
-    assert_eq!(past_lease[0].deadline, lease, "a process that lives and let its lease run out may have called until then");
-}
-
-#[tokio::test]
-async fn another_processs_commit_is_noticed() {
-    let directory = tempfile::tempdir().unwrap();
-    let (writing, watching) = (over(open(directory.path())).await, over(open(directory.path())).await);
-    let mut changes = watching.store.changes();
-
-    let alert = open_alert("P1");
-    writing.store.ingest(writing.organization, vec![row(&alert, false)], noon()).await.unwrap();
-    let noticed = tokio::time::timeout(std::time::Duration::from_secs(10), changes.wait_for(|number| *number == 1)).await;
-
-    assert!(noticed.is_ok(), "not noticed");
-    assert_eq!(watching.get(&alert).await, alert);
-}
-
-#[tokio::test]
-async fn several_processes_write_and_all_of_it_is_there_and_counted() {
-    let directory = tempfile::tempdir().unwrap();
-    let fixtures = [over(open(directory.path())).await, over(open(directory.path())).await];
-
-    for round in 0..10 {
-        for (number, fixture) in fixtures.iter().enumerate() {
-            fixture.announce(&open_alert(&format!("P{round}-{number}"))).await;
-        }
-    }
-
-    for fixture in &fixtures {
-        assert_eq!(fixture.list(&avert::domain::AlertQuery::default()).await.1, 20);
-    }
 }

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
+use avert::domain::delivery::GAPS_SECONDS;
 use avert::domain::{Alert, AlertStatus, Deadline, DeliveryState, EndpointAuth, Outcome, OutcomeId, Secret};
 use avert::service::Webhooks;
-use avert::webhooks::retry::GAPS_SECONDS;
 use avert::webhooks::{DispatcherSettings, RunReport};
 use chrono::Duration;
 use tokio::sync::Semaphore;

@@ -64,7 +64,7 @@ impl House {
 
     /// Forgets what has served its time.
     pub async fn forget(&self) {
-        self.whole.forget_once().await.unwrap();
+        self.whole.prune_once().await.unwrap();
     }
 
     /// Takes in an alert that is new at this moment.

@@ -78,7 +78,7 @@ async fn a_lease_that_has_run_out_is_anybodys_and_its_late_result_changes_nothin
         answer: String::new(),
         sent: None,
         judged_at: noon(),
-        next: avert::store::NextStep::RetryAt(noon()),
+        next: avert::domain::NextStep::RetryAt(noon()),
     };
     slow.store.record_attempts(vec![late], noon() + Duration::seconds(47)).await.unwrap();
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use avert::domain::delivery::TryResult;
 use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, Secret};
 use avert::store::DueDelivery;
-use avert::webhooks::retry::TryResult;
 use avert::webhooks::{AddressPolicy, Sender, SenderSettings, Tried};
 
 use crate::support::alerts::noon;

@@ -2,17 +2,20 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    Alert, AlertId, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, Company, Delivery, Endpoint, EndpointId, IngestReport, InstanceId,
-    NewEndpoint, OrganizationId, Page, Provider,
+    Actor, Alert, AlertId, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, CutOffs, Delivery,
+    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestReport, InstanceId, NewEndpoint,
+    OrganizationId, Page, Provider, Pruned, UnsettledResolution,
 };
 use avert::store::{
-    Actor, AttemptEnd, AttemptRecord, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths, DueDelivery, Forgotten, Horizon,
-    IngestRow, KeyRecord, OperatorStore, OrganizationRecord, PullEnd, PullLease, PullState, SharedStore, SigningKeyRecord, Store,
-    StoreError, StoreResult, UnsettledAttempt,
+    AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths,
+    DueDelivery, EndpointStore, EndpointTarget, IngestRow, KeyRecord, NetworkStore, OrganizationRecord, OrganizationStore, OutboxStore,
+    PullEnd, PullLease, PullState, Redelivery, SentTest, Settled, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult,
+    UnsettledAttempt, UpkeepStore,
 };
 use tokio::sync::watch;
 
@@ -56,27 +59,74 @@ impl TroubledStore {
     }
 }
 
+#[async_trait]
+impl Store for TroubledStore {
+    fn instance(&self) -> InstanceId {
+        self.inner.instance()
+    }
+
+    fn changes(&self) -> watch::Receiver<u64> {
+        self.inner.changes()
+    }
+
+    fn signed(&self, by: Actor) -> SharedStore {
+        let inner = self.inner.signed(by);
+        Arc::new(Self { inner, script: Arc::clone(&self.script), stop: Arc::clone(&self.stop) })
+    }
+
+    async fn add_key(&self, record: KeyRecord) -> StoreResult<()> {
+        self.inner.add_key(record).await
+    }
+
+    async fn keys(&self, organization: OrganizationId) -> StoreResult<Vec<ApiKey>> {
+        self.inner.keys(organization).await
+    }
+
+    async fn key(&self, id: &str) -> StoreResult<Option<KeyRecord>> {
+        self.inner.key(id).await
+    }
+
+    async fn revoke_key(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiKey>> {
+        self.inner.revoke_key(organization, id, now).await
+    }
+
+    async fn touch_key(&self, id: &str, now: Timestamp) -> StoreResult<()> {
+        self.inner.touch_key(id, now).await
+    }
+
+    async fn add_client(&self, record: ClientRecord) -> StoreResult<()> {
+        self.inner.add_client(record).await
+    }
+
+    async fn clients(&self, organization: OrganizationId) -> StoreResult<Vec<ApiClient>> {
+        self.inner.clients(organization).await
+    }
+
+    async fn client(&self, id: &str) -> StoreResult<Option<ClientRecord>> {
+        self.inner.client(id).await
+    }
+
+    async fn revoke_client(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiClient>> {
+        self.inner.revoke_client(organization, id, now).await
+    }
+
+    async fn touch_client(&self, id: &str, now: Timestamp) -> StoreResult<()> {
+        self.inner.touch_client(id, now).await
+    }
+
+    async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>> {
+        self.inner.signing_key().await
+    }
+
+    async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
+        self.inner.keep_signing_key(record).await
+    }
+}
+
 macro_rules! with_troubles {
-    ($($method:ident($($argument:ident: $kind:ty),*) -> $result:ty;)+) => {
-        #[async_trait]
-        impl Store for TroubledStore {
-            fn instance(&self) -> InstanceId {
-                self.inner.instance()
-            }
-
-            fn changes(&self) -> watch::Receiver<u64> {
-                self.inner.changes()
-            }
-
-            fn signed(&self, by: Actor) -> SharedStore {
-                let inner = self.inner.signed(by);
-                Arc::new(Self { inner, script: Arc::clone(&self.script), stop: Arc::clone(&self.stop) })
-            }
-
-            fn operations(&self) -> &dyn OperatorStore {
-                self.inner.operations()
-            }
-
+    ($($subject:ident { $($method:ident($($argument:ident: $kind:ty),*) -> $result:ty;)+ })+) => {
+        $(#[async_trait]
+        impl $subject for TroubledStore {
             $(async fn $method(&self, $($argument: $kind),*) -> StoreResult<$result> {
                 self.before(stringify!($method))?;
                 self.stop.pass("before", stringify!($method)).await;
@@ -84,52 +134,70 @@ macro_rules! with_troubles {
                 self.stop.pass("after", stringify!($method)).await;
                 done
             })+
-        }
+        })+
     };
 }
 
 with_troubles! {
-    ping() -> ();
-    organizations() -> Vec<OrganizationRecord>;
-    add_organization(record: OrganizationRecord, now: Timestamp) -> ();
-    companies(organization: OrganizationId) -> Vec<Company>;
-    list_alerts(organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Page<Alert>;
-    get_alert(organization: OrganizationId, id: AlertId) -> Option<Alert>;
-    at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk>;
-    count_alerts(organization: OrganizationId) -> u64;
-    ingest(organization: OrganizationId, rows: Vec<IngestRow>, now: Timestamp) -> IngestReport;
-    expire_due(now: Timestamp, limit: u32) -> u64;
-    next_deadline() -> Option<Timestamp>;
-    claim_resolution(request: ClaimRequest) -> Claim;
-    commit_resolution(request: CommitRequest) -> Commit;
-    commit_late(request: CommitRequest) -> Commit;
-    end_attempt(attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Timestamp) -> bool;
-    claim_unsettled(now: Timestamp, lease_until: Timestamp, limit: u32) -> Vec<UnsettledAttempt>;
-    claim_due_deliveries(now: Timestamp, lease_until: Timestamp, limit: u32, per_endpoint: u32, skip: &[EndpointId]) -> Vec<DueDelivery>;
-    record_attempts(records: Vec<AttemptRecord>, now: Timestamp) -> ();
-    next_due_delivery() -> Option<Timestamp>;
-    deliveries_of(organization: OrganizationId, alert: AlertId) -> Vec<Delivery>;
-    add_endpoint(organization: OrganizationId, endpoint: NewEndpoint, now: Timestamp) -> Endpoint;
-    endpoints(organization: OrganizationId) -> Vec<Endpoint>;
-    add_key(record: KeyRecord) -> ();
-    keys(organization: OrganizationId) -> Vec<ApiKey>;
-    key(id: &str) -> Option<KeyRecord>;
-    revoke_key(organization: OrganizationId, id: &str, now: Timestamp) -> Option<ApiKey>;
-    forget(horizon: Horizon, limit: u32, now: Timestamp) -> Forgotten;
-    probe(now: Timestamp) -> ();
-    depths() -> Depths;
-    gateways() -> Vec<(Provider, String)>;
-    keep_gateways(known: Vec<(Provider, Option<String>)>) -> ();
-    claim_pull(source: &str, now: Timestamp, lease_until: Timestamp, longest: std::time::Duration) -> Option<PullLease>;
-    advance_pull(source: &str, generation: i64, cursor: Option<String>, now: Timestamp, lease_until: Timestamp) -> bool;
-    end_pull(source: &str, generation: i64, end: PullEnd) -> bool;
-    pull_state(source: &str) -> Option<PullState>;
-    touch_key(id: &str, now: Timestamp) -> ();
-    add_client(record: ClientRecord) -> ();
-    clients(organization: OrganizationId) -> Vec<ApiClient>;
-    client(id: &str) -> Option<ClientRecord>;
-    revoke_client(organization: OrganizationId, id: &str, now: Timestamp) -> Option<ApiClient>;
-    touch_client(id: &str, now: Timestamp) -> ();
-    signing_key() -> Option<SigningKeyRecord>;
-    keep_signing_key(record: SigningKeyRecord) -> SigningKeyRecord;
+    AlertStore {
+        list_alerts(organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Page<Alert>;
+        get_alert(organization: OrganizationId, id: AlertId) -> Option<Alert>;
+        count_alerts(organization: OrganizationId) -> u64;
+        counts(organization: OrganizationId) -> Vec<Count>;
+        at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk>;
+        ingest(organization: OrganizationId, rows: Vec<IngestRow>, now: Timestamp) -> IngestReport;
+        expire_due(now: Timestamp, limit: u32) -> u64;
+        next_deadline() -> Option<Timestamp>;
+    }
+    AttemptStore {
+        claim_resolution(request: ClaimRequest) -> Claim;
+        commit_resolution(request: CommitRequest) -> Commit;
+        commit_late(request: CommitRequest) -> Commit;
+        end_attempt(attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Timestamp) -> bool;
+        claim_unsettled(now: Timestamp, lease_until: Timestamp, limit: u32) -> Vec<UnsettledAttempt>;
+        unsettled(organization: OrganizationId) -> Vec<UnsettledResolution>;
+        settle_parked(organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> Settled;
+    }
+    AuditStore {
+        audit(organization: OrganizationId, before: Option<u64>, size: u32) -> Vec<AuditEntry>;
+        verify_audit() -> AuditState;
+    }
+    EndpointStore {
+        add_endpoint(organization: OrganizationId, endpoint: NewEndpoint, now: Timestamp) -> Endpoint;
+        endpoints(organization: OrganizationId) -> Vec<Endpoint>;
+        endpoint(organization: OrganizationId, id: EndpointId) -> Option<Endpoint>;
+        change_endpoint(organization: OrganizationId, id: EndpointId, change: EndpointChange, now: Timestamp) -> Option<Endpoint>;
+        remove_endpoint(organization: OrganizationId, id: EndpointId, now: Timestamp) -> bool;
+        target(organization: OrganizationId, id: EndpointId, now: Timestamp) -> Option<EndpointTarget>;
+    }
+    NetworkStore {
+        gateways() -> Vec<(Provider, String)>;
+        keep_gateways(known: Vec<(Provider, Option<String>)>) -> ();
+        claim_pull(source: &str, now: Timestamp, lease_until: Timestamp, longest: Duration) -> Option<PullLease>;
+        advance_pull(source: &str, generation: i64, cursor: Option<String>, now: Timestamp, lease_until: Timestamp) -> bool;
+        end_pull(source: &str, generation: i64, end: PullEnd) -> bool;
+        pull_state(source: &str) -> Option<PullState>;
+    }
+    OrganizationStore {
+        organizations() -> Vec<OrganizationRecord>;
+        add_organization(record: OrganizationRecord, now: Timestamp) -> ();
+        companies(organization: OrganizationId) -> Vec<Company>;
+    }
+    OutboxStore {
+        claim_due_deliveries(now: Timestamp, lease_until: Timestamp, limit: u32, per_endpoint: u32, skip: &[EndpointId]) -> Vec<DueDelivery>;
+        record_attempts(records: Vec<AttemptRecord>, now: Timestamp) -> ();
+        next_due_delivery() -> Option<Timestamp>;
+        record_test(organization: OrganizationId, endpoint: EndpointId, test: SentTest, now: Timestamp) -> Option<DeliveryLog>;
+        deliveries_of(organization: OrganizationId, alert: AlertId) -> Vec<Delivery>;
+        deliveries(organization: OrganizationId, filter: DeliveryFilter) -> DeliveryPage;
+        delivery(organization: OrganizationId, id: DeliveryId) -> Option<DeliveryLog>;
+        redeliver(organization: OrganizationId, id: DeliveryId, now: Timestamp) -> Redelivery;
+        redeliver_exhausted(organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> Option<u64>;
+    }
+    UpkeepStore {
+        ping() -> ();
+        probe(now: Timestamp) -> ();
+        depths() -> Depths;
+        prune(cut_offs: CutOffs, limit: u32, now: Timestamp) -> Pruned;
+    }
 }

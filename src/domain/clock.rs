@@ -1,58 +1,27 @@
-//! Whether the machine's clock can be trusted: a jump ahead must not make alerts lapse that have time left.
+//! Clock guard: whether the machine's date can be believed. A jump ahead must not make alerts expire that have time left.
 //!
 //! Two clocks are compared: the one that shows the date, which can be set, and one that only ever counts. Where the date has run ahead of the
-//! count by more than [`TOLERANCE`] since the last look, the engine goes on by the count, until the date has gone on evenly for [`CONFIRMED`].
+//! count by more than [`TOLERANCE`] since the last look, time goes on by the count, until the date has gone on evenly for [`CONFIRMED`].
 //! Then it was the truth: the machine slept, or its clock had been slow. A clock that is set back again within that time has done no harm.
 //! A jump while no avert runs cannot be noticed.
 
-use std::fmt;
-use std::sync::Arc;
+#![allow(missing_docs, reason = "many names explain themselves")]
+
 use std::time::Duration;
 
 use chrono::TimeDelta;
 
-use crate::domain::Timestamp;
+use super::time::Timestamp;
 
 /// So far the date may run ahead between two looks. The expiry loop looks twice a minute.
 const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
 
 /// So long a date that has jumped has to go on evenly before it is believed.
-const CONFIRMED: Duration = Duration::from_secs(600);
+pub const CONFIRMED: Duration = Duration::from_secs(600);
 
 /// And it has to be seen so often in that time, at looks that are this far apart.
 const LOOKS: u32 = 5;
 const APART: Duration = Duration::from_secs(20);
-
-/// A clock that only counts: the time since some moment. It is never set.
-#[derive(Clone)]
-pub struct CountingClock(Arc<dyn Fn() -> Duration + Send + Sync>);
-
-impl CountingClock {
-    /// A clock that tells what this tells.
-    pub fn new(count: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
-        Self(Arc::new(count))
-    }
-
-    /// The machine's. Where the system has one, it counts on while the machine sleeps.
-    pub fn of_the_machine() -> Self {
-        #[cfg(any(target_os = "linux", target_os = "android"))]
-        return Self::new(|| {
-            let count = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-            Duration::new(count.tv_sec.unsigned_abs(), u32::try_from(count.tv_nsec).unwrap_or_default())
-        });
-        #[cfg(not(any(target_os = "linux", target_os = "android")))]
-        {
-            let start = std::time::Instant::now();
-            Self::new(move || start.elapsed())
-        }
-    }
-}
-
-impl fmt::Debug for CountingClock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CountingClock")
-    }
-}
 
 /// A date that has jumped.
 #[derive(Debug, Clone, Copy)]
@@ -63,27 +32,45 @@ struct Jump {
     looks: u32,
 }
 
+/// What a look at the clocks shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// The present moment, as far as it can be believed.
+    pub now: Timestamp,
+    /// How far the date is ahead of that; nothing while it is believed.
+    pub ahead: TimeDelta,
+    pub change: Option<ClockChange>,
+}
+
+/// What has changed about the date since the look before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClockChange {
+    /// It has jumped ahead, and is not believed.
+    Jumped,
+    /// It is back where it should be.
+    Back,
+    /// It has gone on evenly since it jumped this far: it is believed.
+    Confirmed(TimeDelta),
+}
+
 /// What was seen of the two clocks.
 #[derive(Debug, Default)]
-pub(super) struct Trust {
+pub struct ClockGuard {
     /// The last moment at which both were believed.
     believed: Option<(Timestamp, Duration)>,
     jump: Option<Jump>,
 }
 
-impl Trust {
-    /// The present moment, as far as it can be believed.
-    pub(super) fn look(&mut self, date: Timestamp, counting: &CountingClock) -> Timestamp {
-        let count = (counting.0)();
-        let Some((believed, at)) = self.believed else { return self.believe(date, count) };
+impl ClockGuard {
+    /// Looks at the date and the count.
+    pub fn look(&mut self, date: Timestamp, count: Duration) -> Look {
+        let Some((believed, at)) = self.believed else { return self.believe(date, count, None) };
         let passed = TimeDelta::from_std(count.saturating_sub(at)).unwrap_or(TimeDelta::MAX);
-        let expected = believed.checked_add_signed(passed).unwrap_or(Timestamp::MAX_UTC);
-        let ahead = date - expected;
+        let now = believed.checked_add_signed(passed).unwrap_or(Timestamp::MAX_UTC);
+        let ahead = date - now;
         if ahead <= TOLERANCE {
-            if self.jump.is_some() {
-                tracing::warn!("the clock is back where it should be");
-            }
-            return self.believe(date, count);
+            let change = self.jump.map(|_| ClockChange::Back);
+            return self.believe(date, count, change);
         }
         let even = |jump: &Jump| (ahead - jump.ahead).abs() <= TOLERANCE;
         match &mut self.jump {
@@ -93,65 +80,52 @@ impl Trust {
                     jump.last_look = count;
                 }
                 if jump.looks >= LOOKS && count.saturating_sub(jump.since) >= CONFIRMED {
-                    tracing::warn!(seconds = ahead.num_seconds(), "the clock has gone on evenly since it jumped: it is believed");
-                    return self.believe(date, count);
+                    return self.believe(date, count, Some(ClockChange::Confirmed(ahead)));
                 }
+                Look { now, ahead, change: None }
             }
             _ => {
-                tracing::warn!(
-                    seconds = ahead.num_seconds(),
-                    "the clock has jumped ahead: alerts do not lapse by it until it has gone on evenly for {} minutes",
-                    CONFIRMED.as_secs() / 60
-                );
                 self.jump = Some(Jump { ahead, since: count, last_look: count, looks: 1 });
+                Look { now, ahead, change: Some(ClockChange::Jumped) }
             }
         }
-        metrics::gauge!("avert_clock_ahead_seconds").set(ahead.as_seconds_f64());
-        expected
     }
 
-    fn believe(&mut self, date: Timestamp, count: Duration) -> Timestamp {
-        if self.jump.take().is_some() || self.believed.is_none() {
-            metrics::gauge!("avert_clock_ahead_seconds").set(0.0);
-        }
+    fn believe(&mut self, date: Timestamp, count: Duration, change: Option<ClockChange>) -> Look {
+        self.jump = None;
         self.believed = Some((date, count));
-        date
+        Look { now: date, ahead: TimeDelta::zero(), change }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
     use super::*;
     use crate::domain::time::from_iso;
 
-    /// Both clocks, and what is trusted.
+    /// Both clocks, and what is believed.
     struct Clocks {
         date: Timestamp,
-        count: Arc<Mutex<Duration>>,
-        counting: CountingClock,
-        trust: Trust,
+        count: Duration,
+        guard: ClockGuard,
     }
 
     impl Clocks {
         fn new() -> Self {
-            let count = Arc::new(Mutex::new(Duration::from_secs(1_000)));
-            let told = Arc::clone(&count);
-            let counting = CountingClock::new(move || *told.lock().unwrap());
-            let mut clocks = Self { date: from_iso("2026-03-10T12:00:00Z").unwrap(), count, counting, trust: Trust::default() };
+            let date = from_iso("2026-03-10T12:00:00Z").unwrap();
+            let mut clocks = Self { date, count: Duration::from_secs(1_000), guard: ClockGuard::default() };
             clocks.look();
             clocks
         }
 
         fn look(&mut self) -> Timestamp {
-            self.trust.look(self.date, &self.counting)
+            self.guard.look(self.date, self.count).now
         }
 
         /// Time goes by, for both; one look at its end.
         fn pass(&mut self, seconds: u32) -> Timestamp {
             self.date += TimeDelta::seconds(seconds.into());
-            *self.count.lock().unwrap() += Duration::from_secs(seconds.into());
+            self.count += Duration::from_secs(seconds.into());
             self.look()
         }
 

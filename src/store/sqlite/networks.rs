@@ -1,33 +1,103 @@
-//! How far alerts were pulled from where, and which process does it.
+//! The alert networks: which have a gateway, how far alerts were pulled from where, and which process does it.
+//!
+//! An engine that has a gateway writes it down, so that one without it does not answer in its place.
 
-use chrono::Duration;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
 use rusqlite::{Connection, params};
 use uuid::Uuid;
 
-use super::examine::Finding;
+use super::finding::Finding;
+use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{micros, moment};
-use super::writer::Unit;
-use crate::domain::InstanceId;
+use super::writer::{Kind, Unit};
 use crate::domain::time::{Timestamp, to_iso};
-use crate::store::{PullEnd, PullLease, PullState, StoreResult};
+use crate::domain::{InstanceId, Provider, lease};
+use crate::store::{NetworkStore, PullEnd, PullLease, PullState, StoreResult};
+
+#[async_trait]
+impl NetworkStore for SqliteStore {
+    async fn gateways(&self) -> StoreResult<Vec<(Provider, String)>> {
+        self.read(|reader| gateways(&reader.conn)).await
+    }
+
+    async fn keep_gateways(&self, known: Vec<(Provider, Option<String>)>) -> StoreResult<()> {
+        self.write(Kind::Visible, move |unit, _| keep_gateways(unit, &known)).await
+    }
+
+    async fn claim_pull(&self, source: &str, now: Timestamp, lease_until: Timestamp, longest: Duration) -> StoreResult<Option<PullLease>> {
+        let source = source.to_owned();
+        let longest = TimeDelta::from_std(longest).unwrap_or(TimeDelta::MAX);
+        self.write(Kind::Quiet, move |unit, _| claim(unit, &source, now, lease_until, longest)).await
+    }
+
+    async fn advance_pull(
+        &self,
+        source: &str,
+        generation: i64,
+        cursor: Option<String>,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> StoreResult<bool> {
+        let source = source.to_owned();
+        self.write(Kind::Quiet, move |unit, _| advance(unit, &source, generation, cursor.as_deref(), now, lease_until)).await
+    }
+
+    async fn end_pull(&self, source: &str, generation: i64, end: PullEnd) -> StoreResult<bool> {
+        let source = source.to_owned();
+        self.write(Kind::Quiet, move |unit, _| self::end(unit, &source, generation, &end)).await
+    }
+
+    async fn pull_state(&self, source: &str) -> StoreResult<Option<PullState>> {
+        let source = source.to_owned();
+        self.read(move |reader| state(reader, &source)).await
+    }
+}
+
+/// What the rows of `fact` are called by.
+const PREFIX: &str = "gateway ";
+
+/// The networks that have a gateway, with its address.
+pub(super) fn gateways(conn: &Connection) -> StoreResult<Vec<(Provider, String)>> {
+    let mut statement =
+        conn.prepare_cached("SELECT substr(name, length(?1) + 1), CAST(value AS TEXT) FROM fact WHERE substr(name, 1, length(?1)) = ?1")?;
+    let known = statement.query_map([PREFIX], |row| Ok((Provider::parse(&row.get::<_, String>(0)?), row.get(1)?)))?;
+    Ok(known.collect::<Result<_, _>>()?)
+}
+
+/// Keeps the address of a network's gateway, or removes it where there is none.
+fn keep_gateways(unit: &Unit<'_>, known: &[(Provider, Option<String>)]) -> StoreResult<()> {
+    for (network, url) in known {
+        let name = format!("{PREFIX}{network}");
+        match url {
+            Some(url) => unit
+                .conn
+                .prepare_cached("INSERT INTO fact (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value")?
+                .execute(params![name, url.as_bytes()])?,
+            None => unit.conn.prepare_cached("DELETE FROM fact WHERE name = ?1")?.execute([name])?,
+        };
+    }
+    Ok(())
+}
 
 /// Who has a source, until when, and when it is due.
 type Held = (i64, Option<[u8; 16]>, Option<i64>, i64);
 
 /// Leases a source that is due.
-pub(super) fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp, longest: i64) -> StoreResult<Option<PullLease>> {
-    let (conn, now) = (unit.conn, micros(now));
-    conn.prepare_cached("INSERT INTO pull (source, next_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?.execute(params![source, now])?;
+fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp, longest: TimeDelta) -> StoreResult<Option<PullLease>> {
+    let conn = unit.conn;
+    conn.prepare_cached("INSERT INTO pull (source, next_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
+        .execute(params![source, micros(now)])?;
     let held: Held = conn
         .prepare_cached("SELECT generation, instance, lease_until, next_at FROM pull WHERE source = ?1")?
         .query_row([source], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     let (generation, instance, leased_until, next_at) = held;
     let dead = instance.is_some_and(|id| unit.shared.instances.is_dead(InstanceId(Uuid::from_bytes(id))));
-    let leased = leased_until.is_some_and(|until| until > now) && !dead;
-    // A clock that was set back must not hold it up for longer than any pause is.
-    let waits = next_at > now && next_at - now <= longest;
-    if leased || waits {
+    let leased_until = leased_until.map(moment).transpose()?;
+    if lease::is_held(leased_until, dead, now) || lease::waits(moment(next_at)?, longest, now) {
         return Ok(None);
     }
     conn.prepare_cached("UPDATE pull SET generation = ?2, instance = ?3, lease_until = ?4 WHERE source = ?1")?.execute(params![
@@ -43,7 +113,7 @@ pub(super) fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: 
 }
 
 /// Goes on to the next page; `false` where the lease is somebody else's by now.
-pub(super) fn advance(
+fn advance(
     unit: &Unit<'_>,
     source: &str,
     generation: i64,
@@ -62,7 +132,7 @@ pub(super) fn advance(
 }
 
 /// Ends the lease; `false` where it is somebody else's by now.
-pub(super) fn end(unit: &Unit<'_>, source: &str, generation: i64, end: &PullEnd) -> StoreResult<bool> {
+fn end(unit: &Unit<'_>, source: &str, generation: i64, end: &PullEnd) -> StoreResult<bool> {
     let changed = unit
         .conn
         .prepare_cached(
@@ -75,7 +145,7 @@ pub(super) fn end(unit: &Unit<'_>, source: &str, generation: i64, end: &PullEnd)
 }
 
 /// How a source is; `None` where it was never pulled from.
-pub(super) fn state(reader: &Reader, source: &str) -> StoreResult<Option<PullState>> {
+fn state(reader: &Reader, source: &str) -> StoreResult<Option<PullState>> {
     let mut statement = reader.conn.prepare_cached("SELECT cursor, pulled_at, next_at, failures, failure FROM pull WHERE source = ?1")?;
     let mut rows = statement.query([source])?;
     let Some(row) = rows.next()? else { return Ok(None) };
@@ -89,13 +159,13 @@ pub(super) fn state(reader: &Reader, source: &str) -> StoreResult<Option<PullSta
 }
 
 /// Sources that nobody has pulled from for so long are not set up any more.
-const FORGOTTEN: Duration = Duration::days(2);
+const ABANDONED: TimeDelta = TimeDelta::days(2);
 
 /// How pulling stands, for the doctor.
 pub(super) fn examine(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
     const CHECK: &str = "pulled alerts";
     let mut statement = conn.prepare("SELECT source, pulled_at, failures, failure FROM pull WHERE next_at > ?1 ORDER BY source")?;
-    let mut rows = statement.query([micros(now - FORGOTTEN)])?;
+    let mut rows = statement.query([micros(now - ABANDONED)])?;
     let (mut told, mut failing) = (Vec::new(), false);
     while let Some(row) = rows.next()? {
         let (source, pulled_at, failures, failure): (String, Option<i64>, u32, String) =

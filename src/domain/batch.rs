@@ -1,0 +1,13 @@
+//! Batch sizes: how much is done at once, one constant for each meaning.
+
+#![allow(missing_docs, reason = "many names explain themselves")]
+
+/// Most rows that a background loop changes in one commit (expiry, pruning), so that others get their turn in between.
+pub const AT_ONCE: u32 = 500;
+
+/// Most resolution attempts that a reconciler takes over at once, and how many of them are asked about at the same time.
+pub const TAKEOVER: u32 = 32;
+pub const TAKEOVER_IN_FLIGHT: usize = 8;
+
+/// Most results of delivery attempts in one commit.
+pub const RECORDS: usize = 128;

@@ -1,0 +1,299 @@
+//! Webhook deliveries: the retry schedule, their order, what an attempt makes of a delivery and its endpoint, and redelivery.
+
+#![allow(missing_docs, reason = "many names explain themselves")]
+
+use chrono::TimeDelta;
+use rand::{Rng, RngExt};
+
+use super::DeliveryState;
+use super::time::{Timestamp, to_iso};
+
+/// Seconds to wait after the first, second, ... failed try: 5 s, 30 s, 2 min, 10 min, 30 min, 1, 2, 4, 8, 12, 20 and 24 h.
+/// When the last gap's try fails as well, the delivery is exhausted.
+pub const GAPS_SECONDS: [i64; 12] = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 72_000, 86_400];
+
+/// How much a gap may be shorter or longer, in thousandths: 20 %.
+const JITTER_MILLE: i64 = 200;
+
+/// The longest wait that a receiver can ask for.
+pub const MAX_RETRY_AFTER: TimeDelta = TimeDelta::hours(24);
+
+/// `alert.resolved` waits so long at most for the `alert.created` of its alert and endpoint (decisions, Webhooks).
+const ORDER_WAIT: TimeDelta = TimeDelta::minutes(2);
+
+/// Longest part of an answer that is kept, in bytes.
+pub const MAX_ANSWER_BYTES: usize = 16 * 1024;
+
+/// An endpoint that fails for so long without one success gets nothing more.
+pub const DISABLE_AFTER: TimeDelta = TimeDelta::hours(120);
+
+/// The longest time between two failed tries that counts as failing; it is longer than any gap of the schedule. What nobody tried (avert
+/// was not running, the machine slept, nothing happened) is held against no endpoint.
+const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(30);
+
+/// Why an endpoint is disabled that an operator has disabled.
+pub const BY_OPERATOR: &str = "disabled by an operator";
+
+/// Why an endpoint is disabled that was removed.
+pub const REMOVED: &str = "removed";
+
+/// What a try came to, as far as what follows depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TryResult {
+    /// The receiver answered.
+    Answered {
+        status: u16,
+        /// How long it asked us to wait.
+        retry_after: Option<TimeDelta>,
+    },
+    /// No answer came.
+    Failed,
+}
+
+/// What follows a try.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NextStep {
+    /// The receiver took it.
+    Delivered,
+    /// Try again then.
+    RetryAt(Timestamp),
+    /// No more tries.
+    Exhausted,
+    /// No more tries, and nothing more to this endpoint, for this reason.
+    DisableEndpoint(String),
+}
+
+/// What follows try number `attempt` (1-based): 2xx is delivered, 410 disables the endpoint, everything else (redirects too) is tried
+/// again after the next gap, or later where the receiver asked for it, until the schedule is through.
+pub fn next_step(result: TryResult, attempt: u32, now: Timestamp, rng: &mut (impl Rng + ?Sized)) -> NextStep {
+    let asked = match result {
+        TryResult::Answered { status: 200..=299, .. } => return NextStep::Delivered,
+        TryResult::Answered { status: 410, .. } => {
+            return NextStep::DisableEndpoint("the receiver answered 410 Gone: it wants nothing more".to_owned());
+        }
+        TryResult::Answered { retry_after, .. } => retry_after,
+        TryResult::Failed => None,
+    };
+    let index = usize::try_from(attempt.max(1) - 1).unwrap_or(usize::MAX);
+    let Some(seconds) = GAPS_SECONDS.get(index) else {
+        return NextStep::Exhausted;
+    };
+    let gap = TimeDelta::milliseconds(seconds * rng.random_range(1_000 - JITTER_MILLE..=1_000 + JITTER_MILLE));
+    let wait = asked.map_or(gap, |asked| gap.max(asked.min(MAX_RETRY_AFTER)));
+    // At the end of time there is no later moment.
+    now.checked_add_signed(wait).map_or(NextStep::Exhausted, NextStep::RetryAt)
+}
+
+/// When a pending delivery can be sent that is due at `due` and whose event was recorded at `recorded`. One that tells of a resolution
+/// lets the creation of the same alert go first, where that is still on its way to the same endpoint; but not for ever.
+pub fn sendable_at(due: Timestamp, recorded: Timestamp, creation_waits: bool) -> Timestamp {
+    if creation_waits { due.max(recorded.checked_add_signed(ORDER_WAIT).unwrap_or(Timestamp::MAX_UTC)) } else { due }
+}
+
+/// What a delivery becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeliveryEnd {
+    pub state: DeliveryState,
+    /// When it is due next; `None`: that stays.
+    pub due: Option<Timestamp>,
+    pub delivered_at: Option<Timestamp>,
+    pub given_up_at: Option<Timestamp>,
+}
+
+impl DeliveryEnd {
+    /// In this state since this moment.
+    fn new(state: DeliveryState, now: Timestamp) -> Self {
+        let given_up = matches!(state, DeliveryState::Exhausted | DeliveryState::Cancelled);
+        let delivered = state == DeliveryState::Delivered;
+        Self { state, due: None, delivered_at: delivered.then_some(now), given_up_at: given_up.then_some(now) }
+    }
+
+    /// What it becomes after a try that this follows.
+    pub fn after(next: &NextStep, endpoint_disabled: bool, now: Timestamp) -> Self {
+        match next {
+            NextStep::Delivered => Self::new(DeliveryState::Delivered, now),
+            NextStep::RetryAt(due) => Self { due: Some(*due), ..Self::waiting(endpoint_disabled, now) },
+            NextStep::Exhausted => Self::new(DeliveryState::Exhausted, now),
+            NextStep::DisableEndpoint(_) => Self::new(DeliveryState::Cancelled, now),
+        }
+    }
+
+    /// What one becomes that is to wait: nothing waits for an endpoint that is disabled.
+    pub fn waiting(endpoint_disabled: bool, now: Timestamp) -> Self {
+        Self::new(if endpoint_disabled { DeliveryState::Cancelled } else { DeliveryState::Pending }, now)
+    }
+}
+
+/// Since when an endpoint has been failing, and when its last try failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failing {
+    pub since: Timestamp,
+    pub last: Timestamp,
+}
+
+impl Failing {
+    /// An endpoint that has failed now, and before as is told.
+    pub fn again(before: Option<Self>, now: Timestamp) -> Self {
+        let since = match before {
+            Some(Self { since, last }) if now - last <= LONGEST_PAUSE => since.min(now),
+            _ => now,
+        };
+        Self { since, last: now }
+    }
+
+    /// Why the endpoint is to be disabled, where it has failed for too long.
+    pub fn disables(&self) -> Option<String> {
+        let too_long = self.last - self.since >= DISABLE_AFTER;
+        too_long.then(|| format!("no success for {} h: every try since {} failed", DISABLE_AFTER.num_hours(), to_iso(self.since)))
+    }
+}
+
+/// What sending a delivery again does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RedeliveryRule {
+    /// It is due now, whatever became of it, with all its gaps before it.
+    Due,
+    /// It is being tried right now: it stays as it is.
+    Leave,
+    /// Its endpoint is disabled: it would go nowhere.
+    Refuse,
+}
+
+impl RedeliveryRule {
+    /// For a delivery in this state.
+    pub fn of(state: DeliveryState, endpoint_disabled: bool) -> Self {
+        match state {
+            _ if endpoint_disabled => Self::Refuse,
+            DeliveryState::Leased => Self::Leave,
+            _ => Self::Due,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    fn noon() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn step(result: TryResult, attempt: u32) -> NextStep {
+        next_step(result, attempt, noon(), &mut StdRng::seed_from_u64(1))
+    }
+
+    fn answered(status: u16) -> TryResult {
+        TryResult::Answered { status, retry_after: None }
+    }
+
+    #[test]
+    fn only_a_2xx_is_a_delivery() {
+        for status in 100..=999 {
+            assert_eq!(step(answered(status), 1) == NextStep::Delivered, (200..300).contains(&status), "{status}");
+        }
+    }
+
+    #[test]
+    fn gone_disables_the_endpoint_even_at_the_last_try() {
+        assert!(matches!(step(answered(410), 1), NextStep::DisableEndpoint(_)));
+        assert!(matches!(step(answered(410), 13), NextStep::DisableEndpoint(_)));
+    }
+
+    #[test]
+    fn after_thirteen_tries_the_delivery_is_exhausted() {
+        for attempt in 1..=12 {
+            assert!(matches!(step(TryResult::Failed, attempt), NextStep::RetryAt(_)), "{attempt}");
+        }
+        assert_eq!(step(TryResult::Failed, 13), NextStep::Exhausted);
+        assert_eq!(step(answered(500), u32::MAX), NextStep::Exhausted);
+        assert_eq!(step(answered(204), 14), NextStep::Delivered);
+    }
+
+    #[test]
+    fn retry_after_makes_the_wait_longer_but_never_shorter_and_never_more_than_a_day() {
+        let asking = |wait| TryResult::Answered { status: 503, retry_after: Some(wait) };
+        assert_eq!(step(asking(TimeDelta::minutes(7)), 1), NextStep::RetryAt(noon() + TimeDelta::minutes(7)));
+        assert_eq!(step(asking(TimeDelta::days(30)), 1), NextStep::RetryAt(noon() + TimeDelta::hours(24)));
+        let NextStep::RetryAt(at) = step(asking(TimeDelta::seconds(1)), 6) else { panic!("a retry") };
+        assert!(at >= noon() + TimeDelta::minutes(48));
+    }
+
+    /// Fails at these hours; since which of them it is failing.
+    fn failing(hours: &[i64]) -> i64 {
+        let mut state = None;
+        for hour in hours {
+            state = Some(Failing::again(state, noon() + TimeDelta::hours(*hour)));
+        }
+        state.map_or(0, |failing| (failing.since - noon()).num_hours())
+    }
+
+    #[test]
+    fn an_endpoint_fails_since_its_first_failure_unless_nobody_tried_it_for_long() {
+        assert_eq!(failing(&[1, 2, 30, 58, 88]), 1);
+        assert_eq!(failing(&[1, 2, 33, 34]), 33);
+        assert_eq!(failing(&[5, 3]), 3, "a clock that was set back");
+    }
+
+    #[test]
+    fn an_endpoint_is_disabled_after_five_days_of_failures_and_not_before() {
+        let failing = |last| Failing { since: noon(), last: noon() + last };
+
+        assert_eq!(failing(DISABLE_AFTER - TimeDelta::microseconds(1)).disables(), None);
+        assert_eq!(
+            failing(DISABLE_AFTER).disables().as_deref(),
+            Some("no success for 120 h: every try since 2026-03-10T12:00:00.000Z failed")
+        );
+    }
+
+    #[test]
+    fn a_resolution_lets_the_creation_go_first_for_two_minutes_at_most() {
+        let (early, late) = (noon() + TimeDelta::seconds(5), noon() + TimeDelta::minutes(10));
+
+        assert_eq!(sendable_at(early, noon(), false), early);
+        assert_eq!(sendable_at(early, noon(), true), noon() + TimeDelta::minutes(2));
+        assert_eq!(sendable_at(late, noon(), true), late);
+    }
+
+    #[test]
+    fn what_a_try_makes_of_a_delivery_says_when_it_ended() {
+        let end = |state, due, delivered_at, given_up_at| DeliveryEnd { state, due, delivered_at, given_up_at };
+        let (now, later) = (Some(noon()), noon() + TimeDelta::minutes(1));
+        let gone = NextStep::DisableEndpoint("gone".to_owned());
+
+        for (next, disabled, expected) in [
+            (NextStep::Delivered, true, end(DeliveryState::Delivered, None, now, None)),
+            (NextStep::RetryAt(later), false, end(DeliveryState::Pending, Some(later), None, None)),
+            (NextStep::RetryAt(later), true, end(DeliveryState::Cancelled, Some(later), None, now)),
+            (NextStep::Exhausted, false, end(DeliveryState::Exhausted, None, None, now)),
+            (gone, false, end(DeliveryState::Cancelled, None, None, now)),
+        ] {
+            assert_eq!(DeliveryEnd::after(&next, disabled, noon()), expected, "{next:?}");
+        }
+    }
+
+    #[test]
+    fn a_delivery_is_sent_again_unless_it_is_being_tried_or_would_go_nowhere() {
+        for state in DeliveryState::ALL {
+            let rule = if state == DeliveryState::Leased { RedeliveryRule::Leave } else { RedeliveryRule::Due };
+            assert_eq!(RedeliveryRule::of(state, false), rule);
+            assert_eq!(RedeliveryRule::of(state, true), RedeliveryRule::Refuse);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn each_gap_is_within_a_fifth_of_its_length(seed in any::<u64>(), attempt in 1u32..=12) {
+            let seconds = GAPS_SECONDS[attempt as usize - 1];
+            let NextStep::RetryAt(at) = next_step(TryResult::Failed, attempt, noon(), &mut StdRng::seed_from_u64(seed)) else {
+                return Err(TestCaseError::fail("not a retry"));
+            };
+            let wait = (at - noon()).num_milliseconds();
+            prop_assert!((seconds * 800..=seconds * 1_200).contains(&wait), "{} ms", wait);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Expiry: what becomes of an alert that nobody answered until its deadline.
+
+use super::time::Timestamp;
+use super::{Alert, AlertStatus};
+
+/// Expires an alert: its status is EXPIRED since its deadline, whenever that was noticed.
+pub fn expire(alert: &mut Alert, now: Timestamp) {
+    alert.status = AlertStatus::Expired;
+    alert.expired_at = alert.deadline.moment();
+    alert.updated_at = Some(now);
+}

@@ -1,0 +1,129 @@
+//! Retention: how long things are kept, the cut-offs before which they are pruned, and how many go at once.
+
+use chrono::{TimeDelta, TimeZone as _, Utc};
+
+use super::attempt::KEY_MEMORY;
+use super::time::Timestamp;
+
+/// So many times as many entries of the audit log go at once as of other things: each pruning leaves an entry in it, so that few large
+/// ones are better.
+pub const AUDIT_AT_ONCE: u32 = 10;
+
+/// Retention: how long things are kept; nothing where they are kept for ever. Alerts, outcomes, attempts that have not ended, and
+/// deliveries that can still be tried are never pruned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// The log of tries of a delivery that arrived, from each try on.
+    pub tries: Option<TimeDelta>,
+    /// A delivery that arrived, and its event once every delivery of it is pruned; from its arrival on.
+    pub deliveries: Option<TimeDelta>,
+    /// A delivery that was given up (exhausted, or cancelled with its endpoint), with its event and its tries; from that moment on.
+    pub given_up: Option<TimeDelta>,
+    /// An attempt to resolve, from its end on; a day at least.
+    pub attempts: Option<TimeDelta>,
+    /// An entry of the audit log, to the end of the UTC day.
+    pub audit: Option<TimeDelta>,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        let days = |days| Some(TimeDelta::days(days));
+        Self { tries: days(30), deliveries: days(90), given_up: days(365), attempts: days(365), audit: days(2_557) }
+    }
+}
+
+impl Retention {
+    /// The cut-offs at this moment.
+    pub fn cut_offs(self, now: Timestamp) -> CutOffs {
+        let before = |kept: Option<TimeDelta>| kept.and_then(|kept| now.checked_sub_signed(kept));
+        CutOffs {
+            tries: before(self.tries),
+            deliveries: before(self.deliveries),
+            given_up: before(self.given_up),
+            // Idempotency-Keys are remembered by them.
+            attempts: before(self.attempts.map(|kept| kept.max(KEY_MEMORY))),
+            // Whole days: each pruning leaves an entry, and one a day is enough.
+            audit: before(self.audit).and_then(|moment| moment.date_naive().and_hms_opt(0, 0, 0)).map(|day| Utc.from_utc_datetime(&day)),
+        }
+    }
+}
+
+/// Cut-offs: before when things may be pruned; nothing where they are kept for ever.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CutOffs {
+    /// Tries, by their start, of deliveries that arrived.
+    pub tries: Option<Timestamp>,
+    /// Deliveries, by their arrival.
+    pub deliveries: Option<Timestamp>,
+    /// Deliveries that were given up, by that moment.
+    pub given_up: Option<Timestamp>,
+    /// Attempts to resolve that have ended, by their end.
+    pub attempts: Option<Timestamp>,
+    /// Entries of the audit log.
+    pub audit: Option<Timestamp>,
+}
+
+/// How much was pruned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Deliveries that had arrived or were given up.
+    pub deliveries: u64,
+    /// Events that have no delivery any more.
+    pub events: u64,
+    /// Entries of the log of tries.
+    pub tries: u64,
+    /// Attempts to resolve that have ended.
+    pub attempts: u64,
+    /// Entries of the audit log.
+    pub audit: u64,
+}
+
+impl Pruned {
+    /// Adds what else was pruned.
+    pub fn add(&mut self, other: Self) {
+        self.deliveries += other.deliveries;
+        self.events += other.events;
+        self.tries += other.tries;
+        self.attempts += other.attempts;
+        self.audit += other.audit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    fn noon() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    #[test]
+    fn what_is_kept_for_ever_has_no_cut_off_and_the_rest_one_of_its_own() {
+        let days = TimeDelta::days;
+        let retention = Retention { tries: None, deliveries: Some(days(1)), given_up: Some(days(2)), attempts: Some(days(3)), audit: None };
+
+        let expected = CutOffs {
+            tries: None,
+            deliveries: Some(noon() - days(1)),
+            given_up: Some(noon() - days(2)),
+            attempts: Some(noon() - days(3)),
+            audit: None,
+        };
+        assert_eq!(retention.cut_offs(noon()), expected);
+    }
+
+    #[test]
+    fn an_attempt_is_kept_as_long_as_its_idempotency_key_is_remembered() {
+        let retention = Retention { attempts: Some(TimeDelta::zero()), ..Retention::default() };
+
+        assert_eq!(retention.cut_offs(noon()).attempts, Some(noon() - TimeDelta::hours(24)));
+    }
+
+    #[test]
+    fn the_audit_log_is_cut_off_at_the_beginning_of_a_day() {
+        let retention = Retention { audit: Some(TimeDelta::days(30)), ..Retention::default() };
+
+        assert_eq!(retention.cut_offs(noon()).audit, from_iso("2026-02-08T00:00:00Z"));
+    }
+}

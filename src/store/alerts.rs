@@ -1,0 +1,57 @@
+//! Alerts: lists, single ones, statistics, intake and expiry.
+
+use async_trait::async_trait;
+
+use super::error::StoreResult;
+use crate::domain::time::Timestamp;
+use crate::domain::{Alert, AlertId, AlertQuery, AtRisk, Count, IngestReport, OrganizationId, Page};
+
+/// A complete alert to store, or to compare with what is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IngestRow {
+    /// The line or position in its source, for reports; 1-based.
+    pub line: u64,
+    /// The alert as it is stored if it is new: every id and time filled in, `deadline` is `At`.
+    pub alert: Alert,
+    /// Whether `alert.id` is the identity (it was given), or provider and provider id are.
+    pub by_id: bool,
+    /// Whether `alert.alert_time` was given, so that a known alert takes it over.
+    pub alert_time_given: bool,
+    /// Whether `alert.transaction_time` was given.
+    pub transaction_time_given: bool,
+    /// Whether `alert.company_id` was given.
+    pub company_given: bool,
+    /// Whether `alert.enrollment_id` was given.
+    pub enrollment_given: bool,
+    /// Whether `alert.created` is recorded if the alert is new.
+    pub event: bool,
+}
+
+/// Units of work on alerts.
+#[async_trait]
+pub trait AlertStore: Send + Sync {
+    /// One page of alerts with the exact total (decisions, List).
+    async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>>;
+
+    /// One alert.
+    async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<Alert>>;
+
+    /// How many alerts the organization has.
+    async fn count_alerts(&self, organization: OrganizationId) -> StoreResult<u64>;
+
+    /// How many alerts there are of each kind on each day, earliest day first.
+    async fn counts(&self, organization: OrganizationId) -> StoreResult<Vec<Count>>;
+
+    /// Open alerts without an outcome whose deadline is at or before `until` and after `now`, by currency, most alerts first.
+    async fn at_risk(&self, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>>;
+
+    /// Takes alerts in, all in one transaction: new ones stored, known ones updated where provider data differ, events and deliveries with
+    /// them (decisions, Bringing alerts in). A field that the row leaves empty keeps its stored value.
+    async fn ingest(&self, organization: OrganizationId, rows: Vec<IngestRow>, now: Timestamp) -> StoreResult<IngestReport>;
+
+    /// Moves OPEN alerts past their deadline, without outcome and without a running resolution, to EXPIRED, at most `limit`. Returns how many.
+    async fn expire_due(&self, now: Timestamp, limit: u32) -> StoreResult<u64>;
+
+    /// The earliest deadline that [`AlertStore::expire_due`] waits for.
+    async fn next_deadline(&self) -> StoreResult<Option<Timestamp>>;
+}

@@ -1,0 +1,48 @@
+//! Webhook endpoints.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::error::StoreResult;
+use crate::domain::time::Timestamp;
+use crate::domain::{Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret};
+
+/// Where and how to send to an endpoint.
+#[derive(Debug, Clone)]
+pub struct EndpointTarget {
+    /// The address.
+    pub url: String,
+    /// The credential.
+    pub auth: EndpointAuth,
+    /// The secrets to sign with, newest first.
+    pub signing: Arc<[Secret]>,
+}
+
+/// Units of work on webhook endpoints. Credentials are stored encrypted.
+#[async_trait]
+pub trait EndpointStore: Send + Sync {
+    /// Adds an endpoint.
+    async fn add_endpoint(&self, organization: OrganizationId, endpoint: NewEndpoint, now: Timestamp) -> StoreResult<Endpoint>;
+
+    /// The endpoints of an organization, oldest first.
+    async fn endpoints(&self, organization: OrganizationId) -> StoreResult<Vec<Endpoint>>;
+
+    /// One endpoint; removed ones are not found.
+    async fn endpoint(&self, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<Endpoint>>;
+
+    /// Changes an endpoint; `None` when there is none such. Disabling cancels what waits for it.
+    async fn change_endpoint(
+        &self,
+        organization: OrganizationId,
+        id: EndpointId,
+        change: EndpointChange,
+        now: Timestamp,
+    ) -> StoreResult<Option<Endpoint>>;
+
+    /// Removes an endpoint with its credential; its deliveries stay to be read. `false` when there is none such.
+    async fn remove_endpoint(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool>;
+
+    /// Where and how to send to an endpoint, disabled or not; `None` when there is none such.
+    async fn target(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<Option<EndpointTarget>>;
+}

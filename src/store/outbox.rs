@@ -1,0 +1,131 @@
+//! The outbox: events with their deliveries, leases for whoever sends them, and the log of delivery attempts.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::Duration;
+
+use super::error::StoreResult;
+use crate::domain::time::Timestamp;
+use crate::domain::{
+    AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointAuth, EndpointId, EventId, NextStep, OrganizationId,
+    Secret, SentRequest,
+};
+
+/// A delivery that is ours until its lease ends.
+#[derive(Debug, Clone)]
+pub struct DueDelivery {
+    /// The delivery.
+    pub delivery: DeliveryId,
+    /// Its fence, to be given back with the record.
+    pub generation: i64,
+    /// The event: `webhook-id`.
+    pub event: EventId,
+    /// The body, byte for byte.
+    pub body: Arc<str>,
+    /// Which try this is; 1-based.
+    pub attempt: u32,
+    /// Where to.
+    pub endpoint: EndpointId,
+    /// The address.
+    pub url: String,
+    /// The credential.
+    pub auth: EndpointAuth,
+    /// The secrets to sign with, newest first; none where the endpoint gets no signatures.
+    pub signing: Arc<[Secret]>,
+}
+
+/// What a try came to, and what follows.
+#[derive(Debug, Clone)]
+pub struct AttemptRecord {
+    /// The delivery.
+    pub delivery: DeliveryId,
+    /// Its fence.
+    pub generation: i64,
+    /// When the try began.
+    pub started_at: Timestamp,
+    /// How long it took.
+    pub duration: Duration,
+    /// The answer's status, if one came.
+    pub status: Option<u16>,
+    /// Why no answer came, in words.
+    pub error: Option<String>,
+    /// The first 16 KiB of the answer.
+    pub answer: String,
+    /// What was sent, its credential masked; nothing where no request could be made.
+    pub sent: Option<SentRequest>,
+    /// When the try ended, by a clock that does not jump: how long an endpoint has failed is reckoned by it.
+    pub judged_at: Timestamp,
+    /// What follows.
+    pub next: NextStep,
+}
+
+/// A test that was sent to an endpoint.
+#[derive(Debug, Clone)]
+pub struct SentTest {
+    /// The event's id: its `webhook-id`.
+    pub event: EventId,
+    /// The body.
+    pub body: Arc<str>,
+    /// The try; its generation means nothing, and what follows it is `Delivered` or `Exhausted`.
+    pub record: AttemptRecord,
+}
+
+/// What came of sending a delivery again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Redelivery {
+    /// It is due now.
+    Due(Delivery),
+    /// The organization has no such delivery.
+    NotFound,
+    /// Its endpoint is disabled or removed: it would go nowhere.
+    EndpointDisabled,
+}
+
+/// Units of work on deliveries.
+#[async_trait]
+pub trait OutboxStore: Send + Sync {
+    /// Leases deliveries that are due (pending, or leased by a dead process or past their lease), oldest first, at most `limit` in all and
+    /// `per_endpoint` in flight for each endpoint, none for an endpoint in `skip`. `alert.resolved` waits for the `alert.created` of the
+    /// same alert and endpoint, two minutes at most.
+    async fn claim_due_deliveries(
+        &self,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+        per_endpoint: u32,
+        skip: &[EndpointId],
+    ) -> StoreResult<Vec<DueDelivery>>;
+
+    /// Records what tries came to, in one commit; a record whose fence no longer holds changes nothing. An endpoint that has failed for
+    /// [`crate::domain::delivery::DISABLE_AFTER`] is disabled by it.
+    async fn record_attempts(&self, records: Vec<AttemptRecord>, now: Timestamp) -> StoreResult<()>;
+
+    /// When the next pending delivery is due.
+    async fn next_due_delivery(&self) -> StoreResult<Option<Timestamp>>;
+
+    /// Records a test that was sent: its event, its delivery and its try. `None` when the endpoint is gone meanwhile.
+    async fn record_test(
+        &self,
+        organization: OrganizationId,
+        endpoint: EndpointId,
+        test: SentTest,
+        now: Timestamp,
+    ) -> StoreResult<Option<DeliveryLog>>;
+
+    /// The deliveries of one alert's events, oldest first.
+    async fn deliveries_of(&self, organization: OrganizationId, alert: AlertId) -> StoreResult<Vec<Delivery>>;
+
+    /// A page of deliveries, newest first.
+    async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage>;
+
+    /// One delivery with its tries.
+    async fn delivery(&self, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>>;
+
+    /// Makes a delivery due now, whatever became of it, with all its gaps before it; one that is being tried stays as it is.
+    async fn redeliver(&self, organization: OrganizationId, id: DeliveryId, now: Timestamp) -> StoreResult<Redelivery>;
+
+    /// Makes all deliveries to an endpoint due now that were given up (exhausted, or cancelled with the endpoint); how many, or `None` when
+    /// there is no such endpoint or it is disabled.
+    async fn redeliver_exhausted(&self, organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> StoreResult<Option<u64>>;
+}

@@ -1,0 +1,87 @@
+//! The units of work on alerts.
+
+use async_trait::async_trait;
+
+use super::counts::NO_DAY;
+use super::handle::SqliteStore;
+use super::readers::Reader;
+use super::rows::{self, organization_key};
+use super::writer::Kind;
+use super::{audit, expiry, ingest, list};
+use crate::domain::audit::AuditNote;
+use crate::domain::time::Timestamp;
+use crate::domain::{Alert, AlertId, AlertQuery, AlertStatus, AlertType, AtRisk, Count, IngestReport, OrganizationId, Page, Provider};
+use crate::store::{AlertStore, IngestRow, StoreResult};
+
+#[async_trait]
+impl AlertStore for SqliteStore {
+    async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
+        let query = query.clone();
+        self.read(move |reader| list::list(reader, organization, &query, now)).await
+    }
+
+    async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<Alert>> {
+        self.read(move |reader| {
+            let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(None) };
+            Ok(rows::read_by_id(&reader.conn, &mut reader.dictionary, organization, id)?.map(|stored| stored.alert))
+        })
+        .await
+    }
+
+    async fn count_alerts(&self, organization: OrganizationId) -> StoreResult<u64> {
+        self.read(move |reader| list::count_all(reader, organization)).await
+    }
+
+    async fn counts(&self, organization: OrganizationId) -> StoreResult<Vec<Count>> {
+        self.read(move |reader| counts(reader, organization)).await
+    }
+
+    async fn at_risk(&self, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>> {
+        self.read(move |reader| expiry::at_risk(reader, organization, now, until)).await
+    }
+
+    async fn ingest(&self, organization: OrganizationId, rows: Vec<IngestRow>, now: Timestamp) -> StoreResult<IngestReport> {
+        self.write(Kind::Visible, move |unit, by| {
+            let report = ingest::ingest(unit, organization, rows, now)?;
+            if let Some(note) = AuditNote::alerts_taken_in(&report) {
+                audit::record(unit, by, organization, note, now)?;
+            }
+            Ok(report)
+        })
+        .await
+    }
+
+    async fn expire_due(&self, now: Timestamp, limit: u32) -> StoreResult<u64> {
+        self.write(Kind::Visible, move |unit, _| expiry::expire_due(unit, now, limit)).await
+    }
+
+    async fn next_deadline(&self) -> StoreResult<Option<Timestamp>> {
+        self.read(expiry::next_deadline).await
+    }
+}
+
+/// How many alerts there are of each kind on each day, earliest day first.
+fn counts(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Count>> {
+    let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
+    let mut statement = reader.conn.prepare_cached(
+        "SELECT c.day, p.value, t.value, s.value, o.value, c.expired, c.alerts
+         FROM alert_count c JOIN word p ON p.key = c.provider JOIN word t ON t.key = c.type JOIN word s ON s.key = c.status
+              LEFT JOIN word o ON o.key = c.outcome
+         WHERE c.organization = ?1 AND c.alerts > 0 ORDER BY c.day, p.value, t.value, s.value, o.value, c.expired",
+    )?;
+    let text = |row: &rusqlite::Row<'_>, column| row.get::<_, String>(column);
+    let rows = statement.query_map([organization], |row| {
+        let day: i64 = row.get(0)?;
+        let alerts: i64 = row.get(6)?;
+        Ok(Count {
+            day: Some(day).filter(|day| *day != NO_DAY),
+            provider: Provider::parse(&text(row, 1)?),
+            alert_type: AlertType::parse(&text(row, 2)?),
+            status: AlertStatus::parse(&text(row, 3)?),
+            outcome: row.get(4)?,
+            expired: row.get(5)?,
+            alerts: alerts.unsigned_abs(),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,45 @@
+//! Files and directories that nobody else can look into, and the words for those that cannot be used.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use crate::store::{StoreError, StoreResult};
+
+pub(super) fn unusable(path: &Path, what: &str) -> StoreError {
+    StoreError::Unusable(format!("{}: {what}", path.display()))
+}
+
+/// Makes a directory that nobody else can look into, with those above it; one that is there stays as it is.
+pub(super) fn make_private(directory: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(directory)
+}
+
+pub(super) fn make_directory(directory: &Path) -> StoreResult<()> {
+    match make_private(directory) {
+        Ok(()) => Ok(()),
+        Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory) => {
+            Err(unusable(directory, "is a file, and a directory is needed; name another data directory"))
+        }
+        Err(error) => Err(unusable(directory, &format!("the directory cannot be made: {error}; make it, or name another data directory"))),
+    }
+}
+
+/// Makes an empty file that nobody else can read.
+pub(super) fn make_file(path: &Path) -> std::io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)
+}

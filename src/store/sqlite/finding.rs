@@ -1,0 +1,53 @@
+//! What an examination of a database finds, and how serious it is.
+
+/// How serious a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// As it should be.
+    Fine,
+    /// Works, but somebody should look.
+    Notice,
+    /// Something does not work, or will not.
+    Wrong,
+}
+
+impl Grade {
+    /// One word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fine => "ok",
+            Self::Notice => "notice",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
+/// What one check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked at.
+    pub check: &'static str,
+    /// How serious it is.
+    pub grade: Grade,
+    /// What was found, in words.
+    pub found: String,
+    /// What to do; empty where nothing is to be done.
+    pub advice: String,
+}
+
+impl Finding {
+    /// All is well.
+    pub fn fine(check: &'static str, found: impl Into<String>) -> Self {
+        Self { check, grade: Grade::Fine, found: found.into(), advice: String::new() }
+    }
+
+    /// Somebody should look.
+    pub fn notice(check: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { check, grade: Grade::Notice, found: found.into(), advice: advice.into() }
+    }
+
+    /// Something does not work.
+    pub fn wrong(check: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { check, grade: Grade::Wrong, found: found.into(), advice: advice.into() }
+    }
+}
