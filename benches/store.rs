@@ -14,10 +14,10 @@ use avert::domain::filter::PageRequest;
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Timestamp, from_iso};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, AttemptId, CompanyId, Currency, Deadline, EnrollmentId, EventKind,
-    OrganizationId, Outcome, OutcomeId, Provider, Resolution, Sort, SortField, SortOrder, decide,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AttemptId, CompanyId, Currency, Deadline, EnrollmentId,
+    EventKind, OrganizationId, Outcome, OutcomeId, Provider, Resolution, Sort, SortField, SortOrder, decide,
 };
-use avert::store::{Claim, ClaimRequest, Commit, CommitRequest, IngestRow, SharedStore, SqliteOptions, SqliteStore};
+use avert::store::{Claim, ClaimRequest, Commit, CommitRequest, SharedStore, SqliteOptions, SqliteStore};
 use chrono::Duration as Span;
 use criterion::{Criterion, criterion_group, criterion_main};
 use tokio::runtime::Runtime;
@@ -119,17 +119,8 @@ fn alert(number: u64, of: u64) -> Alert {
     alert
 }
 
-fn row(alert: Alert) -> IngestRow {
-    IngestRow {
-        line: 1,
-        alert,
-        by_id: false,
-        alert_time_given: true,
-        transaction_time_given: true,
-        company_given: true,
-        enrollment_given: true,
-        event: false,
-    }
+fn row(alert: Alert) -> AlertPatch {
+    AlertPatch::of(alert).without("id")
 }
 
 struct Desk {
@@ -155,7 +146,7 @@ impl Desk {
         let mut number = 0;
         while number < alerts {
             let until = (number + BATCH as u64).min(alerts);
-            let rows: Vec<IngestRow> = (number..until).map(|number| row(alert(number, alerts))).collect();
+            let rows: Vec<AlertPatch> = (number..until).map(|number| row(alert(number, alerts))).collect();
             let started = Instant::now();
             self.runtime.block_on(self.store.ingest(self.organization, rows, now())).unwrap();
             spent += started.elapsed();
@@ -300,7 +291,7 @@ async fn resolve(store: &SharedStore, organization: OrganizationId, alert: Alert
 
 /// Fresh open alerts to be resolved.
 fn open_alerts(desk: &Desk, count: u64) -> Vec<AlertId> {
-    let rows: Vec<IngestRow> = (0..count)
+    let rows: Vec<AlertPatch> = (0..count)
         .map(|_| {
             // The last of so many, whatever so many is: the last ones are open.
             let number = 20_000_000 + u64::from(Uuid::new_v4().as_fields().0);

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use avert::domain::event::RenderEvent as _;
 use avert::domain::time::SystemClock;
 use avert::domain::{
-    Alert, AlertId, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind, IncomingAlert, IngestOptions,
-    NewEndpoint, NextStep, Provider, Secret,
+    Alert, AlertId, AlertPatch, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind, IngestOptions, NewEndpoint,
+    NextStep, Provider, Secret,
 };
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
@@ -168,13 +168,7 @@ impl Desk {
     }
 
     async fn take_in(&mut self) {
-        let rows = (self.taken_in..self.taken_in + ROUND).map(|number| IncomingAlert {
-            line: 1,
-            alert: alert(number),
-            id_given: false,
-            status_given: false,
-            expires_at: None,
-        });
+        let rows = (self.taken_in..self.taken_in + ROUND).map(|number| AlertPatch::of(alert(number)).without("id"));
         let report = self.engine.ingest(rows.collect(), IngestOptions { events: true }).await.expect("taken in");
         assert_eq!(report.created, ROUND as u64);
         self.taken_in += ROUND;

@@ -9,9 +9,9 @@ use async_trait::async_trait;
 
 use crate::domain::resolution::FieldError;
 use crate::domain::{
-    Alert, AlertId, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, CreatedCredential, CredentialKind,
-    CredentialList, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IncomingAlert,
-    IngestOptions, IngestReport, NewEndpoint, Page, Resolution, Revoked, UnsettledResolution,
+    Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, CreatedCredential, CredentialKind,
+    CredentialList, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestOptions,
+    IngestReport, NewEndpoint, Page, Resolution, Revoked, UnsettledResolution,
 };
 
 /// Why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -130,7 +130,7 @@ capability! {
     /// Bringing alerts in.
     pub trait Intake {
         /// Takes alerts in; each is kept or rejected by itself.
-        write fn ingest(&self, rows: Vec<IncomingAlert>, options: IngestOptions) -> IngestReport;
+        write fn ingest(&self, rows: Vec<AlertPatch>, options: IngestOptions) -> IngestReport;
 
         /// The companies of the organization with their enrollments: the default ones, and those that alerts have named.
         read fn companies(&self) -> Vec<Company>;

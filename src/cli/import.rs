@@ -1,45 +1,20 @@
 //! `avert import`: alerts from a file, in batches, each row kept or rejected by itself.
 
-use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read};
+use std::io::{self, BufRead, BufReader, IsTerminal};
 use std::path::Path;
 
-use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
-use tokio::sync::mpsc;
 
 use super::args::{Format, ImportArgs, ImportFormat};
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Answer, Output, Rows, columns_of};
-use crate::domain::{IncomingAlert, IngestOptions, IngestReport, Provider, RejectedRow};
-use crate::service::Intake;
-use crate::wire::import::{self, Importer};
-
-/// Rows taken in with one commit.
-const BATCH: usize = 10_000;
-
-/// Batches that may wait while one is stored: enough to keep reading, few enough to stay small.
-const AHEAD: usize = 1;
-
-/// So many unknown networks are told of by name; a hostile file makes no more.
-const MOST_STRANGERS: usize = 100;
-
-/// Some rows of the file.
-#[derive(Default)]
-struct Batch {
-    rows: Vec<IncomingAlert>,
-    unreadable: Vec<RejectedRow>,
-    /// Names of fields nobody knows that came up for the first time.
-    unknown: Vec<String>,
-    /// The same of networks.
-    strangers: Vec<String>,
-    /// How far the file has been read, in bytes.
-    read: u64,
-}
+use crate::domain::{IngestOptions, IngestReport, RejectedRow};
+use crate::engine::intake::{self, IntakeError, Taken};
+use crate::wire::import;
 
 pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()> {
     let (input, size) = open(&args.file)?;
@@ -52,29 +27,28 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         ImportFormat::Csv => import::Format::Csv,
     });
 
-    let (sender, mut batches) = mpsc::channel(AHEAD);
-    let reading = tokio::task::spawn_blocking(move || read(Importer::new(input, format), &sender));
     let bar = progress(size);
     let mut total = IngestReport::default();
     let mut rejected: u64 = 0;
-    while let Some(batch) = batches.recv().await {
-        let mut report = acting.ingest(batch.rows, options).await.context("the import stopped; what came before is kept")?;
-        let mut refused = std::mem::take(&mut report.rejected);
-        refused.extend(batch.unreadable);
-        refused.sort_by_key(|row| row.line);
-        rejected += refused.len() as u64;
+    let told = |mut taken: Taken| {
         // Not kept: a file of a million bad rows must not fill the memory.
+        let refused = std::mem::take(&mut taken.report.rejected);
+        rejected += refused.len() as u64;
         bar.suspend(|| {
-            batch.unknown.iter().for_each(|name| say(&format!("warning: nobody knows the field {name:?}; it is ignored")));
-            batch.strangers.iter().for_each(|name| say(&format!("warning: nobody knows the provider {name:?}; its alerts are taken in")));
+            taken.unknown_fields.iter().for_each(|name| say(&format!("warning: nobody knows the field {name:?}; it is ignored")));
+            let strangers = taken.unknown_providers.iter();
+            strangers.for_each(|name| say(&format!("warning: nobody knows the provider {name:?}; its alerts are taken in")));
             refused.iter().for_each(|row| say(&in_words(row)));
         });
-        total.add(report);
-        bar.set_position(batch.read);
+        total.add(taken.report);
+        bar.set_position(taken.read);
         bar.set_message(format!("{} alerts", total.created + total.updated + total.unchanged));
-    }
+    };
+    intake::take_in(&acting, input, format, options, told).await.map_err(|error| match error {
+        IntakeError::Service(error) => anyhow::Error::new(error).context("the import stopped; what came before is kept"),
+        IntakeError::Reading(error) => anyhow::Error::new(error).context("reading the file failed"),
+    })?;
     bar.finish_and_clear();
-    reading.await.context("reading the file failed")?;
 
     if rejected + total.created + total.updated + total.unchanged == 0 {
         // A day without alerts is no failure.
@@ -97,40 +71,6 @@ fn open(path: &Path) -> anyhow::Result<(Box<dyn BufRead + Send>, Option<u64>)> {
     }
     let size = metadata.is_file().then_some(metadata.len());
     Ok((Box::new(BufReader::with_capacity(256 * 1024, file)), size))
-}
-
-/// Reads the whole source in batches; ends early when nobody takes them any more.
-fn read<R: Read + BufRead>(mut importer: Importer<R>, batches: &mpsc::Sender<Batch>) {
-    let mut told = 0;
-    let mut strangers = BTreeSet::new();
-    loop {
-        let mut batch = Batch::default();
-        let mut taken = 0;
-        while taken < BATCH {
-            match importer.next() {
-                None => break,
-                Some(Ok(row)) => {
-                    if let Provider::Other(name) = &row.alert.provider
-                        && strangers.len() < MOST_STRANGERS
-                        && strangers.insert(name.clone())
-                    {
-                        batch.strangers.push(name.chars().take(60).collect());
-                    }
-                    batch.rows.push(row);
-                }
-                Some(Err(row)) => batch.unreadable.push(row),
-            }
-            taken += 1;
-        }
-        let unknown = importer.unknown_fields();
-        batch.unknown = unknown.get(told..).unwrap_or_default().to_vec();
-        told = unknown.len();
-        batch.read = importer.bytes_read();
-        let ended = taken < BATCH;
-        if batches.blocking_send(batch).is_err() || ended {
-            return;
-        }
-    }
 }
 
 fn in_words(row: &RejectedRow) -> String {
@@ -183,17 +123,5 @@ mod tests {
 
         assert_eq!(in_words(&row("amount")), "line 17: amount is required");
         assert_eq!(in_words(&row("")), "line 17: is required");
-    }
-
-    #[test]
-    fn a_source_is_read_to_its_end_in_batches() {
-        let text: String = (0..BATCH + 5).map(|_| "{\"amount\": true}\n").collect();
-        let (sender, mut batches) = mpsc::channel(4);
-
-        read(Importer::new(io::Cursor::new(text), Some(import::Format::Ndjson)), &sender);
-
-        let sizes: Vec<usize> =
-            std::iter::from_fn(|| batches.try_recv().ok()).map(|batch| batch.rows.len() + batch.unreadable.len()).collect();
-        assert_eq!(sizes, [BATCH, 5]);
     }
 }

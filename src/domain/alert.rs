@@ -2,6 +2,7 @@
 
 use chrono::Duration;
 
+use super::field::{Content, HoldsText, ID, Merge, NAME, Section, WORD, record};
 use super::ids::{AlertId, CompanyId, EnrollmentId};
 use super::money::{Amount, Currency, Money};
 use super::open_enum::open_enum;
@@ -75,13 +76,14 @@ impl AlertStatus {
 }
 
 /// When an alert lapses, as far as it is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Deadline {
     /// The exact moment: known to the engine.
     At(Timestamp),
     /// A remote service's whole hours, rounded down, as they were when the alert was read.
     HoursLeft(i64),
     /// Not told.
+    #[default]
     Unknown,
 }
 
@@ -95,119 +97,77 @@ impl Deadline {
     }
 }
 
-/// A chargeback alert (interface, Alert). Nullable fields, and those a reduced list response leaves out, are options;
-/// other text is empty where it is missing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the fields are the interface's own, in its order, described there")]
-pub struct Alert {
-    pub id: AlertId,
-    pub provider_id: String,
-    pub provider: Provider,
-    pub alert_type: AlertType,
-    pub alert_time: Option<Timestamp>,
-    pub enrollment_id: Option<EnrollmentId>,
-    pub company_id: Option<CompanyId>,
-    pub issuer: String,
-    pub card_bin: String,
-    pub card_last_four: String,
-    pub card_expiration_date: Option<String>,
-    pub acquirer_bin: Option<String>,
-    pub status: AlertStatus,
-    pub status_code: Option<String>,
-    pub rule_type: Option<String>,
-    pub rule_name: Option<String>,
-    pub installment_number: Option<String>,
-    pub pricing_tier: Option<String>,
-    pub transaction_time: Option<Timestamp>,
-    pub merchant_descriptor: String,
-    pub descriptor_contact: Option<String>,
-    pub ethoca_merchant_id: Option<String>,
-    pub merchant_id: String,
-    pub merchant_order_id: Option<String>,
-    pub merchant_name: String,
-    pub partner_id: Option<String>,
-    pub partner_name: Option<String>,
-    pub client_name: Option<String>,
-    pub caid: Option<String>,
-    pub mcc: Option<String>,
-    pub amount: Option<Amount>,
-    pub currency: Currency,
-    /// Kept in the letter case it came in (decisions, Two dialects).
-    pub transaction_type: String,
-    /// Kept in the letter case it came in (decisions, Two dialects).
-    pub initiated_by: String,
-    pub liability: Option<String>,
-    pub auth_code: Option<String>,
-    pub source: Option<String>,
-    pub reason_code: Option<String>,
-    pub acquirer_reference_number: Option<String>,
-    pub transaction_id: Option<String>,
-    pub chargeback_amount: Option<Amount>,
-    pub chargeback_currency: Option<Currency>,
-    pub payment_type: Option<String>,
-    pub created_at: Option<Timestamp>,
-    pub updated_at: Option<Timestamp>,
-    pub expired_at: Option<Timestamp>,
-    pub has_external_transaction: bool,
-    pub outcome: Option<Outcome>,
-    /// Not a field of the interface: `hoursLeft` is derived from it, see [`Alert::hours_left`].
-    pub deadline: Deadline,
+record! {
+    /// A chargeback alert (interface, Alert), and the table of its fields. Nullable fields, and those a reduced list response leaves out,
+    /// are options; other text is empty where it is missing.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are the interface's own, in its order, described there")]
+    pub struct Alert {
+        id: AlertId => Id "id".merge(Merge::Keep).shown(Section::Provider, 10, "avert id"),
+        provider_id: String => Text "providerId".text(Content::Name, ID).shown(Section::Provider, 0, "alert"),
+        provider: Provider => Word "provider".text(Content::Name, WORD).required("ETHOCA, VERIFI, CDRN or another network's name"),
+        alert_type: AlertType => Word "type".column("type").text(Content::Name, WORD).required("an alert type such as ETHOCA_CONFIRMED_FRAUD"),
+        alert_time: Option<Timestamp> => Moment "alertTimeStamp".merge(Merge::TakeUntilResolved).shown(Section::Provider, 3, "alerted"),
+        enrollment_id: Option<EnrollmentId> => Reference "enrollmentId".column("enrollment"),
+        company_id: Option<CompanyId> => Reference "companyId".column("company"),
+        issuer: String => Text "issuer".text(Content::Prose, NAME).shown(Section::Card, 2, "issuer"),
+        card_bin: String => Text "cardBin".text(Content::Bin, 8).shown(Section::Card, 0, "number"),
+        card_last_four: String => Text "cardLastFour".text(Content::LastFour, 4),
+        card_expiration_date: Option<String> => Text "cardExpirationDate".text(Content::Code, WORD).shown(Section::Card, 1, "expires"),
+        acquirer_bin: Option<String> => Text "acquirerBin".text(Content::Code, WORD).shown(Section::Transaction, 7, "acquirer"),
+        status: AlertStatus => Word "status".text(Content::Name, WORD).merge(Merge::Keep),
+        status_code: Option<String> => Text "statusCode".text(Content::Code, WORD).shown(Section::Provider, 9, "status code"),
+        rule_type: Option<String> => Text "ruleType".text(Content::Code, NAME).shown(Section::Provider, 5, "rule type"),
+        rule_name: Option<String> => Text "ruleName".text(Content::Prose, NAME).shown(Section::Provider, 4, "rule"),
+        installment_number: Option<String> => Text "installmentNumber".text(Content::Code, WORD).shown(Section::Transaction, 5, "instalment"),
+        pricing_tier: Option<String> => Text "pricingTier".text(Content::Code, WORD).shown(Section::Provider, 6, "tier"),
+        transaction_time: Option<Timestamp> => Moment "transactionTimeStamp".merge(Merge::TakeUntilResolved).shown(Section::Transaction, 0, "time"),
+        merchant_descriptor: String => Text "merchantDescriptor".text(Content::Code, NAME).shown(Section::Merchant, 1, "descriptor"),
+        descriptor_contact: Option<String> => Text "descriptorContact".text(Content::Prose, NAME).shown(Section::Merchant, 4, "contact"),
+        ethoca_merchant_id: Option<String> =>
+            Text "ethocaMerchantId".older("ethocaMergantId").text(Content::Code, ID).shown(Section::Merchant, 6, "Ethoca id"),
+        merchant_id: String => Text "merchantId".text(Content::Code, ID).shown(Section::Merchant, 5, "id"),
+        merchant_order_id: Option<String> => Text "merchantOrderId".text(Content::Code, ID).shown(Section::Merchant, 2, "order"),
+        merchant_name: String => Text "merchantName".text(Content::Prose, NAME).shown(Section::Merchant, 0, "name"),
+        partner_id: Option<String> => Text "partnerId".text(Content::Code, ID),
+        partner_name: Option<String> => Text "partnerName".text(Content::Prose, NAME).shown(Section::Merchant, 8, "partner"),
+        client_name: Option<String> => Text "clientName".text(Content::Prose, NAME).shown(Section::Merchant, 9, "client"),
+        caid: Option<String> => Text "caid".text(Content::Code, ID).shown(Section::Merchant, 7, "CAID"),
+        mcc: Option<String> => Text "mcc".text(Content::Code, WORD).shown(Section::Merchant, 3, "MCC"),
+        amount: Option<Amount> => Amount "amount".required("a decimal such as 129.90"),
+        currency: Currency => Text "currency".text(Content::Currency, 3).required("a currency code of three letters such as EUR"),
+        /// Kept in the letter case it came in (decisions, Two dialects).
+        transaction_type: String => Text "transactionType".text(Content::Code, WORD).shown(Section::Transaction, 1, "entry"),
+        /// Kept in the letter case it came in (decisions, Two dialects).
+        initiated_by: String => Text "initiatedBy".text(Content::Code, WORD).shown(Section::Provider, 2, "raised by"),
+        liability: Option<String> => Text "liability".text(Content::Code, NAME).shown(Section::Provider, 8, "liability"),
+        auth_code: Option<String> => Text "authCode".text(Content::Code, WORD).shown(Section::Transaction, 2, "auth code"),
+        source: Option<String> => Text "source".text(Content::Prose, NAME).shown(Section::Provider, 7, "source"),
+        reason_code: Option<String> => Text "reasonCode".text(Content::Code, NAME).shown(Section::Provider, 1, "reason"),
+        acquirer_reference_number: Option<String> => Text "acquirerReferenceNumber".text(Content::Code, ID).shown(Section::Transaction, 3, "ARN"),
+        transaction_id: Option<String> => Text "transactionId".text(Content::Code, ID).shown(Section::Transaction, 4, "id"),
+        chargeback_amount: Option<Amount> => Amount "chargebackAmount".nullable().shown(Section::Transaction, 6, "chargeback"),
+        chargeback_currency: Option<Currency> => Text "chargebackCurrency".text(Content::Currency, 3),
+        payment_type: Option<String> => Text "paymentType".text(Content::Code, NAME).shown(Section::Card, 3, "payment"),
+        created_at: Option<Timestamp> => Moment "createdAt".merge(Merge::Keep),
+        updated_at: Option<Timestamp> => Moment "updatedAt".merge(Merge::Keep),
+        expired_at: Option<Timestamp> => Moment "expiredAt".merge(Merge::Keep).nullable(),
+        has_external_transaction: bool => Flag "hasExternalTransaction",
+    }
+    and {
+        outcome: Option<Outcome>,
+        /// Not a field of the interface: `hoursLeft` is derived from it, see [`Alert::hours_left`].
+        deadline: Deadline,
+    }
 }
 
 impl Alert {
+    /// The place of its id in the table.
+    pub const ID: usize = 0;
+
     /// An alert with the few facts that are always there; everything else empty.
     pub fn new(id: AlertId, provider: Provider, alert_type: AlertType) -> Self {
-        Self {
-            id,
-            provider_id: String::new(),
-            provider,
-            alert_type,
-            alert_time: None,
-            enrollment_id: None,
-            company_id: None,
-            issuer: String::new(),
-            card_bin: String::new(),
-            card_last_four: String::new(),
-            card_expiration_date: None,
-            acquirer_bin: None,
-            status: AlertStatus::Open,
-            status_code: None,
-            rule_type: None,
-            rule_name: None,
-            installment_number: None,
-            pricing_tier: None,
-            transaction_time: None,
-            merchant_descriptor: String::new(),
-            descriptor_contact: None,
-            ethoca_merchant_id: None,
-            merchant_id: String::new(),
-            merchant_order_id: None,
-            merchant_name: String::new(),
-            partner_id: None,
-            partner_name: None,
-            client_name: None,
-            caid: None,
-            mcc: None,
-            amount: None,
-            currency: Currency::default(),
-            transaction_type: String::new(),
-            initiated_by: String::new(),
-            liability: None,
-            auth_code: None,
-            source: None,
-            reason_code: None,
-            acquirer_reference_number: None,
-            transaction_id: None,
-            chargeback_amount: None,
-            chargeback_currency: None,
-            payment_type: None,
-            created_at: None,
-            updated_at: None,
-            expired_at: None,
-            has_external_transaction: false,
-            outcome: None,
-            deadline: Deadline::Unknown,
-        }
+        Self { id, provider, alert_type, status: AlertStatus::Open, ..Self::default() }
     }
 
     /// Hours to the deadline, rounded down, never below 0; 0 once there is an outcome (interface, Rules 1).
@@ -246,6 +206,29 @@ impl Alert {
         self.provider == Provider::Verifi && (self.rule_name.is_some() || self.rule_type.is_some())
     }
 }
+
+macro_rules! words {
+    ($($word:ident),+) => {$(
+        /// No word.
+        impl Default for $word {
+            fn default() -> Self {
+                Self::Other(String::new())
+            }
+        }
+
+        impl HoldsText for $word {
+            fn held(&self) -> Option<&str> {
+                Some(self.as_str())
+            }
+
+            fn hold(&mut self, text: String) {
+                *self = Self::parse(&text);
+            }
+        }
+    )+};
+}
+
+words!(Provider, AlertType, AlertStatus);
 
 /// The time a merchant has to answer from `alertTimeStamp` on, unless configured otherwise (decisions, Alerts and time).
 pub fn default_window(provider: &Provider) -> Duration {

@@ -5,16 +5,40 @@ use std::str::FromStr;
 
 use uuid::Uuid;
 
+use super::field::Holds;
+
 macro_rules! uuid_id {
     ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        ///
+        /// The default is the nil id, which names nothing.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub Uuid);
 
         impl $name {
             /// A new identifier, UUID version 7: later ones sort after earlier ones.
             pub fn generate() -> Self {
                 Self(Uuid::now_v7())
+            }
+        }
+
+        impl Holds<Uuid> for $name {
+            fn held(&self) -> Option<Uuid> {
+                Some(self.0)
+            }
+
+            fn hold(&mut self, id: Uuid) {
+                self.0 = id;
+            }
+        }
+
+        impl Holds<Uuid> for Option<$name> {
+            fn held(&self) -> Option<Uuid> {
+                self.map(|id| id.0)
+            }
+
+            fn hold(&mut self, id: Uuid) {
+                *self = Some($name(id));
             }
         }
 

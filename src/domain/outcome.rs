@@ -1,32 +1,39 @@
 //! The outcome: what is stored and returned once a resolution has been recorded.
 
+use super::field::{Content, ID, WORD, record};
 use super::ids::{AlertId, OutcomeId};
 use super::money::Amount;
 use super::time::Timestamp;
 
-/// The recorded answer to an alert (interface, Outcome). Its words are kept as text: deployments use their own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    /// Identifier of the outcome.
-    pub id: OutcomeId,
-    /// The alert it answers.
-    pub alert_id: AlertId,
-    /// The provider's alert id, for every provider; `ethocaID` on the wire.
-    pub provider_alert_id: String,
-    /// Processing status; avert's engine writes `success`.
-    pub status: String,
-    /// Normalized outcome, such as `resolved`.
-    pub outcome: String,
-    /// Normalized refund decision, such as `not refunded`.
-    pub refunded: String,
-    /// Comments of the resolution; empty where none were given.
-    pub comments: String,
-    /// Normalized reason of an INVALID answer.
-    pub dispute_reason_code: Option<String>,
-    /// When the resolution was recorded.
-    pub action_time: Option<Timestamp>,
-    /// Stopped amount of a PARTIALLY_STOPPED answer (older dialect only).
-    pub amount_stopped: Option<Amount>,
+/// Longest comments, in characters; other services allow more than the 250 of a resolution.
+const COMMENTS: usize = 2_000;
+
+record! {
+    /// The recorded answer to an alert (interface, Outcome). Its words are kept as text: deployments use their own.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct Outcome {
+        /// Identifier of the outcome.
+        id: OutcomeId => Id "id",
+        /// The alert it answers.
+        alert_id: AlertId => Id "alertId".not_stored(),
+        /// The provider's alert id, for every provider.
+        provider_alert_id: String => Text "ethocaID".text(Content::Code, ID),
+        /// Processing status; avert's engine writes `success`.
+        status: String => Text "status".text(Content::Code, WORD),
+        /// Normalized outcome, such as `resolved`.
+        outcome: String => Text "outcome".text(Content::Code, WORD),
+        /// Normalized refund decision, such as `not refunded`.
+        refunded: String => Text "refunded".text(Content::Code, WORD),
+        /// Comments of the resolution; empty where none were given.
+        comments: String => Text "comments".text(Content::Lines, COMMENTS),
+        /// Normalized reason of an INVALID answer.
+        dispute_reason_code: Option<String> => Text "disputeReasonCode".text(Content::Code, WORD),
+        /// When the resolution was recorded.
+        action_time: Option<Timestamp> => Moment "actionTimestamp",
+        /// Stopped amount of a PARTIALLY_STOPPED answer.
+        amount_stopped: Option<Amount> => Amount "amountStopped".older_only().nullable(),
+    }
+    and {}
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
+use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 
 /// A moment in UTC.
 pub type Timestamp = DateTime<Utc>;
@@ -25,6 +25,11 @@ impl Clock for SystemClock {
         // The store keeps microseconds; a moment must survive the way through it unchanged.
         Utc::now().trunc_subsecs(6)
     }
+}
+
+/// A moment so much later; the last moment there is where that is beyond it.
+pub fn later_by(moment: Timestamp, by: TimeDelta) -> Timestamp {
+    moment.checked_add_signed(by).unwrap_or(Timestamp::MAX_UTC)
 }
 
 /// Writes a moment as the interface does: ISO 8601 in UTC, milliseconds, `Z`; microseconds only where they are needed.

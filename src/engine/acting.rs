@@ -8,8 +8,8 @@ use chrono::TimeDelta;
 use super::access::{id_of_key, named};
 use super::{Caller, Engine, later_by, unavailable};
 use crate::domain::{
-    Alert, AlertId, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, CreatedClient, CreatedKey,
-    IncomingAlert, IngestOptions, IngestReport, KeyScope, OrganizationId, Page, UnsettledResolution,
+    Alert, AlertId, AlertPatch, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, CreatedClient,
+    CreatedKey, IngestOptions, IngestReport, KeyScope, OrganizationId, Page, UnsettledResolution,
 };
 use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Intake, ResolveRequest, ServiceError, Stats};
 use crate::store::{Settled, SharedStore};
@@ -100,7 +100,7 @@ impl Alerts for ActingEngine {
 
 #[async_trait]
 impl Intake for ActingEngine {
-    async fn ingest(&self, rows: Vec<IncomingAlert>, options: IngestOptions) -> Result<IngestReport, ServiceError> {
+    async fn ingest(&self, rows: Vec<AlertPatch>, options: IngestOptions) -> Result<IngestReport, ServiceError> {
         self.engine.ingest(&self.caller, rows, options).await
     }
 

@@ -12,7 +12,7 @@ mod credentials;
 mod expire;
 mod figures;
 mod gateways;
-mod ingest;
+pub mod intake;
 mod organizations;
 mod pull;
 mod reconcile;
@@ -35,16 +35,15 @@ use tokio_util::task::TaskTracker;
 pub use acting::ActingEngine;
 pub use clients::KnownClient;
 pub use clock::CountingClock;
-pub use ingest::{Present, prepare};
 pub use pull::{PullFrom, Pulled};
 pub use reconcile::Reconciled;
-pub use settings::{EngineSettings, Windows};
+pub use settings::EngineSettings;
 pub use tokens::{AccessToken, TOKEN_LIFETIME};
 
 use self::gateways::Gateways;
 use self::tokens::SigningKey;
 use crate::domain::clock::ClockGuard;
-use crate::domain::time::{Clock, SharedClock, Timestamp};
+use crate::domain::time::{Clock, SharedClock, Timestamp, later_by};
 use crate::domain::{FieldError, text};
 use crate::providers::Providers;
 use crate::service::ServiceError;
@@ -219,10 +218,6 @@ fn unavailable(error: StoreError) -> ServiceError {
 /// A moment so much later; the last moment there is where that is beyond it.
 fn later(moment: Timestamp, by: Duration) -> Timestamp {
     later_by(moment, TimeDelta::from_std(by).unwrap_or(TimeDelta::MAX))
-}
-
-fn later_by(moment: Timestamp, by: TimeDelta) -> Timestamp {
-    moment.checked_add_signed(by).unwrap_or(Timestamp::MAX_UTC)
 }
 
 /// How long it is until a moment; nothing once it has come.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::{Caller, Engine, figures, later, text, until};
-use crate::domain::{FieldError, IncomingAlert, IngestOptions, IngestReport, Provider, RejectedRow};
+use crate::domain::{AlertPatch, FieldError, IngestOptions, IngestReport, Provider, RejectedRow};
 use crate::providers::AlertSource;
 use crate::store::{PullEnd, StoreResult};
 use crate::wire::read::{self, UnknownFields};
@@ -155,7 +155,7 @@ impl Engine {
 }
 
 /// Refuses another network's alert: its decision would go to another gateway.
-fn of_network(row: IncomingAlert, network: &Provider) -> Result<IncomingAlert, FieldError> {
+fn of_network(row: AlertPatch, network: &Provider) -> Result<AlertPatch, FieldError> {
     if row.alert.provider == *network {
         return Ok(row);
     }

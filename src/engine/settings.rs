@@ -1,13 +1,9 @@
-//! What can be set about the engine, and the windows that deadlines come from.
+//! What can be set about the engine.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use chrono::TimeDelta;
-
 use super::clock::CountingClock;
-use crate::domain::alert::default_window;
-use crate::domain::{AlertType, Environment, Provider, Retention};
+use crate::domain::{Environment, Retention, Windows};
 
 /// Settings of an [`super::Engine`].
 #[derive(Debug, Clone)]
@@ -60,51 +56,5 @@ impl EngineSettings {
     /// How long the reconciler keeps what it took over: a batch is worked through in less.
     pub(super) fn reconcile_lease(&self) -> Duration {
         self.provider_timeout.max(self.look_up_timeout).saturating_mul(4).saturating_add(Duration::from_secs(30))
-    }
-}
-
-/// The time a merchant has to answer, by provider and type (decisions, Alerts and time).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Windows {
-    by_provider: HashMap<Provider, TimeDelta>,
-    by_type: HashMap<AlertType, TimeDelta>,
-}
-
-impl Windows {
-    /// Sets the window of a provider.
-    #[must_use]
-    pub fn with_provider(mut self, provider: Provider, window: TimeDelta) -> Self {
-        self.by_provider.insert(provider, window);
-        self
-    }
-
-    /// Sets the window of a type, whatever its provider's.
-    #[must_use]
-    pub fn with_type(mut self, alert_type: AlertType, window: TimeDelta) -> Self {
-        self.by_type.insert(alert_type, window);
-        self
-    }
-
-    /// The window of an alert: its type's, else its provider's, else the network's usual one.
-    pub fn of(&self, provider: &Provider, alert_type: &AlertType) -> TimeDelta {
-        let set = self.by_type.get(alert_type).or_else(|| self.by_provider.get(provider));
-        set.copied().unwrap_or_else(|| default_window(provider))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_window_is_the_types_before_the_providers_before_the_usual_one() {
-        let windows = Windows::default()
-            .with_provider(Provider::Verifi, TimeDelta::hours(48))
-            .with_type(AlertType::VerifiCancel, TimeDelta::hours(12));
-
-        assert_eq!(windows.of(&Provider::Verifi, &AlertType::VerifiCancel), TimeDelta::hours(12));
-        assert_eq!(windows.of(&Provider::Verifi, &AlertType::VerifiDispute), TimeDelta::hours(48));
-        assert_eq!(windows.of(&Provider::Ethoca, &AlertType::EthocaConfirmedFraud), TimeDelta::hours(24));
-        assert_eq!(windows.of(&Provider::Cdrn, &AlertType::Other("X".to_owned())), TimeDelta::hours(72));
     }
 }

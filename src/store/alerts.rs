@@ -4,28 +4,7 @@ use async_trait::async_trait;
 
 use super::error::StoreResult;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AlertQuery, AtRisk, Count, IngestReport, OrganizationId, Page};
-
-/// A complete alert to store, or to compare with what is stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IngestRow {
-    /// The line or position in its source, for reports; 1-based.
-    pub line: u64,
-    /// The alert as it is stored if it is new: every id and time filled in, `deadline` is `At`.
-    pub alert: Alert,
-    /// Whether `alert.id` is the identity (it was given), or provider and provider id are.
-    pub by_id: bool,
-    /// Whether `alert.alert_time` was given, so that a known alert takes it over.
-    pub alert_time_given: bool,
-    /// Whether `alert.transaction_time` was given.
-    pub transaction_time_given: bool,
-    /// Whether `alert.company_id` was given.
-    pub company_given: bool,
-    /// Whether `alert.enrollment_id` was given.
-    pub enrollment_given: bool,
-    /// Whether `alert.created` is recorded if the alert is new.
-    pub event: bool,
-}
+use crate::domain::{Alert, AlertId, AlertPatch, AlertQuery, AtRisk, Count, IngestReport, OrganizationId, Page};
 
 /// Units of work on alerts.
 #[async_trait]
@@ -47,7 +26,7 @@ pub trait AlertStore: Send + Sync {
 
     /// Takes alerts in, all in one transaction: new ones stored, known ones updated where provider data differ, events and deliveries with
     /// them (decisions, Bringing alerts in). A field that the row leaves empty keeps its stored value.
-    async fn ingest(&self, organization: OrganizationId, rows: Vec<IngestRow>, now: Timestamp) -> StoreResult<IngestReport>;
+    async fn ingest(&self, organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> StoreResult<IngestReport>;
 
     /// Moves OPEN alerts past their deadline, without outcome and without a running resolution, to EXPIRED, at most `limit`. Returns how many.
     async fn expire_due(&self, now: Timestamp, limit: u32) -> StoreResult<u64>;

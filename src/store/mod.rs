@@ -20,7 +20,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::sync::watch;
 
-pub use self::alerts::{AlertStore, IngestRow};
+pub use self::alerts::AlertStore;
 pub use self::attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, Commit, CommitRequest, Settled, UnsettledAttempt};
 pub use self::audit::AuditStore;
 pub use self::endpoints::{EndpointStore, EndpointTarget};

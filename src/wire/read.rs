@@ -1,121 +1,82 @@
 //! Alerts as deployments and files hold them: every spelling, either form of a decimal, any letter case, fields left out.
 //!
-//! One list of fields serves JSON and CSV. Unknown fields are remembered once each; a value of the wrong kind is an error that names
+//! The tables of the domain serve JSON and CSV. Unknown fields are remembered once each; a value of the wrong kind is an error that names
 //! the field, what was given and what is allowed.
 
 mod envelope;
 mod forgiving;
 
 use std::borrow::Cow;
-use std::str::FromStr;
+
+use uuid::Uuid;
 
 pub use envelope::{ListAnswer, outcome, page};
 
 use super::json::{Given, Place, each_member};
 use crate::domain::card::mask_card_numbers;
+use crate::domain::field::{Access, Content, Field, Kind};
+use crate::domain::intake::MAX_HOURS_LEFT;
 use crate::domain::time::from_iso;
-use crate::domain::{
-    Alert, AlertId, AlertStatus, AlertType, Amount, Currency, Deadline, FieldError, IncomingAlert, Outcome, OutcomeId, Provider, Timestamp,
-};
+use crate::domain::{Alert, AlertId, AlertPatch, AlertStatus, Amount, Deadline, FieldError, Outcome, OutcomeId, Timestamp};
 
 /// Longest text of one field, in bytes; an alert has no use for more.
 const MAX_TEXT: usize = 4_096;
-/// Most hours that `hoursLeft` may say: over ten years.
-const MAX_HOURS_LEFT: i64 = 100_000;
 
-macro_rules! fields {
-    ($($name:ident = $text:literal,)+) => {
-        /// A field that is known, in the order of the interface; those of the outcome carry its name in front.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(super) enum Field { $($name,)+ }
-
-        impl Field {
-            const ALL: &'static [(Field, &'static str)] = &[$((Field::$name, $text),)+];
-        }
-    };
-}
-
-fields! {
-    Id = "id",
-    ProviderId = "providerId",
-    Provider = "provider",
-    Type = "type",
-    AlertTimeStamp = "alertTimeStamp",
-    EnrollmentId = "enrollmentId",
-    CompanyId = "companyId",
-    Issuer = "issuer",
-    CardBin = "cardBin",
-    CardLastFour = "cardLastFour",
-    CardExpirationDate = "cardExpirationDate",
-    AcquirerBin = "acquirerBin",
-    Status = "status",
-    StatusCode = "statusCode",
-    RuleType = "ruleType",
-    RuleName = "ruleName",
-    InstallmentNumber = "installmentNumber",
-    PricingTier = "pricingTier",
-    TransactionTimeStamp = "transactionTimeStamp",
-    MerchantDescriptor = "merchantDescriptor",
-    DescriptorContact = "descriptorContact",
-    EthocaMerchantId = "ethocaMerchantId",
-    EthocaMergantId = "ethocaMergantId",
-    MerchantId = "merchantId",
-    MerchantOrderId = "merchantOrderId",
-    MerchantName = "merchantName",
-    PartnerId = "partnerId",
-    PartnerName = "partnerName",
-    ClientName = "clientName",
-    Caid = "caid",
-    Mcc = "mcc",
-    Amount = "amount",
-    Currency = "currency",
-    TransactionType = "transactionType",
-    InitiatedBy = "initiatedBy",
-    Liability = "liability",
-    AuthCode = "authCode",
-    Source = "source",
-    ReasonCode = "reasonCode",
-    AcquirerReferenceNumber = "acquirerReferenceNumber",
-    TransactionId = "transactionId",
-    ChargebackAmount = "chargebackAmount",
-    ChargebackCurrency = "chargebackCurrency",
-    PaymentType = "paymentType",
-    CreatedAt = "createdAt",
-    UpdatedAt = "updatedAt",
-    ExpiredAt = "expiredAt",
-    HasExternalTransaction = "hasExternalTransaction",
-    Outcome = "outcome",
-    HoursLeft = "hoursLeft",
-    ExpiresAt = "expiresAt",
-    OutcomeId = "outcome.id",
-    OutcomeAlertId = "outcome.alertId",
-    OutcomeEthocaId = "outcome.ethocaID",
-    OutcomeStatus = "outcome.status",
-    OutcomeOutcome = "outcome.outcome",
-    OutcomeRefunded = "outcome.refunded",
-    OutcomeComments = "outcome.comments",
-    OutcomeDisputeReasonCode = "outcome.disputeReasonCode",
-    OutcomeActionTimestamp = "outcome.actionTimestamp",
-    OutcomeAmountStopped = "outcome.amountStopped",
-}
-
-const COUNT: usize = Field::ALL.len();
+/// What is told beside the fields of the table, by its place after them.
+const BESIDE: [&str; 3] = ["outcome", "hoursLeft", "expiresAt"];
+const OUTCOME: Slot = Slot(Alert::FIELDS.len());
+const HOURS_LEFT: Slot = Slot(OUTCOME.0 + 1);
+const EXPIRES_AT: Slot = Slot(OUTCOME.0 + 2);
+/// The fields of the outcome come last.
+const IN_OUTCOME: usize = OUTCOME.0 + BESIDE.len();
+const COUNT: usize = IN_OUTCOME + Outcome::FIELDS.len();
 const OUTCOME_PREFIX: &str = "outcome.";
 
-impl Field {
-    /// The spelling on the wire.
-    pub(super) fn as_str(self) -> &'static str {
-        Self::ALL[self as usize].1
+/// The place of a known field in a [`Record`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slot(usize);
+
+impl Slot {
+    /// Finds a field of an alert by its name in any letter case. Senders mostly keep the interface's order, so the search goes on after
+    /// the last find.
+    fn find(name: &str, after: usize) -> Option<Self> {
+        let is_called = |index: &usize| match Alert::FIELDS.get(*index) {
+            Some(field) => field.is_called(name),
+            None => BESIDE[*index - OUTCOME.0].eq_ignore_ascii_case(name),
+        };
+        let after = after.min(IN_OUTCOME);
+        (after..IN_OUTCOME).chain(0..after).find(is_called).map(Self)
     }
 
-    /// Finds a field by its name in any letter case. Senders mostly keep the interface's order, so the search goes on after the last find.
-    pub(super) fn find(name: &str, after: usize) -> Option<Self> {
-        let (before, rest) = Self::ALL.split_at(after.min(COUNT));
-        rest.iter().chain(before).find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(field, _)| *field)
+    fn find_in_outcome(name: &str) -> Option<Self> {
+        Outcome::FIELDS.iter().position(|field| field.is_called(name)).map(|index| Self(IN_OUTCOME + index))
     }
 
-    fn in_outcome(self) -> bool {
-        self as usize >= Field::OutcomeId as usize
+    /// Finds a column of a table: those of the outcome carry its name in front.
+    pub(super) fn of_column(name: &str, after: usize) -> Option<Self> {
+        match name.split_at_checked(OUTCOME_PREFIX.len()) {
+            Some((prefix, name)) if prefix.eq_ignore_ascii_case(OUTCOME_PREFIX) => Self::find_in_outcome(name),
+            _ => Self::find(name, after),
+        }
+    }
+
+    /// Where the search for the next one begins.
+    pub(super) fn next(self) -> usize {
+        self.0 + 1
+    }
+
+    /// The spelling on the wire; of the outcome's fields with its name in front.
+    pub(super) fn name(self) -> Cow<'static, str> {
+        match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
+            (Some(field), _) => field.name.into(),
+            (None, None) => BESIDE[self.0 - OUTCOME.0].into(),
+            (None, Some(index)) => format!("{OUTCOME_PREFIX}{}", Outcome::FIELDS[index].name).into(),
+        }
+    }
+
+    /// Whether it goes by two spellings, which may both come at once, one of them empty.
+    fn has_two_names(self) -> bool {
+        Alert::FIELDS.get(self.0).is_some_and(|field| field.older_name.is_some())
     }
 }
 
@@ -160,15 +121,15 @@ impl<'a> Record<'a> {
     /// Takes the object `json`, which begins at `start` of its source.
     pub(super) fn from_json(json: &'a str, start: Place, unknown: &mut UnknownFields) -> Result<Self, FieldError> {
         let mut record = Self::empty();
-        let mut last = 0;
-        each_member(json, start, |name, value| match Field::find(&name, last) {
-            Some(field) if !field.in_outcome() => {
-                last = field as usize + 1;
-                record.put(field, Given::of(value));
+        let mut next = 0;
+        each_member(json, start, |name, value| match Slot::find(&name, next) {
+            Some(slot) => {
+                next = slot.next();
+                record.put(slot, Given::of(value));
             }
-            _ => unknown.add(&name),
+            None => unknown.add(&name),
         })?;
-        if let Some(&Given::Object(outcome)) = record.given[Field::Outcome as usize].as_ref() {
+        if let Some(&Given::Object(outcome)) = record.given[OUTCOME.0].as_ref() {
             // An empty object is an outcome too: something was recorded.
             record.put_outcome(outcome, unknown)?;
         }
@@ -178,130 +139,145 @@ impl<'a> Record<'a> {
     /// Takes the members of an outcome.
     fn put_outcome(&mut self, json: &'a str, unknown: &mut UnknownFields) -> Result<(), FieldError> {
         self.has_outcome = true;
-        let mut spelled = String::from(OUTCOME_PREFIX);
-        each_member(json, Place::START, |name, value| {
-            spelled.truncate(OUTCOME_PREFIX.len());
-            spelled.push_str(&name);
-            match Field::find(&spelled, Field::OutcomeId as usize) {
-                Some(field) => self.put(field, Given::of(value)),
-                None => unknown.add(&spelled),
-            }
+        each_member(json, Place::START, |name, value| match Slot::find_in_outcome(&name) {
+            Some(slot) => self.put(slot, Given::of(value)),
+            None => unknown.add(&format!("{OUTCOME_PREFIX}{name}")),
         })
     }
 
     /// Takes one cell of a table; an empty one is not given.
-    pub(super) fn put_cell(&mut self, field: Field, cell: &'a str) {
+    pub(super) fn put_cell(&mut self, slot: Slot, cell: &'a str) {
         if !cell.is_empty() {
-            self.has_outcome |= field.in_outcome();
-            self.put(field, Given::Text(Cow::Borrowed(cell)));
+            self.has_outcome |= slot.0 >= IN_OUTCOME;
+            self.put(slot, Given::Text(Cow::Borrowed(cell)));
         }
     }
 
     /// A later value replaces an earlier one.
-    fn put(&mut self, field: Field, given: Given<'a>) {
-        self.given[field as usize] = Some(given);
-    }
-
-    fn take(&mut self, field: Field) -> Option<Given<'a>> {
-        self.given[field as usize].take().filter(|given| *given != Given::Null)
-    }
-
-    fn text(&mut self, field: Field) -> Result<Option<String>, FieldError> {
-        match self.take(field) {
-            None => Ok(None),
-            Some(Given::Text(text)) if text.len() > MAX_TEXT => {
-                Err(FieldError::new(field.as_str(), format!("has {} bytes: at most {MAX_TEXT} are allowed", text.len())))
-            }
-            Some(Given::Text(text)) => Ok(Some(text.into_owned())),
-            Some(other) => Err(wrong(field, &other, "a text")),
+    fn put(&mut self, slot: Slot, given: Given<'a>) {
+        let is_empty = given == Given::Null || matches!(&given, Given::Text(text) if text.is_empty());
+        if !(is_empty && slot.has_two_names()) {
+            self.given[slot.0] = Some(given);
         }
     }
 
-    /// Text of which an empty one says nothing, as in files that write empty texts for null.
-    fn filled(&mut self, field: Field) -> Result<Option<String>, FieldError> {
-        Ok(self.text(field)?.filter(|text| !text.is_empty()))
+    fn take(&mut self, slot: Slot) -> Option<Given<'a>> {
+        self.given[slot.0].take().filter(|given| *given != Given::Null)
     }
 
-    fn parsed<T>(&mut self, field: Field, allowed: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, FieldError> {
-        match self.take(field) {
+    /// Reads the fields of a record, the first of which is at `first`; one that was not given stays as it is.
+    fn read<R>(&mut self, first: usize, fields: &[Field<R>], into: &mut R) -> Result<(), FieldError> {
+        for (field, slot) in fields.iter().zip((first..).map(Slot)) {
+            match &field.kind {
+                Kind::Id(id) | Kind::Reference(id) => set(into, id, self.id(slot)?),
+                Kind::Moment(moment) => set(into, moment, self.moment(slot)?),
+                Kind::Amount(amount) => set(into, amount, self.decimal(slot)?),
+                Kind::Flag(flag) => set(into, flag, self.flag(slot)?),
+                Kind::Word(access) | Kind::Text(access) => {
+                    let Some(text) = self.text(slot)? else { continue };
+                    let is_trimmed = matches!(field.kind, Kind::Word(_)) || field.text.content == Content::Currency;
+                    (access.set)(into, if is_trimmed { text.trim().to_owned() } else { text.into_owned() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, slot: Slot) -> Result<Option<Cow<'a, str>>, FieldError> {
+        match self.take(slot) {
+            None => Ok(None),
+            Some(Given::Text(text)) if text.len() > MAX_TEXT => {
+                Err(FieldError::new(slot.name(), format!("has {} bytes: at most {MAX_TEXT} are allowed", text.len())))
+            }
+            Some(Given::Text(text)) => Ok(Some(text)),
+            Some(other) => Err(wrong(slot, &other, "a text")),
+        }
+    }
+
+    fn parsed<T>(&mut self, slot: Slot, allowed: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, FieldError> {
+        match self.take(slot) {
             None => Ok(None),
             Some(Given::Text(text)) if text.trim().is_empty() => Ok(None),
             Some(Given::Text(text)) => match parse(text.trim()) {
                 Some(value) => Ok(Some(value)),
-                None => Err(wrong(field, &Given::Text(text), allowed)),
+                None => Err(wrong(slot, &Given::Text(text), allowed)),
             },
-            Some(other) => Err(wrong(field, &other, allowed)),
+            Some(other) => Err(wrong(slot, &other, allowed)),
         }
     }
 
-    fn moment(&mut self, field: Field) -> Result<Option<Timestamp>, FieldError> {
-        self.parsed(field, "an ISO 8601 date-time such as 2026-03-10T12:00:00Z", from_iso)
+    fn moment(&mut self, slot: Slot) -> Result<Option<Timestamp>, FieldError> {
+        self.parsed(slot, "an ISO 8601 date-time such as 2026-03-10T12:00:00Z", from_iso)
     }
 
-    fn id<T: FromStr>(&mut self, field: Field) -> Result<Option<T>, FieldError> {
-        self.parsed(field, "a UUID", |text| text.parse().ok())
+    fn id(&mut self, slot: Slot) -> Result<Option<Uuid>, FieldError> {
+        self.parsed(slot, "a UUID", |text| text.parse::<AlertId>().ok().map(|id| id.0))
     }
 
-    fn decimal(&mut self, field: Field) -> Result<Option<Amount>, FieldError> {
-        self.number_as_text(field);
-        self.parsed(field, "a decimal such as 129.90, as a string or a number", |text| text.parse().ok())
+    fn decimal(&mut self, slot: Slot) -> Result<Option<Amount>, FieldError> {
+        self.number_as_text(slot);
+        self.parsed(slot, "a decimal such as 129.90, as a string or a number", |text| text.parse().ok())
     }
 
-    fn hours(&mut self, field: Field) -> Result<Option<i64>, FieldError> {
-        self.number_as_text(field);
-        let hours = self.parsed(field, "a whole number of hours, at most 100000", |text| {
-            text.parse::<i64>().ok().filter(|hours| *hours <= MAX_HOURS_LEFT)
-        })?;
-        Ok(hours.map(|hours| hours.max(0)))
+    fn hours(&mut self) -> Result<Option<i64>, FieldError> {
+        self.number_as_text(HOURS_LEFT);
+        let hours = self.parsed(HOURS_LEFT, &format!("a whole number of hours, at most {MAX_HOURS_LEFT}"), |text| text.parse().ok())?;
+        Ok(hours.map(|hours: i64| hours.max(0)))
     }
 
-    fn flag(&mut self, field: Field) -> Result<bool, FieldError> {
-        if let Some(Given::Bool(flag)) = self.given[field as usize] {
-            return Ok(flag);
+    fn flag(&mut self, slot: Slot) -> Result<Option<bool>, FieldError> {
+        if let Some(Given::Bool(flag)) = self.given[slot.0] {
+            return Ok(Some(flag));
         }
-        let read = |text: &str| match text {
+        self.parsed(slot, "true or false", |text| match text {
             _ if text.eq_ignore_ascii_case("true") => Some(true),
             _ if text.eq_ignore_ascii_case("false") => Some(false),
             _ => None,
-        };
-        Ok(self.parsed(field, "true or false", read)?.unwrap_or_default())
+        })
     }
 
-    fn number_as_text(&mut self, field: Field) {
-        if let Some(Given::Number(digits)) = self.given[field as usize] {
-            self.given[field as usize] = Some(Given::Text(Cow::Borrowed(digits)));
+    fn number_as_text(&mut self, slot: Slot) {
+        if let Some(Given::Number(digits)) = self.given[slot.0] {
+            self.given[slot.0] = Some(Given::Text(Cow::Borrowed(digits)));
         }
+    }
+
+    /// Makes an alert of what was given, and tells whether its id was; whatever is missing stays empty.
+    fn alert(&mut self) -> Result<(Alert, bool), FieldError> {
+        let mut alert = Alert::default();
+        let id = self.id(Slot(Alert::ID))?;
+        alert.id = id.map(AlertId).unwrap_or_default();
+        self.read(0, Alert::FIELDS, &mut alert)?;
+        alert.deadline = self.hours()?.map_or(Deadline::Unknown, Deadline::HoursLeft);
+        alert.outcome = self.outcome(&alert)?;
+        Ok((alert, id.is_some()))
     }
 
     /// The outcome, where there is one. It answers `alert`, whatever it says itself.
     fn outcome(&mut self, alert: &Alert) -> Result<Option<Outcome>, FieldError> {
-        match self.take(Field::Outcome) {
+        match self.take(OUTCOME) {
             None | Some(Given::Object(_)) => {}
             // A table writes the outcome in columns of its own.
             Some(Given::Text(text)) if text.trim().is_empty() => {}
-            Some(other) => return Err(wrong(Field::Outcome, &other, "an object or null (in CSV: columns outcome.outcome and so on)")),
+            Some(other) => return Err(wrong(OUTCOME, &other, "an object or null (in CSV: columns outcome.outcome and so on)")),
         }
         if !self.has_outcome {
             return Ok(None);
         }
-        self.id::<AlertId>(Field::OutcomeAlertId)?;
-        Ok(Some(Outcome {
-            id: self.id(Field::OutcomeId)?.unwrap_or_else(OutcomeId::generate),
-            alert_id: alert.id,
-            provider_alert_id: self.text(Field::OutcomeEthocaId)?.unwrap_or_else(|| alert.provider_id.clone()),
-            status: self.text(Field::OutcomeStatus)?.unwrap_or_default(),
-            outcome: self.text(Field::OutcomeOutcome)?.unwrap_or_default(),
-            refunded: self.text(Field::OutcomeRefunded)?.unwrap_or_default(),
-            comments: self.text(Field::OutcomeComments)?.unwrap_or_default(),
-            dispute_reason_code: self.text(Field::OutcomeDisputeReasonCode)?,
-            action_time: self.moment(Field::OutcomeActionTimestamp)?,
-            amount_stopped: self.decimal(Field::OutcomeAmountStopped)?,
-        }))
+        let mut outcome = Outcome { id: OutcomeId::generate(), provider_alert_id: alert.provider_id.clone(), ..Outcome::default() };
+        self.read(IN_OUTCOME, Outcome::FIELDS, &mut outcome)?;
+        Ok(Some(Outcome { alert_id: alert.id, ..outcome }))
     }
 }
 
-fn wrong(field: Field, given: &Given<'_>, allowed: &str) -> FieldError {
-    FieldError::new(field.as_str(), format!("is {}: {allowed} is allowed", given.words()))
+fn set<R, T>(into: &mut R, access: &Access<R, T>, value: Option<T>) {
+    if let Some(value) = value {
+        (access.set)(into, value);
+    }
+}
+
+fn wrong(slot: Slot, given: &Given<'_>, allowed: &str) -> FieldError {
+    FieldError::new(slot.name(), format!("is {}: {allowed} is allowed", given.words()))
 }
 
 /// Reads an alert as a service answers with it: only the id is needed. Everything else may be missing, and what cannot be read counts as
@@ -309,129 +285,24 @@ fn wrong(field: Field, given: &Given<'_>, allowed: &str) -> FieldError {
 pub fn answer(json: &str, unknown: &mut UnknownFields) -> Result<Alert, FieldError> {
     let mut record = Record::from_json(json, Place::START, unknown)?;
     record.forgive(unknown);
-    let read = alert(record, 1)?;
-    if !read.id_given {
-        return Err(FieldError::new("id", "is missing: a UUID is required"));
+    match record.alert()? {
+        (alert, true) if alert.status == AlertStatus::default() => Ok(Alert { status: AlertStatus::Open, ..alert }),
+        (alert, true) => Ok(alert),
+        (_, false) => Err(FieldError::new("id", "is missing: a UUID is required")),
     }
-    Ok(read.alert)
 }
 
 /// Reads an alert on its way into the engine (decisions, Bringing alerts in), which begins at `line` of its source.
-pub fn incoming(json: &str, line: u64, unknown: &mut UnknownFields) -> Result<IncomingAlert, FieldError> {
-    complete(alert(Record::from_json(json, Place { line, column: 1 }, unknown)?, line)?)
+pub fn incoming(json: &str, line: u64, unknown: &mut UnknownFields) -> Result<AlertPatch, FieldError> {
+    patch(Record::from_json(json, Place { line, column: 1 }, unknown)?, line)
 }
 
-/// Refuses an alert that lacks what bringing it in requires.
-pub(super) fn complete(read: IncomingAlert) -> Result<IncomingAlert, FieldError> {
-    let alert = &read.alert;
-    let missing = |field: &str, allowed: &str| Err(FieldError::new(field, format!("is missing: {allowed} is required")));
-    if alert.provider.as_str().is_empty() {
-        return missing("provider", "ETHOCA, VERIFI, CDRN or another network's name");
+/// Makes a patch of what was given.
+pub(super) fn patch(mut record: Record<'_>, line: u64) -> Result<AlertPatch, FieldError> {
+    let (mut alert, id_given) = record.alert()?;
+    // A deadline of its own goes before the hours left.
+    if let Some(moment) = record.moment(EXPIRES_AT)? {
+        alert.deadline = Deadline::At(moment);
     }
-    if alert.alert_type.as_str().is_empty() {
-        return missing("type", "an alert type such as ETHOCA_CONFIRMED_FRAUD");
-    }
-    match alert.amount {
-        None => return missing("amount", "a decimal such as 129.90"),
-        Some(amount) if amount.micros().is_none() => return Err(not_storable("amount", amount)),
-        Some(_) => {}
-    }
-    if alert.currency.as_str().is_empty() {
-        return missing("currency", CURRENCY);
-    }
-    let chargeback = alert.chargeback_currency.iter().map(|currency| ("chargebackCurrency", currency));
-    for (field, currency) in [("currency", &alert.currency)].into_iter().chain(chargeback) {
-        if !is_currency_code(currency.as_str()) {
-            let shown: String = currency.as_str().chars().take(60).collect();
-            return Err(FieldError::new(field, format!("is {shown:?}: {CURRENCY} is needed")));
-        }
-    }
-    if !read.id_given && alert.provider_id.is_empty() {
-        return missing("providerId", "the identifier at the provider, or id,");
-    }
-    if let Some(amount) = alert.chargeback_amount.filter(|amount| amount.micros().is_none()) {
-        return Err(not_storable("chargebackAmount", amount));
-    }
-    let stopped = alert.outcome.as_ref().and_then(|outcome| outcome.amount_stopped);
-    if let Some(amount) = stopped.filter(|amount| amount.micros().is_none()) {
-        return Err(not_storable("outcome.amountStopped", amount));
-    }
-    Ok(read)
-}
-
-const CURRENCY: &str = "a currency code of three letters such as EUR";
-
-/// What ISO 4217 codes look like. Which there are changes every few years, so that is nobody's business here.
-fn is_currency_code(code: &str) -> bool {
-    code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_alphabetic())
-}
-
-fn not_storable(field: &str, amount: Amount) -> FieldError {
-    FieldError::new(field, format!("is {amount}: 0 to 9,223,372,036,854 with at most 6 decimal places is allowed"))
-}
-
-/// Makes an alert of what was given; whatever is missing stays empty.
-pub(super) fn alert(mut record: Record<'_>, line: u64) -> Result<IncomingAlert, FieldError> {
-    use Field as F;
-    let record = &mut record;
-    let id = record.id::<AlertId>(F::Id)?;
-    let status = record.filled(F::Status)?;
-    let hours_left = record.hours(F::HoursLeft)?;
-    let word = |text: Option<String>| text.map(|text| text.trim().to_owned()).unwrap_or_default();
-    // Both spellings may come at once, one of them empty.
-    let (merchant, mergant) = (record.filled(F::EthocaMerchantId)?, record.filled(F::EthocaMergantId)?);
-    let mut alert = Alert {
-        id: id.unwrap_or_else(AlertId::generate),
-        provider_id: record.text(F::ProviderId)?.unwrap_or_default(),
-        provider: Provider::parse(&word(record.text(F::Provider)?)),
-        alert_type: AlertType::parse(&word(record.text(F::Type)?)),
-        alert_time: record.moment(F::AlertTimeStamp)?,
-        enrollment_id: record.id(F::EnrollmentId)?,
-        company_id: record.id(F::CompanyId)?,
-        issuer: record.text(F::Issuer)?.unwrap_or_default(),
-        card_bin: record.text(F::CardBin)?.unwrap_or_default(),
-        card_last_four: record.text(F::CardLastFour)?.unwrap_or_default(),
-        card_expiration_date: record.text(F::CardExpirationDate)?,
-        acquirer_bin: record.text(F::AcquirerBin)?,
-        status: status.as_deref().map_or(AlertStatus::Open, |status| AlertStatus::parse(status.trim())),
-        status_code: record.text(F::StatusCode)?,
-        rule_type: record.text(F::RuleType)?,
-        rule_name: record.text(F::RuleName)?,
-        installment_number: record.text(F::InstallmentNumber)?,
-        pricing_tier: record.text(F::PricingTier)?,
-        transaction_time: record.moment(F::TransactionTimeStamp)?,
-        merchant_descriptor: record.text(F::MerchantDescriptor)?.unwrap_or_default(),
-        descriptor_contact: record.text(F::DescriptorContact)?,
-        ethoca_merchant_id: merchant.or(mergant),
-        merchant_id: record.text(F::MerchantId)?.unwrap_or_default(),
-        merchant_order_id: record.text(F::MerchantOrderId)?,
-        merchant_name: record.text(F::MerchantName)?.unwrap_or_default(),
-        partner_id: record.text(F::PartnerId)?,
-        partner_name: record.text(F::PartnerName)?,
-        client_name: record.text(F::ClientName)?,
-        caid: record.text(F::Caid)?,
-        mcc: record.text(F::Mcc)?,
-        amount: record.decimal(F::Amount)?,
-        currency: Currency::new(word(record.text(F::Currency)?)),
-        transaction_type: record.text(F::TransactionType)?.unwrap_or_default(),
-        initiated_by: record.text(F::InitiatedBy)?.unwrap_or_default(),
-        liability: record.text(F::Liability)?,
-        auth_code: record.text(F::AuthCode)?,
-        source: record.text(F::Source)?,
-        reason_code: record.text(F::ReasonCode)?,
-        acquirer_reference_number: record.text(F::AcquirerReferenceNumber)?,
-        transaction_id: record.text(F::TransactionId)?,
-        chargeback_amount: record.decimal(F::ChargebackAmount)?,
-        chargeback_currency: record.filled(F::ChargebackCurrency)?.map(Currency::new),
-        payment_type: record.text(F::PaymentType)?,
-        created_at: record.moment(F::CreatedAt)?,
-        updated_at: record.moment(F::UpdatedAt)?,
-        expired_at: record.moment(F::ExpiredAt)?,
-        has_external_transaction: record.flag(F::HasExternalTransaction)?,
-        outcome: None,
-        deadline: hours_left.map_or(Deadline::Unknown, Deadline::HoursLeft),
-    };
-    alert.outcome = record.outcome(&alert)?;
-    let expires_at = record.moment(F::ExpiresAt)?;
-    Ok(IncomingAlert { line, alert, id_given: id.is_some(), status_given: status.is_some(), expires_at })
+    Ok(AlertPatch::read(line, alert, id_given))
 }

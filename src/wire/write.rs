@@ -1,12 +1,13 @@
-//! Answers and event bodies: alerts, outcomes and pages as JSON, straight from the domain's structs.
+//! Answers and event bodies: alerts, outcomes and pages as JSON, field by field from the tables of the domain.
 
 use chrono::{Datelike, Timelike};
 use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
 
 use super::Dialect;
 use crate::domain::event::RenderEvent;
+use crate::domain::field::{Field, Kind};
 use crate::domain::time::to_iso;
-use crate::domain::{Alert, Amount, Currency, EventKind, Outcome, Page, Timestamp};
+use crate::domain::{Alert, Amount, EventKind, Outcome, Page, Timestamp};
 
 /// One alert with its outcome (interface, Alert): every field present, nullable ones null. `now` is what `hoursLeft` counts from.
 pub fn alert(alert: &Alert, dialect: Dialect, now: Timestamp) -> Vec<u8> {
@@ -116,59 +117,13 @@ struct AlertJson<'a> {
 impl Serialize for AlertJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { alert, form, now } = *self;
-        let mut json = serializer.serialize_struct("Alert", 47)?;
-        json.serialize_field("id", &alert.id.0)?;
-        json.serialize_field("providerId", &alert.provider_id)?;
-        json.serialize_field("provider", alert.provider.as_str())?;
-        json.serialize_field("type", alert.alert_type.as_str())?;
-        json.serialize_field("alertTimeStamp", &alert.alert_time.map(Moment))?;
-        json.serialize_field("enrollmentId", &alert.enrollment_id.map(|id| id.0))?;
-        json.serialize_field("companyId", &alert.company_id.map(|id| id.0))?;
-        json.serialize_field("issuer", &alert.issuer)?;
-        json.serialize_field("cardBin", &alert.card_bin)?;
-        json.serialize_field("cardLastFour", &alert.card_last_four)?;
-        json.serialize_field("cardExpirationDate", &alert.card_expiration_date)?;
-        json.serialize_field("acquirerBin", &alert.acquirer_bin)?;
-        json.serialize_field("status", alert.status.as_str())?;
-        json.serialize_field("statusCode", &alert.status_code)?;
-        json.serialize_field("ruleType", &alert.rule_type)?;
-        json.serialize_field("ruleName", &alert.rule_name)?;
-        json.serialize_field("installmentNumber", &alert.installment_number)?;
-        json.serialize_field("pricingTier", &alert.pricing_tier)?;
-        json.serialize_field("transactionTimeStamp", &alert.transaction_time.map(Moment))?;
-        json.serialize_field("merchantDescriptor", &alert.merchant_descriptor)?;
-        json.serialize_field("descriptorContact", &alert.descriptor_contact)?;
-        if form != Form::Older {
-            json.serialize_field("ethocaMerchantId", &alert.ethoca_merchant_id)?;
+        let mut json = serializer.serialize_struct("Alert", Alert::FIELDS.len() + 2)?;
+        for field in Alert::FIELDS {
+            put(&mut json, field.name_in(form == Form::Older), field, alert, form)?;
+            if let (Form::Webhook, Some(older)) = (form, field.older_name) {
+                put(&mut json, older, field, alert, form)?;
+            }
         }
-        if form != Form::Current {
-            json.serialize_field("ethocaMergantId", &alert.ethoca_merchant_id)?;
-        }
-        json.serialize_field("merchantId", &alert.merchant_id)?;
-        json.serialize_field("merchantOrderId", &alert.merchant_order_id)?;
-        json.serialize_field("merchantName", &alert.merchant_name)?;
-        json.serialize_field("partnerId", &alert.partner_id)?;
-        json.serialize_field("partnerName", &alert.partner_name)?;
-        json.serialize_field("clientName", &alert.client_name)?;
-        json.serialize_field("caid", &alert.caid)?;
-        json.serialize_field("mcc", &alert.mcc)?;
-        json.serialize_field("amount", &alert.amount.map(|amount| DecimalJson(amount, form)))?;
-        json.serialize_field("currency", alert.currency.as_str())?;
-        json.serialize_field("transactionType", &alert.transaction_type)?;
-        json.serialize_field("initiatedBy", &alert.initiated_by)?;
-        json.serialize_field("liability", &alert.liability)?;
-        json.serialize_field("authCode", &alert.auth_code)?;
-        json.serialize_field("source", &alert.source)?;
-        json.serialize_field("reasonCode", &alert.reason_code)?;
-        json.serialize_field("acquirerReferenceNumber", &alert.acquirer_reference_number)?;
-        json.serialize_field("transactionId", &alert.transaction_id)?;
-        json.serialize_field("chargebackAmount", &alert.chargeback_amount.map(|amount| DecimalJson(amount, form)))?;
-        json.serialize_field("chargebackCurrency", &alert.chargeback_currency.as_ref().map(Currency::as_str))?;
-        json.serialize_field("paymentType", &alert.payment_type)?;
-        json.serialize_field("createdAt", &alert.created_at.map(Moment))?;
-        json.serialize_field("updatedAt", &alert.updated_at.map(Moment))?;
-        json.serialize_field("expiredAt", &alert.expired_at.map(Moment))?;
-        json.serialize_field("hasExternalTransaction", &alert.has_external_transaction)?;
         json.serialize_field("outcome", &alert.outcome.as_ref().map(|outcome| OutcomeJson { outcome, form }))?;
         json.serialize_field("hoursLeft", &alert.hours_left(now))?;
         json.end()
@@ -182,22 +137,30 @@ struct OutcomeJson<'a> {
 
 impl Serialize for OutcomeJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { outcome, form } = *self;
-        let mut json = serializer.serialize_struct("Outcome", 10)?;
-        json.serialize_field("id", &outcome.id.0)?;
-        json.serialize_field("alertId", &outcome.alert_id.0)?;
-        json.serialize_field("ethocaID", &outcome.provider_alert_id)?;
-        json.serialize_field("status", &outcome.status)?;
-        json.serialize_field("outcome", &outcome.outcome)?;
-        json.serialize_field("refunded", &outcome.refunded)?;
-        json.serialize_field("comments", &outcome.comments)?;
-        json.serialize_field("disputeReasonCode", &outcome.dispute_reason_code)?;
-        json.serialize_field("actionTimestamp", &outcome.action_time.map(Moment))?;
-        if form == Form::Older {
-            json.serialize_field("amountStopped", &outcome.amount_stopped.map(|amount| DecimalJson(amount, form)))?;
+        let mut json = serializer.serialize_struct("Outcome", Outcome::FIELDS.len())?;
+        for field in Outcome::FIELDS.iter().filter(|field| self.form == Form::Older || !field.older_only) {
+            put(&mut json, field.name, field, self.outcome, self.form)?;
         }
         json.end()
     }
+}
+
+/// Writes a field under one of its names.
+fn put<R, S: SerializeStruct>(json: &mut S, name: &'static str, field: &Field<R>, record: &R, form: Form) -> Result<(), S::Error> {
+    match &field.kind {
+        Kind::Id(id) | Kind::Reference(id) => json.serialize_field(name, &(id.get)(record)),
+        Kind::Word(text) | Kind::Text(text) => json.serialize_field(name, &(text.get)(record)),
+        Kind::Moment(moment) => json.serialize_field(name, &(moment.get)(record).map(Moment)),
+        Kind::Amount(amount) => json.serialize_field(name, &(amount.get)(record).map(|amount| DecimalJson(amount, form))),
+        Kind::Flag(flag) => json.serialize_field(name, &(flag.get)(record)),
+    }
+}
+
+/// Paths to every plain value of an alert in the current dialect, in its order: `outcome.status`.
+pub fn paths() -> Vec<String> {
+    let of_alert = Alert::FIELDS.iter().map(|field| field.name.to_owned());
+    let of_outcome = Outcome::FIELDS.iter().filter(|field| !field.older_only).map(|field| format!("outcome.{}", field.name));
+    of_alert.chain(of_outcome).chain(["hoursLeft".to_owned()]).collect()
 }
 
 struct Moment(Timestamp);
@@ -218,26 +181,26 @@ fn iso(moment: Timestamp, buffer: &mut [u8; 27]) -> Option<&str> {
     let micros = moment.timestamp_subsec_micros();
     let year = u32::try_from(date.year()).ok().filter(|year| *year <= 9_999)?;
     *buffer = *b"0000-00-00T00:00:00.000000Z";
-    put(&mut buffer[0..4], year);
-    put(&mut buffer[5..7], date.month());
-    put(&mut buffer[8..10], date.day());
-    put(&mut buffer[11..13], time.hour());
-    put(&mut buffer[14..16], time.minute());
-    put(&mut buffer[17..19], time.second());
+    digits(&mut buffer[0..4], year);
+    digits(&mut buffer[5..7], date.month());
+    digits(&mut buffer[8..10], date.day());
+    digits(&mut buffer[11..13], time.hour());
+    digits(&mut buffer[14..16], time.minute());
+    digits(&mut buffer[17..19], time.second());
     let length = if micros.is_multiple_of(1_000) {
-        put(&mut buffer[20..23], micros / 1_000);
+        digits(&mut buffer[20..23], micros / 1_000);
         buffer[23] = b'Z';
         24
     } else {
-        put(&mut buffer[20..26], micros);
+        digits(&mut buffer[20..26], micros);
         27
     };
     std::str::from_utf8(&buffer[..length]).ok()
 }
 
-fn put(digits: &mut [u8], number: u32) {
+fn digits(into: &mut [u8], number: u32) {
     let mut rest = number;
-    for digit in digits.iter_mut().rev() {
+    for digit in into.iter_mut().rev() {
         *digit = b'0' + (rest % 10) as u8;
         rest /= 10;
     }

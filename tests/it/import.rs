@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Read};
 
-use avert::domain::{IncomingAlert, RejectedRow};
+use avert::domain::{AlertPatch, RejectedRow};
 use avert::wire::import::{Format, Importer, MAX_ROW, Row};
 use avert::wire::{Dialect, write};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn named(provider_id: &str) -> String {
 fn seen(rows: &[Row]) -> Vec<(u64, String)> {
     rows.iter()
         .map(|row| match row {
-            Ok(IncomingAlert { line, alert, .. }) => (*line, alert.provider_id.clone()),
+            Ok(AlertPatch { line, alert, .. }) => (*line, alert.provider_id.clone()),
             Err(RejectedRow { line, error }) => (*line, format!("{}: {}", error.field, error.message)),
         })
         .collect()

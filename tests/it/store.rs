@@ -36,8 +36,8 @@ mod sqlite;
 
 use std::sync::Arc;
 
-use avert::domain::{Alert, AlertQuery, OrganizationId, Outcome, OutcomeId};
-use avert::store::{IngestRow, SharedStore};
+use avert::domain::{Alert, AlertPatch, AlertQuery, OrganizationId, Outcome, OutcomeId};
+use avert::store::SharedStore;
 
 use self::ground::Ground;
 use crate::support::alerts::noon;
@@ -102,17 +102,8 @@ impl Fixture {
 }
 
 /// A row that gives everything of an alert.
-pub(crate) fn row(alert: &Alert, event: bool) -> IngestRow {
-    IngestRow {
-        line: 1,
-        alert: alert.clone(),
-        by_id: true,
-        alert_time_given: true,
-        transaction_time_given: true,
-        company_given: true,
-        enrollment_given: true,
-        event,
-    }
+pub(crate) fn row(alert: &Alert, event: bool) -> AlertPatch {
+    AlertPatch { event, ..AlertPatch::of(alert.clone()) }
 }
 
 /// A recorded answer.

@@ -3,8 +3,8 @@
 use avert::domain::event::RenderEvent;
 use avert::domain::time::from_iso;
 use avert::domain::{
-    Alert, AlertId, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, EnrollmentId, EventKind, Outcome, OutcomeId, Page,
-    Provider, Timestamp,
+    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, EnrollmentId, EventKind, IntakeTerms,
+    Outcome, OutcomeId, Page, Provider, Timestamp, Windows,
 };
 
 use avert::wire::read::{UnknownFields, answer, incoming};
@@ -235,10 +235,30 @@ fn what_an_incoming_alert_says_of_itself_is_kept_apart() {
 
     let (sparse, full) = (read(sparse), read(full));
 
-    assert_eq!((sparse.line, sparse.id_given, sparse.status_given, sparse.expires_at), (7, false, false, None));
+    assert_eq!((sparse.line, sparse.gives("id"), sparse.gives("status")), (7, false, false));
     assert_eq!((sparse.alert.status.clone(), sparse.alert.deadline), (AlertStatus::Open, Deadline::Unknown));
-    assert!(full.id_given && full.status_given && full.alert.outcome.is_some(), "{full:?}");
-    assert_eq!(full.expires_at, from_iso("2026-03-11T00:00:00Z"));
+    assert!(full.gives("id") && full.gives("status") && full.alert.outcome.is_some(), "{full:?}");
+    assert_eq!(full.alert.deadline.moment(), from_iso("2026-03-11T00:00:00Z"));
+}
+
+#[test]
+fn an_own_deadline_goes_before_hours_left() {
+    let own = "2026-03-10T13:30:00Z";
+    let json = json!({
+        "providerId": "P-1", "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "10.00", "currency": "EUR",
+        "expiresAt": own, "hoursLeft": 40
+    });
+    let terms = IntakeTerms {
+        company: CompanyId::generate(),
+        enrollment: EnrollmentId::generate(),
+        windows: &Windows::default(),
+        events: true,
+        present: noon().into(),
+    };
+
+    let taken = incoming(&json.to_string(), 1, &mut UnknownFields::default()).unwrap().validate().unwrap().complete(&terms);
+
+    assert_eq!(taken.alert.deadline, Deadline::At(from_iso(own).unwrap()));
 }
 
 #[rstest]
@@ -276,7 +296,7 @@ fn a_value_of_the_wrong_kind_is_told_with_its_field_and_what_is_allowed(#[case] 
         json!({"providerId": "P-1", "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "1.00", "currency": "EUR"});
     json.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
 
-    let error = incoming(&json.to_string(), 1, &mut UnknownFields::default()).unwrap_err();
+    let error = incoming(&json.to_string(), 1, &mut UnknownFields::default()).and_then(AlertPatch::validate).unwrap_err();
 
     assert_eq!(error.field, field);
     assert!(error.message.contains(words), "{}", error.message);

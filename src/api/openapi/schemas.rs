@@ -3,9 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::problem::Code;
-use crate::domain::DeliveryState;
+use crate::domain::field::{Field, Kind};
 use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord};
 use crate::domain::signing::{LONGEST_OVERLAP, OVERLAP};
+use crate::domain::{Alert, DeliveryState, Outcome};
 
 /// `whsec_` and 24 to 64 bytes in base64, with its padding.
 const SIGNING_SECRET: &str = "^whsec_(([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?\
@@ -90,7 +91,7 @@ pub(super) fn all() -> Value {
     add("Problem", problem);
 
     for (older, suffix) in [(false, ""), (true, "Older")] {
-        add(&format!("Outcome{suffix}"), outcome(older));
+        add(&format!("Outcome{suffix}"), object(record(Outcome::FIELDS, older)));
         add(&format!("Alert{suffix}"), alert(older));
         add(
             &format!("Alerts{suffix}"),
@@ -134,79 +135,28 @@ pub(super) fn all() -> Value {
 }
 
 fn alert(older: bool) -> Value {
-    let decimal = || if older { json!({"type": "number"}) } else { decimal_text() };
-    let merchant = if older { "ethocaMergantId" } else { "ethocaMerchantId" };
     let outcome = if older { "OutcomeOlder" } else { "Outcome" };
-    let optional = || nullable(text());
-    object(vec![
-        ("id", uuid()),
-        ("providerId", text()),
-        ("provider", text()),
-        ("type", text()),
-        ("alertTimeStamp", moment()),
-        ("enrollmentId", uuid()),
-        ("companyId", uuid()),
-        ("issuer", text()),
-        ("cardBin", text()),
-        ("cardLastFour", text()),
-        ("cardExpirationDate", optional()),
-        ("acquirerBin", optional()),
-        ("status", text()),
-        ("statusCode", optional()),
-        ("ruleType", optional()),
-        ("ruleName", optional()),
-        ("installmentNumber", optional()),
-        ("pricingTier", optional()),
-        ("transactionTimeStamp", moment()),
-        ("merchantDescriptor", text()),
-        ("descriptorContact", optional()),
-        (merchant, optional()),
-        ("merchantId", text()),
-        ("merchantOrderId", optional()),
-        ("merchantName", text()),
-        ("partnerId", optional()),
-        ("partnerName", optional()),
-        ("clientName", optional()),
-        ("caid", optional()),
-        ("mcc", optional()),
-        ("amount", decimal()),
-        ("currency", text()),
-        ("transactionType", text()),
-        ("initiatedBy", text()),
-        ("liability", optional()),
-        ("authCode", optional()),
-        ("source", optional()),
-        ("reasonCode", optional()),
-        ("acquirerReferenceNumber", optional()),
-        ("transactionId", optional()),
-        ("chargebackAmount", nullable(decimal())),
-        ("chargebackCurrency", optional()),
-        ("paymentType", optional()),
-        ("createdAt", moment()),
-        ("updatedAt", moment()),
-        ("expiredAt", nullable(moment())),
-        ("hasExternalTransaction", flag()),
-        ("outcome", json!({"anyOf": [named(outcome), {"type": "null"}]})),
-        ("hoursLeft", count()),
-    ])
+    let mut fields = record(Alert::FIELDS, older);
+    fields.push(("outcome", json!({"anyOf": [named(outcome), {"type": "null"}]})));
+    fields.push(("hoursLeft", count()));
+    object(fields)
 }
 
-fn outcome(older: bool) -> Value {
-    let mut fields = vec![
-        ("id", uuid()),
-        ("alertId", uuid()),
-        ("ethocaID", text()),
-        ("status", text()),
-        ("outcome", text()),
-        ("refunded", text()),
-        ("comments", text()),
-        ("disputeReasonCode", nullable(text())),
-        ("actionTimestamp", moment()),
-    ];
-    if older {
-        fields.push(("amountStopped", nullable(json!({"type": "number"}))));
-    }
-    object(fields)
+/// The fields of a record as a dialect shows them.
+fn record<R: Default>(fields: &'static [Field<R>], older: bool) -> Vec<(&'static str, Value)> {
+    let schema = |field: &Field<R>| {
+        let plain = match field.kind {
+            Kind::Id(_) | Kind::Reference(_) => uuid(),
+            Kind::Word(_) | Kind::Text(_) => text(),
+            Kind::Moment(_) => moment(),
+            Kind::Amount(_) if older => json!({"type": "number"}),
+            Kind::Amount(_) => decimal_text(),
+            Kind::Flag(_) => flag(),
+        };
+        if field.is_nullable() { nullable(plain) } else { plain }
+    };
+    let shown = fields.iter().filter(|field| older || !field.older_only);
+    shown.map(|field| (field.name_in(older), schema(field))).collect()
 }
 
 /// Comments: at most 250 characters, no control characters but line breaks.

@@ -1,6 +1,6 @@
 //! Bringing alerts in: one, an array, a page or NDJSON, streamed, in batches, each row kept or rejected by itself.
 
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufReader};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -12,18 +12,14 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::Response;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::json;
-use tokio::sync::mpsc;
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
 use super::{Operator, Parameters, answer, shapes};
 use crate::api::problem::{Code, Problem};
 use crate::api::{Api, MAX_IMPORT};
-use crate::domain::{IncomingAlert, IngestOptions, IngestReport, RejectedRow};
-use crate::service::Intake;
-use crate::wire::import::{Format, Importer, Row};
-
-/// Rows taken in with one commit; one batch may wait while another is stored.
-const BATCH: usize = 2_000;
+use crate::domain::{IngestOptions, IngestReport};
+use crate::engine::intake::{self, IntakeError, Taken};
+use crate::wire::import::Format;
 
 /// So many rejected rows are told one by one; the others are counted.
 const MOST_TOLD: usize = 1_000;
@@ -58,22 +54,21 @@ pub(in crate::api) async fn take_in(
     let fate = Arc::new(AtomicU8::new(WHOLE));
     let body = metered(request.into_body(), api.body_timeout, Arc::clone(&fate));
     let reader = SyncIoBridge::new(StreamReader::new(body));
-    let (sender, mut batches) = mpsc::channel(1);
-    let reading = tokio::task::spawn_blocking(move || read(Importer::new(BufReader::with_capacity(64 * 1024, reader), format), &sender));
-    let (mut total, mut rejected) = (IngestReport::default(), 0_u64);
-    while let Some(batch) = batches.recv().await {
-        let Batch { rows, unreadable } = batch;
-        let mut report = operator.acting.ingest(rows, options).await?;
-        report.rejected.extend(unreadable);
-        report.rejected.sort_by_key(|row| row.line);
-        rejected += report.rejected.len() as u64;
+    let (mut total, mut rejected, mut unknown) = (IngestReport::default(), 0_u64, Vec::new());
+    let told = |mut taken: Taken| {
+        rejected += taken.report.rejected.len() as u64;
         // A body full of bad rows must not fill the memory.
-        report.rejected.truncate(MOST_TOLD.saturating_sub(total.rejected.len()));
-        total.add(report);
-    }
-    let unknown = reading.await.map_err(|error| {
-        tracing::error!(%error, "reading an import broke off");
-        Problem::new(Code::Internal, "reading the alerts broke off by a mistake of the service; what came before is kept")
+        taken.report.rejected.truncate(MOST_TOLD.saturating_sub(total.rejected.len()));
+        total.add(taken.report);
+        unknown.extend(taken.unknown_fields);
+    };
+    let source = BufReader::with_capacity(64 * 1024, reader);
+    intake::take_in(&operator.acting, source, format, options, told).await.map_err(|error| match error {
+        IntakeError::Service(error) => error.into(),
+        IntakeError::Reading(error) => {
+            tracing::error!(%error, "reading an import broke off");
+            Problem::new(Code::Internal, "reading the alerts broke off by a mistake of the service; what came before is kept")
+        }
     })?;
     match fate.load(Ordering::Acquire) {
         TOO_LARGE => return Err(too_large("what came before is kept")),
@@ -143,29 +138,4 @@ fn metered(
         }
     });
     metered.boxed()
-}
-
-/// Some rows of the body.
-#[derive(Default)]
-struct Batch {
-    rows: Vec<IncomingAlert>,
-    unreadable: Vec<RejectedRow>,
-}
-
-/// Reads everything in batches, and returns the names of fields that nobody knows; ends early when nobody takes the batches any more.
-fn read<R: BufRead>(mut importer: Importer<R>, batches: &mpsc::Sender<Batch>) -> Vec<String> {
-    loop {
-        let rows: Vec<Row> = importer.by_ref().take(BATCH).collect();
-        let ended = rows.len() < BATCH;
-        let mut batch = Batch::default();
-        for row in rows {
-            match row {
-                Ok(row) => batch.rows.push(row),
-                Err(row) => batch.unreadable.push(row),
-            }
-        }
-        if batches.blocking_send(batch).is_err() || ended {
-            return importer.unknown_fields().to_vec();
-        }
-    }
 }

@@ -11,9 +11,10 @@ use super::super::context::Context;
 use super::super::failure::{Misused, say};
 use super::super::output::{cell, json};
 use super::super::source::Source;
-use super::{columns, object, query};
+use super::{object, query};
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertId, Timestamp};
+use crate::wire;
 
 /// How often the list is read again when it changed while it was read.
 const MOST_PASSES: usize = 3;
@@ -93,7 +94,7 @@ enum Out<W: Write> {
 
 impl<W: Write> Written<W> {
     fn new(format: Format, mut out: W) -> anyhow::Result<Self> {
-        let mut columns = columns()?;
+        let mut columns = wire::write::paths();
         columns.push(format!("outcome.{AMOUNT_STOPPED}"));
         let out = match format {
             Format::Json => {

@@ -13,7 +13,7 @@ use super::failure::Misused;
 use super::output::{Answer, Rows, columns_of};
 use super::source::Source;
 use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{Alert, AlertId, AlertQuery, AlertType, Deadline, FieldError, Outcome, OutcomeId, Page, Provider};
+use crate::domain::{Alert, AlertId, AlertQuery, Deadline, FieldError, Page};
 use crate::wire::{self, Dialect};
 
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
@@ -86,7 +86,7 @@ fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Answer> {
         },
         document,
         records,
-        columns: columns()?,
+        columns: wire::write::paths(),
     })
 }
 
@@ -102,29 +102,11 @@ pub(super) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Answer> {
             Some(other) => rows.push(vec![column, other.to_string()]),
         }
     }
-    Ok(Answer { table: Rows { rows, ..Rows::default() }, document: record.clone(), records: vec![record], columns: columns()? })
+    Ok(Answer { table: Rows { rows, ..Rows::default() }, document: record.clone(), records: vec![record], columns: wire::write::paths() })
 }
 
 fn object(alert: &Alert, now: Timestamp) -> anyhow::Result<Value> {
     Ok(serde_json::from_slice(&wire::write::alert(alert, Dialect::Current, now))?)
-}
-
-/// The columns of the CSV, the same whatever the rows hold: every field of an alert, and those of an outcome.
-fn columns() -> anyhow::Result<Vec<String>> {
-    let mut alert = Alert::new(AlertId(uuid::Uuid::nil()), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
-    alert.outcome = Some(Outcome {
-        id: OutcomeId(uuid::Uuid::nil()),
-        alert_id: alert.id,
-        provider_alert_id: String::new(),
-        status: String::new(),
-        outcome: String::new(),
-        refunded: String::new(),
-        comments: String::new(),
-        dispute_reason_code: None,
-        action_time: None,
-        amount_stopped: None,
-    });
-    Ok(columns_of(&object(&alert, Timestamp::UNIX_EPOCH)?))
 }
 
 /// Time to the deadline of an alert that waits, in the two largest units; nothing for others.
@@ -163,6 +145,7 @@ mod tests {
 
     use super::super::args::{AlertFilterArgs, AlertListArgs};
     use super::*;
+    use crate::domain::{AlertType, Provider};
 
     fn open_alert(left: Duration) -> Alert {
         let deadline = Deadline::At(Timestamp::UNIX_EPOCH + left);
@@ -230,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_columns_do_not_depend_on_the_rows() {
-        let columns = columns().unwrap();
+        let columns = wire::write::paths();
 
         assert!(columns.contains(&"outcome.disputeReasonCode".to_owned()) && columns.contains(&"hoursLeft".to_owned()), "{columns:?}");
     }

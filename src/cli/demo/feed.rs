@@ -16,7 +16,7 @@ use crate::domain::alert::default_window;
 use crate::domain::card::{holds_card_number, mask_card_numbers};
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{
-    Alert, AlertId, AlertStatus, AlertType, Amount, Currency, IncomingAlert, Outcome, OutcomeId, Provider, Resolution, Timestamp, decide,
+    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, Currency, Outcome, OutcomeId, Provider, Resolution, Timestamp, decide,
 };
 
 /// How many recent alerts a double can be of.
@@ -45,7 +45,7 @@ impl DemoFeed {
     }
 
     /// What is there when the demo opens, oldest first: a quarter of it waits for an answer, the rest is history.
-    pub fn backlog(&mut self, count: u32, now: Timestamp) -> Vec<IncomingAlert> {
+    pub fn backlog(&mut self, count: u32, now: Timestamp) -> Vec<AlertPatch> {
         let waiting = count.div_ceil(4);
         let mut alerts: Vec<Alert> = (waiting..count).map(|index| self.past(index, now)).collect();
         for index in 0..waiting {
@@ -56,7 +56,7 @@ impl DemoFeed {
     }
 
     /// The next alert to arrive. Most have their whole window; some were held up on the way and lapse within minutes; some are doubles.
-    pub fn arrival(&mut self, now: Timestamp) -> IncomingAlert {
+    pub fn arrival(&mut self, now: Timestamp) -> AlertPatch {
         let delay = self.seconds(1, 40);
         let raised = now - delay;
         let double = if self.rng.random_bool(0.12) { self.double(raised, |_| true) } else { None };
@@ -82,10 +82,9 @@ impl DemoFeed {
         Wait::from_secs_f64((-(1.0 - drawn).ln() * mean).clamp(mean / 20.0, mean * 4.0))
     }
 
-    fn incoming(&mut self, alert: Alert) -> IncomingAlert {
+    fn incoming(&mut self, alert: Alert) -> AlertPatch {
         self.line += 1;
-        let status_given = alert.outcome.is_some();
-        IncomingAlert { line: self.line, alert, id_given: true, status_given, expires_at: None }
+        AlertPatch::of(alert).at(self.line)
     }
 
     /// An alert that waits, as the `index`th of `count`: deadlines from under a minute to three days.

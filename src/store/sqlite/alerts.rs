@@ -10,8 +10,10 @@ use super::writer::Kind;
 use super::{audit, expiry, ingest, list};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AlertQuery, AlertStatus, AlertType, AtRisk, Count, IngestReport, OrganizationId, Page, Provider};
-use crate::store::{AlertStore, IngestRow, StoreResult};
+use crate::domain::{
+    Alert, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, IngestReport, OrganizationId, Page, Provider,
+};
+use crate::store::{AlertStore, StoreResult};
 
 #[async_trait]
 impl AlertStore for SqliteStore {
@@ -40,7 +42,7 @@ impl AlertStore for SqliteStore {
         self.read(move |reader| expiry::at_risk(reader, organization, now, until)).await
     }
 
-    async fn ingest(&self, organization: OrganizationId, rows: Vec<IngestRow>, now: Timestamp) -> StoreResult<IngestReport> {
+    async fn ingest(&self, organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> StoreResult<IngestReport> {
         self.write(Kind::Visible, move |unit, by| {
             let report = ingest::ingest(unit, organization, rows, now)?;
             if let Some(note) = AuditNote::alerts_taken_in(&report) {

@@ -201,7 +201,7 @@ fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, 
     let before = WordKeys::intern(conn, unit.dictionary, &alert)?.count_key(attempt.organization, &alert);
     record_outcome(&mut alert, request.outcome, &attempt.resolution, &request.verdict, now);
     if let Some(outcome) = &alert.outcome {
-        rows::insert_outcome(conn, attempt.alert, outcome)?;
+        rows::insert_outcome(conn, unit.dictionary, attempt.alert, outcome)?;
     }
     let after = WordKeys::intern(conn, unit.dictionary, &alert)?;
     let mut counts = CountChanges::default();

@@ -1,107 +1,56 @@
-//! Alerts as rows: writing one, reading one.
+//! Alerts as rows: writing one, reading one, field by field from the tables of the domain.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use rusqlite::types::FromSql;
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, ToSql, params};
+use rusqlite::types::ValueRef;
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 use uuid::Uuid;
 
 use super::counts::{Cell, CountKey, day_of};
 use super::interned::Dictionary;
+use crate::domain::field::{Access, Field, Kind};
 use crate::domain::filter::{fold, search_fields};
 use crate::domain::time::Timestamp;
-use crate::domain::{
-    Alert, AlertId, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, EnrollmentId, OrganizationId, Outcome, OutcomeId,
-    Provider,
-};
+use crate::domain::{Alert, AlertId, AlertStatus, Amount, Deadline, OrganizationId, Outcome};
 use crate::store::{StoreError, StoreResult};
 
-/// Every column of `alert` but its key, in the order in which [`bind`] binds them.
-const COLUMNS: [&str; 53] = [
-    "organization",
-    "id",
-    "alert_time",
-    "provider",
-    "type",
-    "status",
-    "outcome",
-    "company",
-    "expired_at",
-    "deadline",
-    "waiting_deadline",
-    "open_deadline",
-    "transaction_time",
-    "created_at",
-    "updated_at",
-    "amount_micros",
-    "currency",
-    "provider_id",
-    "merchant_descriptor",
-    "card_bin",
-    "card_last_four",
-    "issuer",
-    "merchant_name",
-    "changed",
-    "amount",
-    "enrollment",
-    "card_expiration_date",
-    "acquirer_bin",
-    "status_code",
-    "rule_type",
-    "rule_name",
-    "installment_number",
-    "pricing_tier",
-    "descriptor_contact",
-    "ethoca_merchant_id",
-    "merchant_id",
-    "merchant_order_id",
-    "partner_id",
-    "partner_name",
-    "client_name",
-    "caid",
-    "mcc",
-    "transaction_type",
-    "initiated_by",
-    "liability",
-    "auth_code",
-    "source",
-    "reason_code",
-    "acquirer_reference_number",
-    "transaction_id",
-    "chargeback_amount",
-    "chargeback_currency",
-    "payment_type",
-];
+/// Columns of `alert` beside those of the table of fields, in the order in which [`bind`] binds them, before the others.
+const BESIDE: [&str; 7] = ["organization", "outcome", "deadline", "waiting_deadline", "open_deadline", "amount_micros", "changed"];
 
-/// The last column; apart from the others only because of its length.
-const LAST_COLUMN: &str = "has_external_transaction";
+/// The columns of the fields that have one.
+fn columns<R>(fields: &'static [Field<R>]) -> impl Iterator<Item = &'static str> {
+    fields.iter().filter_map(|field| field.column)
+}
 
-static INSERT: LazyLock<String> = LazyLock::new(|| {
-    let places: Vec<String> = (1..=COLUMNS.len() + 1).map(|place| format!("?{place}")).collect();
-    format!("INSERT INTO alert ({}, {LAST_COLUMN}) VALUES ({})", COLUMNS.join(", "), places.join(", "))
-});
+fn alert_columns() -> impl Iterator<Item = &'static str> {
+    BESIDE.into_iter().chain(columns(Alert::FIELDS))
+}
+
+/// An INSERT of so many columns.
+fn insertion(table: &str, columns: impl Iterator<Item = &'static str>) -> String {
+    let columns: Vec<&str> = columns.collect();
+    let places: Vec<String> = (1..=columns.len()).map(|place| format!("?{place}")).collect();
+    format!("INSERT INTO {table} ({}) VALUES ({})", columns.join(", "), places.join(", "))
+}
+
+static INSERT: LazyLock<String> = LazyLock::new(|| insertion("alert", alert_columns()));
+
+static INSERT_OUTCOME: LazyLock<String> = LazyLock::new(|| insertion("outcome", ["alert"].into_iter().chain(columns(Outcome::FIELDS))));
 
 static UPDATE: LazyLock<String> = LazyLock::new(|| {
-    let assignments: Vec<String> =
-        COLUMNS.iter().chain([&LAST_COLUMN]).enumerate().map(|(index, column)| format!("{column} = ?{}", index + 1)).collect();
-    format!("UPDATE alert SET {} WHERE key = ?{}", assignments.join(", "), COLUMNS.len() + 2)
+    let assignments: Vec<String> = alert_columns().zip(1..).map(|(column, place)| format!("{column} = ?{place}")).collect();
+    format!("UPDATE alert SET {} WHERE key = ?{}", assignments.join(", "), assignments.len() + 1)
 });
 
-/// What [`alert_of`] reads, in its order.
-const READ_COLUMNS: &str = "a.key, a.id, a.provider_id, a.provider, a.type, a.alert_time, a.enrollment, a.company, a.issuer, a.card_bin, \
-    a.card_last_four, a.card_expiration_date, a.acquirer_bin, a.status, a.status_code, a.rule_type, a.rule_name, a.installment_number, \
-    a.pricing_tier, a.transaction_time, a.merchant_descriptor, a.descriptor_contact, a.ethoca_merchant_id, a.merchant_id, \
-    a.merchant_order_id, a.merchant_name, a.partner_id, a.partner_name, a.client_name, a.caid, a.mcc, a.amount, a.currency, \
-    a.transaction_type, a.initiated_by, a.liability, a.auth_code, a.source, a.reason_code, a.acquirer_reference_number, a.transaction_id, \
-    a.chargeback_amount, a.chargeback_currency, a.payment_type, a.created_at, a.updated_at, a.expired_at, a.has_external_transaction, \
-    a.deadline, o.id, o.provider_alert_id, o.status, o.outcome, o.refunded, o.comments, o.dispute_reason_code, o.action_time, \
-    o.amount_stopped";
+/// A SELECT of what [`alert_of`] reads, in its order.
+fn selection(condition: &str) -> String {
+    let of_alert = ["key", "deadline"].into_iter().chain(columns(Alert::FIELDS)).map(|column| format!("a.{column}"));
+    let columns: Vec<String> = of_alert.chain(columns(Outcome::FIELDS).map(|column| format!("o.{column}"))).collect();
+    format!("SELECT {} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE {condition}", columns.join(", "))
+}
 
-static READ_BY_KEY: LazyLock<String> =
-    LazyLock::new(|| format!("SELECT {READ_COLUMNS} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE a.key = ?1"));
-static READ_BY_ID: LazyLock<String> = LazyLock::new(|| {
-    format!("SELECT {READ_COLUMNS} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE a.organization = ?1 AND a.id = ?2")
-});
+static READ_BY_KEY: LazyLock<String> = LazyLock::new(|| selection("a.key = ?1"));
+static READ_BY_ID: LazyLock<String> = LazyLock::new(|| selection("a.organization = ?1 AND a.id = ?2"));
 
 /// An alert with its row's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,112 +99,63 @@ pub(super) fn read_by_id(conn: &Connection, dictionary: &mut Dictionary, organiz
     }
 }
 
-/// The cells of a row, one after the other.
-struct Cells<'r, 's> {
-    row: &'r Row<'s>,
-    at: usize,
-}
-
-impl Cells<'_, '_> {
-    fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
-        let value = self.row.get(self.at);
-        self.at += 1;
-        value
-    }
-
-    fn moment(&mut self) -> StoreResult<Option<Timestamp>> {
-        self.next::<Option<i64>>()?.map(moment).transpose()
-    }
-
-    fn amount(&mut self) -> StoreResult<Option<Amount>> {
-        let text: Option<String> = self.next()?;
-        text.map(|text| text.parse().map_err(|_| StoreError::Corrupt(format!("the amount {text:?}")))).transpose()
-    }
-
-    fn word(&mut self, conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<Arc<str>> {
-        dictionary.words.value(conn, self.next()?)
-    }
-
-    fn id(&mut self, conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<Option<Uuid>> {
-        let Some(key) = self.next::<Option<i64>>()? else { return Ok(None) };
-        let bytes = dictionary.ids.value(conn, key)?;
-        Uuid::from_slice(&bytes).map(Some).map_err(|_| StoreError::Corrupt(format!("the reference {key}")))
-    }
-}
-
-/// Reads the columns of [`READ_COLUMNS`].
+/// Reads the columns of [`selection`].
 fn alert_of(conn: &Connection, dictionary: &mut Dictionary, row: &Row<'_>) -> StoreResult<Stored> {
-    let mut cells = Cells { row, at: 0 };
-    let key = cells.next()?;
-    let id = AlertId(Uuid::from_bytes(cells.next()?));
-    let alert = Alert {
-        id,
-        provider_id: cells.next()?,
-        provider: Provider::parse(&cells.word(conn, dictionary)?),
-        alert_type: AlertType::parse(&cells.word(conn, dictionary)?),
-        alert_time: cells.moment()?,
-        enrollment_id: cells.id(conn, dictionary)?.map(EnrollmentId),
-        company_id: cells.id(conn, dictionary)?.map(CompanyId),
-        issuer: cells.next()?,
-        card_bin: cells.next()?,
-        card_last_four: cells.next()?,
-        card_expiration_date: cells.next()?,
-        acquirer_bin: cells.next()?,
-        status: AlertStatus::parse(&cells.word(conn, dictionary)?),
-        status_code: cells.next()?,
-        rule_type: cells.next()?,
-        rule_name: cells.next()?,
-        installment_number: cells.next()?,
-        pricing_tier: cells.next()?,
-        transaction_time: cells.moment()?,
-        merchant_descriptor: cells.next()?,
-        descriptor_contact: cells.next()?,
-        ethoca_merchant_id: cells.next()?,
-        merchant_id: cells.next()?,
-        merchant_order_id: cells.next()?,
-        merchant_name: cells.next()?,
-        partner_id: cells.next()?,
-        partner_name: cells.next()?,
-        client_name: cells.next()?,
-        caid: cells.next()?,
-        mcc: cells.next()?,
-        amount: cells.amount()?,
-        currency: Currency::new(cells.next::<String>()?),
-        transaction_type: cells.next()?,
-        initiated_by: cells.next()?,
-        liability: cells.next()?,
-        auth_code: cells.next()?,
-        source: cells.next()?,
-        reason_code: cells.next()?,
-        acquirer_reference_number: cells.next()?,
-        transaction_id: cells.next()?,
-        chargeback_amount: cells.amount()?,
-        chargeback_currency: cells.next::<Option<String>>()?.map(Currency::new),
-        payment_type: cells.next()?,
-        created_at: cells.moment()?,
-        updated_at: cells.moment()?,
-        expired_at: cells.moment()?,
-        has_external_transaction: cells.next()?,
-        deadline: cells.moment()?.map_or(Deadline::Unknown, Deadline::At),
-        outcome: outcome_of(&mut cells, id)?,
-    };
+    let key = row.get(0)?;
+    let deadline = row.get::<_, Option<i64>>(1)?.map(moment).transpose()?;
+    let mut alert = Alert { deadline: deadline.map_or(Deadline::Unknown, Deadline::At), ..Alert::default() };
+    let next = read_fields(conn, dictionary, row, 2, Alert::FIELDS, &mut alert)?;
+    // The first column of an outcome is its id: null where there is none.
+    if row.get_ref(next)? != ValueRef::Null {
+        let mut outcome = Outcome { alert_id: alert.id, ..Outcome::default() };
+        read_fields(conn, dictionary, row, next, Outcome::FIELDS, &mut outcome)?;
+        alert.outcome = Some(outcome);
+    }
     Ok(Stored { key, alert })
 }
 
-fn outcome_of(cells: &mut Cells<'_, '_>, alert_id: AlertId) -> StoreResult<Option<Outcome>> {
-    let Some(id) = cells.next::<Option<[u8; 16]>>()? else { return Ok(None) };
-    Ok(Some(Outcome {
-        id: OutcomeId(Uuid::from_bytes(id)),
-        alert_id,
-        provider_alert_id: cells.next()?,
-        status: cells.next()?,
-        outcome: cells.next()?,
-        refunded: cells.next()?,
-        comments: cells.next()?,
-        dispute_reason_code: cells.next()?,
-        action_time: cells.moment()?,
-        amount_stopped: cells.amount()?,
-    }))
+/// Reads the cells of the fields that have a column, the first of which is at `at`; returns the place after the last.
+fn read_fields<R>(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    row: &Row<'_>,
+    mut at: usize,
+    fields: &[Field<R>],
+    into: &mut R,
+) -> StoreResult<usize> {
+    for field in fields.iter().filter(|field| field.column.is_some()) {
+        match &field.kind {
+            Kind::Id(id) => set(into, id, row.get::<_, Option<_>>(at)?.map(Uuid::from_bytes)),
+            Kind::Reference(id) => set(into, id, reference(conn, dictionary, row.get(at)?)?),
+            Kind::Word(word) => (word.set)(into, dictionary.words.value(conn, row.get(at)?)?.as_ref().to_owned()),
+            Kind::Text(access) => {
+                if let Some(text) = row.get(at)? {
+                    (access.set)(into, text);
+                }
+            }
+            Kind::Moment(access) => set(into, access, row.get::<_, Option<_>>(at)?.map(moment).transpose()?),
+            Kind::Amount(access) => set(into, access, row.get::<_, Option<String>>(at)?.map(amount).transpose()?),
+            Kind::Flag(flag) => set(into, flag, row.get(at)?),
+        }
+        at += 1;
+    }
+    Ok(at)
+}
+
+fn set<R, T>(into: &mut R, access: &Access<R, T>, value: Option<T>) {
+    if let Some(value) = value {
+        (access.set)(into, value);
+    }
+}
+
+fn amount(text: String) -> StoreResult<Amount> {
+    text.parse().map_err(|_| StoreError::Corrupt(format!("the amount {text:?}")))
+}
+
+fn reference(conn: &Connection, dictionary: &mut Dictionary, key: Option<i64>) -> StoreResult<Option<Uuid>> {
+    let Some(key) = key else { return Ok(None) };
+    let bytes = dictionary.ids.value(conn, key)?;
+    Uuid::from_slice(&bytes).map(Some).map_err(|_| StoreError::Corrupt(format!("the reference {key}")))
 }
 
 /// The keys of an alert's words.
@@ -306,7 +206,7 @@ pub(super) fn insert(
     statement.raw_execute()?;
     let key = conn.last_insert_rowid();
     if let Some(outcome) = &alert.outcome {
-        insert_outcome(conn, key, outcome)?;
+        insert_outcome(conn, dictionary, key, outcome)?;
     }
     Ok(key)
 }
@@ -328,19 +228,11 @@ pub(super) fn update(
 }
 
 /// Stores an alert's outcome.
-pub(super) fn insert_outcome(conn: &Connection, alert: i64, outcome: &Outcome) -> StoreResult<()> {
-    conn.prepare_cached("INSERT INTO outcome VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?.execute(params![
-        alert,
-        outcome.id.0.as_bytes(),
-        outcome.provider_alert_id,
-        outcome.status,
-        outcome.outcome,
-        outcome.refunded,
-        outcome.comments,
-        outcome.dispute_reason_code,
-        outcome.action_time.map(micros),
-        outcome.amount_stopped.map(|amount| amount.to_string()),
-    ])?;
+pub(super) fn insert_outcome(conn: &Connection, dictionary: &mut Dictionary, alert: i64, outcome: &Outcome) -> StoreResult<()> {
+    let mut statement = conn.prepare_cached(&INSERT_OUTCOME)?;
+    statement.raw_bind_parameter(1, alert)?;
+    bind_fields(conn, dictionary, &mut statement, 2, Outcome::FIELDS, outcome)?;
+    statement.raw_execute()?;
     Ok(())
 }
 
@@ -360,69 +252,44 @@ fn bind(
     words: WordKeys,
     change: i64,
 ) -> StoreResult<usize> {
-    let company = alert.company_id.map(|id| dictionary.ids.intern(conn, id.0.as_bytes())).transpose()?;
-    let enrollment = alert.enrollment_id.map(|id| dictionary.ids.intern(conn, id.0.as_bytes())).transpose()?;
     let (waiting, open) = running_deadlines(alert);
-    let values: [&dyn ToSql; COLUMNS.len() + 1] = [
-        &organization,
-        alert.id.0.as_bytes(),
-        &alert.alert_time.map(micros),
-        &words.provider,
-        &words.alert_type,
-        &words.status,
-        &words.outcome,
-        &company,
-        &alert.expired_at.map(micros),
-        &alert.deadline.moment().map(micros),
-        &waiting,
-        &open,
-        &alert.transaction_time.map(micros),
-        &alert.created_at.map(micros),
-        &alert.updated_at.map(micros),
-        &alert.amount.and_then(Amount::micros),
-        &alert.currency.as_str(),
-        &alert.provider_id,
-        &alert.merchant_descriptor,
-        &alert.card_bin,
-        &alert.card_last_four,
-        &alert.issuer,
-        &alert.merchant_name,
-        &change,
-        &alert.amount.map(|amount| amount.to_string()),
-        &enrollment,
-        &alert.card_expiration_date,
-        &alert.acquirer_bin,
-        &alert.status_code,
-        &alert.rule_type,
-        &alert.rule_name,
-        &alert.installment_number,
-        &alert.pricing_tier,
-        &alert.descriptor_contact,
-        &alert.ethoca_merchant_id,
-        &alert.merchant_id,
-        &alert.merchant_order_id,
-        &alert.partner_id,
-        &alert.partner_name,
-        &alert.client_name,
-        &alert.caid,
-        &alert.mcc,
-        &alert.transaction_type,
-        &alert.initiated_by,
-        &alert.liability,
-        &alert.auth_code,
-        &alert.source,
-        &alert.reason_code,
-        &alert.acquirer_reference_number,
-        &alert.transaction_id,
-        &alert.chargeback_amount.map(|amount| amount.to_string()),
-        &alert.chargeback_currency.as_ref().map(Currency::as_str),
-        &alert.payment_type,
-        &alert.has_external_transaction,
-    ];
-    for (index, value) in values.iter().enumerate() {
-        statement.raw_bind_parameter(index + 1, value)?;
+    let deadline = alert.deadline.moment().map(micros);
+    let amount = alert.amount.and_then(Amount::micros);
+    let beside: [Option<i64>; BESIDE.len()] = [Some(organization), words.outcome, deadline, waiting, open, amount, Some(change)];
+    for (value, place) in beside.into_iter().zip(1..) {
+        statement.raw_bind_parameter(place, value)?;
     }
-    Ok(values.len() + 1)
+    bind_fields(conn, dictionary, statement, BESIDE.len() + 1, Alert::FIELDS, alert)
+}
+
+/// Binds the fields that have a column from a place on; returns the place after the last.
+fn bind_fields<R>(
+    conn: &Connection,
+    dictionary: &mut Dictionary,
+    statement: &mut CachedStatement<'_>,
+    mut place: usize,
+    fields: &[Field<R>],
+    record: &R,
+) -> StoreResult<usize> {
+    for field in fields.iter().filter(|field| field.column.is_some()) {
+        match &field.kind {
+            Kind::Id(access) => statement.raw_bind_parameter(place, (access.get)(record).map(Uuid::into_bytes)),
+            Kind::Reference(access) => {
+                let key = (access.get)(record).map(|id| dictionary.ids.intern(conn, id.as_bytes())).transpose()?;
+                statement.raw_bind_parameter(place, key)
+            }
+            Kind::Word(access) => {
+                let key = (access.get)(record).map(|word| dictionary.words.intern(conn, word)).transpose()?;
+                statement.raw_bind_parameter(place, key)
+            }
+            Kind::Text(access) => statement.raw_bind_parameter(place, (access.get)(record)),
+            Kind::Moment(access) => statement.raw_bind_parameter(place, (access.get)(record).map(micros)),
+            Kind::Amount(access) => statement.raw_bind_parameter(place, (access.get)(record).map(|amount| amount.to_string())),
+            Kind::Flag(access) => statement.raw_bind_parameter(place, (access.get)(record)),
+        }?;
+        place += 1;
+    }
+    Ok(place)
 }
 
 /// Stands between the fields of [`search_text`]. No field has it: see [`searchable`].

@@ -11,8 +11,8 @@ use super::writer::{Kind, Unit};
 use super::{SqliteOptions, SqliteStore};
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Timestamp, from_iso};
-use crate::domain::{Alert, AlertId, AlertType, Deadline, EventKind, OrganizationId, Provider};
-use crate::store::{AlertStore as _, IngestRow, OrganizationStore as _, Store as _, StoreError, StoreResult};
+use crate::domain::{Alert, AlertId, AlertPatch, AlertType, Deadline, EventKind, OrganizationId, Provider};
+use crate::store::{AlertStore as _, OrganizationStore as _, Store as _, StoreError, StoreResult};
 
 struct NoEvents;
 
@@ -32,7 +32,7 @@ fn noon() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()
 }
 
-fn rows(count: usize) -> Vec<IngestRow> {
+fn rows(count: usize) -> Vec<AlertPatch> {
     let alert = || Alert {
         provider_id: AlertId::generate().to_string(),
         alert_time: Some(noon()),
@@ -40,16 +40,7 @@ fn rows(count: usize) -> Vec<IngestRow> {
         deadline: Deadline::At(noon()),
         ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
     };
-    let row = |line| IngestRow {
-        line,
-        alert: alert(),
-        by_id: false,
-        alert_time_given: true,
-        transaction_time_given: false,
-        company_given: false,
-        enrollment_given: false,
-        event: false,
-    };
+    let row = |line| AlertPatch::of(alert()).at(line).without("id");
     (1..=count as u64).map(row).collect()
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use super::source::{Source, unreadable};
 use super::{MAX_ROW, Row, refuse, rejected, too_large};
 use crate::wire::json::Place;
-use crate::wire::read::{Record, UnknownFields, alert, complete};
+use crate::wire::read::{Record, UnknownFields, patch};
 
 /// Deepest nesting that is followed.
 const MAX_DEPTH: usize = 512;
@@ -253,9 +253,7 @@ impl<R: BufRead> Document<R> {
             Ok(json) => json,
             Err(error) => return refuse(start.line, format!("is not UTF-8 at byte {} of the object", error.valid_up_to() + 1)),
         };
-        Record::from_json(json, start, unknown)
-            .and_then(|record| complete(alert(record, start.line)?))
-            .map_err(|error| rejected(start.line, error))
+        Record::from_json(json, start, unknown).and_then(|record| patch(record, start.line)).map_err(|error| rejected(start.line, error))
     }
 }
 

@@ -15,7 +15,7 @@ use self::lines::Lines;
 use self::source::Source;
 use self::table::Table;
 use super::read::UnknownFields;
-use crate::domain::{FieldError, IncomingAlert, RejectedRow};
+use crate::domain::{AlertPatch, FieldError, RejectedRow};
 
 /// Largest single row, in bytes: an alert has about two thousand.
 pub const MAX_ROW: usize = 1 << 20;
@@ -46,7 +46,7 @@ impl Format {
 }
 
 /// One row of a file: an alert, or why there is none.
-pub type Row = Result<IncomingAlert, RejectedRow>;
+pub type Row = Result<AlertPatch, RejectedRow>;
 
 /// Reads alerts off a source, row by row.
 pub struct Importer<R> {

@@ -8,7 +8,7 @@ use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 use super::source::{Source, unreadable};
 use super::{MAX_ROW, Row, refuse, rejected, too_large};
 use crate::domain::FieldError;
-use crate::wire::read::{Field, Record, UnknownFields, alert, complete};
+use crate::wire::read::{Record, Slot, UnknownFields, patch};
 
 /// Most lines that one row may go over; a text of the interface has no use for more.
 const MAX_LINES: usize = 100;
@@ -24,7 +24,7 @@ pub(super) struct Table<R> {
 
 /// What the first row says.
 struct Columns {
-    fields: Vec<Option<Field>>,
+    fields: Vec<Option<Slot>>,
     delimiter: u8,
     parser: Reader<OneRow>,
     cells: ByteRecord,
@@ -144,9 +144,9 @@ impl Columns {
         let mut after = 0;
         for cell in &columns.cells {
             let name = String::from_utf8_lossy(cell);
-            let field = Field::find(name.trim(), after);
+            let field = Slot::of_column(name.trim(), after);
             match field {
-                Some(field) => after = field as usize + 1,
+                Some(field) => after = field.next(),
                 None if name.trim().is_empty() => {}
                 None => unknown.add(name.trim()),
             }
@@ -183,10 +183,10 @@ impl Columns {
             let Some(field) = *field else { continue };
             match std::str::from_utf8(cell) {
                 Ok(cell) => record.put_cell(field, cell),
-                Err(_) => return Err(rejected(line, FieldError::new(field.as_str(), "is not UTF-8"))),
+                Err(_) => return Err(rejected(line, FieldError::new(field.name(), "is not UTF-8"))),
             }
         }
-        alert(record, line).and_then(complete).map_err(|error| rejected(line, error))
+        patch(record, line).map_err(|error| rejected(line, error))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::{Field, Record, UnknownFields, alert, answer};
+use super::{Record, UnknownFields, answer};
 use crate::domain::{Alert, FieldError, Outcome, Page, PageRequest};
 use crate::wire::json::{Given, Place, each_member};
 
@@ -66,10 +66,8 @@ pub fn outcome(json: &str, of: &Alert, unknown: &mut UnknownFields) -> Result<Op
     }
     let mut record = Record::empty();
     record.put_outcome(json, unknown)?;
-    record.put(Field::Id, Given::Text(of.id.to_string().into()));
-    record.put(Field::ProviderId, Given::Text(of.provider_id.as_str().into()));
     record.forgive(unknown);
-    Ok(alert(record, 1)?.alert.outcome)
+    record.outcome(of)
 }
 
 fn whole(json: &str) -> Option<u64> {

@@ -7,79 +7,65 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, NaiveDate, NaiveTime};
 
-use super::{COUNT, Field, MAX_HOURS_LEFT, MAX_TEXT, Record, UnknownFields};
+use super::{COUNT, EXPIRES_AT, HOURS_LEFT, IN_OUTCOME, MAX_TEXT, OUTCOME, Record, Slot, UnknownFields};
+use crate::domain::field::Kind;
+use crate::domain::intake::MAX_HOURS_LEFT;
 use crate::domain::time::{Timestamp, from_iso, to_iso};
-use crate::domain::{Amount, CompanyId};
+use crate::domain::{Alert, AlertId, Amount, Outcome};
 use crate::wire::json::Given;
 
-/// What a field is meant to hold.
-enum Kind {
-    Text,
-    Moment,
-    Uuid,
-    Decimal,
-    Hours,
-    Flag,
-    Outcome,
-}
-
-fn kind(field: Field) -> Kind {
-    match field {
-        Field::AlertTimeStamp
-        | Field::TransactionTimeStamp
-        | Field::CreatedAt
-        | Field::UpdatedAt
-        | Field::ExpiredAt
-        | Field::ExpiresAt
-        | Field::OutcomeActionTimestamp => Kind::Moment,
-        Field::EnrollmentId | Field::CompanyId | Field::OutcomeId | Field::OutcomeAlertId => Kind::Uuid,
-        Field::Amount | Field::ChargebackAmount | Field::OutcomeAmountStopped => Kind::Decimal,
-        Field::HoursLeft => Kind::Hours,
-        Field::HasExternalTransaction => Kind::Flag,
-        Field::Outcome => Kind::Outcome,
-        _ => Kind::Text,
-    }
-}
-
-impl Record<'_> {
+impl<'a> Record<'a> {
     /// Turns every value into one that can be read, or leaves it out and remembers its field. Only `id` stays as it came: without it
     /// there is no alert.
     pub(super) fn forgive(&mut self, left_out: &mut UnknownFields) {
-        for index in 0..COUNT {
-            let field = Field::ALL[index].0;
-            let Some(given) = self.given[index].take() else { continue };
-            if field == Field::Id || given == Given::Null {
-                self.given[index] = Some(given);
-                continue;
-            }
-            let readable = match kind(field) {
-                Kind::Text => text(given),
-                Kind::Moment => plain(&given).and_then(|text| moment(&text)).map(|moment| owned(to_iso(moment))),
-                Kind::Uuid => plain(&given).filter(|text| text.trim().parse::<CompanyId>().is_ok()).map(owned),
-                Kind::Decimal => plain(&given).filter(|text| text.trim().parse::<Amount>().is_ok()).map(owned),
-                Kind::Hours => plain(&given).and_then(|text| hours(&text)).map(|hours| owned(hours.to_string())),
-                Kind::Flag => plain(&given).and_then(|text| flag(&text)).map(Given::Bool),
-                Kind::Outcome => self.outcome_as(given),
-            };
+        for slot in (0..COUNT).map(Slot) {
+            let Some(given) = self.given[slot.0].take() else { continue };
+            let readable = if slot == Slot(Alert::ID) || given == Given::Null { Some(given) } else { self.readable(slot, given) };
             if readable.is_none() {
-                left_out.add(&format!("{} (not readable)", field.as_str()));
+                left_out.add(&format!("{} (not readable)", slot.name()));
             }
-            self.given[index] = readable;
+            self.given[slot.0] = readable;
+        }
+    }
+
+    fn readable(&mut self, slot: Slot, given: Given<'a>) -> Option<Given<'a>> {
+        match slot {
+            OUTCOME => self.outcome_as(given),
+            HOURS_LEFT => plain(&given).and_then(|text| hours(&text)).map(|hours| owned(hours.to_string())),
+            EXPIRES_AT => Some(given),
+            Slot(index) => match (Alert::FIELDS.get(index), index.checked_sub(IN_OUTCOME)) {
+                (Some(field), _) => as_kind(&field.kind, given),
+                (None, Some(index)) => as_kind(&Outcome::FIELDS[index].kind, given),
+                (None, None) => None,
+            },
         }
     }
 
     /// An outcome that is a mere word is an outcome all the same: whoever overlooked it would offer the alert for an answer.
-    fn outcome_as<'a>(&mut self, given: Given<'a>) -> Option<Given<'a>> {
+    fn outcome_as(&mut self, given: Given<'a>) -> Option<Given<'a>> {
         match given {
             Given::Object(_) => Some(given),
             Given::Text(word) if word.trim().is_empty() => Some(Given::Null),
             Given::Text(word) => {
                 self.has_outcome = true;
-                self.given[Field::OutcomeOutcome as usize] = Some(Given::Text(Cow::Owned(word.into_owned())));
+                if let Some(slot) = Slot::find_in_outcome("outcome") {
+                    self.given[slot.0] = Some(Given::Text(word));
+                }
                 Some(Given::Null)
             }
             _ => None,
         }
+    }
+}
+
+/// What can be read of a value that is meant to be of a kind.
+fn as_kind<'a, R>(kind: &Kind<R>, given: Given<'a>) -> Option<Given<'a>> {
+    match kind {
+        Kind::Word(_) | Kind::Text(_) => text(given),
+        Kind::Moment(_) => plain(&given).and_then(|text| moment(&text)).map(|moment| owned(to_iso(moment))),
+        Kind::Id(_) | Kind::Reference(_) => plain(&given).filter(|text| text.trim().parse::<AlertId>().is_ok()).map(owned),
+        Kind::Amount(_) => plain(&given).filter(|text| text.trim().parse::<Amount>().is_ok()).map(owned),
+        Kind::Flag(_) => plain(&given).and_then(|text| flag(&text)).map(Given::Bool),
     }
 }
 
@@ -144,7 +130,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::domain::{Alert, AlertId, Deadline};
+    use crate::domain::Deadline;
     use crate::wire::read::answer;
 
     fn read(mut fields: Value) -> (Alert, Vec<String>) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use avert::api::{ApiOptions, serve};
-use avert::domain::{Alert, AlertId, CreatedClient, IncomingAlert, IngestOptions, KeyScope};
+use avert::domain::{Alert, AlertId, AlertPatch, CreatedClient, IngestOptions, KeyScope};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::{FaultRates, Simulator};
 use avert::providers::{AlertProvider, Capabilities, LookUp, Providers, Submission, SubmitResult};
@@ -117,10 +117,7 @@ impl Served {
     /// Brings alerts in; they come back as the engine has stored them.
     pub async fn ingest(&self, alerts: Vec<Alert>) -> Vec<Alert> {
         let ids: Vec<AlertId> = alerts.iter().map(|alert| alert.id).collect();
-        let rows = alerts.into_iter().zip(1..).map(|(alert, line)| {
-            let expires_at = alert.deadline.moment();
-            IncomingAlert { line, alert, id_given: true, status_given: true, expires_at }
-        });
+        let rows = alerts.into_iter().zip(1..).map(|(alert, line)| AlertPatch::of(alert).at(line));
         let report = self.acting.ingest(rows.collect(), IngestOptions { events: true }).await.unwrap();
         assert_eq!(report.rejected, []);
         let mut stored = Vec::new();

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count,
-    CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
-    DeliveryPage, DeliveryState, Endpoint, EndpointChange, EndpointId, Environment, EventId, EventKind, IncomingAlert, IngestOptions,
-    IngestReport, KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, Revoked, Secret, UnsettledResolution, decide,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, AuditState,
+    Company, Count, CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryFilter,
+    DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointChange, EndpointId, Environment, EventId, EventKind,
+    IngestOptions, IngestReport, KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, Revoked, Secret, UnsettledResolution, decide,
 };
 use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Intake, ResolveRequest, ServiceError, Stats, Webhooks};
 use chrono::Duration;
@@ -185,7 +185,7 @@ fn not_asked<T>() -> Result<T, ServiceError> {
 
 #[async_trait]
 impl Intake for Fake {
-    async fn ingest(&self, _rows: Vec<IncomingAlert>, _options: IngestOptions) -> Result<IngestReport, ServiceError> {
+    async fn ingest(&self, _rows: Vec<AlertPatch>, _options: IngestOptions) -> Result<IngestReport, ServiceError> {
         not_asked()
     }
 

@@ -2,7 +2,7 @@
 
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, AlertQuery, AlertStatus, Deadline, IncomingAlert, IngestOptions, IngestReport};
+use avert::domain::{Alert, AlertId, AlertPatch, AlertQuery, AlertStatus, Deadline, IngestOptions, IngestReport};
 use avert::service::{Alerts, Changes, Intake, Stats};
 use chrono::Duration;
 
@@ -17,9 +17,8 @@ fn counted(report: &IngestReport) -> (u64, u64, u64, usize) {
 }
 
 /// The alert as another source would bring it: without our id.
-fn without_id(alert: &Alert) -> IncomingAlert {
-    let fresh = Alert { id: AlertId::generate(), ..alert.clone() };
-    IncomingAlert { id_given: false, status_given: false, expires_at: None, ..incoming(fresh) }
+fn without_id(alert: &Alert) -> AlertPatch {
+    incoming(Alert { id: AlertId::generate(), ..alert.clone() }).without("id")
 }
 
 #[tokio::test]
@@ -30,7 +29,7 @@ async fn a_batch_is_counted_and_its_bad_rows_are_told_by_line() {
     bring_in(&acting, [known.clone(), changed.clone()]).await;
     let bad = Alert { card_last_four: "12345".to_owned(), ..open_alert("P-3") };
     let rows = [known, Alert { issuer: "Barclays".to_owned(), ..changed }, bad, open_alert("P-4")];
-    let rows = rows.into_iter().zip(1..).map(|(alert, line)| IncomingAlert { line, ..incoming(alert) }).collect();
+    let rows = rows.into_iter().zip(1..).map(|(alert, line)| incoming(alert).at(line)).collect();
 
     let report = acting.ingest(rows, EVENTS).await.unwrap();
 

@@ -1,9 +1,8 @@
 //! Alerts coming in: identity, what a known one takes over, and what follows.
 
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CompanyId, Currency, Deadline, IngestReport, Provider,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, CompanyId, Currency, Deadline, IngestReport, Provider,
 };
-use avert::store::IngestRow;
 use chrono::Duration;
 
 use super::{Fixture, outcome, row};
@@ -24,13 +23,13 @@ contract!(
     a_batch_is_stored_as_a_whole_or_not_at_all,
 );
 
-async fn ingest(fixture: &Fixture, rows: Vec<IngestRow>) -> IngestReport {
+async fn ingest(fixture: &Fixture, rows: Vec<AlertPatch>) -> IngestReport {
     fixture.store.ingest(fixture.organization, rows, noon() + Duration::hours(1)).await.unwrap()
 }
 
 /// A row that is recognised by provider and provider id, with a fresh id.
-fn by_provider_id(alert: &Alert) -> IngestRow {
-    IngestRow { by_id: false, ..row(&Alert { id: AlertId::generate(), ..alert.clone() }, false) }
+fn by_provider_id(alert: &Alert) -> AlertPatch {
+    row(&Alert { id: AlertId::generate(), ..alert.clone() }, false).without("id")
 }
 
 fn report(created: u64, updated: u64, unchanged: u64) -> IngestReport {
@@ -73,13 +72,7 @@ async fn what_a_row_leaves_empty_keeps_its_stored_value(fixture: Fixture) {
         transaction_time: Some(noon()),
         ..Alert::new(AlertId::generate(), alert.provider.clone(), alert.alert_type.clone())
     };
-    let made = IngestRow {
-        company_given: false,
-        enrollment_given: false,
-        alert_time_given: false,
-        transaction_time_given: false,
-        ..row(&bare, false)
-    };
+    let made = row(&bare, false).without("companyId").without("alertTimeStamp").without("transactionTimeStamp");
 
     let told = ingest(&fixture, vec![made]).await;
 

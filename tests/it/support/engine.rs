@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId, Delivery, DeliveryFilter, IncomingAlert, IngestOptions, IngestReport, Resolution};
+use avert::domain::{Alert, AlertId, AlertPatch, Delivery, DeliveryFilter, IngestOptions, IngestReport, Resolution};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::FaultRates;
 use avert::providers::{AlertProvider, Capabilities, Doubt, LookUp, Providers, Simulator, Submission, SubmitResult};
@@ -60,9 +60,8 @@ pub async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Vec<Deliv
 }
 
 /// An alert on its way in, as if read from a file.
-pub fn incoming(alert: Alert) -> IncomingAlert {
-    let expires_at = alert.deadline.moment();
-    IncomingAlert { line: 1, alert, id_given: true, status_given: true, expires_at }
+pub fn incoming(alert: Alert) -> AlertPatch {
+    AlertPatch::of(alert)
 }
 
 /// Brings alerts in, with their events.

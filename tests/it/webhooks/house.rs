@@ -7,7 +7,7 @@ use std::time::Duration;
 use avert::domain::resolution::{Decision, Resolution};
 use avert::domain::time::Clock as _;
 use avert::domain::{
-    Alert, AlertId, Deadline, Delivery, Endpoint, EndpointAuth, IncomingAlert, IngestOptions, IngestReport, NewEndpoint, Secret,
+    Alert, AlertId, AlertPatch, Deadline, Delivery, Endpoint, EndpointAuth, IngestOptions, IngestReport, NewEndpoint, Secret,
 };
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
@@ -92,7 +92,7 @@ impl House {
 
     /// Takes alerts in, with their events or without.
     pub async fn ingest_with(&self, alerts: impl IntoIterator<Item = Alert>, events: bool) -> IngestReport {
-        let row = |(line, alert)| IncomingAlert { line, alert, id_given: true, status_given: true, expires_at: None };
+        let row = |(line, alert)| AlertPatch::of(alert).at(line);
         let report = self.engine.ingest((1..).zip(alerts).map(row).collect(), IngestOptions { events }).await.unwrap();
         assert!(report.rejected.is_empty(), "{:?}", report.rejected);
         report

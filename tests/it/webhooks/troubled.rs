@@ -7,15 +7,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    Actor, Alert, AlertId, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, CutOffs, Delivery,
-    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestReport, InstanceId, NewEndpoint,
-    OrganizationId, Page, Provider, Pruned, UnsettledResolution,
+    Actor, Alert, AlertId, AlertPatch, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, CutOffs,
+    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestReport, InstanceId,
+    NewEndpoint, OrganizationId, Page, Provider, Pruned, UnsettledResolution,
 };
 use avert::store::{
     AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths,
-    DueDelivery, EndpointStore, EndpointTarget, IngestRow, KeyRecord, NetworkStore, OrganizationRecord, OrganizationStore, OutboxStore,
-    PullEnd, PullLease, PullState, Redelivery, SentTest, Settled, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult,
-    UnsettledAttempt, UpkeepStore,
+    DueDelivery, EndpointStore, EndpointTarget, KeyRecord, NetworkStore, OrganizationRecord, OrganizationStore, OutboxStore, PullEnd,
+    PullLease, PullState, Redelivery, SentTest, Settled, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult, UnsettledAttempt,
+    UpkeepStore,
 };
 use tokio::sync::watch;
 
@@ -145,7 +145,7 @@ with_troubles! {
         count_alerts(organization: OrganizationId) -> u64;
         counts(organization: OrganizationId) -> Vec<Count>;
         at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk>;
-        ingest(organization: OrganizationId, rows: Vec<IngestRow>, now: Timestamp) -> IngestReport;
+        ingest(organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> IngestReport;
         expire_due(now: Timestamp, limit: u32) -> u64;
         next_deadline() -> Option<Timestamp>;
     }

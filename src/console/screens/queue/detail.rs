@@ -18,8 +18,9 @@ use crate::console::times::{self, Urgency};
 use crate::console::unsettled::{Stage, in_words};
 use crate::console::widgets::scrollbar;
 use crate::domain::duplicate::DuplicateEvidence;
+use crate::domain::field::{Content, Field, Kind, Section, Shown};
 use crate::domain::resolution::{InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Dialect, Timestamp, UnsettledResolution, duplicate};
+use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Dialect, Money, Timestamp, UnsettledResolution, duplicate};
 
 /// Columns of the labels.
 const LABEL: u16 = 14;
@@ -87,10 +88,10 @@ fn lines(alert: &Alert, queue: &Queue, look: &Look<'_>, width: u16) -> Vec<Part>
         parts.quiet(&format!("Doubles could not be looked for: {error}"));
     }
     parts.outcome(alert);
-    parts.card(alert);
-    parts.transaction(alert);
-    parts.merchant(alert);
-    parts.provider(alert);
+    parts.fields(Section::Card, "CARD", alert);
+    parts.fields(Section::Transaction, "TRANSACTION", alert);
+    parts.fields(Section::Merchant, "MERCHANT", alert);
+    parts.fields(Section::Provider, "PROVIDER", alert);
     parts.webhooks(&queue.facts.deliveries);
     parts.parts
 }
@@ -359,79 +360,47 @@ impl Parts<'_> {
         }
     }
 
-    fn card(&mut self, alert: &Alert) {
-        let number = match (alert.card_bin.is_empty(), alert.card_last_four.is_empty()) {
-            (true, true) => String::new(),
-            _ => format!("{} ······ {}", alert.card_bin, alert.card_last_four),
+    /// A section of the alert's own fields.
+    fn fields(&mut self, section: Section, title: &'static str, alert: &Alert) {
+        let of_section = |field: &'static Field<Alert>| Some((field, field.shown.filter(|shown| shown.section == section)?));
+        let mut fields: Vec<_> = Alert::FIELDS.iter().filter_map(of_section).collect();
+        fields.sort_by_key(|(_, shown)| shown.rank);
+        let fact = |(field, shown): (&Field<Alert>, Shown)| {
+            let (value, note) = self.value(field, alert);
+            (shown.label, value, note)
         };
-        let facts = vec![
-            plain("number", number),
-            plain("expires", option(&alert.card_expiration_date)),
-            plain("issuer", alert.issuer.clone()),
-            plain("payment", option(&alert.payment_type)),
-        ];
-        self.section("CARD", facts);
+        self.section(title, fields.into_iter().map(fact).collect());
     }
 
-    fn transaction(&mut self, alert: &Alert) {
-        let now = self.look.now;
-        let (time, since) = alert.transaction_time.map(|at| (times::utc(at), times::ago(at, now))).unwrap_or_default();
-        let charged = alert.chargeback_amount.map(|amount| {
-            let currency = alert.chargeback_currency.as_ref().unwrap_or(&alert.currency).clone();
-            crate::domain::Money { amount, currency }.to_string()
-        });
-        let facts = vec![
-            ("time", time, since),
-            plain("entry", alert.transaction_type.clone()),
-            plain("auth code", option(&alert.auth_code)),
-            plain("ARN", in_fours(&option(&alert.acquirer_reference_number))),
-            plain("id", option(&alert.transaction_id)),
-            plain("instalment", option(&alert.installment_number)),
-            plain("chargeback", charged.unwrap_or_default()),
-            plain("acquirer", option(&alert.acquirer_bin)),
-        ];
-        self.section("TRANSACTION", facts);
+    /// What a field shows, and a note beside it.
+    fn value(&self, field: &Field<Alert>, alert: &Alert) -> (String, String) {
+        let value = match &field.kind {
+            Kind::Moment(moment) => return self.moment((moment.get)(alert)),
+            Kind::Id(id) | Kind::Reference(id) => (id.get)(alert).map(|id| id.to_string()),
+            Kind::Amount(amount) => (amount.get)(alert).map(|amount| {
+                let currency = alert.chargeback_currency.as_ref().unwrap_or(&alert.currency).clone();
+                Money { amount, currency }.to_string()
+            }),
+            Kind::Flag(flag) => (flag.get)(alert).map(|flag| if flag { "yes" } else { "no" }.to_owned()),
+            Kind::Word(text) | Kind::Text(text) => match ((text.get)(alert).unwrap_or_default(), field.text.content) {
+                (bin, Content::Bin) if bin.is_empty() && alert.card_last_four.is_empty() => None,
+                (bin, Content::Bin) => Some(format!("{bin} ······ {}", alert.card_last_four)),
+                (number, _) if field.name == "acquirerReferenceNumber" => Some(in_fours(number)),
+                (text, _) => Some(text.to_owned()),
+            },
+        };
+        (value.unwrap_or_default(), String::new())
     }
 
-    fn merchant(&mut self, alert: &Alert) {
-        let facts = vec![
-            plain("name", alert.merchant_name.clone()),
-            plain("descriptor", alert.merchant_descriptor.clone()),
-            plain("order", option(&alert.merchant_order_id)),
-            plain("MCC", option(&alert.mcc)),
-            plain("contact", option(&alert.descriptor_contact)),
-            plain("id", alert.merchant_id.clone()),
-            plain("Ethoca id", option(&alert.ethoca_merchant_id)),
-            plain("CAID", option(&alert.caid)),
-            plain("partner", option(&alert.partner_name)),
-            plain("client", option(&alert.client_name)),
-        ];
-        self.section("MERCHANT", facts);
-    }
-
-    fn provider(&mut self, alert: &Alert) {
-        let now = self.look.now;
-        let (alerted, since) = alert.alert_time.map(|at| (times::utc(at), times::ago(at, now))).unwrap_or_default();
-        let facts = vec![
-            plain("alert", alert.provider_id.clone()),
-            plain("reason", option(&alert.reason_code)),
-            plain("raised by", alert.initiated_by.clone()),
-            ("alerted", alerted, since),
-            plain("rule", option(&alert.rule_name)),
-            plain("rule type", option(&alert.rule_type)),
-            plain("tier", option(&alert.pricing_tier)),
-            plain("source", option(&alert.source)),
-            plain("liability", option(&alert.liability)),
-            plain("status code", option(&alert.status_code)),
-            plain("avert id", alert.id.to_string()),
-        ];
-        self.section("PROVIDER", facts);
+    /// A moment, and how long ago it was.
+    fn moment(&self, at: Option<Timestamp>) -> (String, String) {
+        at.map(|at| (times::utc(at), times::ago(at, self.look.now))).unwrap_or_default()
     }
 
     fn outcome(&mut self, alert: &Alert) {
         let Some(outcome) = &alert.outcome else { return };
-        let (at, since) = outcome.action_time.map(|at| (times::utc(at), times::ago(at, self.look.now))).unwrap_or_default();
-        let stopped = outcome.amount_stopped.map(|amount| crate::domain::Money { amount, currency: alert.currency.clone() }.to_string());
+        let (at, since) = self.moment(outcome.action_time);
+        let stopped = outcome.amount_stopped.map(|amount| Money { amount, currency: alert.currency.clone() }.to_string());
         let facts = vec![
             plain("outcome", outcome_words(&outcome.outcome)),
             plain("refund", if alert.was_refunded() { "refunded".to_owned() } else { outcome.refunded.clone() }),
@@ -521,10 +490,6 @@ fn answer_in_form(reason: InvalidReason, dialect: Dialect) -> String {
 
 fn plain(label: &'static str, value: String) -> (&'static str, String, String) {
     (label, value, String::new())
-}
-
-fn option(text: &Option<String>) -> String {
-    text.clone().unwrap_or_default()
 }
 
 /// What two alerts on one payment have in common: `ETHOCA 5F2RE396 · same card and amount`.

@@ -1,23 +1,6 @@
-//! Intake: alerts on their way in, as they were read, and the report of what became of a batch.
+//! How a batch is taken in, and the report of what became of it.
 
-use super::Alert;
-use super::resolution::FieldError;
-use super::time::Timestamp;
-
-/// One alert on its way in, as it was read: what was not given is empty, and ingest makes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IncomingAlert {
-    /// The line or position in its source, for reports; 1-based.
-    pub line: u64,
-    /// What was read. `alert.id` holds a fresh id where none was given; `alert.deadline` is `HoursLeft` where `hoursLeft` was given.
-    pub alert: Alert,
-    /// Whether the id was given: then it is the identity, else provider and provider id are.
-    pub id_given: bool,
-    /// Whether a status was given; a row without one is OPEN.
-    pub status_given: bool,
-    /// `expiresAt`: the alert's own deadline.
-    pub expires_at: Option<Timestamp>,
-}
+use crate::domain::resolution::FieldError;
 
 /// How ingest treats a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,55 +1,55 @@
 //! The rules of bringing alerts in, each by name.
 
+use chrono::TimeDelta;
 use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::domain::time::from_iso;
-use crate::domain::{AlertId, CompanyId, EnrollmentId, Organization, OrganizationId, OutcomeId};
-use crate::engine::Windows;
-
-const EVENTS: IngestOptions = IngestOptions { events: true };
+use crate::domain::alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
+use crate::domain::card::mask_card_numbers;
+use crate::domain::ids::{AlertId, CompanyId, EnrollmentId, OutcomeId};
+use crate::domain::money::Currency;
+use crate::domain::outcome::Outcome;
+use crate::domain::resolution::FieldError;
+use crate::domain::time::{Timestamp, from_iso};
 
 fn now() -> Timestamp {
     from_iso("2026-03-10T12:00:00Z").unwrap()
 }
 
-fn acme() -> OrganizationRecord {
-    OrganizationRecord {
-        organization: Organization { id: OrganizationId::generate(), name: "acme".to_owned() },
-        default_company: CompanyId::generate(),
-        default_enrollment: EnrollmentId::generate(),
-    }
+/// Completes a patch as an organization of its own would, with these windows.
+fn completed(patch: AlertPatch, windows: &Windows) -> AlertPatch {
+    let (company, enrollment) = (CompanyId::generate(), EnrollmentId::generate());
+    patch.complete(&IntakeTerms { company, enrollment, windows, events: true, present: now().into() })
 }
 
 /// The least that can be brought in: raised an hour ago, 23 hours left.
-fn least() -> IncomingAlert {
-    let alert = Alert {
+fn least() -> AlertPatch {
+    with(|_| {})
+}
+
+fn with(change: impl FnOnce(&mut Alert)) -> AlertPatch {
+    let mut alert = Alert {
         provider_id: "P-1".to_owned(),
         amount: Some("10.00".parse().unwrap()),
         currency: Currency::new("EUR"),
         alert_time: Some(now() - TimeDelta::hours(1)),
         ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
     };
-    IncomingAlert { line: 3, alert, id_given: false, status_given: false, expires_at: None }
-}
-
-fn with(change: impl FnOnce(&mut Alert)) -> IncomingAlert {
-    let mut incoming = least();
-    change(&mut incoming.alert);
-    incoming
+    change(&mut alert);
+    AlertPatch::of(alert).at(3).without("id")
 }
 
 fn outcome() -> Outcome {
     Outcome { provider_alert_id: String::new(), status: String::new(), ..Outcome::sample(AlertId::generate()) }
 }
 
-fn taken(incoming: IncomingAlert) -> IngestRow {
-    prepare(incoming, &acme(), EVENTS, now(), &EngineSettings::default()).unwrap()
+fn taken(incoming: AlertPatch) -> AlertPatch {
+    completed(incoming.validate().unwrap(), &Windows::default())
 }
 
-fn refused(incoming: IncomingAlert) -> FieldError {
-    prepare(incoming, &acme(), EVENTS, now(), &EngineSettings::default()).unwrap_err()
+fn refused(incoming: AlertPatch) -> FieldError {
+    incoming.validate().unwrap_err()
 }
 
 #[rstest]
@@ -58,7 +58,7 @@ fn refused(incoming: IncomingAlert) -> FieldError {
 #[case("amount", with(|alert| alert.amount = None))]
 #[case("currency", with(|alert| alert.currency = Currency::default()))]
 #[case("providerId", with(|alert| alert.provider_id = String::new()))]
-fn what_is_required_and_missing_is_named(#[case] field: &str, #[case] incoming: IncomingAlert) {
+fn what_is_required_and_missing_is_named(#[case] field: &str, #[case] incoming: AlertPatch) {
     let error = refused(incoming);
 
     assert_eq!(error.field, field);
@@ -67,12 +67,12 @@ fn what_is_required_and_missing_is_named(#[case] field: &str, #[case] incoming: 
 
 #[test]
 fn an_id_stands_in_for_a_provider_id() {
-    let incoming = IncomingAlert { id_given: true, ..with(|alert| alert.provider_id = String::new()) };
+    let incoming = AlertPatch::of(with(|alert| alert.provider_id = String::new()).alert);
     let id = incoming.alert.id;
 
     let row = taken(incoming);
 
-    assert!(row.by_id);
+    assert!(row.is_by_id());
     assert_eq!(row.alert.id, id);
 }
 
@@ -98,16 +98,17 @@ fn an_amount_keeps_its_digits() {
 
 #[test]
 fn missing_ids_and_times_are_made_and_known_to_be_made() {
-    let acme = acme();
+    let (company, enrollment) = (CompanyId::generate(), EnrollmentId::generate());
+    let terms = IntakeTerms { company, enrollment, windows: &Windows::default(), events: true, present: now().into() };
     let incoming = with(|alert| alert.alert_time = None);
 
-    let row = prepare(incoming, &acme, EVENTS, now(), &EngineSettings::default()).unwrap();
+    let row = incoming.validate().unwrap().complete(&terms);
 
     let alert = &row.alert;
     assert_eq!([alert.alert_time, alert.transaction_time, alert.created_at, alert.updated_at], [Some(now()); 4]);
-    assert_eq!((alert.company_id, alert.enrollment_id), (Some(acme.default_company), Some(acme.default_enrollment)));
-    assert_eq!([row.alert_time_given, row.transaction_time_given, row.company_given, row.enrollment_given], [false; 4]);
-    assert_eq!((row.line, row.by_id), (3, false));
+    assert_eq!((alert.company_id, alert.enrollment_id), (Some(company), Some(enrollment)));
+    assert_eq!(["alertTimeStamp", "transactionTimeStamp", "companyId", "enrollmentId"].map(|name| row.gives(name)), [false; 4]);
+    assert_eq!((row.line, row.is_by_id()), (3, false));
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn given_ids_and_times_are_kept() {
         alert.created_at = Some(created);
     }));
 
-    assert_eq!((row.alert.company_id, row.company_given), (Some(company), true));
+    assert_eq!((row.alert.company_id, row.gives("companyId")), (Some(company), true));
     assert_eq!((row.alert.created_at, row.alert.alert_time), (Some(created), Some(now() - TimeDelta::hours(1))));
     assert_eq!(row.alert.transaction_time, row.alert.alert_time);
 }
@@ -147,9 +148,8 @@ fn an_alert_has_its_networks_window_from_the_time_it_was_raised() {
 #[test]
 fn a_window_can_be_set() {
     let windows = Windows::default().with_provider(Provider::Ethoca, TimeDelta::hours(2));
-    let settings = EngineSettings { windows, ..EngineSettings::default() };
 
-    let row = prepare(least(), &acme(), EVENTS, now(), &settings).unwrap();
+    let row = completed(least(), &windows);
 
     assert_eq!(row.alert.deadline, Deadline::At(now() + TimeDelta::hours(1)));
 }
@@ -171,14 +171,6 @@ fn hours_left_beyond_ten_years_are_refused() {
 }
 
 #[test]
-fn an_own_deadline_goes_before_hours_left() {
-    let own = now() + TimeDelta::minutes(90);
-    let incoming = IncomingAlert { expires_at: Some(own), ..with(|alert| alert.deadline = Deadline::HoursLeft(40)) };
-
-    assert_eq!(taken(incoming).alert.deadline, Deadline::At(own));
-}
-
-#[test]
 fn hours_left_of_an_answered_alert_say_nothing() {
     let incoming = with(|alert| {
         alert.deadline = Deadline::HoursLeft(0);
@@ -186,7 +178,7 @@ fn hours_left_of_an_answered_alert_say_nothing() {
         alert.status = AlertStatus::Resolved;
     });
 
-    let row = taken(IncomingAlert { status_given: true, ..incoming });
+    let row = taken(incoming);
 
     assert_eq!(row.alert.deadline, Deadline::At(now() + TimeDelta::hours(23)));
 }
@@ -214,7 +206,7 @@ fn an_alert_that_came_as_expired_stays_so_even_if_its_window_is_open() {
         alert.alert_time = None;
     });
 
-    let row = taken(IncomingAlert { status_given: true, ..incoming });
+    let row = taken(incoming);
 
     assert_eq!((row.alert.status, row.alert.expired_at), (AlertStatus::Expired, Some(now())));
     assert!(!row.event);
@@ -227,7 +219,7 @@ fn history_is_taken_with_its_status_and_silently() {
         alert.outcome = Some(outcome());
     });
 
-    let row = taken(IncomingAlert { status_given: true, ..incoming });
+    let row = taken(incoming);
 
     assert_eq!(row.alert.status, AlertStatus::Chargeback);
     assert!(!row.event);
@@ -241,7 +233,7 @@ fn an_outcome_brought_along_is_completed() {
     });
     let id: OutcomeId = incoming.alert.outcome.as_ref().unwrap().id;
 
-    let alert = taken(IncomingAlert { status_given: true, ..incoming }).alert;
+    let alert = taken(incoming).alert;
 
     let outcome = alert.outcome.unwrap();
     assert_eq!((outcome.id, outcome.alert_id), (id, alert.id));
@@ -252,7 +244,10 @@ fn an_outcome_brought_along_is_completed() {
 
 #[test]
 fn events_can_be_silenced() {
-    let row = prepare(least(), &acme(), IngestOptions { events: false }, now(), &EngineSettings::default()).unwrap();
+    let (company, enrollment) = (CompanyId::generate(), EnrollmentId::generate());
+    let terms = IntakeTerms { company, enrollment, windows: &Windows::default(), events: false, present: now().into() };
+
+    let row = least().complete(&terms);
 
     assert!(!row.event);
 }
@@ -261,7 +256,7 @@ fn events_can_be_silenced() {
 #[case("providerId", with(|alert| alert.provider_id = "P\u{1b}[2J".to_owned()))]
 #[case("provider", with(|alert| alert.provider = Provider::Other("ETH\u{0}OCA".to_owned())))]
 #[case("currency", with(|alert| alert.currency = Currency::new("E\u{202e}UR")))]
-fn what_things_are_told_apart_by_is_refused_and_not_cleaned(#[case] field: &str, #[case] incoming: IncomingAlert) {
+fn what_things_are_told_apart_by_is_refused_and_not_cleaned(#[case] field: &str, #[case] incoming: AlertPatch) {
     assert_eq!(refused(incoming).field, field);
 }
 
@@ -281,7 +276,7 @@ fn other_text_loses_its_control_characters() {
 #[case("merchantName", with(|alert| alert.merchant_name = "é".repeat(256)))]
 #[case("ruleName", with(|alert| alert.rule_name = Some("x".repeat(256))))]
 #[case("outcome.comments", with(|alert| alert.outcome = Some(Outcome { comments: "x".repeat(2_001), ..outcome() })))]
-fn text_that_is_too_long_is_refused_by_name(#[case] field: &str, #[case] incoming: IncomingAlert) {
+fn text_that_is_too_long_is_refused_by_name(#[case] field: &str, #[case] incoming: AlertPatch) {
     let error = refused(incoming);
 
     assert_eq!(error.field, field);
@@ -379,7 +374,7 @@ proptest! {
             alert.deadline = Deadline::HoursLeft(hours);
             alert.outcome = answered.then(outcome);
         });
-        if let Ok(row) = prepare(incoming, &acme(), EVENTS, now(), &EngineSettings::default()) {
+        if let Ok(row) = incoming.validate().map(|row| completed(row, &Windows::default())) {
             let alert = row.alert;
             prop_assert!(alert.deadline.moment().is_some());
             prop_assert!(alert.alert_time.is_some() && alert.updated_at.is_some() && alert.company_id.is_some());

@@ -1,0 +1,331 @@
+//! The table of a record's fields: what each is called, what it holds and by which rules. Readers, writers, the store, the schema, the
+//! export and the screens take theirs from it.
+
+#![allow(missing_docs, reason = "what is not described describes itself")]
+
+use uuid::Uuid;
+
+use super::money::{Amount, Currency};
+use super::time::Timestamp;
+
+/// Longest words, ids and names, in characters.
+pub(super) const WORD: usize = 64;
+pub(super) const ID: usize = 128;
+pub(super) const NAME: usize = 255;
+
+/// Field descriptor: a row of the table. [`record!`] makes it beside the field itself.
+pub struct Field<R: 'static> {
+    /// On the wire.
+    pub name: &'static str,
+    /// The older dialect's spelling, where it has one of its own.
+    pub older_name: Option<&'static str>,
+    /// Only the older dialect shows it.
+    pub older_only: bool,
+    /// In the store; `None` where it has no column of its own.
+    pub column: Option<&'static str>,
+    pub kind: Kind<R>,
+    /// What a text may be.
+    pub text: TextRule,
+    /// What is allowed, in words, where it must be given.
+    pub required: Option<&'static str>,
+    pub merge: Merge,
+    /// Where a screen shows it.
+    pub shown: Option<Shown>,
+    nullable: bool,
+    /// Whether it says nothing: no text, null, no flag.
+    pub is_blank: fn(&R) -> bool,
+    /// Moves its value from another record.
+    pub take: fn(&mut R, &mut R),
+}
+
+/// What a field holds, and its typed accessors.
+pub enum Kind<R: 'static> {
+    /// The record's own identifier, or its owner's.
+    Id(Access<R, Uuid>),
+    /// An identifier that many records share.
+    Reference(Access<R, Uuid>),
+    /// A word that many records share.
+    Word(TextAccess<R>),
+    Text(TextAccess<R>),
+    Moment(Access<R, Timestamp>),
+    Amount(Access<R, Amount>),
+    Flag(Access<R, bool>),
+}
+
+/// Accessors of a small value.
+pub struct Access<R: 'static, T: 'static> {
+    pub get: fn(&R) -> Option<T>,
+    pub set: fn(&mut R, T),
+}
+
+/// Accessors of a text.
+pub struct TextAccess<R: 'static> {
+    pub get: fn(&R) -> Option<&str>,
+    pub set: fn(&mut R, String),
+}
+
+/// Validation rule of a text: its content, and its greatest length in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextRule {
+    pub content: Content,
+    pub longest: usize,
+}
+
+/// What kind of text a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// What things are told apart by: refused where it would have to be changed, because two names must not become one.
+    Name,
+    /// An id or code: the whole card number in it is a reason to refuse the row, and other digits stay.
+    Code,
+    /// Words of people: card numbers in it are masked.
+    Prose,
+    /// The same with line breaks.
+    Lines,
+    Currency,
+    Bin,
+    LastFour,
+}
+
+/// Merge rule: whether a known record takes a given value over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Merge {
+    Take,
+    /// Not once there is an outcome.
+    TakeUntilResolved,
+    /// Never: it is the service's own.
+    Keep,
+}
+
+/// Place of a field in the detail of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shown {
+    pub section: Section,
+    /// Where in the section; lower ones stand first.
+    pub rank: u8,
+    pub label: &'static str,
+}
+
+/// Group of fields in the detail of an alert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    Card,
+    Transaction,
+    Merchant,
+    Provider,
+}
+
+impl<R> Field<R> {
+    pub(super) const fn new(
+        name: &'static str,
+        column: &'static str,
+        kind: Kind<R>,
+        is_blank: fn(&R) -> bool,
+        take: fn(&mut R, &mut R),
+    ) -> Self {
+        Self {
+            name,
+            older_name: None,
+            older_only: false,
+            column: Some(column),
+            kind,
+            text: TextRule { content: Content::Code, longest: WORD },
+            required: None,
+            merge: Merge::Take,
+            shown: None,
+            nullable: false,
+            is_blank,
+            take,
+        }
+    }
+
+    pub(super) const fn column(mut self, column: &'static str) -> Self {
+        self.column = Some(column);
+        self
+    }
+
+    pub(super) const fn not_stored(mut self) -> Self {
+        self.column = None;
+        self
+    }
+
+    pub(super) const fn older(mut self, name: &'static str) -> Self {
+        self.older_name = Some(name);
+        self
+    }
+
+    pub(super) const fn older_only(mut self) -> Self {
+        self.older_only = true;
+        self
+    }
+
+    pub(super) const fn nullable(mut self) -> Self {
+        self.nullable = true;
+        self
+    }
+
+    pub(super) const fn text(mut self, content: Content, longest: usize) -> Self {
+        self.text = TextRule { content, longest };
+        self
+    }
+
+    pub(super) const fn required(mut self, allowed: &'static str) -> Self {
+        self.required = Some(allowed);
+        self
+    }
+
+    pub(super) const fn merge(mut self, merge: Merge) -> Self {
+        self.merge = merge;
+        self
+    }
+
+    pub(super) const fn shown(mut self, section: Section, rank: u8, label: &'static str) -> Self {
+        self.shown = Some(Shown { section, rank, label });
+        self
+    }
+
+    /// The spelling of the older dialect, or of the current one.
+    pub fn name_in(&self, older: bool) -> &'static str {
+        self.older_name.filter(|_| older).unwrap_or(self.name)
+    }
+
+    /// Whether a name means it: either spelling, in any letter case.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name) || self.older_name.is_some_and(|older| older.eq_ignore_ascii_case(name))
+    }
+}
+
+impl<R: Default> Field<R> {
+    /// Whether the interface lets it be null.
+    pub fn is_nullable(&self) -> bool {
+        match &self.kind {
+            Kind::Word(text) | Kind::Text(text) => (text.get)(&R::default()).is_none(),
+            _ => self.nullable,
+        }
+    }
+}
+
+/// A type that holds a small value.
+pub(super) trait Holds<T> {
+    fn held(&self) -> Option<T>;
+    fn hold(&mut self, value: T);
+}
+
+impl<T: Copy> Holds<T> for Option<T> {
+    fn held(&self) -> Option<T> {
+        *self
+    }
+
+    fn hold(&mut self, value: T) {
+        *self = Some(value);
+    }
+}
+
+impl Holds<bool> for bool {
+    fn held(&self) -> Option<bool> {
+        Some(*self)
+    }
+
+    fn hold(&mut self, value: bool) {
+        *self = value;
+    }
+}
+
+/// A type that holds a text.
+pub(super) trait HoldsText {
+    fn held(&self) -> Option<&str>;
+    fn hold(&mut self, text: String);
+}
+
+impl HoldsText for String {
+    fn held(&self) -> Option<&str> {
+        Some(self)
+    }
+
+    fn hold(&mut self, text: String) {
+        *self = text;
+    }
+}
+
+impl HoldsText for Option<String> {
+    fn held(&self) -> Option<&str> {
+        self.as_deref()
+    }
+
+    fn hold(&mut self, text: String) {
+        *self = Some(text);
+    }
+}
+
+impl HoldsText for Currency {
+    fn held(&self) -> Option<&str> {
+        Some(self.as_str())
+    }
+
+    fn hold(&mut self, text: String) {
+        *self = Self::new(text);
+    }
+}
+
+impl HoldsText for Option<Currency> {
+    fn held(&self) -> Option<&str> {
+        self.as_ref().map(Currency::as_str)
+    }
+
+    /// No code is no currency.
+    fn hold(&mut self, text: String) {
+        *self = Some(text).filter(|text| !text.is_empty()).map(Currency::new);
+    }
+}
+
+/// Defines a record and the table of its fields, a row for each: `name: Type => Kind "nameOnTheWire"` and the rules that are its own.
+/// What has no row of its own on the wire stands behind `and`.
+macro_rules! record {
+    (
+        $(#[$meta:meta])*
+        pub struct $record:ident {
+            $($(#[$doc:meta])* $name:ident: $type:ty => $kind:ident $wire:literal $(.$rule:ident($($argument:expr),*))*,)+
+        }
+        and {
+            $($(#[$rest_doc:meta])* $rest:ident: $rest_type:ty,)*
+        }
+    ) => {
+        $(#[$meta])*
+        pub struct $record {
+            $($(#[$doc])* pub $name: $type,)+
+            $($(#[$rest_doc])* pub $rest: $rest_type,)*
+        }
+
+        impl $record {
+            /// The table of its fields, in the order of the interface.
+            pub const FIELDS: &'static [$crate::domain::field::Field<Self>] = &[$(
+                $crate::domain::field::Field::<$record>::new(
+                    $wire,
+                    stringify!($name),
+                    $crate::domain::field::kind!($kind, $name),
+                    |record| record.$name == <$type>::default(),
+                    |into, from| into.$name = std::mem::take(&mut from.$name),
+                )$(.$rule($($argument),*))*,
+            )+];
+        }
+    };
+}
+
+macro_rules! kind {
+    (Word, $name:ident) => { $crate::domain::field::kind!(@text Word, $name) };
+    (Text, $name:ident) => { $crate::domain::field::kind!(@text Text, $name) };
+    (@text $kind:ident, $name:ident) => {
+        $crate::domain::field::Kind::$kind($crate::domain::field::TextAccess {
+            get: |record| $crate::domain::field::HoldsText::held(&record.$name),
+            set: |record, text| $crate::domain::field::HoldsText::hold(&mut record.$name, text),
+        })
+    };
+    ($kind:ident, $name:ident) => {
+        $crate::domain::field::Kind::$kind($crate::domain::field::Access {
+            get: |record| $crate::domain::field::Holds::held(&record.$name),
+            set: |record, value| $crate::domain::field::Holds::hold(&mut record.$name, value),
+        })
+    };
+}
+
+pub(super) use {kind, record};

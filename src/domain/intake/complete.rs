@@ -1,0 +1,100 @@
+//! Completing a patch: what a new alert gets that its source did not say, its deadline, and whether its arrival is told.
+
+use chrono::TimeDelta;
+
+use super::patch::AlertPatch;
+use super::windows::Windows;
+use crate::domain::alert::{Alert, AlertStatus, Deadline};
+use crate::domain::ids::{AlertId, CompanyId, EnrollmentId};
+use crate::domain::outcome::Outcome;
+use crate::domain::time::{Timestamp, later_by};
+
+/// The present moment: what the clock shows, and how far that can be believed. Only by the latter is anything too late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Present {
+    /// What the clock shows.
+    pub date: Timestamp,
+    /// The same, unless the clock has just jumped ahead.
+    pub trusted: Timestamp,
+}
+
+impl From<Timestamp> for Present {
+    fn from(now: Timestamp) -> Self {
+        Self { date: now, trusted: now }
+    }
+}
+
+/// Intake terms: what alerts get that do not say it themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct IntakeTerms<'a> {
+    /// Of alerts that name none.
+    pub company: CompanyId,
+    /// The same.
+    pub enrollment: EnrollmentId,
+    /// The time to answer.
+    pub windows: &'a Windows,
+    /// Whether arrivals are told at all.
+    pub events: bool,
+    /// When they come.
+    pub present: Present,
+}
+
+impl AlertPatch {
+    /// Fills in what is missing, and derives deadline, status and event. What was given stays known.
+    #[must_use]
+    pub fn complete(mut self, terms: &IntakeTerms<'_>) -> Self {
+        let Present { date: now, trusted } = terms.present;
+        let is_by_id = self.is_by_id();
+        let alert = &mut self.alert;
+        if !is_by_id && alert.id == AlertId::default() {
+            alert.id = AlertId::generate();
+        }
+        let raised = *alert.alert_time.get_or_insert(now);
+        alert.transaction_time.get_or_insert(raised);
+        alert.created_at.get_or_insert(now);
+        alert.updated_at.get_or_insert(now);
+        alert.company_id.get_or_insert(terms.company);
+        alert.enrollment_id.get_or_insert(terms.enrollment);
+        let waiting = alert.status == AlertStatus::Open && alert.outcome.is_none();
+        let deadline = deadline(alert, raised, waiting, terms.windows, now);
+        alert.deadline = Deadline::At(deadline);
+        if waiting {
+            let lapsed = deadline <= trusted;
+            alert.expired_at = lapsed.then_some(deadline);
+            if lapsed {
+                alert.status = AlertStatus::Expired;
+            }
+        } else if alert.status == AlertStatus::Expired {
+            alert.expired_at.get_or_insert(deadline);
+        }
+        complete_outcome(alert, now);
+        self.event = terms.events && alert.outcome.is_none() && alert.status != AlertStatus::Expired && deadline > trusted;
+        self
+    }
+}
+
+/// Derives the deadline (decisions, Alerts and time).
+fn deadline(alert: &Alert, raised: Timestamp, waiting: bool, windows: &Windows, now: Timestamp) -> Timestamp {
+    let by_window = later_by(raised, windows.of(&alert.provider, &alert.alert_type));
+    match alert.deadline {
+        Deadline::At(own) => own,
+        Deadline::HoursLeft(hours) if waiting => later_by(now, TimeDelta::hours(hours.max(1))),
+        // It has lapsed, so its deadline has passed, whatever the window says.
+        _ if alert.status == AlertStatus::Expired => alert.expired_at.unwrap_or(by_window.min(now)),
+        _ => by_window,
+    }
+}
+
+/// Fills in what an outcome that was brought along does not say.
+fn complete_outcome(alert: &mut Alert, now: Timestamp) {
+    let Some(outcome) = &mut alert.outcome else { return };
+    let Outcome { alert_id, provider_alert_id, status, action_time, .. } = outcome;
+    *alert_id = alert.id;
+    if provider_alert_id.is_empty() {
+        provider_alert_id.clone_from(&alert.provider_id);
+    }
+    if status.is_empty() {
+        "success".clone_into(status);
+    }
+    action_time.get_or_insert(alert.updated_at.unwrap_or(now));
+}

@@ -1,0 +1,18 @@
+//! Intake: alerts on their way in. What a source says of an alert is a patch: validated once, completed where the alert is new, merged
+//! where it is known (decisions, Bringing alerts in).
+
+mod complete;
+mod merge;
+mod patch;
+mod report;
+#[cfg(test)]
+mod tests;
+mod validate;
+mod windows;
+
+pub use complete::{IntakeTerms, Present};
+pub use merge::merge;
+pub use patch::{AlertPatch, FieldSet};
+pub use report::{IngestOptions, IngestReport, RejectedRow};
+pub use validate::MAX_HOURS_LEFT;
+pub use windows::Windows;

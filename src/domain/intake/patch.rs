@@ -1,0 +1,88 @@
+//! The alert patch: what a source says of one alert, and which fields it gave.
+
+use crate::domain::alert::{Alert, AlertStatus};
+use crate::domain::field::Field;
+
+/// Set of fields of an alert, by their place in the table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FieldSet(u128);
+
+const _: () = assert!(Alert::FIELDS.len() <= u128::BITS as usize, "a set of fields is to be wider");
+
+impl FieldSet {
+    /// The fields that say something.
+    pub fn said_by(alert: &Alert) -> Self {
+        let bit = |(place, field): (usize, &Field<Alert>)| u128::from(!(field.is_blank)(alert)) << place;
+        Self(Alert::FIELDS.iter().enumerate().map(bit).sum())
+    }
+
+    /// Whether the field at a place of the table is one of them.
+    pub fn contains(self, place: usize) -> bool {
+        self.0 >> place & 1 == 1
+    }
+
+    pub(super) fn fields(self) -> impl Iterator<Item = &'static Field<Alert>> {
+        Alert::FIELDS.iter().enumerate().filter(move |(place, _)| self.contains(*place)).map(|(_, field)| field)
+    }
+
+    /// Those that are in both.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(super) fn with(self, place: usize, is_in: bool) -> Self {
+        Self(self.0 & !(1 << place) | u128::from(is_in) << place)
+    }
+}
+
+/// Alert patch: an alert on its way in. A new alert is stored as it says once it is complete; a known one takes over what was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlertPatch {
+    /// The line or position in its source, for reports; 1-based.
+    pub line: u64,
+    /// `alert.deadline` is `At` where the source gave one, and `HoursLeft` where it gave the hours.
+    pub alert: Alert,
+    /// What the source itself gave. Where that is the id, the id is the identity, else provider and provider id are.
+    pub given: FieldSet,
+    /// Whether `alert.created` is recorded if the alert is new.
+    pub event: bool,
+}
+
+impl AlertPatch {
+    /// A patch that gives everything an alert says.
+    pub fn of(alert: Alert) -> Self {
+        Self::read(1, alert, true)
+    }
+
+    /// A patch as it was read from a line of a source; what says nothing was not given.
+    pub fn read(line: u64, mut alert: Alert, id_given: bool) -> Self {
+        let given = FieldSet::said_by(&alert).with(Alert::ID, id_given);
+        if alert.status == AlertStatus::default() {
+            alert.status = AlertStatus::Open;
+        }
+        Self { line, alert, given, event: false }
+    }
+
+    /// The same from another line.
+    #[must_use]
+    pub fn at(self, line: u64) -> Self {
+        Self { line, ..self }
+    }
+
+    /// The same, a field of it not given.
+    #[must_use]
+    pub fn without(self, name: &str) -> Self {
+        let place = Alert::FIELDS.iter().position(|field| field.name == name);
+        Self { given: place.map_or(self.given, |place| self.given.with(place, false)), ..self }
+    }
+
+    /// Whether a field was given.
+    pub fn gives(&self, name: &str) -> bool {
+        self.given.fields().any(|field| field.name == name)
+    }
+
+    /// Whether the id is the identity.
+    pub fn is_by_id(&self) -> bool {
+        self.given.contains(Alert::ID)
+    }
+}

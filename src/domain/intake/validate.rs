@@ -1,0 +1,161 @@
+//! Validating a patch: the one rule for every way in.
+//!
+//! Provider data is hostile: text is bounded and stripped of what could steer a terminal, and no card number is kept beyond BIN and last
+//! four. No message repeats card data.
+
+use chrono::Datelike;
+
+use super::patch::{AlertPatch, FieldSet};
+use crate::domain::alert::{Alert, AlertStatus, Deadline};
+use crate::domain::card::{holds_card_number, mask_card_numbers};
+use crate::domain::field::{Content, Field, Kind, TextRule};
+use crate::domain::money::Amount;
+use crate::domain::outcome::Outcome;
+use crate::domain::resolution::FieldError;
+use crate::domain::sanitize;
+use crate::domain::time::Timestamp;
+
+/// Most hours that an alert can have left: over ten years.
+pub const MAX_HOURS_LEFT: i64 = 100_000;
+
+impl AlertPatch {
+    /// Checks every field and cleans its text; a text of which nothing is left was not given.
+    ///
+    /// # Errors
+    /// The first field at fault and why.
+    pub fn validate(mut self) -> Result<Self, FieldError> {
+        let is_by_id = self.is_by_id();
+        let alert = &mut self.alert;
+        let card = Card { bin: alert.card_bin.trim().to_owned(), last_four: alert.card_last_four.trim().to_owned() };
+        check(alert, Alert::FIELDS, "", &card)?;
+        if !is_by_id && alert.provider_id.is_empty() {
+            return Err(missing("providerId", "the identifier at the provider, or id,"));
+        }
+        if let Some(outcome) = &mut alert.outcome {
+            check(outcome, Outcome::FIELDS, "outcome.", &card)?;
+        }
+        match alert.deadline {
+            Deadline::At(moment) => check_time(moment, "expiresAt")?,
+            Deadline::HoursLeft(hours) if hours > MAX_HOURS_LEFT => {
+                let allowed = format!("is {hours}: a whole number of hours, at most {MAX_HOURS_LEFT} is allowed");
+                return Err(FieldError::new("hoursLeft", allowed));
+            }
+            Deadline::HoursLeft(_) | Deadline::Unknown => {}
+        }
+        // With 8 of an American Express card's 15 digits and the last four, 3 would be left to guess.
+        if alert.card_bin.starts_with("34") || alert.card_bin.starts_with("37") {
+            alert.card_bin.truncate(6);
+        }
+        self.given = self.given.and(FieldSet::said_by(alert).with(Alert::ID, is_by_id));
+        if alert.status == AlertStatus::default() {
+            alert.status = AlertStatus::Open;
+        }
+        Ok(self)
+    }
+}
+
+/// What is known of the card.
+struct Card {
+    bin: String,
+    last_four: String,
+}
+
+/// Checks the fields of a record by their rules; the names of those at fault get the prefix.
+fn check<R: Default>(record: &mut R, fields: &[Field<R>], prefix: &str, card: &Card) -> Result<(), FieldError> {
+    for field in fields {
+        let name = || format!("{prefix}{}", field.name);
+        match &field.kind {
+            Kind::Word(access) | Kind::Text(access) => {
+                if let Some(text) = (access.get)(record) {
+                    let cleaned = cleaned(text, field.text, card).map_err(|why| FieldError::new(name(), why))?;
+                    // An empty text says nothing, and so is the default of every kind of text.
+                    if cleaned.is_empty() {
+                        (field.take)(record, &mut R::default());
+                    } else {
+                        (access.set)(record, cleaned);
+                    }
+                }
+            }
+            Kind::Amount(access) => {
+                if let Some(amount) = (access.get)(record).filter(|amount| amount.micros().is_none()) {
+                    return Err(FieldError::new(name(), not_storable(amount)));
+                }
+            }
+            Kind::Moment(access) => {
+                if let Some(moment) = (access.get)(record) {
+                    check_time(moment, &name())?;
+                }
+            }
+            Kind::Id(_) | Kind::Reference(_) | Kind::Flag(_) => {}
+        }
+        if let Some(allowed) = field.required.filter(|_| (field.is_blank)(record)) {
+            return Err(missing(&name(), allowed));
+        }
+    }
+    Ok(())
+}
+
+fn missing(field: &str, allowed: &str) -> FieldError {
+    FieldError::new(field, format!("is missing: {allowed} is required"))
+}
+
+fn not_storable(amount: Amount) -> String {
+    format!("is {amount}: 0 to 9,223,372,036,854 with at most 6 decimal places is allowed")
+}
+
+/// Times that a calendar can show and a deadline can be reckoned from.
+fn check_time(moment: Timestamp, field: &str) -> Result<(), FieldError> {
+    match (1970..3000).contains(&moment.year()) {
+        true => Ok(()),
+        false => Err(FieldError::new(field, "must lie in the years 1970 to 2999")),
+    }
+}
+
+/// The text as it is kept, or what is wrong with it.
+fn cleaned(given: &str, rule: TextRule, card: &Card) -> Result<String, String> {
+    let TextRule { content, longest } = rule;
+    let text = match content {
+        Content::Prose | Content::Code => sanitize::stored_line(given),
+        Content::Lines => sanitize::stored_lines(given),
+        Content::Name | Content::Currency | Content::Bin | Content::LastFour => given.trim().to_owned(),
+    };
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    match content {
+        _ if text.is_empty() => return Ok(text),
+        Content::Name => {
+            if let Some(bad) = text.chars().find(|&c| sanitize::is_unsafe(c)) {
+                return Err(format!("holds the character U+{:04X}, which cannot be shown", u32::from(bad)));
+            }
+        }
+        // What ISO 4217 codes look like. Which there are changes every few years, so that is nobody's business here.
+        Content::Currency if text.len() != longest || !text.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            let shown: String = given.chars().take(60).collect();
+            return Err(format!("is {shown:?}: a currency code of three letters such as EUR is needed"));
+        }
+        // Card data: BIN and last four, nothing more (reliability, Security).
+        Content::Bin if !(digits && matches!(text.len(), 6 | 8)) => {
+            return Err("must be the first 6 or 8 digits of the card, no more".to_owned());
+        }
+        Content::LastFour if !(digits && text.len() == longest) => {
+            return Err("must be the last 4 digits of the card, no more".to_owned());
+        }
+        _ => {}
+    }
+    // Most texts are short: their bytes are counted before their characters.
+    if text.len() > longest && text.chars().count() > longest {
+        return Err(format!("has {} characters: at most {longest} are allowed", text.chars().count()));
+    }
+    match content {
+        Content::Prose | Content::Lines => Ok(mask_card_numbers(&text).into_owned()),
+        Content::Name | Content::Code if card.is_known() && holds_card_number(&text, &card.bin, &card.last_four) => {
+            Err("holds the whole card number: only BIN and last four may be brought in".to_owned())
+        }
+        _ => Ok(text),
+    }
+}
+
+impl Card {
+    fn is_known(&self) -> bool {
+        !self.bin.is_empty() && !self.last_four.is_empty()
+    }
+}

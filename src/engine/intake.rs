@@ -1,0 +1,153 @@
+//! Bringing alerts in: rows that were read are validated, completed and stored, batch by batch; and whole sources, read ahead while what
+//! came before is stored.
+
+use std::collections::BTreeSet;
+use std::io::BufRead;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinError;
+
+use super::{Caller, Engine, unavailable};
+use crate::domain::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, Present, Provider, RejectedRow};
+use crate::service::{Intake, ServiceError};
+use crate::wire::import::{Format, Importer};
+
+/// How many rows are read ahead, and stored in one commit: few enough that a resolution need not wait long behind it.
+const BATCH: usize = 4_000;
+
+/// So many unknown networks are told of by name; a hostile source makes no more.
+const MOST_STRANGERS: usize = 100;
+
+impl Engine {
+    /// Takes alerts in, batch by batch; a row that cannot be taken does not hold up the others.
+    pub(super) async fn ingest(
+        &self,
+        caller: &Caller,
+        rows: Vec<AlertPatch>,
+        options: IngestOptions,
+    ) -> Result<IngestReport, ServiceError> {
+        let organization = &caller.organization;
+        let terms = IntakeTerms {
+            company: organization.default_company,
+            enrollment: organization.default_enrollment,
+            windows: &self.settings().windows,
+            events: options.events,
+            present: Present { date: self.now(), trusted: self.trusted_now() },
+        };
+        let store = self.signed(caller);
+        let mut report = IngestReport::default();
+        let mut rows = rows.into_iter().peekable();
+        while rows.peek().is_some() {
+            let mut batch = Vec::with_capacity(rows.len().min(BATCH));
+            for row in rows.by_ref().take(BATCH) {
+                let line = row.line;
+                match row.validate() {
+                    Ok(row) => batch.push(row.complete(&terms)),
+                    Err(error) => report.rejected.push(RejectedRow { line, error }),
+                }
+            }
+            if !batch.is_empty() {
+                report.add(store.ingest(organization.organization.id, batch, terms.present.date).await.map_err(unavailable)?);
+            }
+        }
+        report.rejected.sort_by_key(|rejected| rejected.line);
+        Ok(report)
+    }
+}
+
+/// What became of a batch of a source.
+#[derive(Debug, Default)]
+pub struct Taken {
+    /// Its counts; rejected are those too that could not be read, all by line.
+    pub report: IngestReport,
+    /// Names of fields nobody knows that came up for the first time.
+    pub unknown_fields: Vec<String>,
+    /// The same of networks.
+    pub unknown_providers: Vec<String>,
+    /// How far the source has been read, in bytes.
+    pub read: u64,
+}
+
+/// Why a source was not taken in to its end. What came before is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum IntakeError {
+    /// A batch could not be stored.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// Reading ended by a mistake of our own.
+    #[error(transparent)]
+    Reading(#[from] JoinError),
+}
+
+/// Takes everything in that a source holds, in constant memory: one batch is read while another is stored. Each is told as it is done.
+/// Without a format, the content decides.
+///
+/// # Errors
+/// When a batch cannot be stored.
+pub async fn take_in<R: BufRead + Send + 'static>(
+    service: &impl Intake,
+    source: R,
+    format: Option<Format>,
+    options: IngestOptions,
+    mut tell: impl FnMut(Taken),
+) -> Result<(), IntakeError> {
+    let (sender, mut batches) = mpsc::channel(1);
+    let reading = tokio::task::spawn_blocking(move || read(Importer::new(source, format), &sender));
+    while let Some((rows, mut taken)) = batches.recv().await {
+        let unreadable = std::mem::take(&mut taken.report.rejected);
+        taken.report = service.ingest(rows, options).await?;
+        taken.report.rejected.extend(unreadable);
+        taken.report.rejected.sort_by_key(|row| row.line);
+        tell(taken);
+    }
+    Ok(reading.await?)
+}
+
+/// Reads the whole source in batches; ends early when nobody takes them any more.
+fn read<R: BufRead>(mut source: Importer<R>, batches: &mpsc::Sender<(Vec<AlertPatch>, Taken)>) {
+    let mut told = 0;
+    let mut strangers = BTreeSet::new();
+    loop {
+        let (mut rows, mut taken, mut count) = (Vec::new(), Taken::default(), 0);
+        for row in source.by_ref().take(BATCH) {
+            count += 1;
+            match row {
+                Ok(row) => {
+                    if let Provider::Other(name) = &row.alert.provider
+                        && !name.is_empty()
+                        && strangers.len() < MOST_STRANGERS
+                        && strangers.insert(name.clone())
+                    {
+                        taken.unknown_providers.push(name.chars().take(60).collect());
+                    }
+                    rows.push(row);
+                }
+                Err(row) => taken.report.rejected.push(row),
+            }
+        }
+        let unknown = source.unknown_fields();
+        taken.unknown_fields = unknown.get(told..).unwrap_or_default().to_vec();
+        told = unknown.len();
+        taken.read = source.bytes_read();
+        if batches.blocking_send((rows, taken)).is_err() || count < BATCH {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_read_to_its_end_in_batches() {
+        let text: String = (0..BATCH + 5).map(|_| "{\"amount\": true}\n").collect();
+        let (sender, mut batches) = mpsc::channel(4);
+
+        read(Importer::new(std::io::Cursor::new(text), Some(Format::Ndjson)), &sender);
+
+        let sizes: Vec<usize> =
+            std::iter::from_fn(|| batches.try_recv().ok()).map(|(rows, taken)| rows.len() + taken.report.rejected.len()).collect();
+        assert_eq!(sizes, [BATCH, 5]);
+    }
+}
