@@ -20,14 +20,15 @@
 //! [`client`] stands behind the same seam for a service that is somewhere else: it speaks to it over HTTP, in either dialect of [`wire`].
 //!
 //! Above the seam is the desk's half. [`console`] is the terminal: a model, one pure `update`, effects that run on the service, and a
-//! draw. [`desk`] is what belongs to this workstation and not to the service. [`cli`] is the command line, the one room that knows all
-//! the others and puts them together; [`config`] and [`telemetry`] serve it.
+//! draw. [`desk`] is what belongs to this workstation and not to the service; it also finds out what became of a decision whose answer
+//! was lost. [`cli`] is the command line, the one room that knows all the others and puts them together; [`config`] and [`telemetry`]
+//! serve it.
 //!
 //! # Who may use whom
 //!
 //! ```text
 //! console   → desk, domain, service
-//! desk      → domain
+//! desk      → domain, service
 //! api       → domain, engine, service, wire
 //! client    → domain, outbound, service, wire
 //! engine    → domain, providers, service, store, webhooks, wire

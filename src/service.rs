@@ -44,6 +44,9 @@ pub enum ServiceError {
     /// The provider's answer never came; nothing is retained and the attempt is being reconciled.
     #[error("the provider's answer did not come, it is being checked whether the decision arrived: {0}")]
     ProviderOutcomeUnknown(String),
+    /// A decision was sent and its answer did not come: only the alert can tell whether the service has it.
+    #[error("the answer to the decision did not come, it is not known whether it arrived: {0}")]
+    Indeterminate(String),
     /// A resolution that breaks the rules, field by field.
     #[error("the resolution is not valid: {}", list(.0))]
     InvalidResolution(Vec<FieldError>),

@@ -185,7 +185,7 @@ impl From<ServiceError> for Problem {
             ServiceError::AlreadyResolved(_) => Code::AlertAlreadyResolved,
             ServiceError::ResolutionInProgress | ServiceError::WaitsForPerson(_) => Code::ResolutionInProgress,
             ServiceError::ProviderFailed(_) => Code::ProviderFailed,
-            ServiceError::ProviderOutcomeUnknown(_) => Code::ProviderOutcomeUnknown,
+            ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => Code::ProviderOutcomeUnknown,
             ServiceError::IdempotencyKeyReused => Code::IdempotencyKeyReused,
             ServiceError::Conflict(_) => Code::Conflict,
             ServiceError::Unavailable(_) | ServiceError::NotSent(_) => Code::Overloaded,

@@ -82,7 +82,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
             | ServiceError::WaitsForPerson(_)
             | ServiceError::IdempotencyKeyReused
             | ServiceError::Conflict(_) => 4,
-            ServiceError::ProviderOutcomeUnknown(_) => 6,
+            ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => 6,
             ServiceError::InvalidResolution(_) | ServiceError::InvalidRequest(_) => 2,
             ServiceError::ProviderFailed(_) | ServiceError::Unavailable(_) | ServiceError::NotSent(_) => 1,
         });
@@ -120,6 +120,7 @@ mod tests {
     #[case(ServiceError::NotAuthorized("no".to_owned()), 5)]
     #[case(ServiceError::ReadOnly, 5)]
     #[case(ServiceError::ProviderOutcomeUnknown("time-out".to_owned()), 6)]
+    #[case(ServiceError::Indeterminate("time-out".to_owned()), 6)]
     #[case(ServiceError::ProviderFailed("refused".to_owned()), 1)]
     #[case(ServiceError::InvalidRequest(Vec::new()), 2)]
     fn each_answer_of_a_service_has_its_code(#[case] error: ServiceError, #[case] expected: u8) {

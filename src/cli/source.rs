@@ -18,7 +18,7 @@ pub(super) struct Source {
     /// In whose words filters and decisions are given.
     pub(super) dialect: Dialect,
     pub(super) environment: Environment,
-    clock: SharedClock,
+    pub(super) clock: SharedClock,
     local: Option<Local>,
 }
 

@@ -1,8 +1,7 @@
 //! The alert service of another deployment, spoken to over HTTP in either dialect.
 //!
 //! A [`Client`] is bound to one credential, as an engine's handle is bound to one caller. Reads are repeated a little where that helps.
-//! **A decision is sent once**: when its answer does not come, the alert is read again and its outcome is compared with what was meant,
-//! and whoever asked is told which of the three it is: ours landed, another's landed, or nothing is known yet.
+//! **A decision is sent once**: when its answer does not come, whoever asked is told that it is indeterminate.
 
 mod credentials;
 mod http;
@@ -154,12 +153,21 @@ impl Inner {
         }
     }
 
+    /// An alert; in the older dialect its outcome is asked for where the alert does not hold it.
     async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
         let answer = self.read(&self.base.alert(id)).await.map_err(ServiceError::from)?;
-        match answer.status {
-            200..=299 => reading::alert(&answer, id),
-            _ => Err(refused_read(&answer, Some(id))),
+        let mut alert = match answer.status {
+            200..=299 => reading::alert(&answer, id)?,
+            _ => return Err(refused_read(&answer, Some(id))),
+        };
+        if alert.outcome.is_none()
+            && self.dialect == Dialect::Older
+            && let Ok(answer) = self.read(&self.base.outcome(id)).await
+            && answer.status == 200
+        {
+            alert.outcome = reading::outcome(&answer, &alert);
         }
+        Ok(alert)
     }
 }
 
@@ -193,7 +201,7 @@ impl Alerts for Client {
         let sending = self.inner.sending.spawn(async move { inner.resolve(id, request).await });
         sending.await.unwrap_or_else(|error| {
             tracing::error!(%error, alert = %id, "a resolution broke off");
-            Err(ServiceError::ProviderOutcomeUnknown("avert broke off while the decision was on its way".to_owned()))
+            Err(ServiceError::Indeterminate("avert broke off while the decision was on its way".to_owned()))
         })
     }
 }

@@ -34,19 +34,13 @@ pub enum Credential {
 pub struct Pauses {
     /// Before each further try of a read.
     pub reads: Vec<Duration>,
-    /// Before each look at an alert whose decision was sent and whose answer did not come.
-    pub looks: Vec<Duration>,
     /// The longest wait that a service can ask for; when it asks for more, its refusal is what is told.
     pub longest_asked: Duration,
 }
 
 impl Default for Pauses {
     fn default() -> Self {
-        Self {
-            reads: [250, 1_000].map(Duration::from_millis).into(),
-            looks: [0, 500, 1_500, 3_000, 5_000].map(Duration::from_millis).into(),
-            longest_asked: Duration::from_secs(5),
-        }
+        Self { reads: [250, 1_000].map(Duration::from_millis).into(), longest_asked: Duration::from_secs(5) }
     }
 }
 
@@ -69,7 +63,7 @@ pub struct ClientOptions {
     pub connect_timeout: Duration,
     /// How long a read may take in all.
     pub read_timeout: Duration,
-    /// How long a decision may take in all, before the alert is looked at instead.
+    /// How long a decision may take in all, before it is given up.
     pub write_timeout: Duration,
     /// How long to wait before what is tried again.
     pub pauses: Pauses,

@@ -1,14 +1,14 @@
-//! Sending a decision: once. When its answer does not come, the alert is looked at instead.
+//! Sending a decision: once. When its answer does not come, that is what is told: whoever asked looks at the alert.
 
 use reqwest::Method;
 use uuid::Uuid;
 
 use super::http::{Answer, Call, NoAnswer};
 use super::{Access, Inner, fields, reading, unavailable, words};
-use crate::domain::{Alert, AlertId, AlertStatus, AlertType, FieldError, Provider, Resolution, Timestamp, is_meant};
+use crate::domain::{Alert, AlertId, AlertStatus, AlertType, FieldError, Provider, Resolution};
 use crate::service::{ResolveRequest, ServiceError};
+use crate::wire::body;
 use crate::wire::refusal::Refusal;
-use crate::wire::{Dialect, body};
 
 /// Longest Idempotency-Key.
 const MAX_KEY: usize = 255;
@@ -25,15 +25,14 @@ impl Inner {
             .header("idempotency-key", key)
             .body("application/json", body::write(&resolution))
             .within(self.http.write_timeout);
-        let sent_at = self.http.now();
         let answer = match self.http.send(call).await {
             Ok(answer) => answer,
             Err(NoAnswer::NotSent(why)) => return Err(ServiceError::NotSent(why)),
-            Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why)) => return self.look(id, &resolution, sent_at, why).await,
+            Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why)) => return Err(ServiceError::Indeterminate(why)),
             Err(NoAnswer::Refused(error)) => return Err(error),
         };
         let refusal = match answer.status {
-            200..=299 => return self.accepted(&answer, id, &resolution, sent_at).await,
+            200..=299 => return accepted(&answer, id),
             _ => answer.refusal(),
         };
         match answer.status {
@@ -51,18 +50,9 @@ impl Inner {
             422 => Err(ServiceError::InvalidResolution(fields(refusal, "resolution"))),
             408 | 500..=599 => {
                 let said = if refusal.words.is_empty() { String::new() } else { format!(": {}", refusal.words) };
-                self.look(id, &resolution, sent_at, format!("it answered {}{said}", answer.status)).await
+                Err(ServiceError::Indeterminate(format!("it answered {}{said}", answer.status)))
             }
             _ => Err(unavailable(&answer, &refusal)),
-        }
-    }
-
-    /// A yes. Where the alert in it cannot be read or has no outcome, the alert itself tells.
-    async fn accepted(&self, answer: &Answer, id: AlertId, meant: &Resolution, sent_at: Timestamp) -> Result<Alert, ServiceError> {
-        match reading::alert(answer, id) {
-            Ok(alert) if alert.outcome.is_some() => Ok(alert),
-            Ok(_) => self.look(id, meant, sent_at, format!("it answered {} with an alert that has no outcome", answer.status)).await,
-            Err(error) => self.look(id, meant, sent_at, format!("it answered {}, but: {error}", answer.status)).await,
         }
     }
 
@@ -71,7 +61,7 @@ impl Inner {
         if refusal.is("resolution_in_progress") {
             return Err(ServiceError::ResolutionInProgress);
         }
-        match self.with_outcome(id).await {
+        match self.get(id).await {
             Ok(alert) if alert.outcome.is_some() || refusal.is("alert_already_resolved") => {
                 Err(ServiceError::AlreadyResolved(Box::new(alert)))
             }
@@ -85,47 +75,24 @@ impl Inner {
         }
     }
 
-    /// Finds out what became of a decision whose answer did not come: ours landed, another's landed, or nothing is known yet. Nothing is
-    /// sent again, whatever is found.
-    async fn look(&self, id: AlertId, meant: &Resolution, sent_at: Timestamp, doubt: String) -> Result<Alert, ServiceError> {
-        tracing::warn!(alert = %id, doubt, "the answer to a decision did not come: looking at the alert");
-        let mut last = "the alert has no outcome so far".to_owned();
-        for pause in &self.pauses.looks {
-            tokio::time::sleep(*pause).await;
-            match self.with_outcome(id).await {
-                Ok(alert) => match &alert.outcome {
-                    Some(outcome) if is_meant(meant, outcome, sent_at) => return Ok(alert),
-                    Some(_) => return Err(ServiceError::AlreadyResolved(Box::new(alert))),
-                    None => "the alert has no outcome so far".clone_into(&mut last),
-                },
-                Err(error) => last = format!("the alert cannot be read either: {error}"),
-            }
-        }
-        Err(ServiceError::ProviderOutcomeUnknown(format!("{doubt}; {last}. Look at the alert again before anything else is decided")))
-    }
-
-    /// The alert; in the older dialect its outcome is asked for where the alert does not hold it.
-    async fn with_outcome(&self, id: AlertId) -> Result<Alert, ServiceError> {
-        let mut alert = self.get(id).await?;
-        if alert.outcome.is_none()
-            && self.dialect == Dialect::Older
-            && let Ok(answer) = self.read(&self.base.outcome(id)).await
-            && answer.status == 200
-        {
-            alert.outcome = reading::outcome(&answer, &alert);
-        }
-        Ok(alert)
-    }
-
     fn check_dialect(&self, resolution: &Resolution) -> Result<(), ServiceError> {
-        let (spoken, other) = match (self.dialect, resolution.dialect()) {
-            (Dialect::Current, Dialect::Current) | (Dialect::Older, Dialect::Older) => return Ok(()),
-            (Dialect::Current, Dialect::Older) => ("current", "older"),
-            (Dialect::Older, Dialect::Current) => ("older", "current"),
-        };
+        if self.dialect == resolution.dialect() {
+            return Ok(());
+        }
+        let (spoken, other) = (self.dialect.as_str(), resolution.dialect().as_str());
         let message = format!("is a decision of the {other} dialect: this deployment speaks the {spoken} one");
         Err(ServiceError::InvalidRequest(vec![FieldError::new("resolution", message)]))
     }
+}
+
+/// An acceptance: the alert with its outcome. Where that cannot be read, only the alert itself can tell.
+fn accepted(answer: &Answer, id: AlertId) -> Result<Alert, ServiceError> {
+    let but = match reading::alert(answer, id) {
+        Ok(alert) if alert.outcome.is_some() => return Ok(alert),
+        Ok(_) => "with an alert that has no outcome".to_owned(),
+        Err(error) => format!("but: {error}"),
+    };
+    Err(ServiceError::Indeterminate(format!("it answered {}, {but}", answer.status)))
 }
 
 /// What cannot be had before a decision leaves, as an error of that decision.

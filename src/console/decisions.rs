@@ -6,7 +6,8 @@ use chrono::Duration;
 use uuid::Uuid;
 
 use super::text::clean;
-use crate::domain::{Alert, AlertId, Outcome, OutcomeId, Resolution, Timestamp, decide, is_meant};
+use crate::domain::indeterminate::{Found, Polling, Proof, proof};
+use crate::domain::{Alert, AlertId, Outcome, OutcomeId, Resolution, Timestamp, decide};
 use crate::service::{ResolveRequest, ServiceError};
 
 /// One decision of this console.
@@ -32,51 +33,10 @@ pub enum State {
     Staged(Timestamp),
     /// With the service.
     Sending,
-    /// Whether it arrived is not known; the alert is looked at again and again.
-    Checking(Checking),
+    /// Whether it arrived is not known; its alert is polled.
+    Checking(Polling),
     /// It is settled that nothing was recorded, and why.
     Refused(String),
-}
-
-/// What is known of a decision whose answer never came.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Checking {
-    /// Why it is not known.
-    pub why: String,
-    /// Since when.
-    pub since: Timestamp,
-    /// How often the alert was looked at and had no outcome.
-    pub looks: usize,
-    /// When it is looked at next.
-    pub next_look: Timestamp,
-    /// How often it was tried to look, which may fail.
-    tries: usize,
-    /// It is being looked at right now.
-    looking: bool,
-}
-
-impl Checking {
-    fn new(why: String, now: Timestamp) -> Self {
-        Self { why, since: now, looks: 0, next_look: now, tries: 0, looking: false }
-    }
-
-    /// Whether so many looks found no outcome that nothing seems to have landed.
-    pub fn is_in_vain(&self) -> bool {
-        self.looks >= LOOKS.len()
-    }
-}
-
-/// Seconds between looks at an alert whose decision may have arrived; afterwards it is looked at each [`LATER_LOOKS`].
-const LOOKS: [i64; 6] = [2, 4, 8, 15, 30, 60];
-const LATER_LOOKS: i64 = 60;
-
-/// An alert as it was found by a look for what became of a decision.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// The alert, read after the other.
-    pub alert: Alert,
-    /// Whether the engine is still at a decision on it; `None` where the service does not tell.
-    pub pending: Option<bool>,
 }
 
 /// What the answer to a decision means.
@@ -116,9 +76,9 @@ impl Decision {
         ResolveRequest { resolution: self.resolution.clone(), idempotency_key: Some(self.idempotency_key.clone()) }
     }
 
-    /// Whether an alert's outcome is this decision's own.
-    fn made(&self, alert: &Alert, now: Timestamp) -> bool {
-        alert.outcome.as_ref().is_some_and(|outcome| is_meant(&self.resolution, outcome, self.sent_at.unwrap_or(now)))
+    /// What an alert as it was found proves of this decision.
+    fn proof(&self, found: &Found, now: Timestamp) -> Proof {
+        proof(&self.resolution, self.sent_at.unwrap_or(now), found)
     }
 }
 
@@ -257,31 +217,20 @@ impl Decisions {
 
     /// Something changed at the service: every decision of unknown fate is looked up at once.
     pub fn look_soon(&mut self, now: Timestamp) {
-        for checking in self.checking_mut() {
-            checking.next_look = checking.next_look.min(now);
+        for decision in &mut self.all {
+            if let State::Checking(polling) = &mut decision.state {
+                polling.poll_now(now);
+            }
         }
     }
 
     /// The decisions of unknown fate whose alert is to be looked at now.
     pub fn looks(&mut self, now: Timestamp) -> Vec<(u64, AlertId)> {
-        let mut due = Vec::new();
-        for decision in &mut self.all {
-            if let State::Checking(checking) = &mut decision.state
-                && !checking.looking
-                && checking.next_look <= now
-            {
-                checking.looking = true;
-                due.push((decision.key, decision.alert.id));
-            }
-        }
-        due
-    }
-
-    fn checking_mut(&mut self) -> impl Iterator<Item = &mut Checking> {
-        self.all.iter_mut().filter_map(|decision| match &mut decision.state {
-            State::Checking(checking) => Some(checking),
+        let take = |decision: &mut Decision| match &mut decision.state {
+            State::Checking(polling) => polling.take_due(now).then_some((decision.key, decision.alert.id)),
             _ => None,
-        })
+        };
+        self.all.iter_mut().filter_map(take).collect()
     }
 
     /// What is settled about an alert by other means is no longer this console's to find out.
@@ -298,55 +247,63 @@ impl Decisions {
 
     /// Takes the service's answer in.
     pub fn answered(&mut self, key: u64, answer: Result<Alert, ServiceError>, now: Timestamp) -> Option<News> {
-        let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
+        let decision = self.get(key)?;
         let news = match answer {
             Ok(alert) => News::Landed(Box::new(alert)),
-            Err(ServiceError::AlreadyResolved(alert)) if decision.made(&alert, now) => News::Landed(alert),
-            Err(ServiceError::AlreadyResolved(alert)) => News::Overtaken(alert),
+            Err(ServiceError::AlreadyResolved(alert)) => {
+                let found = Found { alert: *alert, pending: None };
+                let landed = decision.proof(&found, now) == Proof::Landed;
+                let alert = Box::new(found.alert);
+                if landed { News::Landed(alert) } else { News::Overtaken(alert) }
+            }
             Err(ServiceError::ProviderOutcomeUnknown(why)) => News::Unknown(format!("The provider's answer did not come: {why}")),
-            Err(ServiceError::Unavailable(why)) => News::Unknown(format!("The service did not answer: {why}")),
+            Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why)) => {
+                News::Unknown(format!("The service did not answer: {why}"))
+            }
             Err(ServiceError::NotSent(why)) => News::Refused(format!("Not sent: {why}")),
             Err(ServiceError::ProviderFailed(why)) => News::Refused(format!("The provider did not take it: {why}")),
             Err(error) => News::Refused(error.to_string()),
         };
-        match &news {
-            News::Landed(_) | News::Overtaken(_) => self.all.retain(|decision| decision.key != key),
-            News::Refused(why) => decision.state = State::Refused(why.clone()),
-            News::Unknown(why) => decision.state = State::Checking(Checking::new(why.clone(), now)),
-            News::NothingSoFar(_) => {}
-        }
+        self.note(key, &news, now);
         Some(news)
     }
 
-    /// Takes in what was found of a decision whose fate was not known: it landed, another one did, the engine has settled that nothing was
-    /// recorded, or there is no outcome so far. That settles nothing, because it may still arrive.
+    /// Takes in what a poll found of a decision whose fate was not known. What proves nothing is told once, when so many polls were in vain.
     pub fn looked_up(&mut self, key: u64, found: Result<Found, ServiceError>, now: Timestamp) -> Option<News> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
-        let State::Checking(checking) = &mut decision.state else { return None };
-        checking.looking = false;
-        let gap = LOOKS.get(checking.tries).copied().unwrap_or(LATER_LOOKS);
-        checking.tries += 1;
-        checking.next_look = now + Duration::seconds(gap);
-        let Found { alert, pending } = found.ok()?;
-        if alert.outcome.is_some() {
-            let mine = decision.made(&alert, now);
-            self.all.retain(|decision| decision.key != key);
-            let alert = Box::new(alert);
-            return Some(if mine { News::Landed(alert) } else { News::Overtaken(alert) });
+        let proof = found.as_ref().ok().map(|found| decision.proof(found, now));
+        let State::Checking(polling) = &mut decision.state else { return None };
+        let gave_up = polling.polled(proof, now);
+        let polls = polling.polls;
+        let alert = Box::new(found.ok()?.alert);
+        let news = match proof? {
+            Proof::Landed => News::Landed(alert),
+            Proof::Overtaken => News::Overtaken(alert),
+            Proof::NotApplied => News::Refused("It is settled that the network did not apply it".to_owned()),
+            Proof::Nothing if gave_up => News::NothingSoFar(polls),
+            Proof::Nothing => return None,
+        };
+        self.note(key, &news, now);
+        Some(news)
+    }
+
+    /// Where a decision is after an answer.
+    fn note(&mut self, key: u64, news: &News, now: Timestamp) {
+        let state = match news {
+            News::Landed(_) | News::Overtaken(_) => return self.all.retain(|decision| decision.key != key),
+            News::Refused(why) => State::Refused(why.clone()),
+            News::Unknown(why) => State::Checking(Polling::new(why.clone(), now)),
+            News::NothingSoFar(_) => return,
+        };
+        if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {
+            decision.state = state;
         }
-        if pending == Some(false) {
-            let why = "It is settled that the network did not apply it".to_owned();
-            decision.state = State::Refused(why.clone());
-            return Some(News::Refused(why));
-        }
-        checking.looks += 1;
-        (checking.looks == LOOKS.len()).then_some(News::NothingSoFar(checking.looks))
     }
 
     /// When something is due, or changes on the screen: the next look, the next whole second of the countdown.
     pub fn next_wake(&self, now: Timestamp) -> Option<Timestamp> {
         let looks = self.all.iter().filter_map(|decision| match &decision.state {
-            State::Checking(checking) if !checking.looking => Some(checking.next_look),
+            State::Checking(polling) => polling.next_wake(),
             _ => None,
         });
         looks.chain(self.next_second(now)).min()
@@ -525,8 +482,8 @@ mod tests {
         assert_eq!(decisions.looked_up(key, Err(ServiceError::Unavailable("gone".to_owned())), now()), None);
 
         assert_eq!(decisions.looks(now() + Duration::seconds(2)), [(key, alert.id)]);
-        let State::Checking(checking) = &decisions.get(key).unwrap().state else { panic!("its fate is known") };
-        assert_eq!(checking.looks, 0);
+        let State::Checking(polling) = &decisions.get(key).unwrap().state else { panic!("its fate is known") };
+        assert_eq!(polling.polls, 0);
     }
 
     #[test]

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 
-use super::decisions::Found;
 use super::message::Message;
 use super::screens::queue::listing::Need;
+use crate::desk::indeterminate::look_up;
 use crate::desk::{Desk, Draft, Layout, SavedView};
 use crate::domain::{AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, PageRequest, Secret, Sort};
 use crate::service::{Deployment, ResolveRequest, ServiceError, Webhooks};
@@ -204,7 +204,7 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
             Message::Changed(changes.next_change(after).await)
         }
         Effect::Resolve(key, id, request) => Message::Resolved(key, alerts.resolve(id, request).await),
-        Effect::LookUp(key, id) => Message::LookedUp(key, look_up(deployment, id).await),
+        Effect::LookUp(key, id) => Message::LookedUp(key, look_up(&**alerts, attempts.as_deref(), id).await),
         Effect::Unsettled => Message::Unsettled(attempts.as_ref()?.unsettled().await),
         Effect::Settle(attempt, id, applied) => {
             let answer = match attempts {
@@ -229,16 +229,6 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         | Effect::Suspend
         | Effect::Quit => return None,
     })
-}
-
-/// The alert of a decision whose fate is not known. The engine is asked first whether it is still at it: an alert that has no outcome
-/// after that gets none by that decision.
-async fn look_up(deployment: &Deployment, id: AlertId) -> Result<Found, ServiceError> {
-    let pending = match &deployment.attempts {
-        Some(attempts) => Some(attempts.unsettled().await?.iter().any(|unsettled| unsettled.alert == id)),
-        None => None,
-    };
-    Ok(Found { alert: deployment.alerts.get(id).await?, pending })
 }
 
 /// Every delivery of an alert's events, oldest first.

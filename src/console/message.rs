@@ -2,12 +2,12 @@
 
 use crossterm::event::Event;
 
-use super::decisions::Found;
 use super::keymap::Action;
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::views::View;
 use crate::desk::Draft;
+use crate::domain::indeterminate::Found;
 use crate::domain::{
     Alert, AlertFilter, AlertId, AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, Page, Resolution, Revoked, Sort,
     UnsettledResolution,

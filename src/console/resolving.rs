@@ -1,13 +1,14 @@
 //! What becomes of decisions: taken back, answered, looked up, settled by a person; each is told, and handed on to the screens.
 
 use super::context::AppContext;
-use super::decisions::{Found, News};
+use super::decisions::News;
 use super::dialog::{Outcome, run};
 use super::effects::Effect;
 use super::keymap::Action;
 use super::message::{Answer, Message};
 use super::toasts::Tone;
 use super::unsettled::in_words;
+use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, UnsettledResolution};
 
 /// Takes back the decision that was staged last.

@@ -1,10 +1,12 @@
-//! What belongs to this workstation and to no service: saved views, drafts, the state of the screen.
+//! What belongs to this workstation and to no service: saved views, drafts, the state of the screen, and finding out what became of a
+//! decision that was sent from here.
 //!
-//! Everything is a TOML file in the desk's directory, readable by its owner only, replaced in one step. A file that cannot be read is
+//! Everything that is kept is a TOML file in the desk's directory, readable by its owner only, replaced in one step. A file that cannot be read is
 //! reported with its line and kept: nothing here ever overwrites what it could not read.
 
 pub mod drafts;
 mod file;
+pub mod indeterminate;
 pub mod layout;
 pub mod views;
 

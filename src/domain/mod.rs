@@ -9,7 +9,6 @@ pub mod audit;
 pub mod batch;
 pub mod card;
 pub mod clock;
-mod comparing;
 pub mod credential;
 pub mod delivery;
 pub mod duplicate;
@@ -21,6 +20,7 @@ pub mod field;
 pub mod filter;
 pub mod gateway;
 pub mod ids;
+pub mod indeterminate;
 pub mod intake;
 pub mod lease;
 pub mod money;
@@ -43,7 +43,6 @@ pub mod webhook;
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 pub use attempt::{AttemptState, Holder, UnsettledResolution};
 pub use audit::{Actor, AuditEntry, AuditState};
-pub use comparing::is_meant;
 pub use credential::{
     ApiClient, ApiKey, CreatedClient, CreatedCredential, CreatedKey, Credential, CredentialKind, CredentialList, KeyScope, Revoked,
 };

@@ -10,6 +10,7 @@ use super::super::failure::{Misused, SaidAlready, say};
 use super::super::output::printable;
 use super::super::source::Source;
 use super::{alert_id, card, in_words, single};
+use crate::desk::indeterminate;
 use crate::domain::resolution::InvalidReason;
 use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionParts};
 use crate::service::{ResolveRequest, ServiceError};
@@ -28,7 +29,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         confirm(question(&alert, &resolution, source.environment)).await?;
     }
     let request = ResolveRequest { resolution, idempotency_key: args.idempotency_key };
-    let resolved = source.alerts.resolve(id, request).await?;
+    let resolved = indeterminate::resolve(&*source.alerts, id, request, &*source.clock, &indeterminate::gaps_of_a_command()).await?;
     let answer = single(&resolved, source.now())?;
     source.close();
     context.output.print(&answer)?;

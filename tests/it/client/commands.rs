@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use wiremock::{MockServer, ResponseTemplate};
 
-use super::foreign::{answer, asking_for_a_token, getting, listing, open, requests, resolving, token};
+use super::foreign::{answer, asking_for_a_token, getting, listing, open, requests, resolved, resolving, token};
 use crate::support::binary::{Server, avert, run, run_ok};
 use crate::support::terminal::Terminal;
 
@@ -210,6 +210,22 @@ async fn each_answer_to_a_decision_has_its_exit_code_and_no_secret_is_said(
     assert_eq!(output.status.code(), Some(code), "{}", errors(&output));
     assert!(errors(&output).contains(words), "{}", errors(&output));
     assert!(!errors(&output).contains("s3cret"), "{}", errors(&output));
+    assert_eq!(requests(&server, "PUT").await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_whose_answer_is_lost_finds_out_that_its_decision_landed() {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    let mut landed = resolved(id, "refunded", "resolved", "");
+    landed["outcome"]["actionTimestamp"] = Value::Null;
+    getting(id).respond_with(answer(200, &open(id))).up_to_n_times(1).mount(&server).await;
+    getting(id).respond_with(answer(200, &landed)).mount(&server).await;
+    resolving(id).respond_with(ResponseTemplate::new(502)).mount(&server).await;
+
+    let output = at(&server, &["alerts", "resolve", &id.to_string(), "--refunded", "refunded", "--yes", "--output", "json"]);
+
+    assert!(output.status.success(), "{}", errors(&output));
+    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["status"], "RESOLVED");
     assert_eq!(requests(&server, "PUT").await.len(), 1);
 }
 

@@ -3,14 +3,18 @@
 use std::time::Duration;
 
 use avert::client::{Client, ClientOptions};
+use avert::desk::indeterminate;
 use avert::domain::resolution::Decision;
 use avert::domain::{Alert, AlertId};
-use avert::service::{Alerts, ServiceError};
+use avert::service::{Alerts, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
 use rstest::rstest;
 use serde_json::{Value, json};
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::support::alerts::NOON;
+use crate::support::clock::ManualClock;
 
 use super::foreign::{answer, asking_for_a_token, getting, older, open, options, requests, resolved, resolving, says, stopped, token};
 
@@ -38,10 +42,15 @@ async fn lose(server: &MockServer, id: AlertId, loss: Loss) {
     mock.mount(server).await;
 }
 
+/// Resolves as a command does, without its pauses.
+async fn as_a_command_does(client: &Client, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
+    indeterminate::resolve(client, id, request, &*ManualClock::at(NOON), &[Duration::ZERO; 3]).await
+}
+
 /// Decides REFUNDED, "by Ann", and loses the answer.
 async fn decide(server: &MockServer, id: AlertId) -> Result<Alert, ServiceError> {
     let options = ClientOptions { write_timeout: Duration::from_millis(300), ..options(&server.uri(), Dialect::Current) };
-    let result = Client::new(options).unwrap().resolve(id, says(Decision::Refunded, "by Ann")).await;
+    let result = as_a_command_does(&Client::new(options).unwrap(), id, says(Decision::Refunded, "by Ann")).await;
     assert_eq!(requests(server, "PUT").await.len(), 1, "a decision is sent once, whatever happens");
     result
 }
@@ -97,7 +106,7 @@ async fn nothing_that_landed_so_far_is_unknown_and_no_failure(#[case] loss: Loss
 
     let error = decide(&server, id).await.unwrap_err();
 
-    assert!(matches!(&error, ServiceError::ProviderOutcomeUnknown(why) if why.contains("no outcome so far")), "{error}");
+    assert!(matches!(&error, ServiceError::Indeterminate(why) if why.contains("no outcome so far")), "{error}");
 }
 
 #[tokio::test]
@@ -108,7 +117,7 @@ async fn an_alert_that_cannot_be_read_either_leaves_it_unknown() {
 
     let error = decide(&server, id).await.unwrap_err();
 
-    assert!(matches!(&error, ServiceError::ProviderOutcomeUnknown(why) if why.contains("cannot be read either")), "{error}");
+    assert!(matches!(&error, ServiceError::Indeterminate(why) if why.contains("cannot be read either")), "{error}");
 }
 
 #[tokio::test]
@@ -120,8 +129,23 @@ async fn the_older_dialect_finds_the_outcome_at_its_own_route() {
     let outcome = &resolved(id, "refunded", "stopped", "")["outcome"];
     Mock::given(method("GET")).and(path(format!("/api/v1/alerts/{id}/outcome"))).respond_with(answer(200, outcome)).mount(&server).await;
 
-    let alert = older(&server).0.resolve(id, stopped()).await.unwrap();
+    let alert = as_a_command_does(&older(&server).0, id, stopped()).await.unwrap();
 
     assert_eq!(alert.outcome.unwrap().outcome, "stopped");
     assert_eq!(requests(&server, "PUT").await.len(), 1);
+}
+
+#[rstest]
+#[case(Loss::Break)]
+#[case(Loss::Status(500))]
+#[case(Loss::WithoutOutcome)]
+#[tokio::test]
+async fn the_client_itself_says_that_it_does_not_know_and_looks_at_nothing(#[case] loss: Loss) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    lose(&server, id, loss).await;
+
+    let error = Client::new(options(&server.uri(), Dialect::Current)).unwrap().resolve(id, says(Decision::Refunded, "")).await.unwrap_err();
+
+    assert!(matches!(error, ServiceError::Indeterminate(_)), "{error}");
+    assert!(requests(&server, "GET").await.is_empty());
 }

@@ -24,7 +24,7 @@ pub fn options(url: &str, dialect: Dialect) -> ClientOptions {
         Dialect::Current => Credential::ApiKey(Secret::new(KEY)),
         Dialect::Older => Credential::ClientCredentials { id: "desk 1".to_owned(), secret: Secret::new("s&cret") },
     };
-    let pauses = Pauses { reads: vec![Duration::ZERO; 2], looks: vec![Duration::ZERO; 3], longest_asked: Duration::ZERO };
+    let pauses = Pauses { reads: vec![Duration::ZERO; 2], longest_asked: Duration::ZERO };
     ClientOptions { pauses, ..ClientOptions::new(url, dialect, credential, ManualClock::at(NOON)) }
 }
 

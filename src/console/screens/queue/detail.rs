@@ -200,8 +200,8 @@ impl Parts<'_> {
             }
             State::Sending => (format!("→ {word} is being sent"), theme.accent, None, None),
             State::Checking(checking) => {
-                let looks = counted(checking.looks as u64, "look", "looks");
-                let (title, more) = match (checking.is_in_vain(), checking.looks) {
+                let looks = counted(checking.polls as u64, "look", "looks");
+                let (title, more) = match (checking.has_given_up(), checking.polls) {
                     (true, _) => {
                         (format!("? {word}: nothing has landed so far"), format!("{looks} found no outcome; it may still arrive."))
                     }
@@ -209,7 +209,7 @@ impl Parts<'_> {
                     (false, _) => (format!("? Not known whether {word} arrived"), format!("{looks} found no outcome.")),
                 };
                 let why = checking.why.trim_end_matches('.');
-                let next = next_look(Some(checking.next_look), now);
+                let next = next_look(Some(checking.next_poll), now);
                 (title, theme.warning, Some(format!("{why}. {more} {next}")), None)
             }
             State::Refused(why) => {

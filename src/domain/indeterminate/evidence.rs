@@ -1,19 +1,19 @@
-//! Whether an outcome is the one that a decision meant: how an answer that never came is cleared up.
+//! The evidence that an outcome is the one that a decision meant.
 //!
 //! Deployments store words of their own, so a word counts only where it is known; comments are kept by all and count always. An outcome is
 //! ours when nothing contradicts it and at least one word speaks for it.
 
 use chrono::TimeDelta;
 
-use super::outcome::Outcome;
-use super::resolution::{InvalidReason, OlderRefunded, OlderWord, Resolution, decide};
-use super::time::Timestamp;
+use crate::domain::outcome::Outcome;
+use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord, Resolution, decide};
+use crate::domain::time::Timestamp;
 
 /// How far another machine's clock may be behind ours.
 const SKEW: TimeDelta = TimeDelta::minutes(5);
 
 /// Whether `outcome` is what `resolution`, sent at `sent_at`, has led to.
-pub fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Timestamp) -> bool {
+pub(super) fn is_meant(resolution: &Resolution, outcome: &Outcome, sent_at: Timestamp) -> bool {
     let verdict = decide(resolution);
     let reason = match resolution {
         Resolution::Current { decision, .. } => decision.reason().map(InvalidReason::as_str),

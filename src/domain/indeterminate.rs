@@ -1,0 +1,180 @@
+//! Indeterminate decisions: sent, and their answer did not come. When the alert is polled, how often, and what it proves.
+//!
+//! Nothing is ever sent again, whatever is found.
+
+mod evidence;
+
+use chrono::TimeDelta;
+
+use super::alert::Alert;
+use super::resolution::Resolution;
+use super::time::Timestamp;
+
+/// Seconds before each poll, the first of which is made at once, and before each later one.
+const GAPS: [i64; 6] = [0, 2, 4, 8, 15, 30];
+const LATER_GAP: i64 = 60;
+
+/// After so many polls without an outcome nothing seems to have landed. It may still arrive, and is polled on.
+const GIVE_UP: usize = 6;
+
+/// How many polls a command makes, before whoever typed it gets its answer back: some fifteen seconds.
+pub const POLLS_OF_A_COMMAND: usize = 4;
+
+/// The time before a poll, counted from 0, since the one before it.
+pub fn gap_before(poll: usize) -> TimeDelta {
+    TimeDelta::seconds(GAPS.get(poll).copied().unwrap_or(LATER_GAP))
+}
+
+/// An alert as a poll found it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The alert, read after the other.
+    pub alert: Alert,
+    /// Whether the engine is still at a decision on it; `None` where the service does not tell.
+    pub pending: Option<bool>,
+}
+
+/// What a poll proves of a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// It is the alert's outcome.
+    Landed,
+    /// The alert has another outcome.
+    Overtaken,
+    /// The engine has found out that the network did not apply it.
+    NotApplied,
+    /// Nothing so far: it may still arrive.
+    Nothing,
+}
+
+/// What an alert as it was found proves of a resolution that was sent at this moment.
+pub fn proof(resolution: &Resolution, sent_at: Timestamp, found: &Found) -> Proof {
+    match (&found.alert.outcome, found.pending) {
+        (Some(outcome), _) if evidence::is_meant(resolution, outcome, sent_at) => Proof::Landed,
+        (Some(_), _) => Proof::Overtaken,
+        (None, Some(false)) => Proof::NotApplied,
+        (None, Some(true) | None) => Proof::Nothing,
+    }
+}
+
+/// The polling of an alert whose decision is indeterminate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Polling {
+    /// Why it is not known what became of the decision.
+    pub why: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// How many polls found no outcome.
+    pub polls: usize,
+    /// When the next one is due.
+    pub next_poll: Timestamp,
+    /// How many were made; some of them may have failed.
+    attempts: usize,
+    in_flight: bool,
+}
+
+impl Polling {
+    /// Begins at once.
+    pub fn new(why: String, now: Timestamp) -> Self {
+        Self { why, since: now, polls: 0, next_poll: now + gap_before(0), attempts: 0, in_flight: false }
+    }
+
+    /// Whether so many polls found no outcome that nothing seems to have landed.
+    pub fn has_given_up(&self) -> bool {
+        self.polls >= GIVE_UP
+    }
+
+    /// Brings the next poll forward: something changed.
+    pub fn poll_now(&mut self, now: Timestamp) {
+        self.next_poll = self.next_poll.min(now);
+    }
+
+    /// When the next poll is due; none while one is in flight.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        (!self.in_flight).then_some(self.next_poll)
+    }
+
+    /// Takes the poll that is due, one at a time.
+    pub fn take_due(&mut self, now: Timestamp) -> bool {
+        let due = self.next_wake().is_some_and(|at| at <= now);
+        self.in_flight |= due;
+        due
+    }
+
+    /// Takes in what a poll proved; `None` where it failed, which proves nothing and counts for nothing. True where it was the last one
+    /// before polling is given up.
+    pub fn polled(&mut self, proof: Option<Proof>, now: Timestamp) -> bool {
+        self.in_flight = false;
+        self.attempts += 1;
+        self.next_poll = now + gap_before(self.attempts);
+        let in_vain = proof == Some(Proof::Nothing);
+        self.polls += usize::from(in_vain);
+        in_vain && self.polls == GIVE_UP
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::resolution::Decision;
+    use crate::domain::time::from_iso;
+    use crate::domain::{AlertId, AlertType, Outcome, Provider};
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn found(refunded: Option<&str>, pending: Option<bool>) -> Found {
+        let id = AlertId::generate();
+        let outcome = refunded.map(|refunded| Outcome { refunded: refunded.to_owned(), ..Outcome::sample(id) });
+        Found { alert: Alert { outcome, ..Alert::new(id, Provider::Cdrn, AlertType::VerifiDispute) }, pending }
+    }
+
+    #[rstest]
+    #[case(Some("refunded"), Some(true), Proof::Landed)]
+    #[case(Some("refunded"), None, Proof::Landed)]
+    #[case(Some("not refunded"), Some(false), Proof::Overtaken)]
+    #[case(None, Some(false), Proof::NotApplied)]
+    #[case(None, Some(true), Proof::Nothing)]
+    #[case(None, None, Proof::Nothing)]
+    fn an_outcome_proves_whose_decision_landed_and_none_proves_something_only_where_the_engine_tells(
+        #[case] refunded: Option<&str>,
+        #[case] pending: Option<bool>,
+        #[case] proves: Proof,
+    ) {
+        let meant = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+
+        assert_eq!(proof(&meant, now(), &found(refunded, pending)), proves);
+    }
+
+    #[test]
+    fn polls_come_at_once_then_ever_later_and_never_more_than_a_minute_apart() {
+        let gaps: Vec<i64> = (0..9).map(|poll| gap_before(poll).num_seconds()).collect();
+
+        assert_eq!(gaps, [0, 2, 4, 8, 15, 30, 60, 60, 60]);
+        assert_eq!((0..POLLS_OF_A_COMMAND).map(|poll| gap_before(poll).num_seconds()).sum::<i64>(), 14);
+    }
+
+    #[test]
+    fn it_is_given_up_once_after_six_polls_in_vain_and_failed_ones_do_not_count() {
+        let mut polling = Polling::new("time-out".to_owned(), now());
+        let proofs = [None, Some(Proof::Nothing)].into_iter().cycle().take(14);
+
+        let given_up: Vec<usize> = proofs.enumerate().filter_map(|(at, proof)| polling.polled(proof, now()).then_some(at)).collect();
+
+        assert_eq!(given_up, [11]);
+        assert!(polling.has_given_up());
+    }
+
+    #[test]
+    fn one_poll_is_in_flight_at_a_time() {
+        let mut polling = Polling::new("time-out".to_owned(), now());
+
+        assert_eq!([polling.take_due(now()), polling.take_due(now())], [true, false]);
+        assert_eq!(polling.next_wake(), None);
+        polling.polled(None, now());
+        assert!(!polling.take_due(now()) && polling.take_due(now() + gap_before(1)));
+    }
+}
