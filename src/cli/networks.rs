@@ -110,8 +110,7 @@ pub(super) fn place(settings: &Settings, known: &[Known]) -> Option<String> {
 
 fn provider(set: &NetworkSettings, credential: Credential) -> anyhow::Result<HttpProvider> {
     let options = HttpOptions {
-        url: set.url.clone(),
-        insecure_http: set.insecure_http,
+        url: set.base().map_err(|error| anyhow!(error))?,
         credential,
         capabilities: capabilities(set),
         timeout: timeout(set),

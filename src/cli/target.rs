@@ -7,6 +7,7 @@ use super::credential_file::read_credential;
 use super::failure::Misused;
 use crate::client::{Client, ClientOptions, Credential};
 use crate::domain::time::SharedClock;
+use crate::domain::url::{BaseUrl, PlainHttp};
 use crate::domain::{Environment, Secret};
 use crate::wire::Dialect;
 use crate::wire::query::COMPANY_PARAMETER;
@@ -21,13 +22,12 @@ const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 /// A deployment as it was named, with its credential.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
-    url: String,
+    url: BaseUrl,
     pub(super) dialect: Dialect,
     pub(super) environment: Environment,
     credential: Credential,
     operator_key: Option<Secret>,
     company_parameter: String,
-    insecure_http: bool,
 }
 
 impl RemoteArgs {
@@ -58,13 +58,13 @@ impl RemoteArgs {
             Credential::ClientCredentials { .. } => Dialect::Older,
         };
         Ok(Some(Target {
-            url,
+            url: BaseUrl::parse(&url, PlainHttp::when(self.insecure_http, "say --insecure-http"))
+                .map_err(|error| Misused(format!("the base URL {error}")))?,
             dialect: spoken.map_or(by_credential, Dialect::from),
             environment: if self.production { Environment::Production } else { Environment::Sandbox },
             credential,
             operator_key: operator_key.map(|key| Secret::new(key.trim())),
             company_parameter: self.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
-            insecure_http: self.insecure_http,
         }))
     }
 
@@ -100,7 +100,6 @@ impl Target {
         let options = ClientOptions {
             operator_key: self.operator_key,
             company_parameter: self.company_parameter,
-            insecure_http: self.insecure_http,
             ..ClientOptions::new(self.url, self.dialect, self.credential, clock)
         };
         Client::new(options).map_err(|error| Misused(error.to_string()).into())

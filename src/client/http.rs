@@ -114,11 +114,11 @@ impl std::fmt::Debug for Http {
 }
 
 impl Http {
-    pub(super) fn new(options: &ClientOptions, loopback: bool) -> Result<Self, ClientError> {
+    pub(super) fn new(options: &ClientOptions) -> Result<Self, ClientError> {
         let client = client::client("services", |builder| {
             let builder = builder.connect_timeout(options.connect_timeout);
             // What stays on this machine has no business with a proxy.
-            if loopback { builder.no_proxy() } else { builder }
+            if options.base_url.is_this_machine() { builder.no_proxy() } else { builder }
         });
         let client = client.map_err(ClientError)?;
         Ok(Self {

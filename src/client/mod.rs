@@ -39,6 +39,7 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Inner {
+    host: String,
     http: Http,
     base: Base,
     dialect: Dialect,
@@ -61,11 +62,10 @@ impl Client {
     /// A client with connections of its own; nothing is sent yet.
     ///
     /// # Errors
-    /// When the base URL cannot be used (not http or https, plain http beyond this machine, with a query or a password in it), the
-    /// credential cannot be sent, or this machine cannot have an HTTP client.
+    /// When the credential cannot be sent, or this machine cannot have an HTTP client.
     pub fn new(options: ClientOptions) -> Result<Self, ClientError> {
-        let base = Base::of(&options.base_url, options.insecure_http)?;
-        let http = Http::new(&options, base.is_loopback())?;
+        let base = Base::of(&options.base_url);
+        let http = Http::new(&options)?;
         let access = match options.credential {
             Credential::ApiKey(key) => {
                 options::check_header("the API key", key.reveal())?;
@@ -80,6 +80,7 @@ impl Client {
             return Err(ClientError("the company parameter has no name".to_owned()));
         }
         let inner = Inner {
+            host: options.base_url.host(),
             http,
             base,
             dialect: options.dialect,
@@ -99,7 +100,7 @@ impl Client {
 
     /// Host and port of the service: what a header or a title says of it.
     pub fn host(&self) -> String {
-        self.inner.base.host()
+        self.inner.host.clone()
     }
 
     /// Waits until every decision on its way has come to its end, at most so long.

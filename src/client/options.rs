@@ -1,11 +1,9 @@
 //! What a client is made with: where the service is, how one is known there, how long things may take.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
-use url::{Host, Url};
-
 use crate::domain::time::SharedClock;
+use crate::domain::url::BaseUrl;
 use crate::domain::{AlertId, Secret};
 use crate::wire::Dialect;
 use crate::wire::query::COMPANY_PARAMETER;
@@ -48,7 +46,7 @@ impl Default for Pauses {
 #[derive(Clone)]
 pub struct ClientOptions {
     /// `{base_url}` of the interface: `https://alerts.example.com`, with or without a path; the version prefix is added to it.
-    pub base_url: String,
+    pub base_url: BaseUrl,
     /// Which of the two variants the service speaks. Never found out by trying.
     pub dialect: Dialect,
     /// How one is known there.
@@ -57,8 +55,6 @@ pub struct ClientOptions {
     pub operator_key: Option<Secret>,
     /// The service's name for its company filter.
     pub company_parameter: String,
-    /// Whether plain http may leave this machine, where others can read credentials and alerts on the way.
-    pub insecure_http: bool,
     /// How long a connection may take.
     pub connect_timeout: Duration,
     /// How long a read may take in all.
@@ -73,14 +69,13 @@ pub struct ClientOptions {
 
 impl ClientOptions {
     /// Everything else at its default.
-    pub fn new(base_url: impl Into<String>, dialect: Dialect, credential: Credential, clock: SharedClock) -> Self {
+    pub fn new(base_url: BaseUrl, dialect: Dialect, credential: Credential, clock: SharedClock) -> Self {
         Self {
-            base_url: base_url.into(),
+            base_url,
             dialect,
             credential,
             operator_key: None,
             company_parameter: COMPANY_PARAMETER.to_owned(),
-            insecure_http: false,
             connect_timeout: Duration::from_secs(5),
             read_timeout: Duration::from_secs(20),
             // An engine may wait 15 s for another's resolution and 10 s for its provider, with a look-up after it.
@@ -91,81 +86,43 @@ impl ClientOptions {
     }
 }
 
-/// The checked base URL, and the addresses below it.
+/// The addresses below a base URL.
 #[derive(Debug, Clone)]
-pub(super) struct Base {
-    url: Url,
-    /// The base without a slash at its end.
-    text: String,
-}
+pub(super) struct Base(String);
 
 /// The interface's path prefix.
 const PREFIX: &str = "/api/v1";
 
 impl Base {
-    pub(super) fn of(text: &str, insecure_http: bool) -> Result<Self, ClientError> {
-        let refuse = |why: &str| Err(ClientError(format!("the base URL {why}")));
-        let Ok(mut url) = Url::parse(text.trim()) else {
-            return refuse("is no address such as https://alerts.example.com");
-        };
-        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return refuse("must begin with https:// (or http:// on this machine)");
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return refuse("must hold no user name or password: the credential is given apart from it");
-        }
-        if url.query().is_some() || url.fragment().is_some() {
-            return refuse("must hold no query and no fragment");
-        }
+    pub(super) fn of(url: &BaseUrl) -> Self {
         // Whoever copies an address from a page of reference copies the prefix with it.
-        let path = url.path().trim_end_matches('/');
-        let path = path.strip_suffix(PREFIX).unwrap_or(path).to_owned();
-        url.set_path(&path);
-        let base = Self { text: url.as_str().trim_end_matches('/').to_owned(), url };
-        if base.url.scheme() == "http" && !base.is_loopback() && !insecure_http {
-            return refuse("is plain http beyond this machine, where others can read credentials and alerts on the way: use https");
-        }
-        Ok(base)
-    }
-
-    /// Whether the service is on this machine.
-    pub(super) fn is_loopback(&self) -> bool {
-        match self.url.host() {
-            Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => IpAddr::V6(address).to_canonical().is_loopback(),
-            None => false,
-        }
-    }
-
-    pub(super) fn host(&self) -> String {
-        let host = self.url.host_str().unwrap_or_default();
-        self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+        let text = url.as_str();
+        Self(text.strip_suffix(PREFIX).unwrap_or(text).trim_end_matches('/').to_owned())
     }
 
     pub(super) fn alerts(&self, query: &str) -> String {
-        format!("{}{PREFIX}/alerts?{query}", self.text)
+        format!("{}{PREFIX}/alerts?{query}", self.0)
     }
 
     pub(super) fn alert(&self, id: AlertId) -> String {
-        format!("{}{PREFIX}/alerts/{id}", self.text)
+        format!("{}{PREFIX}/alerts/{id}", self.0)
     }
 
     pub(super) fn resolution(&self, id: AlertId) -> String {
-        format!("{}{PREFIX}/alerts/{id}/resolution", self.text)
+        format!("{}{PREFIX}/alerts/{id}/resolution", self.0)
     }
 
     pub(super) fn outcome(&self, id: AlertId) -> String {
-        format!("{}{PREFIX}/alerts/{id}/outcome", self.text)
+        format!("{}{PREFIX}/alerts/{id}/outcome", self.0)
     }
 
     /// One of avert's own routes, below `/operator/v1`.
     pub(super) fn operator(&self, path: &str) -> String {
-        format!("{}/operator/v1{path}", self.text)
+        format!("{}/operator/v1{path}", self.0)
     }
 
     pub(super) fn token(&self) -> String {
-        format!("{}/auth/token", self.text)
+        format!("{}/auth/token", self.0)
     }
 }
 
@@ -200,28 +157,6 @@ mod tests {
     #[case("http://[::1]:7317", "http://[::1]:7317/auth/token")]
     #[case("http://2130706433", "http://127.0.0.1/auth/token")]
     fn addresses_are_made_below_the_base(#[case] base: &str, #[case] token: &str) {
-        assert_eq!(Base::of(base, false).unwrap().token(), token);
-    }
-
-    #[rstest]
-    #[case("alerts.example.com", "no address")]
-    #[case("ftp://alerts.example.com", "https://")]
-    #[case("file:///etc", "https://")]
-    #[case("https://user:pass@alerts.example.com", "user name")]
-    #[case("https://alerts.example.com/?key=1", "query")]
-    #[case("https://alerts.example.com/#a", "fragment")]
-    #[case("http://alerts.example.com", "plain http")]
-    #[case("http://10.0.0.1", "plain http")]
-    #[case("http://localhost.example.com", "plain http")]
-    #[case("http://127.0.0.1.example.com", "plain http")]
-    fn a_base_that_cannot_be_used_or_is_not_safe_is_refused(#[case] base: &str, #[case] words: &str) {
-        let ClientError(error) = Base::of(base, false).unwrap_err();
-
-        assert!(error.contains(words) && !error.contains("pass@"), "{error}");
-    }
-
-    #[test]
-    fn plain_http_beyond_this_machine_is_a_choice() {
-        assert!(Base::of("http://10.0.0.1", true).is_ok());
+        assert_eq!(Base::of(&base.parse().unwrap()).token(), token);
     }
 }

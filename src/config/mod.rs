@@ -14,7 +14,6 @@ mod values;
 pub use networks::{Network, NetworkAuth, NetworkSettings};
 pub use values::*;
 
-use crate::domain::gateway::valid_gateway;
 use values::word;
 
 /// The file that lists every setting with its default.
@@ -192,7 +191,8 @@ impl Settings {
             if known.simulated {
                 return Err(format!("goes to a gateway, but the settings file says simulated = true of {}", network.as_str()));
             }
-            known.url = valid_gateway(url, known.insecure_http)?;
+            known.url = url.to_owned();
+            known.url = known.base()?.to_string();
         } else {
             let settings = NetworkSettings { url: url.to_owned(), ..NetworkSettings::default() };
             self.providers.insert(network, settings.check()?);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::values::{Failures, PauseSeconds, Places, PullSeconds, SettleSeconds, TimeoutSeconds, read_word, word, write_word};
 use crate::domain::Provider;
 use crate::domain::endpoint::valid_header;
-use crate::domain::gateway::valid_gateway;
+use crate::domain::url::{BaseUrl, PlainHttp};
 
 /// A network that can have a gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -154,6 +154,12 @@ impl Default for NetworkSettings {
 }
 
 impl NetworkSettings {
+    /// The base URL of the gateway, or what is wrong and what is allowed.
+    pub fn base(&self) -> Result<BaseUrl, String> {
+        let plain_http = PlainHttp::when(self.insecure_http, "allow it with insecure_http = true");
+        BaseUrl::parse(&self.url, plain_http).map_err(|error| format!("url {error}"))
+    }
+
     /// The same with its address in normal form, or what is wrong and what is allowed.
     pub(super) fn check(self) -> Result<Self, String> {
         if self.simulated {
@@ -161,7 +167,7 @@ impl NetworkSettings {
             let refused = || "simulated = true stands alone: it gives the network back to the simulator, which has no gateway".to_owned();
             return if nothing_else { Ok(self) } else { Err(refused()) };
         }
-        let url = valid_gateway(&self.url, self.insecure_http).map_err(|error| format!("url {error}"))?;
+        let url = self.base()?.to_string();
         match self.auth {
             NetworkAuth::Header if self.header.is_empty() => {
                 return Err("auth = \"header\" needs the name of the header, such as header = \"X-API-Key\"".to_owned());

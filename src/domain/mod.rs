@@ -18,7 +18,6 @@ pub mod event;
 pub mod expiry;
 pub mod field;
 pub mod filter;
-pub mod gateway;
 pub mod ids;
 pub mod indeterminate;
 pub mod intake;
@@ -38,6 +37,7 @@ pub mod signing;
 pub mod stats;
 pub mod text;
 pub mod time;
+pub mod url;
 pub mod webhook;
 
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};

@@ -82,7 +82,7 @@ impl World {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(api::serve(listener, engine.clone(), ApiOptions::default(), cancel.clone()));
-        let client = Client::new(ClientOptions::new(url, dialect, credential, clock.clone())).unwrap();
+        let client = Client::new(ClientOptions::new(url.parse().unwrap(), dialect, credential, clock.clone())).unwrap();
         let (alerts, server) = (Arc::new(client), Some(cancel.drop_guard()));
         Self { alerts, dialect, engine: acting, clock, _server: server, _directory: directory }
     }

@@ -127,7 +127,7 @@ fn a_console_on_another_machine_manages_its_keys_with_an_operators_key() {
 /// An engine that serves, and a client of it with these keys.
 fn client(home: &TempDir, server: &Server, operator_key: Option<String>) -> Client {
     let access = Access::ApiKey(Secret::new(key(home.path(), "alerts")));
-    let options = ClientOptions::new(&server.url, Dialect::Current, access, Arc::new(SystemClock));
+    let options = ClientOptions::new(server.url.parse().unwrap(), Dialect::Current, access, Arc::new(SystemClock));
     Client::new(ClientOptions { operator_key: operator_key.map(Secret::new), ..options }).unwrap()
 }
 
@@ -200,7 +200,7 @@ async fn a_key_of_the_wrong_scope_and_a_deployment_without_the_routes_are_told_a
 
     let foreign = wiremock::MockServer::start().await;
     let access = Access::ApiKey(Secret::new("k"));
-    let options = ClientOptions::new(foreign.uri(), Dialect::Current, access, Arc::new(SystemClock));
+    let options = ClientOptions::new(foreign.uri().parse().unwrap(), Dialect::Current, access, Arc::new(SystemClock));
     let foreign = Client::new(ClientOptions { operator_key: Some(Secret::new("o")), ..options }).unwrap();
     let missing = foreign.credentials().await.unwrap_err();
     assert!(matches!(&missing, ServiceError::NotFound(words) if words.contains("/operator/v1")), "{missing}");

@@ -10,6 +10,7 @@ use url::form_urlencoded;
 
 use super::line::{Answer, NoAnswer};
 use crate::domain::text::words_of_a_provider;
+use crate::domain::url::BaseUrl;
 use crate::domain::{AttemptId, ResolutionParts};
 use crate::providers::{Declined, Doubt, LookUp, PulledPage, Submission, SubmitResult};
 
@@ -61,7 +62,7 @@ pub(super) fn decision(submission: &Submission) -> Vec<u8> {
 }
 
 /// The address of `GET /decisions/{attemptId}`; the alert stands in the query, for gateways that can only ask their network by it.
-pub(super) fn look_up_address(base: &str, submission: &Submission) -> String {
+pub(super) fn look_up_address(base: &BaseUrl, submission: &Submission) -> String {
     let query = form_urlencoded::Serializer::new(String::new())
         .append_pair("provider", submission.provider.as_str())
         .append_pair("providerId", &submission.provider_id)
@@ -171,7 +172,7 @@ pub(super) fn looked_up(answer: Result<Answer, NoAnswer>, attempt: AttemptId) ->
 }
 
 /// The address of `GET /alerts`.
-pub(super) fn page_address(base: &str, cursor: Option<&str>) -> String {
+pub(super) fn page_address(base: &BaseUrl, cursor: Option<&str>) -> String {
     let Some(cursor) = cursor else { return format!("{base}/alerts") };
     let query = form_urlencoded::Serializer::new(String::new()).append_pair("cursor", cursor).finish();
     format!("{base}/alerts?{query}")

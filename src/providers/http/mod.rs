@@ -14,7 +14,7 @@ use reqwest::header::HeaderName;
 use self::line::{Call, Line};
 use super::{AlertProvider, AlertSource, Capabilities, LookUp, PulledPage, Submission, SubmitResult};
 use crate::domain::endpoint::{valid_basic, valid_header};
-use crate::domain::gateway::valid_gateway;
+use crate::domain::url::BaseUrl;
 use crate::domain::{EndpointAuth, Secret};
 
 /// How avert is known to a gateway.
@@ -70,9 +70,7 @@ impl Credential {
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
     /// Address of the gateway; paths are added to it.
-    pub url: String,
-    /// Whether plain http may leave this machine.
-    pub insecure_http: bool,
+    pub url: BaseUrl,
     /// How avert is known there.
     pub credential: Credential,
     /// What the gateway can do about lost answers.
@@ -84,7 +82,7 @@ pub struct HttpOptions {
 /// A network behind a gateway.
 #[derive(Debug)]
 pub struct HttpProvider {
-    base: String,
+    base: BaseUrl,
     capabilities: Capabilities,
     line: Line,
 }
@@ -95,8 +93,7 @@ impl HttpProvider {
     /// # Errors
     /// What was wrong with the options and what is allowed; never the credential.
     pub fn new(options: HttpOptions) -> Result<Self, String> {
-        let HttpOptions { url, insecure_http, credential, capabilities, timeout } = options;
-        let base = valid_gateway(&url, insecure_http).map_err(|error| format!("the gateway's url {error}"))?;
+        let HttpOptions { url: base, credential, capabilities, timeout } = options;
         credential.check()?;
         let line = Line::new(credential.auth().as_ref(), timeout)?;
         Ok(Self { base, capabilities, line })

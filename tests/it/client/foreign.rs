@@ -25,7 +25,7 @@ pub fn options(url: &str, dialect: Dialect) -> ClientOptions {
         Dialect::Older => Credential::ClientCredentials { id: "desk 1".to_owned(), secret: Secret::new("s&cret") },
     };
     let pauses = Pauses { reads: vec![Duration::ZERO; 2], longest_asked: Duration::ZERO };
-    ClientOptions { pauses, ..ClientOptions::new(url, dialect, credential, ManualClock::at(NOON)) }
+    ClientOptions { pauses, ..ClientOptions::new(url.parse().unwrap(), dialect, credential, ManualClock::at(NOON)) }
 }
 
 /// A client with an API key, in the current dialect.

@@ -1,6 +1,7 @@
 //! What the client asks for, and which addresses it talks to.
 
 use avert::client::{Client, ClientOptions};
+use avert::domain::url::{BaseUrl, PlainHttp};
 use avert::domain::{AlertFilter, AlertId, AlertQuery, CompanyId, PageRequest, Provider};
 use avert::service::{Alerts, ServiceError};
 use avert::wire::Dialect;
@@ -106,8 +107,9 @@ async fn the_older_dialect_asks_with_a_bearer_token() {
 fn plain_http_beyond_this_machine_needs_to_be_allowed() {
     let far = "http://alerts.example.com";
 
-    assert!(Client::new(options(far, Dialect::Current)).is_err());
-    assert!(Client::new(ClientOptions { insecure_http: true, ..options(far, Dialect::Current) }).is_ok());
+    assert!(BaseUrl::parse(far, PlainHttp::when(false, "say so")).is_err());
+    let base_url = BaseUrl::parse(far, PlainHttp::when(true, "say so")).unwrap();
+    assert!(Client::new(ClientOptions { base_url, ..options("https://alerts.example.com", Dialect::Current) }).is_ok());
 }
 
 #[test]

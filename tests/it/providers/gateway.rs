@@ -26,10 +26,9 @@ pub async fn gateway(state: &str) -> Receiver {
 }
 
 /// Options for a gateway at this address.
-pub fn options(url: impl Into<String>) -> HttpOptions {
+pub fn options(url: impl AsRef<str>) -> HttpOptions {
     HttpOptions {
-        url: url.into(),
-        insecure_http: false,
+        url: url.as_ref().parse().unwrap(),
         credential: Credential::Bearer(Secret::new(TOKEN)),
         capabilities: Capabilities { lookup: true, idempotent: true, ..Capabilities::default() },
         timeout: Duration::from_secs(30),
@@ -37,7 +36,7 @@ pub fn options(url: impl Into<String>) -> HttpOptions {
 }
 
 /// A provider on the line to this address.
-pub fn provider(url: impl Into<String>) -> Arc<HttpProvider> {
+pub fn provider(url: impl AsRef<str>) -> Arc<HttpProvider> {
     Arc::new(HttpProvider::new(options(url)).unwrap())
 }
 

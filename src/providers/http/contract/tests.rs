@@ -73,7 +73,7 @@ fn a_decision_of_the_older_dialect_keeps_its_words_and_its_exact_amount() {
 fn a_look_up_names_the_attempt_and_the_alert() {
     let submission = invalid();
 
-    let address = look_up_address("https://gateway.example/ethoca", &submission);
+    let address = look_up_address(&"https://gateway.example/ethoca".parse().unwrap(), &submission);
 
     let (attempt, alert) = (submission.attempt, submission.alert);
     let expected = format!("https://gateway.example/ethoca/decisions/{attempt}?provider=ETHOCA&providerId=5F2RE396+%26%3F&alertId={alert}");

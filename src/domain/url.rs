@@ -1,0 +1,272 @@
+//! Addresses that cannot be wrong: [`BaseUrl`] of a deployment or a gateway, [`EndpointUrl`] of a webhook endpoint; and the one rule for
+//! plain http.
+//!
+//! Shape only. Whether an address may be connected to is decided at connect time, when its name has been resolved.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use url::{Host, ParseError, Url};
+
+/// Longest address.
+pub const MAX_URL_BYTES: usize = 2_048;
+
+/// Where plain http may go. Beyond this machine others can read credentials and alerts on the way, so that has to be allowed expressly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlainHttp {
+    /// Anywhere.
+    Allowed,
+    /// Not beyond this machine, unless it is allowed in this way.
+    Unless(&'static str),
+}
+
+impl PlainHttp {
+    /// By a setting or flag; `how` it is set, such as `say --insecure-http`.
+    pub fn when(allowed: bool, how: &'static str) -> Self {
+        if allowed { Self::Allowed } else { Self::Unless(how) }
+    }
+}
+
+/// What is said where the way to allow it is not known.
+const EXPRESSLY: PlainHttp = PlainHttp::Unless("allow it expressly");
+
+/// What is wrong with an address and what is allowed. The address is not repeated: it might hold a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UrlError(String);
+
+/// The base URL of a deployment or a gateway: paths are added to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl {
+    url: Url,
+    /// Without a slash at its end.
+    text: String,
+}
+
+impl BaseUrl {
+    /// Reads an address into its normal form.
+    ///
+    /// # Errors
+    /// What is wrong with it and what is allowed.
+    pub fn parse(text: &str, plain_http: PlainHttp) -> Result<Self, UrlError> {
+        let url = parse(text, plain_http)?;
+        if url.query().is_some() {
+            return wrong("must not hold a query (?): paths are added to the address");
+        }
+        Ok(Self { text: url.as_str().trim_end_matches('/').to_owned(), url })
+    }
+
+    /// The address without a slash at its end.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Host and port.
+    pub fn host(&self) -> String {
+        let host = self.url.host_str().unwrap_or_default();
+        self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    }
+
+    /// Whether it is on this machine.
+    pub fn is_this_machine(&self) -> bool {
+        is_this_machine(&self.url)
+    }
+}
+
+impl FromStr for BaseUrl {
+    type Err = UrlError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text, EXPRESSLY)
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The URL of a webhook endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointUrl(Url);
+
+impl EndpointUrl {
+    /// Reads an address into its normal form, in which no other spelling of an address can hide (`http://0x7f.1` becomes
+    /// `http://127.0.0.1/`).
+    ///
+    /// # Errors
+    /// What is wrong with it and what is allowed.
+    pub fn parse(text: &str, plain_http: PlainHttp) -> Result<Self, UrlError> {
+        parse(text, plain_http).map(Self)
+    }
+
+    /// The address.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Whether it is plain http beyond this machine.
+    pub fn is_in_clear(&self) -> bool {
+        is_in_clear(&self.0)
+    }
+}
+
+impl FromStr for EndpointUrl {
+    type Err = UrlError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text, EXPRESSLY)
+    }
+}
+
+impl fmt::Display for EndpointUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+fn parse(text: &str, plain_http: PlainHttp) -> Result<Url, UrlError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return wrong("is required: an http or https address");
+    }
+    if text.len() > MAX_URL_BYTES {
+        return wrong("is too long: at most 2048 bytes");
+    }
+    let url = match Url::parse(text) {
+        Ok(url) => url,
+        // A bare host is the likely mistake; "relative URL without a base" would not help anybody.
+        Err(ParseError::RelativeUrlWithoutBase) => return wrong("is not an address: it starts with http:// or https://"),
+        Err(error) => return wrong(format!("is not an address: {error}")),
+    };
+    if !matches!(url.scheme(), "http" | "https") {
+        return wrong("must start with http:// or https://");
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return wrong("has no host");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return wrong("must not hold a user name or password: the credential is given apart from it");
+    }
+    if url.fragment().is_some() {
+        return wrong("must not hold a fragment (#): it would never be sent");
+    }
+    if url.port() == Some(0) {
+        return wrong("has port 0, which nothing can listen on");
+    }
+    match plain_http {
+        PlainHttp::Unless(how) if is_in_clear(&url) => wrong(format!(
+            "is plain http beyond this machine, where others can read the credential and the alerts on the way: use https, or {how}"
+        )),
+        _ => Ok(url),
+    }
+}
+
+fn wrong<T>(message: impl Into<String>) -> Result<T, UrlError> {
+    Err(UrlError(message.into()))
+}
+
+fn is_in_clear(url: &Url) -> bool {
+    url.scheme() == "http" && !is_this_machine(url)
+}
+
+fn is_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => IpAddr::V6(address).to_canonical().is_loopback(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    const GUARDED: PlainHttp = PlainHttp::Unless("say so");
+
+    #[rstest]
+    #[case("http://127.0.0.1:9000/hook", "http://127.0.0.1:9000/hook")]
+    #[case(" https://Example.com/a?b=c ", "https://example.com/a?b=c")]
+    #[case("https://example.com:443", "https://example.com/")]
+    #[case("http://0x7f.1/", "http://127.0.0.1/")]
+    #[case("http://2130706433", "http://127.0.0.1/")]
+    #[case("http://[::1]:8080/x", "http://[::1]:8080/x")]
+    #[case("http://LOCALHOST:8080", "http://localhost:8080/")]
+    fn an_address_is_given_back_in_its_normal_form(#[case] text: &str, #[case] normal: &str) {
+        assert_eq!(EndpointUrl::parse(text, GUARDED).unwrap().as_str(), normal);
+    }
+
+    #[rstest]
+    #[case("https://gateway.example", "https://gateway.example")]
+    #[case("https://Gateway.example/ethoca/", "https://gateway.example/ethoca")]
+    #[case(" http://127.0.0.1:9000/ ", "http://127.0.0.1:9000")]
+    #[case("http://localhost:9000/a", "http://localhost:9000/a")]
+    fn a_base_has_no_slash_at_its_end(#[case] text: &str, #[case] normal: &str) {
+        assert_eq!(BaseUrl::parse(text, GUARDED).unwrap().as_str(), normal);
+    }
+
+    #[rstest]
+    #[case("", "required")]
+    #[case("example.com/hook", "starts with http")]
+    #[case("ftp://example.com", "http:// or https://")]
+    #[case("file:///etc/passwd", "http:// or https://")]
+    #[case("http://", "is not an address")]
+    #[case("http://user:hunter22@example.com", "user name")]
+    #[case("http://hunter22@example.com", "user name")]
+    #[case("https://example.com/#part", "fragment")]
+    #[case("https://example.com/?key=hunter22#part", "fragment")]
+    #[case("http://example.com:0/", "port 0")]
+    #[case("http://example.com:99999/", "is not an address")]
+    fn an_address_that_cannot_work_is_refused_with_its_reason_and_not_repeated(#[case] text: &str, #[case] words: &str) {
+        for error in [BaseUrl::parse(text, GUARDED).unwrap_err(), EndpointUrl::parse(text, PlainHttp::Allowed).unwrap_err()] {
+            let UrlError(error) = error;
+            assert!(error.contains(words) && !error.contains("hunter22"), "{error}");
+        }
+    }
+
+    #[test]
+    fn paths_are_added_to_a_base_so_it_holds_no_query() {
+        let UrlError(error) = BaseUrl::parse("https://example.com/?key=hunter22", GUARDED).unwrap_err();
+
+        assert!(error.contains("query") && !error.contains("hunter22"), "{error}");
+        assert!(EndpointUrl::parse("https://example.com/?key=1", GUARDED).is_ok());
+    }
+
+    #[rstest]
+    #[case("http://example.com")]
+    #[case("http://10.0.0.1")]
+    #[case("http://[::ffff:10.0.0.1]")]
+    #[case("http://localhost.example.com")]
+    #[case("http://127.0.0.1.example.com")]
+    fn plain_http_beyond_this_machine_is_a_choice(#[case] text: &str) {
+        let (base, endpoint) = (BaseUrl::parse(text, GUARDED), EndpointUrl::parse(text, GUARDED));
+
+        for UrlError(error) in [base.unwrap_err(), endpoint.unwrap_err()] {
+            assert!(error.starts_with("is plain http beyond this machine") && error.ends_with("or say so"), "{error}");
+        }
+        assert!(BaseUrl::parse(text, PlainHttp::Allowed).is_ok() && EndpointUrl::parse(text, PlainHttp::when(true, "")).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_accepted_stays_as_it_is(text in "https?://[a-z]{1,8}(\\.[a-z]{2,4})?(:[1-9][0-9]{1,3})?(/[a-z0-9]{0,5}){0,3}") {
+            let endpoint = EndpointUrl::parse(&text, PlainHttp::Allowed).unwrap();
+            prop_assert_eq!(EndpointUrl::parse(endpoint.as_str(), PlainHttp::Allowed).unwrap(), endpoint);
+            let base = BaseUrl::parse(&text, PlainHttp::Allowed).unwrap();
+            let again = BaseUrl::parse(base.as_str(), PlainHttp::Allowed).unwrap();
+            prop_assert_eq!(again.as_str(), base.as_str());
+        }
+
+        #[test]
+        fn no_text_breaks_the_reading(text in any::<String>()) {
+            let _ = BaseUrl::parse(&text, GUARDED);
+            let _ = EndpointUrl::parse(&text, GUARDED);
+        }
+    }
+}
