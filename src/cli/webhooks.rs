@@ -16,14 +16,14 @@ use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Answer, Rows, columns_of};
 use crate::api::operator::shapes;
-use crate::domain::endpoint::is_in_clear;
 use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
+use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
     Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, Endpoint, EndpointAuth, EndpointChange, NewEndpoint,
     Secret, SigningChange,
 };
-use crate::service::Webhooks;
+use crate::service::{ServiceError, Webhooks};
 
 /// Environment variables with the credential and the signing secret, where no flag has it.
 const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";
@@ -32,12 +32,12 @@ const SECRET_VARIABLE: &str = "AVERT_WEBHOOK_SECRET";
 
 pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::Result<()> {
     if let WebhooksCommand::Add(args) = &command {
-        not_in_clear(&args.url, args.insecure_http)?;
         let auth = credential(&args.credential, |name| std::env::var(name).ok())?;
         let (signing, made) = signing(args.sign, args.secret_file.as_deref(), std::env::var(SECRET_VARIABLE).ok())?;
+        let new = NewEndpoint::parse(&args.url, plain_http(args.insecure_http), auth, signing).map_err(ServiceError::InvalidRequest)?;
         let local = Local::making(&context.home, &context.settings).await?;
         let acting = local.acting(context.organization(&args.organization)).await?;
-        let endpoint = acting.add_endpoint(NewEndpoint { url: args.url.clone(), auth, signing }).await?;
+        let endpoint = acting.add_endpoint(new).await?;
         warn_of_a_second(&acting.endpoints().await?, &endpoint);
         let said = format!("endpoint {} added: {}", endpoint.id, endpoint.url);
         context.output.print(&with_secret(one(shapes::endpoint(&endpoint), said), made.as_ref()))?;
@@ -103,16 +103,9 @@ async fn run_boxed(context: Context, command: WebhooksCommand) -> anyhow::Result
     Ok(())
 }
 
-/// Refuses an address where the credential and the alerts would go in clear, unless that is asked for.
-fn not_in_clear(url: &str, allowed: bool) -> anyhow::Result<()> {
-    if allowed || !is_in_clear(url) {
-        return Ok(());
-    }
-    bail!(Misused(
-        "url is plain http beyond this machine, where others can read the credential and the alerts on the way: use https, or say \
-         --insecure-http"
-            .to_owned()
-    ))
+/// Beyond this machine the credential and the alerts would go in clear.
+fn plain_http(allowed: bool) -> PlainHttp {
+    PlainHttp::when(allowed, "say --insecure-http")
 }
 
 /// Two endpoints may have one address (two credentials, while one is changed for the other), but seldom on purpose.
@@ -126,9 +119,8 @@ fn warn_of_a_second(all: &[Endpoint], this: &Endpoint) {
 }
 
 async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<Answer> {
-    if let Some(url) = &args.url {
-        not_in_clear(url, args.insecure_http)?;
-    }
+    let url = args.url.as_ref().map(|url| EndpointUrl::parse(url, plain_http(args.insecure_http)));
+    let url = url.transpose().map_err(|error| Misused(format!("url {error}")))?;
     let given = &args.credential;
     let any = given.basic.is_some() || given.basic_file.is_some() || given.header.is_some() || given.header_file.is_some();
     let auth = any.then(|| credential(given, |_| None)).transpose()?;
@@ -139,7 +131,7 @@ async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<A
         None => args.no_secret.then_some(SigningChange::Stop),
     };
     let enabled = if args.enable { Some(true) } else { args.disable.then_some(false) };
-    let change = EndpointChange { url: args.url.clone(), auth, enabled, signing };
+    let change = EndpointChange { url, auth, enabled, signing };
     if change == EndpointChange::default() {
         bail!(Misused(
             "nothing is to change: give --url, a credential, --rotate-secret, --secret-file, --no-secret, --enable or --disable".to_owned()
@@ -210,7 +202,7 @@ fn endpoints(endpoints: &[Endpoint]) -> Answer {
         let signed = if endpoint.signed { "yes" } else { "no" };
         vec![
             endpoint.id.to_string(),
-            endpoint.url.clone(),
+            endpoint.url.to_string(),
             endpoint.auth.clone(),
             signed.to_owned(),
             to_iso(endpoint.created_at),

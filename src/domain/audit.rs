@@ -146,7 +146,7 @@ impl AuditNote {
     }
 
     pub fn endpoint_added(endpoint: &Endpoint) -> Self {
-        Self::new(AuditAction::EndpointAdded, endpoint.id, &endpoint.url)
+        Self::new(AuditAction::EndpointAdded, endpoint.id, endpoint.url.as_str())
     }
 
     /// An endpoint was changed in what the change says; nothing is said where that is nothing.
@@ -179,7 +179,7 @@ impl AuditNote {
     }
 
     pub fn endpoint_removed(endpoint: &Endpoint) -> Self {
-        Self::new(AuditAction::EndpointRemoved, endpoint.id, &endpoint.url)
+        Self::new(AuditAction::EndpointRemoved, endpoint.id, endpoint.url.as_str())
     }
 
     /// A test event was sent to an endpoint, and what it came to.

@@ -9,6 +9,8 @@ use std::str::FromStr;
 
 use url::{Host, ParseError, Url};
 
+use super::resolution::FieldError;
+
 /// Longest address.
 pub const MAX_URL_BYTES: usize = 2_048;
 
@@ -35,6 +37,12 @@ const EXPRESSLY: PlainHttp = PlainHttp::Unless("allow it expressly");
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UrlError(String);
+
+impl From<UrlError> for FieldError {
+    fn from(UrlError(message): UrlError) -> Self {
+        Self::new("url", message)
+    }
+}
 
 /// The base URL of a deployment or a gateway: paths are added to it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use chrono::TimeDelta;
 use super::resolution::FieldError;
 use super::secret::Secret;
 use super::time::Timestamp;
+use super::url::{EndpointUrl, PlainHttp};
 use super::{AlertId, DeliveryId, EndpointId, EventId, EventKind};
 use super::{endpoint, signing};
 
@@ -27,11 +28,21 @@ pub enum EndpointAuth {
     },
 }
 
+impl EndpointAuth {
+    /// What is wrong with it, where it could not be sent. No error repeats it.
+    fn check(&self) -> Result<(), FieldError> {
+        match self {
+            Self::Basic { username, password } => endpoint::valid_basic(username, password.reveal()),
+            Self::Header { name, value } => endpoint::valid_header(name, value.reveal()),
+        }
+    }
+}
+
 /// A webhook endpoint to add.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEndpoint {
-    /// `http` or `https` address.
-    pub url: String,
+    /// Where to.
+    pub url: EndpointUrl,
     /// How it knows us.
     pub auth: EndpointAuth,
     /// What deliveries are signed with (`whsec_…`); nothing where they are not signed.
@@ -39,19 +50,29 @@ pub struct NewEndpoint {
 }
 
 impl NewEndpoint {
-    /// The endpoint with its address in normal form, or all that is wrong with it, field by field. No error repeats a credential.
-    pub fn validate(self) -> Result<Self, Vec<FieldError>> {
-        let url = endpoint::valid_url(&self.url);
-        let auth = match &self.auth {
-            EndpointAuth::Basic { username, password } => endpoint::valid_basic(username, password.reveal()),
-            EndpointAuth::Header { name, value } => endpoint::valid_header(name, value.reveal()),
-        };
-        let secret = self.signing.as_ref().map_or(Ok(()), |secret| signing::key_of(secret.reveal()).map(drop));
-        match (url, auth, secret) {
-            (Ok(url), Ok(()), Ok(())) => Ok(Self { url, ..self }),
-            (url, auth, secret) => Err(url.err().into_iter().chain(auth.err()).chain(secret.err()).collect()),
+    /// The endpoint at an address, or all that is wrong with it, field by field. No error repeats a credential.
+    pub fn parse(url: &str, plain_http: PlainHttp, auth: EndpointAuth, signing: Option<Secret>) -> Result<Self, Vec<FieldError>> {
+        let url = EndpointUrl::parse(url, plain_http).map_err(FieldError::from);
+        let parts = [auth.check(), signing.as_ref().map_or(Ok(()), valid_secret)];
+        match (url, all_right(parts)) {
+            (Ok(url), Ok(())) => Ok(Self { url, auth, signing }),
+            (url, parts) => Err(url.err().into_iter().chain(parts.err().into_iter().flatten()).collect()),
         }
     }
+
+    /// All that is wrong with it, field by field. No error repeats a credential.
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        all_right([self.auth.check(), self.signing.as_ref().map_or(Ok(()), valid_secret)])
+    }
+}
+
+fn valid_secret(secret: &Secret) -> Result<(), FieldError> {
+    signing::key_of(secret.reveal()).map(drop)
+}
+
+fn all_right(parts: impl IntoIterator<Item = Result<(), FieldError>>) -> Result<(), Vec<FieldError>> {
+    let wrong: Vec<FieldError> = parts.into_iter().filter_map(Result::err).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
 /// A webhook endpoint as it can be shown.
@@ -59,8 +80,8 @@ impl NewEndpoint {
 pub struct Endpoint {
     /// Identifier.
     pub id: EndpointId,
-    /// Address.
-    pub url: String,
+    /// Where to.
+    pub url: EndpointUrl,
     /// `Basic` or the header's name; never its value.
     pub auth: String,
     /// When it was added.
@@ -78,8 +99,8 @@ pub struct Endpoint {
 /// What is to change about an endpoint; what is `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EndpointChange {
-    /// A new address.
-    pub url: Option<String>,
+    /// Where to from now on.
+    pub url: Option<EndpointUrl>,
     /// A new credential.
     pub auth: Option<EndpointAuth>,
     /// Whether anything is sent there.
@@ -89,19 +110,14 @@ pub struct EndpointChange {
 }
 
 impl EndpointChange {
-    /// The change with its address in normal form, or all that is wrong with it, field by field. No error repeats a credential.
-    pub fn validate(self) -> Result<Self, Vec<FieldError>> {
-        // A part that stays is checked as one that is known to be right.
-        let url = self.url.clone().unwrap_or_else(|| "https://example.com/".to_owned());
-        let auth = self.auth.clone().unwrap_or(EndpointAuth::Basic { username: "a".to_owned(), password: Secret::new("a") });
-        let (signing, overlap) = match &self.signing {
-            Some(SigningChange::Rotate { secret, overlap }) => (Some(secret.clone()), *overlap),
-            Some(SigningChange::Stop) | None => (None, TimeDelta::zero()),
+    /// All that is wrong with what is to change, field by field. No error repeats a credential.
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let (secret, overlap) = match &self.signing {
+            Some(SigningChange::Rotate { secret, overlap }) => (Some(secret), Some(*overlap)),
+            Some(SigningChange::Stop) | None => (None, None),
         };
-        match (NewEndpoint { url, auth, signing }.validate(), signing::valid_overlap(overlap)) {
-            (Ok(checked), Ok(())) => Ok(Self { url: self.url.map(|_| checked.url), ..self }),
-            (checked, overlap) => Err(checked.err().into_iter().flatten().chain(overlap.err()).collect()),
-        }
+        let parts = [self.auth.as_ref().map(EndpointAuth::check), secret.map(valid_secret), overlap.map(signing::valid_overlap)];
+        all_right(parts.into_iter().flatten())
     }
 }
 

@@ -33,14 +33,14 @@ impl Webhooks for ActingEngine {
     }
 
     async fn add_endpoint(&self, endpoint: NewEndpoint) -> Result<Endpoint, ServiceError> {
-        let endpoint = endpoint.validate().map_err(ServiceError::InvalidRequest)?;
+        endpoint.check().map_err(ServiceError::InvalidRequest)?;
         let added = self.store().add_endpoint(self.organization(), endpoint, self.engine.now()).await.map_err(unavailable)?;
         tracing::info!(actor = %self.caller.actor, endpoint = %added.id, "endpoint added");
         Ok(added)
     }
 
     async fn change_endpoint(&self, id: EndpointId, change: EndpointChange) -> Result<Endpoint, ServiceError> {
-        let change = change.validate().map_err(ServiceError::InvalidRequest)?;
+        change.check().map_err(ServiceError::InvalidRequest)?;
         let changed = self.store().change_endpoint(self.organization(), id, change, self.engine.now()).await;
         let endpoint = changed.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))?;
         tracing::info!(actor = %self.caller.actor, endpoint = %id, "endpoint changed");

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::fields::Fields;
 use super::{JsonBody, Operator, PathId, answer, invalid, shapes};
 use crate::api::problem::Problem;
-use crate::domain::endpoint::is_in_clear;
 use crate::domain::signing::OVERLAP;
+use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, Secret, SigningChange};
 use crate::service::Webhooks;
 
@@ -21,7 +21,7 @@ pub(in crate::api) async fn list(operator: Operator) -> Result<Response, Problem
 
 /// POST /operator/v1/endpoints
 pub(in crate::api) async fn add(operator: Operator, JsonBody(mut fields): JsonBody) -> Result<Response, Problem> {
-    let url = url(&mut fields);
+    let (url, plain_http) = url(&mut fields);
     let auth = auth(&mut fields);
     let (sign, given) = (fields.flag("sign"), fields.text("secret").map(Secret::new));
     if sign == Some(false) && given.is_some() {
@@ -37,7 +37,8 @@ pub(in crate::api) async fn add(operator: Operator, JsonBody(mut fields): JsonBo
     let (Some(url), Some(auth)) = (url, auth) else { return Err(invalid(Vec::new())) };
     let made = (sign == Some(true) && given.is_none()).then(Secret::for_signing);
     let signing = given.or_else(|| made.clone());
-    let endpoint = operator.acting.add_endpoint(NewEndpoint { url, auth, signing }).await?;
+    let new = NewEndpoint::parse(&url, plain_http, auth, signing).map_err(invalid)?;
+    let endpoint = operator.acting.add_endpoint(new).await?;
     Ok((StatusCode::CREATED, answer(&shown(&endpoint, made.as_ref()))).into_response())
 }
 
@@ -52,8 +53,11 @@ pub(in crate::api) async fn change(
     PathId(id): PathId<EndpointId>,
     JsonBody(mut fields): JsonBody,
 ) -> Result<Response, Problem> {
-    let change = EndpointChange { url: url(&mut fields), auth: auth(&mut fields), enabled: fields.flag("enabled"), signing: None };
+    let (url, plain_http) = url(&mut fields);
+    let (auth, enabled) = (auth(&mut fields), fields.flag("enabled"));
     fields.finish().map_err(invalid)?;
+    let url = url.map(|url| EndpointUrl::parse(&url, plain_http)).transpose().map_err(|error| invalid(vec![error.into()]))?;
+    let change = EndpointChange { url, auth, enabled, signing: None };
     Ok(answer(&shapes::endpoint(&operator.acting.change_endpoint(id, change).await?)))
 }
 
@@ -106,17 +110,9 @@ fn shown(endpoint: &Endpoint, made: Option<&Secret>) -> Value {
     }
 }
 
-/// `url`; with plain http beyond this machine only where `insecureHttp` allows it.
-fn url(fields: &mut Fields) -> Option<String> {
-    let (url, allowed) = (fields.text("url"), fields.flag("insecureHttp") == Some(true));
-    if !allowed && url.as_deref().is_some_and(is_in_clear) {
-        fields.wrong(
-            "url",
-            "is plain http beyond this machine, where others can read the credential and the alerts on the way: use https, or say \
-             \"insecureHttp\": true",
-        );
-    }
-    url
+/// `url`, and whether `insecureHttp` lets it be plain http beyond this machine.
+fn url(fields: &mut Fields) -> (Option<String>, PlainHttp) {
+    (fields.text("url"), PlainHttp::when(fields.flag("insecureHttp") == Some(true), "say \"insecureHttp\": true"))
 }
 
 /// `auth`: one of `basic` and `header`.

@@ -13,7 +13,7 @@ use crate::domain::{
 pub(crate) fn endpoint(endpoint: &Endpoint) -> Value {
     json!({
         "id": endpoint.id.to_string(),
-        "url": endpoint.url,
+        "url": endpoint.url.as_str(),
         "auth": endpoint.auth,
         "enabled": endpoint.disabled.is_none(),
         "createdAt": to_iso(endpoint.created_at),

@@ -135,7 +135,7 @@ async fn receivers(acting: &ActingEngine, clock: &SharedClock) -> anyhow::Result
         let signing = Some(Secret::for_signing());
         let settings = ReceiverSettings { auth: auth.clone(), signing: signing.clone(), keep: REMEMBERED, clock: Arc::clone(clock) };
         let receiver = Receiver::start(listener, settings)?;
-        acting.add_endpoint(NewEndpoint { url: receiver.url(), auth, signing }).await?;
+        acting.add_endpoint(NewEndpoint { url: receiver.url().parse()?, auth, signing }).await?;
         receivers.push(receiver);
     }
     Ok(receivers)

@@ -15,6 +15,7 @@ use super::{audit, signing};
 use crate::domain::audit::AuditNote;
 use crate::domain::delivery::{BY_OPERATOR, Failing, REMOVED};
 use crate::domain::time::Timestamp;
+use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange};
 use crate::store::seal::{Place, Seal};
 use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult};
@@ -81,7 +82,7 @@ fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoint, no
         .prepare_cached(
             "INSERT INTO endpoint (id, organization, url, auth, header_name, credential, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
-        .execute(params![id.0.as_bytes(), organization, endpoint.url, auth, header, sealed, micros(now)])?;
+        .execute(params![id.0.as_bytes(), organization, endpoint.url.as_str(), auth, header, sealed, micros(now)])?;
     if let Some(secret) = &endpoint.signing {
         signing::rotate(unit, unit.conn.last_insert_rowid(), secret, TimeDelta::zero(), now)?;
     }
@@ -106,9 +107,12 @@ const COLUMNS: &str =
 fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
     let disabled_at: Option<i64> = row.get(4)?;
     let reason: String = row.get(5)?;
+    let id = EndpointId(Uuid::from_bytes(row.get(0)?));
+    // Plain http was allowed when it was added, or before that had to be asked for.
+    let url = EndpointUrl::parse(&row.get::<_, String>(1)?, PlainHttp::Allowed);
     Ok(Endpoint {
-        id: EndpointId(Uuid::from_bytes(row.get(0)?)),
-        url: row.get(1)?,
+        id,
+        url: url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?,
         auth: row.get(2)?,
         created_at: moment(row.get(3)?)?,
         disabled: disabled_at.map(|at| Ok::<_, StoreError>((moment(at)?, reason))).transpose()?,
@@ -154,7 +158,7 @@ fn change(
     let Some((key, before)) = find(conn, organization, id)? else { return Ok(None) };
     let mut change = change.of(&before);
     if let Some(url) = &change.url {
-        conn.prepare_cached("UPDATE endpoint SET url = ?2 WHERE key = ?1")?.execute(params![key, url])?;
+        conn.prepare_cached("UPDATE endpoint SET url = ?2 WHERE key = ?1")?.execute(params![key, url.as_str()])?;
     }
     if let Some(auth) = &change.auth {
         let (auth, header, credential) = columns(auth);

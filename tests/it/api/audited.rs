@@ -162,7 +162,8 @@ async fn what_is_changed_at_this_machine_is_put_down_to_it() {
 
     acting.revoke_key(&acting.create_key(KeyScope::Alerts).await.unwrap().key.id).await.unwrap();
     acting.revoke_client(&acting.create_client().await.unwrap().client.id).await.unwrap();
-    let endpoint = acting.add_endpoint(NewEndpoint { url: "https://a.example/".to_owned(), auth: auth(), signing: None }).await.unwrap().id;
+    let endpoint =
+        acting.add_endpoint(NewEndpoint { url: "https://a.example/".parse().unwrap(), auth: auth(), signing: None }).await.unwrap().id;
     let change = EndpointChange { auth: Some(auth()), ..EndpointChange::default() };
     acting.change_endpoint(endpoint, change).await.unwrap();
     let alert = open_alert("P-1");

@@ -27,7 +27,7 @@ contract!(
 
 async fn endpoint(fixture: &Fixture, url: &str) -> Endpoint {
     let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new(format!("token of {url}")) };
-    fixture.store.add_endpoint(fixture.organization, NewEndpoint { url: url.to_owned(), auth, signing: None }, noon()).await.unwrap()
+    fixture.store.add_endpoint(fixture.organization, NewEndpoint { url: url.parse().unwrap(), auth, signing: None }, noon()).await.unwrap()
 }
 
 async fn due_at(fixture: &Fixture, now: Timestamp) -> Vec<DueDelivery> {
@@ -60,7 +60,7 @@ async fn states(fixture: &Fixture, alert: &Alert) -> Vec<DeliveryState> {
 
 async fn a_new_alert_is_announced_to_every_endpoint_with_its_credential(fixture: Fixture) {
     let basic = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("pass:word ü") };
-    let new = NewEndpoint { url: "https://a.example/hook".to_owned(), auth: basic.clone(), signing: None };
+    let new = NewEndpoint { url: "https://a.example/hook".parse().unwrap(), auth: basic.clone(), signing: None };
     let first = fixture.store.add_endpoint(fixture.organization, new, noon()).await.unwrap();
     let second = endpoint(&fixture, "https://b.example/hook").await;
     let alert = open_alert("P1");

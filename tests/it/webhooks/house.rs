@@ -82,7 +82,7 @@ impl House {
 
     /// Adds an endpoint with this credential.
     pub async fn endpoint_with(&self, receiver: &Receiver, auth: EndpointAuth) -> Endpoint {
-        self.engine.add_endpoint(NewEndpoint { url: receiver.url(), auth, signing: None }).await.unwrap()
+        self.engine.add_endpoint(NewEndpoint { url: receiver.url().parse().unwrap(), auth, signing: None }).await.unwrap()
     }
 
     /// Takes alerts in, with their events.
