@@ -5,7 +5,7 @@ mod older;
 mod pictures;
 mod resolve;
 
-use avert::console::screens::resolve_form::{Choice, FormStep, Place, ResolveForm, Warning};
+use avert::console::dialogs::resolve_form::{Choice, FormStep, Place, ResolveForm, Warning};
 use avert::console::theme::{Theme, ThemeName};
 use avert::desk::Draft;
 use avert::domain::duplicate::{Duplicate, DuplicateEvidence, DuplicateState};

@@ -1,12 +1,13 @@
 //! Dialogs: each in a file of its own, with its state, what changes it, and how it is drawn. [`open`] says which action opens which.
 
 pub mod columns;
+pub mod filter_form;
 pub mod help;
 pub mod leave;
 pub mod menu;
 pub mod new_credential;
 pub mod prompt;
-pub mod resolve;
+pub mod resolve_form;
 pub mod revoke;
 pub mod secret;
 pub mod settle;
@@ -17,8 +18,9 @@ use super::dialog::{self, Outcome};
 use super::keymap::{Action, Context};
 use super::screen::Keys;
 use super::screens::Screens;
-use super::screens::filter_form::FilterForm;
-use super::screens::resolve_form::Choice;
+
+use resolve_form::Choice;
+use resolve_form::dialog as resolve;
 
 /// Opens the dialog of an action over the screen; `None` where it has none.
 pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Option<Outcome> {
@@ -29,7 +31,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
             Keys::Of(context) => dialog::open(help::Help::of([context, Context::Always])),
             Keys::Typed(_) => return None,
         },
-        Action::Filter => dialog::open(FilterForm::new(queue.filter(), queue.sort())),
+        Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort())),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
         Action::Jump => dialog::open(prompt::Prompt::for_row()),

@@ -1,8 +1,6 @@
 //! The screens, which of them is shown, and which message is for which.
 
-pub mod filter_form;
 pub mod queue;
-pub mod resolve_form;
 pub mod settings;
 
 use super::keymap::Action;

@@ -1,6 +1,6 @@
 //! The filter form's rules: what is shown is what is asked for, and a wrong field is never applied.
 
-use avert::console::screens::filter_form::{FilterForm, FilterStep};
+use avert::console::dialogs::filter_form::{FilterForm, FilterStep};
 use avert::console::theme::{Theme, ThemeName};
 use avert::domain::query::{DEFAULT_SORT, parse};
 use avert::domain::{AlertFilter, AlertStatus, AlertType, Provider, Sort, SortField, SortOrder};

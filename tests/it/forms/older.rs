@@ -1,6 +1,6 @@
 //! The resolve form in the words of the older dialect.
 
-use avert::console::screens::resolve_form::{Choice, FormStep, ResolveForm, Submission, Warning};
+use avert::console::dialogs::resolve_form::{Choice, FormStep, ResolveForm, Submission, Warning};
 use avert::desk::Draft;
 use avert::domain::resolution::{OlderRefunded, OlderWord};
 use avert::domain::{Alert, AlertType, Resolution, decide};

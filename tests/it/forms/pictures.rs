@@ -1,7 +1,7 @@
 //! A picture of every state of the forms at 80x24, 120x40 and 200x60.
 
-use avert::console::screens::filter_form::FilterForm;
-use avert::console::screens::resolve_form::{Choice, Place, ResolveForm, Warning};
+use avert::console::dialogs::filter_form::FilterForm;
+use avert::console::dialogs::resolve_form::{Choice, Place, ResolveForm, Warning};
 use avert::console::theme::{Theme, ThemeName};
 use avert::domain::query::parse;
 use avert::domain::resolution::InvalidReason;

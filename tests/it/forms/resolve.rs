@@ -1,6 +1,6 @@
 //! The resolve form's rules: nothing leaves before every rule of the interface holds, and never by Enter.
 
-use avert::console::screens::resolve_form::{Choice, FormStep, Place, ResolveForm, Submission, Warning};
+use avert::console::dialogs::resolve_form::{Choice, FormStep, Place, ResolveForm, Submission, Warning};
 use avert::console::theme::{Theme, ThemeName};
 use avert::domain::outcome::Outcome;
 use avert::domain::resolution::{Decision, InvalidReason};

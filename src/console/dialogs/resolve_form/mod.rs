@@ -3,75 +3,26 @@
 //! In a session of the older dialect it has the older fields, in `older`. The form holds the alert's own facts and never a row number. It sends nothing itself: a valid [`Submission`] goes to the caller.
 //! Enter moves on and never sends; `ctrl-s`, space on the button or a click on it do.
 
+mod choice;
+pub mod dialog;
 mod draw;
 mod draw_older;
 mod input;
 mod older;
 mod plan;
 mod seen;
+mod warning;
 
 use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::text_input::TextInput;
 use crate::desk::Draft;
-use crate::domain::resolution::{Decision, FieldError, InvalidReason, MAX_COMMENT_CHARS};
-use crate::domain::{Alert, AlertId, AlertStatus, Amount, Dialect, Resolution, ResolutionParts, Timestamp, decide};
+use crate::domain::resolution::{FieldError, InvalidReason, MAX_COMMENT_CHARS};
+use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts, Timestamp};
 
+pub use choice::Choice;
 use older::Older;
 pub use older::older_word;
-pub use seen::Warning;
-
-/// What an analyst says of an alert, before the reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Choice {
-    /// Refunded because of the alert.
-    Refunded,
-    /// Not refunded.
-    NotRefunded,
-    /// The alert does not call for a decision; needs a reason.
-    Invalid,
-}
-
-impl Choice {
-    /// Every choice, in the order of the form.
-    pub const ALL: [Self; 3] = [Self::Refunded, Self::NotRefunded, Self::Invalid];
-
-    /// The key that makes it, where the focus is on the decision.
-    pub const fn key(self) -> char {
-        match self {
-            Self::Refunded => 'r',
-            Self::NotRefunded => 'n',
-            Self::Invalid => 'i',
-        }
-    }
-
-    /// In words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Refunded => "refunded",
-            Self::NotRefunded => "not refunded",
-            Self::Invalid => "invalid",
-        }
-    }
-
-    /// The `refunded` field of the body.
-    pub const fn wire(self) -> &'static str {
-        match self {
-            Self::Refunded => "REFUNDED",
-            Self::NotRefunded => "NOT REFUNDED",
-            Self::Invalid => "INVALID",
-        }
-    }
-
-    /// The status that follows in the current dialect; the same for every reason.
-    fn next_status(self) -> AlertStatus {
-        let decision = match self {
-            Self::Refunded => Decision::Refunded,
-            Self::NotRefunded => Decision::NotRefunded,
-            Self::Invalid => Decision::Invalid(InvalidReason::NotFound),
-        };
-        decide(&Resolution::Current { decision, comments: String::new() }).status
-    }
-}
+pub use warning::Warning;
 
 /// Where a decision would go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

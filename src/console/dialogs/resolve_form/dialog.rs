@@ -3,6 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use super::{Choice, FormStep, Place, ResolveForm, Submission, Warning};
 use crate::console::context::AppContext;
 use crate::console::decisions::State;
 use crate::console::dialog::{self, Dialog, Order, Outcome, run};
@@ -11,7 +12,6 @@ use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
 use crate::console::message::Message;
 use crate::console::screens::queue::state::Queue;
-use crate::console::screens::resolve_form::{Choice, FormStep, Place, ResolveForm, Submission, Warning};
 use crate::console::toasts::Tone;
 use crate::console::unsettled::{Stage, in_words};
 use crate::domain::duplicate::Duplicate;

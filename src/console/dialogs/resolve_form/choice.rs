@@ -1,0 +1,57 @@
+//! What an analyst says of an alert, before the reason.
+
+use crate::domain::resolution::{Decision, InvalidReason};
+use crate::domain::{AlertStatus, Resolution, decide};
+
+/// What an analyst says of an alert, before the reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// Refunded because of the alert.
+    Refunded,
+    /// Not refunded.
+    NotRefunded,
+    /// The alert does not call for a decision; needs a reason.
+    Invalid,
+}
+
+impl Choice {
+    /// Every choice, in the order of the form.
+    pub const ALL: [Self; 3] = [Self::Refunded, Self::NotRefunded, Self::Invalid];
+
+    /// The key that makes it, where the focus is on the decision.
+    pub const fn key(self) -> char {
+        match self {
+            Self::Refunded => 'r',
+            Self::NotRefunded => 'n',
+            Self::Invalid => 'i',
+        }
+    }
+
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Refunded => "refunded",
+            Self::NotRefunded => "not refunded",
+            Self::Invalid => "invalid",
+        }
+    }
+
+    /// The `refunded` field of the body.
+    pub const fn wire(self) -> &'static str {
+        match self {
+            Self::Refunded => "REFUNDED",
+            Self::NotRefunded => "NOT REFUNDED",
+            Self::Invalid => "INVALID",
+        }
+    }
+
+    /// The status that follows in the current dialect; the same for every reason.
+    pub(super) fn next_status(self) -> AlertStatus {
+        let decision = match self {
+            Self::Refunded => Decision::Refunded,
+            Self::NotRefunded => Decision::NotRefunded,
+            Self::Invalid => Decision::Invalid(InvalidReason::NotFound),
+        };
+        decide(&Resolution::Current { decision, comments: String::new() }).status
+    }
+}

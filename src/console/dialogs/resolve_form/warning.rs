@@ -1,0 +1,46 @@
+//! What was found out about an alert while it is being answered.
+
+use crate::domain::Alert;
+use crate::domain::duplicate::Duplicate;
+use crate::domain::resolution::InvalidReason;
+
+/// What was found out about an alert beyond its own facts; those the form reads itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Warning {
+    /// The search for duplicates has not come back yet.
+    Looking,
+    /// Another alert on the same payment.
+    Duplicate(Duplicate),
+    /// A decision of this console on the same alert whose answer never came.
+    MayHaveArrived(String),
+    /// What could not be compared or searched, in words: `ARN not checked`.
+    NotCompared(String),
+}
+
+impl Warning {
+    /// Whether money has gone back already, so that a refund must be confirmed.
+    pub(super) fn is_refunded(&self) -> bool {
+        matches!(self, Self::Duplicate(duplicate) if duplicate.is_refunded())
+    }
+
+    /// Whether both tell of the same other alert.
+    pub(super) fn is_same_duplicate(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Duplicate(one), Self::Duplicate(two)) => one.provider == two.provider && one.provider_id == two.provider_id,
+            _ => false,
+        }
+    }
+
+    /// Whether both tell that the same other alert was refunded.
+    pub(super) fn is_same_refund(&self, other: &Self) -> bool {
+        self.is_refunded() && other.is_refunded() && self.is_same_duplicate(other)
+    }
+
+    /// The reason of an INVALID answer that this warning speaks for.
+    pub(super) fn offers(&self, alert: &Alert) -> Option<InvalidReason> {
+        match self {
+            Self::Duplicate(duplicate) => duplicate.reason(alert),
+            _ => None,
+        }
+    }
+}
