@@ -15,7 +15,7 @@ use avert::domain::resolution::Decision;
 use avert::domain::time::{Timestamp, from_iso};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AttemptId, CompanyId, Currency, Deadline, EnrollmentId,
-    EventKind, OrganizationId, Outcome, OutcomeId, Provider, Resolution, Sort, SortField, SortOrder, decide,
+    EventKind, OrganizationId, Outcome, OutcomeId, Provider, Resolution, Sort, SortField, SortOrder,
 };
 use avert::store::{Claim, ClaimRequest, Commit, CommitRequest, SharedStore, SqliteOptions, SqliteStore};
 use chrono::Duration as Span;
@@ -272,7 +272,6 @@ fn single(c: &mut Criterion, desk: &Desk) {
 /// Claim and commit, as the engine does with a provider that takes no time.
 async fn resolve(store: &SharedStore, organization: OrganizationId, alert: AlertId) {
     let resolution = Resolution::Current { decision: Decision::Refunded, comments: "Refunded".to_owned() };
-    let verdict = decide(&resolution);
     let attempt = AttemptId::generate();
     let request = ClaimRequest {
         attempt,
@@ -285,7 +284,7 @@ async fn resolve(store: &SharedStore, organization: OrganizationId, alert: Alert
         now: now(),
     };
     let Claim::Claimed { generation, .. } = store.claim_resolution(request).await.unwrap() else { panic!("not claimed") };
-    let commit = CommitRequest { attempt, generation, outcome: OutcomeId::generate(), verdict, now: now() };
+    let commit = CommitRequest { attempt, generation, now: now() };
     let Commit::Committed(_) = store.commit_resolution(commit).await.unwrap() else { panic!("not committed") };
 }
 

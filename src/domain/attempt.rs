@@ -4,47 +4,31 @@
 
 use chrono::TimeDelta;
 
-use super::resolution::{Resolution, Verdict};
+use super::closed_enum::closed_enum;
+use super::resolution::{Resolution, decide};
 use super::time::Timestamp;
 use super::{Alert, AlertId, AttemptId, Outcome, OutcomeId, lease};
 
 /// How long an Idempotency-Key is remembered (decisions, Repeats).
 pub const KEY_MEMORY: TimeDelta = TimeDelta::hours(24);
 
-/// State of a resolution attempt. One attempt of an alert at most is open: INFLIGHT, UNKNOWN or PARKED.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AttemptState {
-    /// A call to the provider may be under way.
-    Inflight,
-    /// Indeterminate: it is looked up, or sent again, when its check is due.
-    Unknown,
-    /// It waits for a person.
-    Parked,
-    /// Accepted: its outcome is the alert's.
-    Committed,
-    /// Declined, or given up: the alert can be resolved anew.
-    Released,
+closed_enum! {
+    /// State of a resolution attempt. One attempt of an alert at most is open: INFLIGHT, UNKNOWN or PARKED.
+    pub enum AttemptState {
+        /// A call to the provider may be under way.
+        Inflight = "INFLIGHT",
+        /// Indeterminate: it is looked up, or sent again, when its check is due.
+        Unknown = "UNKNOWN",
+        /// It waits for a person.
+        Parked = "PARKED",
+        /// Accepted: its outcome is the alert's.
+        Committed = "COMMITTED",
+        /// Declined, or given up: the alert can be resolved anew.
+        Released = "RELEASED",
+    }
 }
 
 impl AttemptState {
-    const ALL: [Self; 5] = [Self::Inflight, Self::Unknown, Self::Parked, Self::Committed, Self::Released];
-
-    /// The spelling in storage and answers.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Inflight => "INFLIGHT",
-            Self::Unknown => "UNKNOWN",
-            Self::Parked => "PARKED",
-            Self::Committed => "COMMITTED",
-            Self::Released => "RELEASED",
-        }
-    }
-
-    /// The state of this spelling.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text)
-    }
-
     /// Whether it has not ended.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::Inflight | Self::Unknown | Self::Parked)
@@ -141,28 +125,41 @@ pub struct KeyUse {
     pub committed: bool,
 }
 
-/// What a claim of an alert's one attempt is answered with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClaimAnswer {
-    Granted,
-    AlreadyResolved,
+/// What came of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// The attempt is INFLIGHT and ours; the alert as it was then, and the fence for the finish.
+    Claimed {
+        /// The alert, without outcome.
+        alert: Box<Alert>,
+        /// To be given back with the finish.
+        generation: i64,
+    },
+    /// No such alert in the organization.
+    NotFound,
+    /// It has an outcome.
+    AlreadyResolved(Box<Alert>),
+    /// Another attempt is open, and this is who has it.
     InProgress(Holder),
-    /// The same key, alert and body were committed: the alert as it is.
-    Replay,
-    /// The key was used for another alert or body.
+    /// The same Idempotency-Key, alert and body committed within [`KEY_MEMORY`]: the alert as it is.
+    Replay(Box<Alert>),
+    /// The Idempotency-Key was used within [`KEY_MEMORY`] for another alert or body.
     KeyReused,
 }
 
-/// Answers a claim. A key's first use binds it to its alert and body; after a failure it may try anew.
-pub fn answer_claim(key_uses: &[KeyUse], resolved: bool, holder: Option<Holder>) -> ClaimAnswer {
+/// Grants a claim of an alert's one attempt, and gives the alert back.
+///
+/// # Errors
+/// What else the claim is answered with. A key's first use binds it to its alert and body; after a failure it may try anew.
+pub fn grant(alert: Box<Alert>, key_uses: &[KeyUse], holder: Option<Holder>) -> Result<Box<Alert>, Claim> {
     if key_uses.iter().any(|used| !used.same) {
-        ClaimAnswer::KeyReused
+        Err(Claim::KeyReused)
     } else if key_uses.iter().any(|used| used.committed) {
-        ClaimAnswer::Replay
-    } else if resolved {
-        ClaimAnswer::AlreadyResolved
+        Err(Claim::Replay(alert))
+    } else if alert.outcome.is_some() {
+        Err(Claim::AlreadyResolved(alert))
     } else {
-        holder.map_or(ClaimAnswer::Granted, ClaimAnswer::InProgress)
+        holder.map_or(Ok(alert), |holder| Err(Claim::InProgress(holder)))
     }
 }
 
@@ -226,21 +223,22 @@ pub const fn outcome_id(attempt: AttemptId) -> OutcomeId {
     OutcomeId(attempt.0)
 }
 
-/// Records the outcome of an accepted resolution on its alert.
-pub fn record_outcome(alert: &mut Alert, id: OutcomeId, resolution: &Resolution, verdict: &Verdict, now: Timestamp) {
+/// Records the outcome of an accepted attempt on its alert.
+pub fn record_outcome(alert: &mut Alert, attempt: AttemptId, resolution: &Resolution, now: Timestamp) {
+    let verdict = decide(resolution);
     alert.outcome = Some(Outcome {
-        id,
+        id: outcome_id(attempt),
         alert_id: alert.id,
         provider_alert_id: alert.provider_id.clone(),
         status: "success".to_owned(),
-        outcome: verdict.outcome.clone(),
+        outcome: verdict.outcome,
         refunded: verdict.refunded.to_owned(),
         comments: resolution.comments().to_owned(),
         dispute_reason_code: verdict.dispute_reason_code.map(str::to_owned),
         action_time: Some(now),
         amount_stopped: verdict.amount_stopped,
     });
-    alert.status = verdict.status.clone();
+    alert.status = verdict.status;
     alert.updated_at = Some(now);
 }
 
@@ -250,6 +248,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::domain::{AlertType, Provider};
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::UNIX_EPOCH + TimeDelta::seconds(seconds)
@@ -331,13 +330,18 @@ mod tests {
     fn a_key_is_bound_to_its_first_use_before_anything_else_is_looked_at() {
         let used = |same, committed| KeyUse { same, committed };
         let busy = Some(Holder::Somebody);
+        let open = || Box::new(Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud));
+        let resolved = || {
+            let alert = open();
+            Box::new(Alert { outcome: Some(Outcome::sample(alert.id)), ..*alert })
+        };
 
-        assert_eq!(answer_claim(&[used(true, true), used(false, false)], true, busy), ClaimAnswer::KeyReused);
-        assert_eq!(answer_claim(&[used(true, false), used(true, true)], true, None), ClaimAnswer::Replay);
-        assert_eq!(answer_claim(&[used(true, false)], true, busy), ClaimAnswer::AlreadyResolved);
-        assert_eq!(answer_claim(&[used(true, false)], false, busy), ClaimAnswer::InProgress(Holder::Somebody));
-        assert_eq!(answer_claim(&[used(true, false)], false, None), ClaimAnswer::Granted, "after a failure the key may try anew");
-        assert_eq!(answer_claim(&[], false, None), ClaimAnswer::Granted);
+        assert_eq!(grant(resolved(), &[used(true, true), used(false, false)], busy), Err(Claim::KeyReused));
+        assert!(matches!(grant(resolved(), &[used(true, false), used(true, true)], None), Err(Claim::Replay(_))));
+        assert!(matches!(grant(resolved(), &[used(true, false)], busy), Err(Claim::AlreadyResolved(_))));
+        assert_eq!(grant(open(), &[used(true, false)], busy), Err(Claim::InProgress(Holder::Somebody)));
+        assert!(grant(open(), &[used(true, false)], None).is_ok(), "after a failure the key may try anew");
+        assert!(grant(open(), &[], None).is_ok());
     }
 
     #[test]

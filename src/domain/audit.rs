@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use super::attempt::word_of;
+use super::closed_enum::closed_enum;
 use super::time::Timestamp;
 use super::{
     Alert, AlertId, ApiKey, AttemptId, DeliveryId, DeliveryState, Endpoint, EndpointAuth, EndpointChange, EndpointId, IngestReport,
@@ -37,50 +38,26 @@ impl Actor {
     }
 }
 
-/// Audit action: what was done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AuditAction {
-    AlertsTakenIn,
-    AlertResolved,
-    AttemptSettled,
-    AuditPruned,
-    BackupRestored,
-    ClientCreated,
-    ClientRevoked,
-    DeliveriesSentAgain,
-    DeliverySentAgain,
-    EndpointAdded,
-    EndpointChanged,
-    EndpointDisabled,
-    EndpointRemoved,
-    EndpointTested,
-    KeyCreated,
-    KeyRevoked,
-    OrganizationCreated,
-}
-
-impl AuditAction {
-    /// The word in the log.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::AlertsTakenIn => "alerts.taken_in",
-            Self::AlertResolved => "alert.resolved",
-            Self::AttemptSettled => "attempt.settled",
-            Self::AuditPruned => "audit.pruned",
-            Self::BackupRestored => "backup.restored",
-            Self::ClientCreated => "client.created",
-            Self::ClientRevoked => "client.revoked",
-            Self::DeliveriesSentAgain => "deliveries.sent_again",
-            Self::DeliverySentAgain => "delivery.sent_again",
-            Self::EndpointAdded => "endpoint.added",
-            Self::EndpointChanged => "endpoint.changed",
-            Self::EndpointDisabled => "endpoint.disabled",
-            Self::EndpointRemoved => "endpoint.removed",
-            Self::EndpointTested => "endpoint.tested",
-            Self::KeyCreated => "key.created",
-            Self::KeyRevoked => "key.revoked",
-            Self::OrganizationCreated => "organization.created",
-        }
+closed_enum! {
+    /// Audit action: what was done.
+    pub enum AuditAction {
+        AlertsTakenIn = "alerts.taken_in",
+        AlertResolved = "alert.resolved",
+        AttemptSettled = "attempt.settled",
+        AuditPruned = "audit.pruned",
+        BackupRestored = "backup.restored",
+        ClientCreated = "client.created",
+        ClientRevoked = "client.revoked",
+        DeliveriesSentAgain = "deliveries.sent_again",
+        DeliverySentAgain = "delivery.sent_again",
+        EndpointAdded = "endpoint.added",
+        EndpointChanged = "endpoint.changed",
+        EndpointDisabled = "endpoint.disabled",
+        EndpointRemoved = "endpoint.removed",
+        EndpointTested = "endpoint.tested",
+        KeyCreated = "key.created",
+        KeyRevoked = "key.revoked",
+        OrganizationCreated = "organization.created",
     }
 }
 
@@ -94,7 +71,7 @@ pub struct AuditNote {
 }
 
 impl AuditNote {
-    fn new(action: AuditAction, subject: impl ToString, detail: impl Into<String>) -> Self {
+    fn new(action: AuditAction, subject: &(impl ToString + ?Sized), detail: impl Into<String>) -> Self {
         Self { action, subject: subject.to_string(), detail: detail.into() }
     }
 
@@ -109,18 +86,18 @@ impl AuditNote {
     pub fn alert_resolved(alert: &Alert, resolution: &Resolution) -> Self {
         let said = resolution.to_parts();
         let said: Vec<String> = [said.refunded, said.resolution].into_iter().flatten().collect();
-        Self::new(AuditAction::AlertResolved, alert.id, format!("{}: {}", alert.status, said.join(", ")))
+        Self::new(AuditAction::AlertResolved, &alert.id, format!("{}: {}", alert.status, said.join(", ")))
     }
 
     /// A person decided a parked attempt.
     pub fn attempt_settled(attempt: AttemptId, alert: AlertId, applied: bool) -> Self {
-        Self::new(AuditAction::AttemptSettled, attempt, format!("alert {alert}: {}", word_of(applied)))
+        Self::new(AuditAction::AttemptSettled, &attempt, format!("alert {alert}: {}", word_of(applied)))
     }
 
     /// The oldest entries went, up to this link, and so many of them were an organization's.
     pub fn audit_pruned(entries: i64, through: AuditLink) -> Self {
         let detail = format!("{entries} entries up to number {}, whose SHA-256 is {}", through.number, hex(&through.hash));
-        Self::new(AuditAction::AuditPruned, through.number, detail)
+        Self::new(AuditAction::AuditPruned, &through.number, detail)
     }
 
     pub fn backup_restored(what: &str) -> Self {
@@ -137,16 +114,16 @@ impl AuditNote {
 
     /// So many deliveries to an endpoint that were given up are due again.
     pub fn deliveries_sent_again(endpoint: EndpointId, deliveries: u64) -> Self {
-        Self::new(AuditAction::DeliveriesSentAgain, endpoint, format!("{deliveries} given up"))
+        Self::new(AuditAction::DeliveriesSentAgain, &endpoint, format!("{deliveries} given up"))
     }
 
     /// A delivery that was in this state is due again.
     pub fn delivery_sent_again(delivery: DeliveryId, state: DeliveryState) -> Self {
-        Self::new(AuditAction::DeliverySentAgain, delivery, state.as_str())
+        Self::new(AuditAction::DeliverySentAgain, &delivery, state.as_str())
     }
 
     pub fn endpoint_added(endpoint: &Endpoint) -> Self {
-        Self::new(AuditAction::EndpointAdded, endpoint.id, endpoint.url.as_str())
+        Self::new(AuditAction::EndpointAdded, &endpoint.id, endpoint.url.as_str())
     }
 
     /// An endpoint was changed in what the change says; nothing is said where that is nothing.
@@ -156,9 +133,7 @@ impl AuditNote {
             EndpointAuth::Header { name, .. } => format!("credential {name}"),
         };
         let signing = |signing: &SigningChange| match signing {
-            SigningChange::Rotate { overlap, .. } if before.signed => {
-                format!("another signing secret, overlap {} h", overlap.num_hours())
-            }
+            SigningChange::Rotate { overlap, .. } if before.signed => format!("another signing secret, overlap {} h", overlap.num_hours()),
             SigningChange::Rotate { .. } => "signed".to_owned(),
             SigningChange::Stop => "no longer signed".to_owned(),
         };
@@ -170,21 +145,21 @@ impl AuditNote {
             change.enabled.map(enabled),
         ];
         let changed: Vec<String> = changed.into_iter().flatten().collect();
-        (!changed.is_empty()).then(|| Self::new(AuditAction::EndpointChanged, before.id, changed.join(", ")))
+        (!changed.is_empty()).then(|| Self::new(AuditAction::EndpointChanged, &before.id, changed.join(", ")))
     }
 
     /// An endpoint was disabled by itself.
     pub fn endpoint_disabled(id: EndpointId, reason: &str) -> Self {
-        Self::new(AuditAction::EndpointDisabled, id, reason)
+        Self::new(AuditAction::EndpointDisabled, &id, reason)
     }
 
     pub fn endpoint_removed(endpoint: &Endpoint) -> Self {
-        Self::new(AuditAction::EndpointRemoved, endpoint.id, endpoint.url.as_str())
+        Self::new(AuditAction::EndpointRemoved, &endpoint.id, endpoint.url.as_str())
     }
 
     /// A test event was sent to an endpoint, and what it came to.
     pub fn endpoint_tested(id: EndpointId, result: Option<String>) -> Self {
-        Self::new(AuditAction::EndpointTested, id, result.unwrap_or_default())
+        Self::new(AuditAction::EndpointTested, &id, result.unwrap_or_default())
     }
 
     pub fn key_created(key: &ApiKey) -> Self {
@@ -196,7 +171,7 @@ impl AuditNote {
     }
 
     pub fn organization_created(organization: &Organization) -> Self {
-        Self::new(AuditAction::OrganizationCreated, organization.id, &organization.name)
+        Self::new(AuditAction::OrganizationCreated, &organization.id, &organization.name)
     }
 }
 

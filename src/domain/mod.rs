@@ -9,6 +9,7 @@ pub mod audit;
 pub mod batch;
 pub mod card;
 pub mod clock;
+mod closed_enum;
 pub mod credential;
 pub mod delivery;
 pub mod duplicate;

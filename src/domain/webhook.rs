@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 
+use super::closed_enum::closed_enum;
 use super::resolution::FieldError;
 use super::secret::Secret;
 use super::time::Timestamp;
@@ -143,34 +144,19 @@ pub enum SigningChange {
     Stop,
 }
 
-/// Where a delivery is (reliability, The outbox).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DeliveryState {
-    /// Waits for its time.
-    Pending,
-    /// Being tried right now.
-    Leased,
-    /// The receiver took it.
-    Delivered,
-    /// Every try failed.
-    Exhausted,
-    /// Given up because its endpoint is gone or disabled.
-    Cancelled,
-}
-
-impl DeliveryState {
-    /// Every state.
-    pub const ALL: [Self; 5] = [Self::Pending, Self::Leased, Self::Delivered, Self::Exhausted, Self::Cancelled];
-
-    /// The spelling in storage and answers.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Leased => "leased",
-            Self::Delivered => "delivered",
-            Self::Exhausted => "exhausted",
-            Self::Cancelled => "cancelled",
-        }
+closed_enum! {
+    /// State of a delivery (reliability, The outbox).
+    pub enum DeliveryState {
+        /// Waits for its time.
+        Pending = "pending",
+        /// Being tried right now.
+        Leased = "leased",
+        /// The receiver took it.
+        Delivered = "delivered",
+        /// Every try failed.
+        Exhausted = "exhausted",
+        /// Given up because its endpoint is gone or disabled.
+        Cancelled = "cancelled",
     }
 }
 

@@ -108,7 +108,7 @@ impl Engine {
         tracing::info!(%attempt, %alert, checks = unsettled.checks, ?finding, "looked at an attempt whose fate was unknown");
         let (end, detail) = match finding {
             Finding::Yes => {
-                return Ok(match self.commit_yes(attempt, unsettled.generation, &unsettled.resolution).await? {
+                return Ok(match self.commit_yes(attempt, unsettled.generation).await? {
                     Landed::Ours(_) => None,
                     Landed::Anothers(_) => Some(AttemptEnd::Parked),
                 });

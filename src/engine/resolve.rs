@@ -12,7 +12,7 @@ use tracing::Instrument;
 
 use super::{Caller, Engine, figures, later, locked, text, unavailable};
 use crate::domain::attempt::outcome_id;
-use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, OrganizationId, Resolution, decide};
+use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, OrganizationId, Resolution};
 use crate::providers::{Doubt, LookUp, Submission, SubmitResult};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreResult};
@@ -132,8 +132,8 @@ impl Engine {
     }
 
     /// Stores a provider's yes. Fenced first; where the fence has moved, the yes still counts as long as the alert has no outcome.
-    pub(super) async fn commit_yes(&self, attempt: AttemptId, generation: i64, resolution: &Resolution) -> StoreResult<Landed> {
-        let request = CommitRequest { attempt, generation, outcome: outcome_id(attempt), verdict: decide(resolution), now: self.now() };
+    pub(super) async fn commit_yes(&self, attempt: AttemptId, generation: i64) -> StoreResult<Landed> {
+        let request = CommitRequest { attempt, generation, now: self.now() };
         let landed = match self.store().commit_resolution(request.clone()).await {
             Ok(Commit::Committed(alert)) => Ok(Landed::Ours(alert)),
             Ok(Commit::Fenced(alert)) if is_outcome_of(attempt, &alert) => Ok(Landed::Ours(alert)),
@@ -196,7 +196,7 @@ impl Sending {
 
     /// Step 4a: a definite yes.
     async fn commit(self) -> Result<Alert, ServiceError> {
-        match self.engine.commit_yes(self.submission.attempt, self.generation, &self.submission.resolution).await {
+        match self.engine.commit_yes(self.submission.attempt, self.generation).await {
             Ok(Landed::Ours(alert)) => Ok(*alert),
             Ok(Landed::Anothers(alert)) => Err(ServiceError::AlreadyResolved(alert)),
             Err(error) => {

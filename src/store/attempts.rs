@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 
 use super::error::StoreResult;
+pub use crate::domain::attempt::Claim;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AttemptId, Holder, OrganizationId, OutcomeId, Resolution, UnsettledResolution, Verdict};
+use crate::domain::{Alert, AlertId, AttemptId, OrganizationId, Resolution, UnsettledResolution};
 
 /// A wish to have the one running resolution of an alert (reliability, step 2).
 #[derive(Debug, Clone)]
@@ -27,28 +28,6 @@ pub struct ClaimRequest {
     pub now: Timestamp,
 }
 
-/// What came of a claim.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Claim {
-    /// The attempt is INFLIGHT and ours; the alert as it was then, and the fence for the finish.
-    Claimed {
-        /// The alert, without outcome.
-        alert: Box<Alert>,
-        /// To be given back with the finish.
-        generation: i64,
-    },
-    /// No such alert in the organization.
-    NotFound,
-    /// It has an outcome.
-    AlreadyResolved(Box<Alert>),
-    /// Another attempt is INFLIGHT, UNKNOWN or PARKED, and this is who has it.
-    InProgress(Holder),
-    /// The same Idempotency-Key, alert and body committed within 24 h: the alert as it is.
-    Replay(Box<Alert>),
-    /// The Idempotency-Key was used within 24 h for another alert or body.
-    KeyReused,
-}
-
 /// An acceptance of the provider (reliability, step 4a).
 #[derive(Debug, Clone)]
 pub struct CommitRequest {
@@ -56,10 +35,6 @@ pub struct CommitRequest {
     pub attempt: AttemptId,
     /// Its fence.
     pub generation: i64,
-    /// Id of the outcome to store.
-    pub outcome: OutcomeId,
-    /// What the decision does.
-    pub verdict: Verdict,
     /// The present; becomes the action time and `updatedAt`.
     pub now: Timestamp,
 }

@@ -11,14 +11,12 @@ use super::outbox::{self, Recipients};
 use super::readers::Reader;
 use super::rows::{self, WordKeys, micros, moment, organization_key};
 use super::writer::{Kind, Unit};
-use crate::domain::attempt::{
-    ClaimAnswer, KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, answer_claim, may_commit, outcome_id, record_outcome, word_of,
-};
+use crate::domain::attempt::{KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, grant, may_commit, record_outcome, word_of};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{
     Actor, Alert, AlertId, AttemptId, AttemptState, Dialect, EventKind, Holder, InstanceId, OrganizationId, Resolution, ResolutionParts,
-    UnsettledResolution, decide,
+    UnsettledResolution,
 };
 use crate::store::{
     AttemptEnd, AttemptStore, Claim, ClaimRequest, Commit, CommitRequest, Settled, StoreError, StoreResult, UnsettledAttempt,
@@ -61,15 +59,11 @@ fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult
     let conn = unit.conn;
     let Some(organization) = organization_key(conn, request.organization)? else { return Ok(Claim::NotFound) };
     let Some(stored) = rows::read_by_id(conn, unit.dictionary, organization, request.alert)? else { return Ok(Claim::NotFound) };
-    let alert = Box::new(stored.alert);
     let uses = key_uses(conn, organization, stored.key, request)?;
-    match answer_claim(&uses, alert.outcome.is_some(), holder(unit, stored.key, request.now)?) {
-        ClaimAnswer::Granted => {}
-        ClaimAnswer::AlreadyResolved => return Ok(Claim::AlreadyResolved(alert)),
-        ClaimAnswer::InProgress(holder) => return Ok(Claim::InProgress(holder)),
-        ClaimAnswer::Replay => return Ok(Claim::Replay(alert)),
-        ClaimAnswer::KeyReused => return Ok(Claim::KeyReused),
-    }
+    let alert = match grant(Box::new(stored.alert), &uses, holder(unit, stored.key, request.now)?) {
+        Ok(alert) => alert,
+        Err(answer) => return Ok(answer),
+    };
     let said = request.resolution.to_parts();
     let generation = 1;
     conn.prepare_cached(
@@ -144,14 +138,14 @@ fn read_attempt(conn: &Connection, id: AttemptId) -> StoreResult<Option<Attempt>
         organization: row.get(6)?,
         alert: row.get(7)?,
         generation: row.get(8)?,
-        state: read_state(row.get(9)?)?,
+        state: read_state(&row.get::<_, String>(9)?)?,
         by: Actor { name: row.get(10)?, origin: row.get(11)? },
         resolution: read_resolution(row)?,
     }))
 }
 
-fn read_state(word: String) -> StoreResult<AttemptState> {
-    AttemptState::parse(&word).ok_or_else(|| StoreError::Corrupt(format!("the attempt state {word:?}")))
+fn read_state(word: &str) -> StoreResult<AttemptState> {
+    AttemptState::parse(word).ok_or_else(|| StoreError::Corrupt(format!("the attempt state {word:?}")))
 }
 
 /// Stores outcome, status, event and deliveries, where the fence holds.
@@ -199,7 +193,7 @@ fn attempt_to_commit(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResul
 fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, request: &CommitRequest) -> StoreResult<Commit> {
     let (conn, now) = (unit.conn, request.now);
     let before = WordKeys::intern(conn, unit.dictionary, &alert)?.count_key(attempt.organization, &alert);
-    record_outcome(&mut alert, request.outcome, &attempt.resolution, &request.verdict, now);
+    record_outcome(&mut alert, request.attempt, &attempt.resolution, now);
     if let Some(outcome) = &alert.outcome {
         rows::insert_outcome(conn, unit.dictionary, attempt.alert, outcome)?;
     }
@@ -304,7 +298,7 @@ const OPEN: &str = "key, instance, state, deadline, next_check, lease_until";
 fn read_open(row: &Row<'_>, mut is_dead: impl FnMut(InstanceId) -> bool) -> StoreResult<OpenAttempt> {
     let optional = |at: Option<i64>| at.map(moment).transpose();
     Ok(OpenAttempt {
-        state: read_state(row.get(2)?)?,
+        state: read_state(&row.get::<_, String>(2)?)?,
         deadline: moment(row.get(3)?)?,
         next_check: optional(row.get(4)?)?,
         lease_until: optional(row.get(5)?)?,
@@ -359,8 +353,7 @@ fn settle(
     audit::record(unit, by, organization, AuditNote::attempt_settled(id, alert.id, applied), now)?;
     match settlement {
         Settlement::Commit => {
-            let (generation, verdict) = (attempt.generation, decide(&attempt.resolution));
-            let request = CommitRequest { attempt: id, generation, outcome: outcome_id(id), verdict, now };
+            let request = CommitRequest { attempt: id, generation: attempt.generation, now };
             store_outcome(unit, &attempt, Box::new(alert), &request)?;
         }
         Settlement::Release => {

@@ -23,8 +23,7 @@ const COLUMNS: &str =
 
 fn read(row: &Row<'_>) -> StoreResult<Delivery> {
     let word: String = row.get(6)?;
-    let state = DeliveryState::ALL.into_iter().find(|state| state.as_str() == word);
-    let state = state.ok_or_else(|| StoreError::Corrupt(format!("the delivery state {word:?}")))?;
+    let state = DeliveryState::parse(&word).ok_or_else(|| StoreError::Corrupt(format!("the delivery state {word:?}")))?;
     let due: i64 = row.get(8)?;
     Ok(Delivery {
         id: DeliveryId(Uuid::from_bytes(row.get(0)?)),

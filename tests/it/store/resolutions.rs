@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
-use avert::domain::{Alert, AlertStatus, AttemptId, CutOffs, Holder, Outcome, OutcomeId, Resolution, Timestamp, decide};
+use avert::domain::{Alert, AlertStatus, AttemptId, CutOffs, Holder, Outcome, OutcomeId, Resolution, Timestamp};
 use avert::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest};
 use chrono::Duration;
 use sha2::{Digest as _, Sha256};
@@ -62,13 +62,7 @@ pub(super) async fn claimed(fixture: &Fixture, request: ClaimRequest) -> i64 {
 }
 
 fn yes(request: &ClaimRequest, generation: i64) -> CommitRequest {
-    CommitRequest {
-        attempt: request.attempt,
-        generation,
-        outcome: OutcomeId::generate(),
-        verdict: decide(&request.resolution),
-        now: noon() + Duration::seconds(1),
-    }
+    CommitRequest { attempt: request.attempt, generation, now: noon() + Duration::seconds(1) }
 }
 
 /// Claims and commits; returns the alert as it is then.
@@ -100,7 +94,7 @@ async fn a_commit_stores_outcome_and_status_and_ends_the_wait(fixture: Fixture) 
     let told = committed(&fixture, commit.clone()).await;
 
     let outcome = Outcome {
-        id: commit.outcome,
+        id: OutcomeId(commit.attempt.0),
         alert_id: alert.id,
         provider_alert_id: "P1".to_owned(),
         status: "success".to_owned(),
