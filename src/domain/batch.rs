@@ -2,6 +2,9 @@
 
 #![allow(missing_docs, reason = "many names explain themselves")]
 
+/// How many alerts of an intake are read ahead, and stored in one commit: few enough that a resolution need not wait long behind it.
+pub const INTAKE: usize = 4_000;
+
 /// Most rows that a background loop changes in one commit (expiry, pruning), so that others get their turn in between.
 pub const AT_ONCE: u32 = 500;
 

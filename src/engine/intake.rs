@@ -8,12 +8,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
 use super::{Caller, Engine, unavailable};
-use crate::domain::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, Present, Provider, RejectedRow};
+use crate::domain::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, Present, Provider, RejectedRow, batch};
 use crate::service::{Intake, ServiceError};
 use crate::wire::import::{Format, Importer};
-
-/// How many rows are read ahead, and stored in one commit: few enough that a resolution need not wait long behind it.
-const BATCH: usize = 4_000;
 
 /// So many unknown networks are told of by name; a hostile source makes no more.
 const MOST_STRANGERS: usize = 100;
@@ -38,8 +35,8 @@ impl Engine {
         let mut report = IngestReport::default();
         let mut rows = rows.into_iter().peekable();
         while rows.peek().is_some() {
-            let mut batch = Vec::with_capacity(rows.len().min(BATCH));
-            for row in rows.by_ref().take(BATCH) {
+            let mut batch = Vec::with_capacity(rows.len().min(batch::INTAKE));
+            for row in rows.by_ref().take(batch::INTAKE) {
                 let line = row.line;
                 match row.validate() {
                     Ok(row) => batch.push(row.complete(&terms)),
@@ -109,7 +106,7 @@ fn read<R: BufRead>(mut source: Importer<R>, batches: &mpsc::Sender<(Vec<AlertPa
     let mut strangers = BTreeSet::new();
     loop {
         let (mut rows, mut taken, mut count) = (Vec::new(), Taken::default(), 0);
-        for row in source.by_ref().take(BATCH) {
+        for row in source.by_ref().take(batch::INTAKE) {
             count += 1;
             match row {
                 Ok(row) => {
@@ -129,7 +126,7 @@ fn read<R: BufRead>(mut source: Importer<R>, batches: &mpsc::Sender<(Vec<AlertPa
         taken.unknown_fields = unknown.get(told..).unwrap_or_default().to_vec();
         told = unknown.len();
         taken.read = source.bytes_read();
-        if batches.blocking_send((rows, taken)).is_err() || count < BATCH {
+        if batches.blocking_send((rows, taken)).is_err() || count < batch::INTAKE {
             return;
         }
     }
@@ -141,13 +138,13 @@ mod tests {
 
     #[test]
     fn a_source_is_read_to_its_end_in_batches() {
-        let text: String = (0..BATCH + 5).map(|_| "{\"amount\": true}\n").collect();
+        let text: String = (0..batch::INTAKE + 5).map(|_| "{\"amount\": true}\n").collect();
         let (sender, mut batches) = mpsc::channel(4);
 
         read(Importer::new(std::io::Cursor::new(text), Some(Format::Ndjson)), &sender);
 
         let sizes: Vec<usize> =
             std::iter::from_fn(|| batches.try_recv().ok()).map(|(rows, taken)| rows.len() + taken.report.rejected.len()).collect();
-        assert_eq!(sizes, [BATCH, 5]);
+        assert_eq!(sizes, [batch::INTAKE, 5]);
     }
 }

@@ -31,9 +31,6 @@ use crate::service::{Intake, Webhooks};
 use crate::telemetry;
 use crate::webhooks::{AddressPolicy, Receiver, ReceiverSettings};
 
-/// Rows taken in with one commit.
-const BATCH: usize = 10_000;
-
 /// How many events a receiver of the demo remembers.
 const REMEMBERED: usize = 200;
 
@@ -84,9 +81,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
 
     let mut feed = DemoFeed::new(args.seed);
     let backlog = feed.backlog(args.alerts, local.now());
-    for rows in backlog.chunks(BATCH) {
-        acting.ingest(rows.to_vec(), IngestOptions { events: true }).await?;
-    }
+    acting.ingest(backlog, IngestOptions { events: true }).await?;
     let running = local.start(AddressPolicy::LOOPBACK, PATIENCE)?;
     if args.rate.per_minute > 0.0 {
         tokio::spawn(arrivals(feed, args.rate.per_minute, acting.clone(), local.clock.clone(), running.cancel.clone()));
