@@ -6,14 +6,13 @@ mod alerts;
 mod args;
 mod attempts;
 mod backup;
-mod clients;
 mod context;
 mod credential_file;
+mod credentials;
 pub mod demo;
 mod doctor;
 pub mod failure;
 mod import;
-mod keys;
 mod local;
 mod networks;
 mod open;
@@ -86,11 +85,11 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         }
         Command::Clients(command) => {
             context.log_to_stderr(LevelFilter::WARN);
-            block_on(clients::run(context, command))
+            block_on(credentials::clients(context, command))
         }
         Command::Keys(command) => {
             context.log_to_stderr(LevelFilter::WARN);
-            block_on(keys::run(context, command))
+            block_on(credentials::keys(context, command))
         }
         Command::Webhooks(command) => {
             context.log_to_stderr(LevelFilter::WARN);

@@ -10,8 +10,8 @@ use super::attempt::word_of;
 use super::closed_enum::closed_enum;
 use super::time::Timestamp;
 use super::{
-    Alert, AlertId, ApiKey, AttemptId, DeliveryId, DeliveryState, Endpoint, EndpointAuth, EndpointChange, EndpointId, IngestReport,
-    Organization, Resolution, SigningChange,
+    Alert, AlertId, AttemptId, Credential, CredentialKind, DeliveryId, DeliveryState, Endpoint, EndpointAuth, EndpointChange, EndpointId,
+    IngestReport, Organization, Resolution, SigningChange,
 };
 
 /// Actor: who changes something, as the audit log puts it down.
@@ -104,12 +104,19 @@ impl AuditNote {
         Self::new(AuditAction::BackupRestored, "", what)
     }
 
-    pub fn client_created(id: &str) -> Self {
-        Self::new(AuditAction::ClientCreated, id, "")
+    pub fn credential_created(credential: &Credential) -> Self {
+        match credential.kind {
+            CredentialKind::Key(scope) => Self::new(AuditAction::KeyCreated, &credential.id, scope.as_str()),
+            CredentialKind::Client => Self::new(AuditAction::ClientCreated, &credential.id, ""),
+        }
     }
 
-    pub fn client_revoked(id: &str) -> Self {
-        Self::new(AuditAction::ClientRevoked, id, "")
+    pub fn credential_revoked(credential: &Credential) -> Self {
+        let action = match credential.kind {
+            CredentialKind::Key(_) => AuditAction::KeyRevoked,
+            CredentialKind::Client => AuditAction::ClientRevoked,
+        };
+        Self::new(action, &credential.id, "")
     }
 
     /// So many deliveries to an endpoint that were given up are due again.
@@ -160,14 +167,6 @@ impl AuditNote {
     /// A test event was sent to an endpoint, and what it came to.
     pub fn endpoint_tested(id: EndpointId, result: Option<String>) -> Self {
         Self::new(AuditAction::EndpointTested, &id, result.unwrap_or_default())
-    }
-
-    pub fn key_created(key: &ApiKey) -> Self {
-        Self::new(AuditAction::KeyCreated, &key.id, key.scope.as_str())
-    }
-
-    pub fn key_revoked(id: &str) -> Self {
-        Self::new(AuditAction::KeyRevoked, id, "")
     }
 
     pub fn organization_created(organization: &Organization) -> Self {
@@ -365,7 +364,7 @@ mod tests {
     fn log(start: AuditLink, entries: usize) -> Vec<(AuditRecord, [u8; 32])> {
         let mut before = start;
         let next = || {
-            let note = AuditNote::client_created(&format!("client {}", before.number));
+            let note = AuditNote::backup_restored(&format!("backup {}", before.number));
             let record = AuditRecord::following(before, 0, 1, &Actor::avert(), note, Timestamp::UNIX_EPOCH);
             before = AuditLink { number: record.number, hash: record.hash() };
             (record, before.hash)

@@ -44,9 +44,7 @@ pub mod webhook;
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 pub use attempt::{AttemptState, Holder, UnsettledResolution};
 pub use audit::{Actor, AuditEntry, AuditState};
-pub use credential::{
-    ApiClient, ApiKey, CreatedClient, CreatedCredential, CreatedKey, Credential, CredentialKind, CredentialList, KeyScope, Revoked,
-};
+pub use credential::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, Revoked};
 pub use delivery::NextStep;
 pub use environment::Environment;
 pub use event::{Event, EventKind};

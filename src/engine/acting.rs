@@ -5,11 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::TimeDelta;
 
-use super::access::{id_of_key, named};
 use super::{Caller, Engine, later_by, unavailable};
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, CreatedClient,
-    CreatedKey, IngestOptions, IngestReport, KeyScope, OrganizationId, Page, UnsettledResolution,
+    Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, IngestOptions, IngestReport,
+    OrganizationId, Page, UnsettledResolution,
 };
 use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Intake, ResolveRequest, ServiceError, Stats};
 use crate::store::{Settled, SharedStore};
@@ -46,40 +45,6 @@ impl ActingEngine {
 
     pub(super) fn organization(&self) -> OrganizationId {
         self.caller.organization.organization.id
-    }
-
-    /// Creates an API key. The secret is in the answer and nowhere else, ever.
-    pub async fn create_key(&self, scope: KeyScope) -> Result<CreatedKey, ServiceError> {
-        self.engine.create_key(&self.caller, scope).await
-    }
-
-    /// The API keys of the organization, oldest first, revoked ones too.
-    pub async fn keys(&self) -> Result<Vec<ApiKey>, ServiceError> {
-        self.engine.store().keys(self.organization()).await.map_err(unavailable)
-    }
-
-    /// Revokes a key at once.
-    pub async fn revoke_key(&self, id: &str) -> Result<ApiKey, ServiceError> {
-        let id = id_of_key(id);
-        let revoked = self.store().revoke_key(self.organization(), id, self.engine.now()).await.map_err(unavailable)?;
-        let key = revoked.ok_or_else(|| ServiceError::NotFound(named("key", id)))?;
-        tracing::info!(actor = %self.caller.actor, key = %key.id, "key revoked");
-        Ok(key)
-    }
-
-    /// Creates client credentials. The secret is in the answer and nowhere else, ever.
-    pub async fn create_client(&self) -> Result<CreatedClient, ServiceError> {
-        self.engine.create_client(&self.caller).await
-    }
-
-    /// The client credentials of the organization, oldest first, revoked ones too.
-    pub async fn clients(&self) -> Result<Vec<ApiClient>, ServiceError> {
-        self.engine.store().clients(self.organization()).await.map_err(unavailable)
-    }
-
-    /// Revokes client credentials and every token issued for them, at once.
-    pub async fn revoke_client(&self, id: &str) -> Result<ApiClient, ServiceError> {
-        self.engine.revoke_client(&self.caller, id).await
     }
 }
 

@@ -1,41 +1,43 @@
-//! The organization's keys and clients as one list, for whoever manages them at this machine.
+//! The organization's keys and clients, bound to a caller.
 
 use async_trait::async_trait;
-use chrono::TimeDelta;
 
 use super::acting::ActingEngine;
-use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Revoked};
+use super::credential_text::{hash, id_of_key, made, named};
+use super::unavailable;
+use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Revoked, Secret};
 use crate::service::{Credentials, ServiceError};
+use crate::store::CredentialRecord;
 
 #[async_trait]
 impl Credentials for ActingEngine {
     async fn credentials(&self) -> Result<CredentialList, ServiceError> {
-        let keys = self.keys().await?.into_iter().map(Credential::from);
-        let clients = self.clients().await?.into_iter().map(Credential::from);
         Ok(CredentialList {
             organization: self.caller.organization.organization.name.clone(),
             environment: self.engine.settings().environment,
-            credentials: keys.chain(clients).collect(),
+            credentials: self.engine.store().credentials(self.organization()).await.map_err(unavailable)?,
             // In this process nothing but the process itself lets one in.
             in_use: Vec::new(),
         })
     }
 
     async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError> {
-        Ok(match kind {
-            CredentialKind::Key(scope) => self.create_key(scope).await?.into(),
-            CredentialKind::Client => self.create_client().await?.into(),
-        })
+        let (id, secret) = made(kind, self.engine.settings().environment);
+        let credential = Credential { kind, id, created_at: self.engine.now(), last_used_at: None, revoked_at: None };
+        let record = CredentialRecord { organization: self.organization(), credential: credential.clone(), hash: hash(&secret) };
+        self.store().add_credential(record).await.map_err(unavailable)?;
+        tracing::info!(actor = %self.caller.actor, ?kind, id = %credential.id, "credential created");
+        Ok(CreatedCredential { credential, secret: Secret::new(secret) })
     }
 
     async fn revoke_credential(&self, kind: CredentialKind, id: &str) -> Result<Revoked, ServiceError> {
-        // What is revoked now bears a time from now on; the store keeps whole microseconds.
-        let before = self.engine.now() - TimeDelta::microseconds(1);
-        let credential: Credential = match kind {
-            CredentialKind::Key(_) => self.revoke_key(id).await?.into(),
-            CredentialKind::Client => self.revoke_client(id).await?.into(),
-        };
-        let already = credential.revoked_at.is_some_and(|at| at < before);
-        Ok(Revoked { credential, already })
+        let id = if let CredentialKind::Key(_) = kind { id_of_key(id) } else { id };
+        let missing = || ServiceError::NotFound(named(kind.as_str(), id));
+        let known = self.engine.store().credential(id).await.map_err(unavailable)?;
+        known.filter(|known| known.credential.kind.is_alike(kind)).ok_or_else(missing)?;
+        let revoked = self.store().revoke_credential(self.organization(), id, self.engine.now()).await.map_err(unavailable)?;
+        let revoked = revoked.ok_or_else(missing)?;
+        tracing::info!(actor = %self.caller.actor, ?kind, id = %id, "credential revoked");
+        Ok(revoked)
     }
 }

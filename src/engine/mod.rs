@@ -6,8 +6,8 @@
 
 mod access;
 mod acting;
-mod clients;
 mod clock;
+mod credential_text;
 mod credentials;
 mod expire;
 mod figures;
@@ -32,8 +32,8 @@ use tokio::sync::{Notify, OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use access::KnownClient;
 pub use acting::ActingEngine;
-pub use clients::KnownClient;
 pub use clock::CountingClock;
 pub use pull::{PullFrom, Pulled};
 pub use reconcile::Reconciled;

@@ -7,13 +7,12 @@ use std::fmt;
 
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
 use chrono::TimeDelta;
-use jsonwebtoken::jwk::{Jwk, JwkSet, KeyAlgorithm, PublicKeyUse, ThumbprintHash};
+use jsonwebtoken::jwk::{Jwk, KeyAlgorithm, PublicKeyUse, ThumbprintHash};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Engine, unavailable};
-use crate::domain::{ApiClient, KeyScope, Secret, Timestamp};
+use crate::domain::{KeyScope, OrganizationId, Secret, Timestamp};
 use crate::service::ServiceError;
 use crate::store::SigningKeyRecord;
 
@@ -48,11 +47,11 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    pub(super) fn new(client: &ApiClient, now: Timestamp) -> Self {
+    pub(super) fn new(client: &str, organization: OrganizationId, now: Timestamp) -> Self {
         Self {
             iss: ISSUER.to_owned(),
-            sub: client.id.clone(),
-            org: client.organization.to_string(),
+            sub: client.to_owned(),
+            org: organization.to_string(),
             scope: KeyScope::Alerts.as_str().to_owned(),
             iat: now.timestamp(),
             exp: now.timestamp() + TOKEN_LIFETIME.num_seconds(),
@@ -97,14 +96,14 @@ fn unusable(error: impl fmt::Display) -> ServiceError {
 
 impl SigningKey {
     /// Makes a key, as it is stored.
-    fn make(now: Timestamp) -> Result<SigningKeyRecord, ServiceError> {
+    pub(super) fn make(now: Timestamp) -> Result<SigningKeyRecord, ServiceError> {
         let private_key = Ed25519KeyPair::generate().and_then(|pair| pair.to_pkcs8v1()).map_err(unusable)?;
         let private_key = private_key.as_ref().to_vec();
         let id = public_part(&private_key)?.1;
         Ok(SigningKeyRecord { id, private_key, created_at: now })
     }
 
-    fn of(record: &SigningKeyRecord) -> Result<Self, ServiceError> {
+    pub(super) fn of(record: &SigningKeyRecord) -> Result<Self, ServiceError> {
         let (decoding, id) = public_part(&record.private_key)?;
         if id != record.id {
             return Err(unusable("its id is another key's"));
@@ -114,6 +113,11 @@ impl SigningKey {
         public.common.key_algorithm = Some(KeyAlgorithm::EdDSA);
         public.common.public_key_use = Some(PublicKeyUse::Signature);
         Ok(Self { id, encoding: EncodingKey::from_ed_der(&record.private_key), decoding, public })
+    }
+
+    /// Its public half.
+    pub(super) fn public(&self) -> &Jwk {
+        &self.public
     }
 
     /// Signs a token.
@@ -157,29 +161,6 @@ fn public_part(private_key: &[u8]) -> Result<(DecodingKey, String), ServiceError
     Ok((decoding, thumbprint))
 }
 
-impl Engine {
-    /// The public keys that access tokens can be checked with, as a JSON Web Key Set (RFC 7517).
-    ///
-    /// # Errors
-    /// Where the store cannot answer.
-    pub async fn public_keys(&self) -> Result<JwkSet, ServiceError> {
-        Ok(JwkSet { keys: vec![self.signing_key().await?.public.clone()] })
-    }
-
-    /// The signing key of this database; made when it is first needed.
-    pub(super) async fn signing_key(&self) -> Result<&SigningKey, ServiceError> {
-        let read = async || {
-            let stored = self.store().signing_key().await.map_err(unavailable)?;
-            let record = match stored {
-                Some(record) => record,
-                None => self.store().keep_signing_key(SigningKey::make(self.now())?).await.map_err(unavailable)?,
-            };
-            SigningKey::of(&record)
-        };
-        self.inner.signing_key.get_or_try_init(read).await
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use base64::Engine as _;
@@ -188,7 +169,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::domain::OrganizationId;
     use crate::domain::time::from_iso;
 
     fn noon() -> Timestamp {
@@ -200,14 +180,7 @@ mod tests {
     }
 
     fn claims() -> Claims {
-        let client = ApiClient {
-            id: "avc_test_00000000000".to_owned(),
-            organization: OrganizationId::generate(),
-            created_at: noon(),
-            last_used_at: None,
-            revoked_at: None,
-        };
-        Claims::new(&client, noon())
+        Claims::new("avc_test_00000000000", OrganizationId::generate(), noon())
     }
 
     fn part(value: &Value) -> String {

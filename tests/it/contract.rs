@@ -11,12 +11,12 @@ use avert::api::{self, ApiOptions};
 use avert::client::{Client, ClientOptions, Credential};
 use avert::domain::resolution::{Decision, InvalidReason, OlderRefunded, OlderWord};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CreatedClient, Deadline, KeyScope, PageRequest, Provider, Resolution,
-    Sort, SortField, SortOrder, decide,
+    Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CreatedCredential, CredentialKind, Deadline, KeyScope, PageRequest,
+    Provider, Resolution, Sort, SortField, SortOrder, decide,
 };
 use avert::engine::{ActingEngine, EngineSettings};
 use avert::providers::{AlertProvider, Declined, Doubt, SubmitResult};
-use avert::service::{Alerts, ResolveRequest, ServiceError};
+use avert::service::{Alerts, Credentials, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -68,10 +68,13 @@ impl World {
         let acting = acting(&engine).await;
         let over_http = match way {
             Way::InProcess => None,
-            Way::ApiKey => Some((Dialect::Current, Credential::ApiKey(acting.create_key(KeyScope::Alerts).await.unwrap().secret))),
+            Way::ApiKey => Some((
+                Dialect::Current,
+                Credential::ApiKey(acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret),
+            )),
             Way::Token => {
-                let CreatedClient { client, secret } = acting.create_client().await.unwrap();
-                Some((Dialect::Older, Credential::ClientCredentials { id: client.id, secret }))
+                let CreatedCredential { credential, secret } = acting.create_credential(CredentialKind::Client).await.unwrap();
+                Some((Dialect::Older, Credential::ClientCredentials { id: credential.id, secret }))
             }
         };
         let Some((dialect, credential)) = over_http else {

@@ -6,13 +6,17 @@ use serde_json::json;
 
 use super::{JsonBody, Operator, PathId, answer, invalid, shapes};
 use crate::api::problem::Problem;
-use crate::domain::KeyScope;
-use crate::service::Intake;
+use crate::domain::{Credential, CredentialKind, KeyScope};
+use crate::service::{Credentials, Intake};
+
+async fn list(operator: &Operator, wanted: impl Fn(&Credential) -> bool) -> Result<Response, Problem> {
+    let all = operator.acting.credentials().await?.credentials;
+    Ok(answer(&json!({"data": all.iter().filter(|credential| wanted(credential)).map(shapes::credential).collect::<Vec<_>>()})))
+}
 
 /// GET /operator/v1/keys
 pub(in crate::api) async fn keys(operator: Operator) -> Result<Response, Problem> {
-    let keys = operator.acting.keys().await?;
-    Ok(answer(&json!({"data": keys.iter().map(shapes::key).collect::<Vec<_>>()})))
+    list(&operator, |credential| credential.kind != CredentialKind::Client).await
 }
 
 /// POST /operator/v1/keys
@@ -25,32 +29,33 @@ pub(in crate::api) async fn create_key(operator: Operator, JsonBody(mut fields):
         fields.wrong("scope", format!("{given:?} is not allowed: alerts or operator"));
     }
     fields.finish().map_err(invalid)?;
-    let created = operator.acting.create_key(known.unwrap_or(KeyScope::Alerts)).await?;
-    let shown = shapes::with_secret(shapes::key(&created.key), "key", created.secret.reveal());
+    let created = operator.acting.create_credential(CredentialKind::Key(known.unwrap_or(KeyScope::Alerts))).await?;
+    let shown = shapes::with_secret(shapes::credential(&created.credential), "key", created.secret.reveal());
     Ok((StatusCode::CREATED, answer(&shown)).into_response())
 }
 
 /// DELETE /operator/v1/keys/:id
 pub(in crate::api) async fn revoke_key(operator: Operator, PathId(id): PathId<String>) -> Result<Response, Problem> {
-    Ok(answer(&shapes::key(&operator.acting.revoke_key(&id).await?)))
+    let revoked = operator.acting.revoke_credential(CredentialKind::Key(KeyScope::Alerts), &id).await?;
+    Ok(answer(&shapes::credential(&revoked.credential)))
 }
 
 /// GET /operator/v1/clients
 pub(in crate::api) async fn clients(operator: Operator) -> Result<Response, Problem> {
-    let clients = operator.acting.clients().await?;
-    Ok(answer(&json!({"data": clients.iter().map(shapes::client).collect::<Vec<_>>()})))
+    list(&operator, |credential| credential.kind == CredentialKind::Client).await
 }
 
 /// POST /operator/v1/clients
 pub(in crate::api) async fn create_client(operator: Operator) -> Result<Response, Problem> {
-    let created = operator.acting.create_client().await?;
-    let shown = shapes::with_secret(shapes::client(&created.client), "secret", created.secret.reveal());
+    let created = operator.acting.create_credential(CredentialKind::Client).await?;
+    let shown = shapes::with_secret(shapes::credential(&created.credential), "secret", created.secret.reveal());
     Ok((StatusCode::CREATED, answer(&shown)).into_response())
 }
 
 /// DELETE /operator/v1/clients/:id
 pub(in crate::api) async fn revoke_client(operator: Operator, PathId(id): PathId<String>) -> Result<Response, Problem> {
-    Ok(answer(&shapes::client(&operator.acting.revoke_client(&id).await?)))
+    let revoked = operator.acting.revoke_credential(CredentialKind::Client, &id).await?;
+    Ok(answer(&shapes::credential(&revoked.credential)))
 }
 
 /// GET /operator/v1/companies

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::domain::resolution::InvalidReason;
 use crate::domain::time::to_iso;
 use crate::domain::{
-    ApiClient, ApiKey, AtRisk, AuditEntry, Company, Count, Delivery, DeliveryLog, DeliveryTry, Endpoint, RejectedRow, Resolution,
+    AtRisk, AuditEntry, Company, Count, Credential, CredentialKind, Delivery, DeliveryLog, DeliveryTry, Endpoint, RejectedRow, Resolution,
     SentRequest, UnsettledResolution,
 };
 
@@ -69,23 +69,16 @@ fn sent(sent: &SentRequest) -> Value {
     json!({"url": sent.url, "headers": headers})
 }
 
-pub(super) fn key(key: &ApiKey) -> Value {
-    json!({
-        "id": key.id,
-        "scope": key.scope.as_str(),
-        "createdAt": to_iso(key.created_at),
-        "lastUsedAt": key.last_used_at.map(to_iso),
-        "revokedAt": key.revoked_at.map(to_iso),
-    })
-}
-
-pub(super) fn client(client: &ApiClient) -> Value {
-    json!({
-        "id": client.id,
-        "createdAt": to_iso(client.created_at),
-        "lastUsedAt": client.last_used_at.map(to_iso),
-        "revokedAt": client.revoked_at.map(to_iso),
-    })
+pub(super) fn credential(credential: &Credential) -> Value {
+    let mut shown = Map::new();
+    shown.insert("id".to_owned(), credential.id.as_str().into());
+    if let CredentialKind::Key(scope) = credential.kind {
+        shown.insert("scope".to_owned(), scope.as_str().into());
+    }
+    shown.insert("createdAt".to_owned(), to_iso(credential.created_at).into());
+    shown.insert("lastUsedAt".to_owned(), credential.last_used_at.map(to_iso).into());
+    shown.insert("revokedAt".to_owned(), credential.revoked_at.map(to_iso).into());
+    Value::Object(shown)
 }
 
 /// What is told this once, beside what stays.

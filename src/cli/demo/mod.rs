@@ -25,9 +25,9 @@ use crate::api::{self, ApiOptions};
 use crate::config::{Settings, Simulator};
 use crate::console::{Place, Session};
 use crate::domain::time::{SharedClock, to_iso};
-use crate::domain::{Dialect, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
+use crate::domain::{CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
 use crate::engine::ActingEngine;
-use crate::service::{Intake, Webhooks};
+use crate::service::{Credentials, Intake, Webhooks};
 use crate::telemetry;
 use crate::webhooks::{AddressPolicy, Receiver, ReceiverSettings};
 
@@ -89,7 +89,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
     if let Some(listen) = args.listen {
         let listener = TcpListener::bind(listen.0).await.with_context(|| format!("cannot answer at {listen}"))?;
         let address = listener.local_addr().context("the listener has no address")?;
-        let created = acting.create_key(KeyScope::Alerts).await?;
+        let created = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await?;
         tokio::spawn(api::serve(listener, local.engine.clone(), ApiOptions::default(), running.cancel.clone()));
         say(&format!(
             "the demo also answers at http://{address}/api/v1/alerts with the header\n\n  X-API-KEY: {}\n",

@@ -1,53 +1,128 @@
-//! API keys.
+//! Credentials, and the key that access tokens are signed with, which is sealed.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 use uuid::Uuid;
 
+use super::audit;
 use super::connection::is_duplicate;
+use super::handle::SqliteStore;
 use super::readers::Reader;
-use super::rows::{known_organization, micros, moment, organization_key};
-use super::writer::Unit;
+use super::rows::{known_organization, micros, moment};
+use super::writer::{Kind, Unit};
+use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
-use crate::domain::{ApiKey, KeyScope, OrganizationId};
-use crate::store::{KeyRecord, StoreError, StoreResult};
+use crate::domain::{Credential, CredentialKind, KeyScope, OrganizationId, Revoked};
+use crate::store::seal::{Place, Seal};
+use crate::store::{AccessStore, CredentialRecord, SigningKeyRecord, StoreError, StoreResult};
 
-/// Adds a key.
-pub(super) fn add_key(unit: &Unit<'_>, record: &KeyRecord) -> StoreResult<()> {
-    let key = &record.key;
-    let organization = known_organization(unit.conn, key.organization)?;
-    let added = unit
-        .conn
-        .prepare_cached(
-            "INSERT INTO api_key (id, organization, scope, hash, created_at, last_used_at, revoked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![
-            key.id,
-            organization,
-            key.scope.as_str(),
-            record.hash,
-            micros(key.created_at),
-            key.last_used_at.map(micros),
-            key.revoked_at.map(micros)
-        ]);
-    match added {
+#[async_trait]
+impl AccessStore for SqliteStore {
+    async fn add_credential(&self, record: CredentialRecord) -> StoreResult<()> {
+        self.write(Kind::Visible, move |unit, by| {
+            add(unit, &record)?;
+            let credential = &record.credential;
+            audit::record(unit, by, record.organization, AuditNote::credential_created(credential), credential.created_at)
+        })
+        .await
+    }
+
+    async fn credentials(&self, organization: OrganizationId) -> StoreResult<Vec<Credential>> {
+        self.read(move |reader| all(reader, organization)).await
+    }
+
+    async fn credential(&self, id: &str) -> StoreResult<Option<CredentialRecord>> {
+        let id = id.to_owned();
+        self.read(move |reader| find(&reader.conn, &id)).await
+    }
+
+    async fn revoke_credential(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<Revoked>> {
+        let id = id.to_owned();
+        self.write(Kind::Visible, move |unit, by| {
+            let revoked = revoke(unit, organization, &id, now)?;
+            if let Some(Revoked { credential, already: false }) = &revoked {
+                audit::record(unit, by, organization, AuditNote::credential_revoked(credential), now)?;
+            }
+            Ok(revoked)
+        })
+        .await
+    }
+
+    async fn touch_credential(&self, id: &str, now: Timestamp) -> StoreResult<()> {
+        let id = id.to_owned();
+        self.write(Kind::Quiet, move |unit, _| touch(unit, &id, now)).await
+    }
+
+    async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>> {
+        let shared = Arc::clone(&self.shared);
+        self.read(move |reader| signing_key(&reader.conn, &shared.seal)).await
+    }
+
+    async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
+        self.write(Kind::Quiet, move |unit, _| keep_signing_key(unit, &record)).await
+    }
+}
+
+/// Keys and clients stand in tables of their own, which differ in a key's scope alone.
+const TABLES: [&str; 2] = ["api_key", "client"];
+
+const fn table(kind: CredentialKind) -> &'static str {
+    match kind {
+        CredentialKind::Key(_) => TABLES[0],
+        CredentialKind::Client => TABLES[1],
+    }
+}
+
+fn add(unit: &Unit<'_>, record: &CredentialRecord) -> StoreResult<()> {
+    let CredentialRecord { organization, credential, hash } = record;
+    let Credential { kind, id, created_at, last_used_at, revoked_at } = credential;
+    let organization = known_organization(unit.conn, *organization)?;
+    let (created_at, last_used_at, revoked_at) = (micros(*created_at), last_used_at.map(micros), revoked_at.map(micros));
+    let mut values: Vec<&dyn ToSql> = vec![id, &organization, hash, &created_at, &last_used_at, &revoked_at];
+    let scope = if let CredentialKind::Key(scope) = kind { Some(scope.as_str()) } else { None };
+    let (column, value) = if scope.is_some() { (", scope", ", ?7") } else { ("", "") };
+    values.extend(scope.as_ref().map(|scope| scope as &dyn ToSql));
+    let sql = format!(
+        "INSERT INTO {} (id, organization, hash, created_at, last_used_at, revoked_at{column}) VALUES (?1, ?2, ?3, ?4, ?5, ?6{value})",
+        table(*kind)
+    );
+    match unit.conn.prepare_cached(&sql)?.execute(values.as_slice()) {
         Ok(_) => Ok(()),
-        Err(error) if is_duplicate(&error) => Err(StoreError::Conflict(format!("the API key {}", key.id))),
+        Err(error) if is_duplicate(&error) => Err(StoreError::Conflict(format!("the {} {id}", named(*kind)))),
         Err(error) => Err(error.into()),
     }
 }
 
-const KEY_COLUMNS: &str = "SELECT k.id, o.id, k.scope, k.created_at, k.last_used_at, k.revoked_at, k.hash
-    FROM api_key k JOIN organization o ON o.key = k.organization";
+const fn named(kind: CredentialKind) -> &'static str {
+    match kind {
+        CredentialKind::Key(_) => "API key",
+        CredentialKind::Client => "client",
+    }
+}
 
-fn read_key(row: &Row<'_>) -> StoreResult<KeyRecord> {
-    let scope: String = row.get(2)?;
-    let scope = [KeyScope::Alerts, KeyScope::Operator].into_iter().find(|known| known.as_str() == scope);
+/// Every credential: a key has a scope, a client none.
+const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, revoked_at, hash FROM (
+    SELECT k.key, k.id, o.id AS organization, k.scope, k.created_at, k.last_used_at, k.revoked_at, k.hash, 0 AS place
+    FROM api_key k JOIN organization o ON o.key = k.organization
+    UNION ALL
+    SELECT c.key, c.id, o.id, NULL, c.created_at, c.last_used_at, c.revoked_at, c.hash, 1
+    FROM client c JOIN organization o ON o.key = c.organization)";
+
+fn read(row: &Row<'_>) -> StoreResult<CredentialRecord> {
+    let scope = |word: String| KeyScope::ALL.into_iter().find(|known| known.as_str() == word);
+    let kind = match row.get::<_, Option<String>>(2)?.map(scope) {
+        None => CredentialKind::Client,
+        Some(Some(scope)) => CredentialKind::Key(scope),
+        Some(None) => return Err(StoreError::Corrupt("an API key of unknown scope".to_owned())),
+    };
     let optional = |at: Option<i64>| at.map(moment).transpose();
-    Ok(KeyRecord {
-        key: ApiKey {
+    Ok(CredentialRecord {
+        organization: OrganizationId(Uuid::from_bytes(row.get(1)?)),
+        credential: Credential {
+            kind,
             id: row.get(0)?,
-            organization: OrganizationId(Uuid::from_bytes(row.get(1)?)),
-            scope: scope.ok_or_else(|| StoreError::Corrupt("an API key of unknown scope".to_owned()))?,
             created_at: moment(row.get(3)?)?,
             last_used_at: optional(row.get(4)?)?,
             revoked_at: optional(row.get(5)?)?,
@@ -56,44 +131,64 @@ fn read_key(row: &Row<'_>) -> StoreResult<KeyRecord> {
     })
 }
 
-/// The keys of an organization, oldest first.
-pub(super) fn keys(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<ApiKey>> {
-    let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
-    let mut statement = reader.conn.prepare_cached(&format!("{KEY_COLUMNS} WHERE k.organization = ?1 ORDER BY k.key"))?;
-    let mut rows = statement.query([organization])?;
-    let mut keys = Vec::new();
+fn all(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Credential>> {
+    let mut statement = reader.conn.prepare_cached(&format!("{ALL} WHERE organization = ?1 ORDER BY place, key"))?;
+    let mut rows = statement.query([organization.0.as_bytes()])?;
+    let mut credentials = Vec::new();
     while let Some(row) = rows.next()? {
-        keys.push(read_key(row)?.key);
+        credentials.push(read(row)?.credential);
     }
-    Ok(keys)
+    Ok(credentials)
 }
 
-/// One key by its public id.
-pub(super) fn key(conn: &Connection, id: &str) -> StoreResult<Option<KeyRecord>> {
-    let mut statement = conn.prepare_cached(&format!("{KEY_COLUMNS} WHERE k.id = ?1"))?;
+fn find(conn: &Connection, id: &str) -> StoreResult<Option<CredentialRecord>> {
+    let mut statement = conn.prepare_cached(&format!("{ALL} WHERE id = ?1"))?;
     let mut rows = statement.query([id])?;
-    rows.next()?.map(read_key).transpose()
+    rows.next()?.map(read).transpose()
 }
 
-/// Revokes a key of the organization; one that is revoked already stays as it is.
-pub(super) fn revoke_key(unit: &Unit<'_>, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiKey>> {
-    let Some(organization) = organization_key(unit.conn, organization)? else { return Ok(None) };
-    unit.conn
-        .prepare_cached("UPDATE api_key SET revoked_at = ?3 WHERE id = ?2 AND organization = ?1 AND revoked_at IS NULL")?
-        .execute(params![organization, id, micros(now)])?;
-    let own: Option<i64> = unit
-        .conn
-        .prepare_cached("SELECT key FROM api_key WHERE id = ?2 AND organization = ?1")?
-        .query_row(params![organization, id], |row| row.get(0))
-        .optional()?;
-    Ok(if own.is_some() { key(unit.conn, id)?.map(|record| record.key) } else { None })
+/// Revokes a credential of the organization; one that is revoked already stays as it is.
+fn revoke(unit: &Unit<'_>, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<Revoked>> {
+    let Some(record) = find(unit.conn, id)?.filter(|record| record.organization == organization) else { return Ok(None) };
+    let already = record.credential.revoked_at.is_some();
+    if already {
+        return Ok(Some(Revoked { credential: record.credential, already }));
+    }
+    let sql = format!("UPDATE {} SET revoked_at = ?2 WHERE id = ?1", table(record.credential.kind));
+    unit.conn.prepare_cached(&sql)?.execute(params![id, micros(now)])?;
+    Ok(find(unit.conn, id)?.map(|record| Revoked { credential: record.credential, already }))
 }
 
-/// Remembers that a key was used, to the minute.
-pub(super) fn touch_key(unit: &Unit<'_>, id: &str, now: Timestamp) -> StoreResult<()> {
+fn touch(unit: &Unit<'_>, id: &str, now: Timestamp) -> StoreResult<()> {
     let minute = micros(now).div_euclid(60_000_000) * 60_000_000;
-    unit.conn
-        .prepare_cached("UPDATE api_key SET last_used_at = ?2 WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)")?
-        .execute(params![id, minute])?;
+    for table in TABLES {
+        let sql = format!("UPDATE {table} SET last_used_at = ?2 WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)");
+        unit.conn.prepare_cached(&sql)?.execute(params![id, minute])?;
+    }
     Ok(())
+}
+
+fn place(id: &str) -> Place<'_> {
+    Place { table: "signing_key", row: id.as_bytes(), column: "private_key" }
+}
+
+/// The signing key, where there is one.
+fn signing_key(conn: &Connection, seal: &Seal) -> StoreResult<Option<SigningKeyRecord>> {
+    let found: Option<(String, Vec<u8>, i64)> = conn
+        .prepare_cached("SELECT id, private_key, created_at FROM signing_key")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let Some((id, sealed, created_at)) = found else { return Ok(None) };
+    let private_key =
+        seal.open(place(&id), &sealed).ok_or_else(|| StoreError::Corrupt("a signing key that cannot be opened".to_owned()))?;
+    Ok(Some(SigningKeyRecord { id, private_key, created_at: moment(created_at)? }))
+}
+
+/// Keeps a signing key where there is none yet; returns the one that is kept.
+fn keep_signing_key(unit: &Unit<'_>, record: &SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
+    let sealed = unit.shared.seal.seal(place(&record.id), &record.private_key)?;
+    unit.conn
+        .prepare_cached("INSERT INTO signing_key (only, id, private_key, created_at) VALUES (1, ?1, ?2, ?3) ON CONFLICT DO NOTHING")?
+        .execute(params![record.id, sealed, micros(record.created_at)])?;
+    signing_key(unit.conn, &unit.shared.seal)?.ok_or_else(|| StoreError::Corrupt("no signing key where one was just kept".to_owned()))
 }

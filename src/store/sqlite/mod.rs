@@ -8,7 +8,6 @@ pub mod backup;
 mod budget;
 mod checkpoint;
 mod checksum;
-mod clients;
 mod connection;
 mod counts;
 mod deliveries;

@@ -12,7 +12,7 @@ use super::{SqliteOptions, SqliteStore};
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Timestamp, from_iso};
 use crate::domain::{Alert, AlertId, AlertPatch, AlertType, Deadline, EventKind, OrganizationId, Provider};
-use crate::store::{AlertStore as _, OrganizationStore as _, Store as _, StoreError, StoreResult};
+use crate::store::{AccessStore as _, AlertStore as _, OrganizationStore as _, Store as _, StoreError, StoreResult};
 
 struct NoEvents;
 
@@ -199,7 +199,7 @@ async fn a_database_that_another_process_keeps_locked_is_told() {
     let other = Connection::open(directory.path().join("avert.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
 
-    let (first, second) = tokio::join!(store.ingest(organization, rows(1), noon()), store.touch_key("any", noon()));
+    let (first, second) = tokio::join!(store.ingest(organization, rows(1), noon()), store.touch_credential("any", noon()));
     let readable = store.count_alerts(organization).await;
     other.execute_batch("ROLLBACK").unwrap();
     let after = store.ingest(organization, rows(1), noon()).await;

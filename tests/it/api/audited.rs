@@ -3,15 +3,15 @@
 use avert::api::ROUTES;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock as _;
-use avert::domain::{AuditEntry, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Secret};
-use avert::service::{Alerts as _, Attempts as _, Audit as _, Intake as _, Webhooks as _};
+use avert::domain::{AuditEntry, CredentialKind, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Secret};
+use avert::service::{Alerts as _, Attempts as _, Audit as _, Credentials, Intake as _, Webhooks as _};
 use chrono::Duration;
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
 
 use super::served::{Served, json};
 use crate::support::alerts::{noon, open_alert};
-use crate::support::engine::{deliveries_of, incoming, says};
+use crate::support::engine::{KEY, deliveries_of, incoming, says};
 
 /// Every route that changes something, and the actions that using it is put down as.
 const AUDITED: &[(&str, &str, &[&str])] = &[
@@ -57,8 +57,12 @@ async fn prepared(served: &Served, method: &str, path: &str) -> (String, Option<
             (String::new(), Some(alert))
         }
         ("post", "/operator/v1/attempts/{id}/decision") => (served.parked().await.1.to_string(), Some(value!({"applied": false}))),
-        ("delete", "/operator/v1/clients/{id}") => (served.acting.create_client().await.unwrap().client.id, None),
-        ("delete", "/operator/v1/keys/{id}") => (served.acting.create_key(KeyScope::Alerts).await.unwrap().key.id, None),
+        ("delete", "/operator/v1/clients/{id}") => {
+            (served.acting.create_credential(CredentialKind::Client).await.unwrap().credential.id, None)
+        }
+        ("delete", "/operator/v1/keys/{id}") => {
+            (served.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().credential.id, None)
+        }
         ("post", "/operator/v1/endpoints") => (String::new(), Some(value!({"url": "https://a.example/", "auth": auth()}))),
         ("patch", "/operator/v1/endpoints/{id}") => (served.endpoint().await, Some(value!({"enabled": false}))),
         ("delete", "/operator/v1/endpoints/{id}") | ("post", "/operator/v1/endpoints/{id}/test") => (served.endpoint().await, None),
@@ -149,7 +153,7 @@ async fn a_token_client_is_put_down_by_its_name() {
     json(request.header("Content-Type", "application/json").body(body).send().await.unwrap(), 200).await;
 
     let entry = &entries(&served).await[0];
-    assert_eq!((entry.action.as_str(), entry.actor.as_str()), ("alert.resolved", format!("client {}", client.client.id).as_str()));
+    assert_eq!((entry.action.as_str(), entry.actor.as_str()), ("alert.resolved", format!("client {}", client.credential.id).as_str()));
     assert_eq!(entry.origin, "127.0.0.1");
 }
 
@@ -160,8 +164,14 @@ async fn what_is_changed_at_this_machine_is_put_down_to_it() {
     let auth = || EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("s3cr3t") };
     let before = entries(&served).await.len();
 
-    acting.revoke_key(&acting.create_key(KeyScope::Alerts).await.unwrap().key.id).await.unwrap();
-    acting.revoke_client(&acting.create_client().await.unwrap().client.id).await.unwrap();
+    acting
+        .revoke_credential(KEY, &acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().credential.id)
+        .await
+        .unwrap();
+    acting
+        .revoke_credential(CredentialKind::Client, &acting.create_credential(CredentialKind::Client).await.unwrap().credential.id)
+        .await
+        .unwrap();
     let endpoint =
         acting.add_endpoint(NewEndpoint { url: "https://a.example/".parse().unwrap(), auth: auth(), signing: None }).await.unwrap().id;
     let change = EndpointChange { auth: Some(auth()), ..EndpointChange::default() };

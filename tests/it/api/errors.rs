@@ -1,14 +1,16 @@
 //! Every row of the error table, by name.
 
 use avert::api::{ApiOptions, Code};
-use avert::domain::{AlertId, KeyScope};
+use avert::domain::{AlertId, CredentialKind, KeyScope};
 use avert::providers::simulator::Fault;
+use avert::service::Credentials;
 use reqwest::Method;
 use rstest::rstest;
 use serde_json::Value;
 
 use super::served::{Served, fields, json, refused};
 use crate::support::alerts::open_alert;
+use crate::support::engine::KEY;
 
 const REFUNDED: &str = r#"{"refunded":"REFUNDED"}"#;
 
@@ -171,8 +173,8 @@ async fn another_organizations_alert_is_not_found_in_the_same_words() {
 async fn not_authorized() {
     let served = Served::start().await;
     let id = served.alert().await;
-    let revoked = served.acting.create_key(KeyScope::Alerts).await.unwrap();
-    served.acting.revoke_key(&revoked.key.id).await.unwrap();
+    let revoked = served.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
+    served.acting.revoke_credential(KEY, &revoked.credential.id).await.unwrap();
     let mistyped = format!("{}x", served.key);
     let keys = ["", "x", &mistyped, &served.operator_key, revoked.secret.reveal()];
 

@@ -13,8 +13,9 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use avert::api::{ApiOptions, ROUTES, openapi, router};
-use avert::domain::KeyScope;
+use avert::domain::{CredentialKind, KeyScope};
 use avert::providers::simulator::Fault;
+use avert::service::Credentials;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
@@ -64,10 +65,10 @@ async fn world(served: &Served, other: &avert::engine::ActingEngine) -> World {
     let deliveries = deliveries["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
     let (token, _) = served.token_for(&served.acting).await;
     let (foreign_token, foreign_client) = served.token_for(other).await;
-    let client = served.acting.create_client().await.unwrap();
-    let spare_client = served.acting.create_client().await.unwrap();
-    let spare = served.acting.create_key(KeyScope::Alerts).await.unwrap();
-    let foreign = other.create_key(KeyScope::Operator).await.unwrap();
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
+    let spare_client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
+    let spare = served.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
+    let foreign = other.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap();
     // The network has its moods.
     let moods = [Some(Fault::Refusal), None, Some(Fault::Unreachable), None, None, Some(Fault::TimeOut { applied: true }), None];
     served.network.simulator.script(moods);
@@ -76,9 +77,9 @@ async fn world(served: &Served, other: &avert::engine::ActingEngine) -> World {
         endpoints: endpoints.into(),
         deliveries,
         attempts: vec![parked.to_string()],
-        keys: vec![spare.key.id, foreign.key.id],
-        clients: vec![spare_client.client.id, foreign_client.client.id],
-        client: (client.client.id, client.secret.reveal().to_owned()),
+        keys: vec![spare.credential.id, foreign.credential.id],
+        clients: vec![spare_client.credential.id, foreign_client.credential.id],
+        client: (client.credential.id, client.secret.reveal().to_owned()),
         key: served.key.clone(),
         operator_key: served.operator_key.clone(),
         token,

@@ -1,7 +1,7 @@
 //! Every route with every kind of credential: who may not do a thing sees nothing and changes nothing.
 
-use avert::domain::{AlertId, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
-use avert::service::{Alerts, Intake, ResolveRequest, ServiceError, Stats, Webhooks};
+use avert::domain::{AlertId, CredentialKind, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
+use avert::service::{Alerts, Credentials, Intake, ResolveRequest, ServiceError, Stats, Webhooks};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use chrono::Duration;
@@ -10,7 +10,7 @@ use serde_json::{Value, json as object};
 
 use super::served::{Served, json, refused};
 use crate::support::alerts::open_alert;
-use crate::support::engine::{deliveries_of, incoming, says};
+use crate::support::engine::{KEY, deliveries_of, incoming, says};
 
 /// A kind of credential: its name, its headers, and the answer to it.
 pub(super) struct Kind {
@@ -73,12 +73,12 @@ pub(super) async fn unacceptable(served: &Served, scope: KeyScope) -> Vec<Kind> 
         KeyScope::Alerts => (&served.key, &served.operator_key, &elsewhere.key),
         KeyScope::Operator => (&served.operator_key, &served.key, &elsewhere.operator_key),
     };
-    let revoked_key = served.acting.create_key(scope).await.unwrap();
-    served.acting.revoke_key(&revoked_key.key.id).await.unwrap();
+    let revoked_key = served.acting.create_credential(CredentialKind::Key(scope)).await.unwrap();
+    served.acting.revoke_credential(KEY, &revoked_key.credential.id).await.unwrap();
     let expired = served.token().await;
     served.clock.advance(Duration::seconds(600));
     let (revoked_token, revoked_client) = served.token_for(&served.acting).await;
-    served.acting.revoke_client(&revoked_client.client.id).await.unwrap();
+    served.acting.revoke_credential(CredentialKind::Client, &revoked_client.credential.id).await.unwrap();
     let (token, client) = served.token_for(&served.acting).await;
 
     let parts: Vec<&str> = token.split('.').collect();
@@ -98,7 +98,7 @@ pub(super) async fn unacceptable(served: &Served, scope: KeyScope) -> Vec<Kind> 
         let last = if good.ends_with('0') { "1" } else { "0" };
         format!("{}{last}", &good[..good.len() - 1])
     };
-    let basic = format!("Basic {}", STANDARD.encode(format!("{}:{}", client.client.id, client.secret.reveal())));
+    let basic = format!("Basic {}", STANDARD.encode(format!("{}:{}", client.credential.id, client.secret.reveal())));
 
     vec![
         kind("none", &[], "X-API-KEY"),
@@ -203,7 +203,7 @@ async fn another_organizations_credentials_see_and_change_nothing_over_any_route
     let served = Served::start().await;
     let id = served.alert().await;
     let another = served.another_organization().await;
-    let key = another.create_key(KeyScope::Alerts).await.unwrap();
+    let key = another.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
     let (token, _) = served.token_for(&another).await;
     let before = served.read(id).await;
     let unknown = AlertId::generate();
@@ -232,15 +232,14 @@ async fn nothing_that_a_handle_offers_reaches_into_another_organization() {
     let ours = &served.acting;
     let auth = EndpointAuth::Basic { username: "shop".to_owned(), password: Secret::new("p4ss") };
     ours.add_endpoint(NewEndpoint { url: "https://shop.example/hooks".parse().unwrap(), auth, signing: None }).await.unwrap();
-    let key = ours.create_key(KeyScope::Alerts).await.unwrap();
+    let key = ours.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
     let (token, client) = served.token_for(ours).await;
     let resolved = open_alert("resolved");
     ours.ingest(vec![incoming(resolved.clone())], IngestOptions { events: true }).await.unwrap();
     let theirs = served.another_organization().await;
 
     assert_eq!(theirs.endpoints().await.unwrap(), []);
-    assert_eq!(theirs.keys().await.unwrap(), []);
-    assert_eq!(theirs.clients().await.unwrap(), []);
+    assert_eq!(theirs.credentials().await.unwrap().credentials, []);
     assert_eq!(deliveries_of(&theirs, resolved.id).await, []);
     assert_eq!(theirs.count_all().await.unwrap(), 0);
     assert_eq!(theirs.at_risk(10_000).await.unwrap(), []);
@@ -248,8 +247,8 @@ async fn nothing_that_a_handle_offers_reaches_into_another_organization() {
     assert_eq!(theirs.get(id).await, Err(ServiceError::AlertNotFound(id)));
     let resolution = theirs.resolve(id, says(avert::domain::resolution::Decision::Refunded)).await;
     assert_eq!(resolution, Err(ServiceError::AlertNotFound(id)));
-    assert!(matches!(theirs.revoke_key(&key.key.id).await, Err(ServiceError::NotFound(_))));
-    assert!(matches!(theirs.revoke_client(&client.client.id).await, Err(ServiceError::NotFound(_))));
+    assert!(matches!(theirs.revoke_credential(KEY, &key.credential.id).await, Err(ServiceError::NotFound(_))));
+    assert!(matches!(theirs.revoke_credential(CredentialKind::Client, &client.credential.id).await, Err(ServiceError::NotFound(_))));
 
     assert_eq!(deliveries_of(ours, resolved.id).await.len(), 1);
     assert!(served.engine.authenticate(key.secret.reveal(), KeyScope::Alerts).await.is_ok());

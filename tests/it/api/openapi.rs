@@ -109,7 +109,7 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     let served = Served::start().await;
     let document = openapi::document();
     let (token, client) = served.token_for(&served.acting).await;
-    let client = (client.client.id, client.secret.reveal().to_owned());
+    let client = (client.credential.id, client.secret.reveal().to_owned());
     let ids: Vec<AlertId> = served.ingest(vec![open_alert("A"), open_alert("B"), open_alert("C")]).await.iter().map(|a| a.id).collect();
     let endpoint = served.endpoint().await;
     let (_, parked) = served.parked().await;

@@ -3,8 +3,8 @@
 use avert::api::ROUTES;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Timestamp;
-use avert::domain::{AlertId, AttemptId, KeyScope, NextStep, Resolution};
-use avert::service::Audit;
+use avert::domain::{AlertId, AttemptId, CredentialKind, KeyScope, NextStep, Resolution};
+use avert::service::{Audit, Credentials};
 use avert::store::{AttemptEnd, AttemptRecord, AttemptStore as _, Claim, ClaimRequest, OutboxStore as _};
 use chrono::Duration;
 use futures::StreamExt;
@@ -13,6 +13,7 @@ use serde_json::{Value, json as value};
 
 use super::served::{PATIENCE, Served, fields, json, refused};
 use crate::support::alerts::{noon, open_alert};
+use crate::support::engine::KEY;
 
 const SECRET: &str = "s3cr3t-of-the-endpoint";
 
@@ -404,11 +405,11 @@ async fn nothing_of_another_organization_is_seen_or_changed() {
     let endpoint = served.endpoint().await;
     let (_, attempt) = served.parked().await;
     let delivery = column(&served.see("/deliveries").await, "id")[0].to_owned();
-    let key = served.acting.create_key(KeyScope::Alerts).await.unwrap().key.id;
-    let client = served.acting.create_client().await.unwrap().client.id;
+    let key = served.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().credential.id;
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap().credential.id;
     let theirs = served.engine.create_organization("theirs").await.unwrap();
     let them = served.engine.acting_for(served.engine.local_caller(Some("theirs")).await.unwrap());
-    let their_key = them.create_key(KeyScope::Operator).await.unwrap().secret.reveal().to_owned();
+    let their_key = them.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap().secret.reveal().to_owned();
     let as_them = |method: Method, path: String, body: Value| {
         let request = served.bare(method, &format!("/operator/v1{path}")).header("X-API-KEY", &their_key);
         request.header("Content-Type", "application/json").body(body.to_string()).send()
@@ -483,7 +484,7 @@ async fn the_change_stream_of_a_revoked_key_ends() {
     next_event(&mut stream).await;
 
     let id = served.operator_key.split('_').nth(2).unwrap().to_owned();
-    served.acting.revoke_key(&id).await.unwrap();
+    served.acting.revoke_credential(KEY, &id).await.unwrap();
 
     assert!(tokio::time::timeout(PATIENCE, stream.chunk()).await.unwrap().unwrap().is_none());
 }

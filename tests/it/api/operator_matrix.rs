@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use avert::domain::{AlertId, KeyScope};
+use avert::domain::{AlertId, CredentialKind, KeyScope};
+use avert::service::Credentials;
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
 
@@ -82,8 +83,8 @@ impl Things {
         let (alert, attempt) = served.parked().await;
         served.exhaust(noon()).await;
         let delivery = served.see("/deliveries").await["data"][0]["id"].as_str().unwrap().to_owned();
-        let key = served.acting.create_key(KeyScope::Alerts).await.unwrap().key.id;
-        let client = served.acting.create_client().await.unwrap().client.id;
+        let key = served.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().credential.id;
+        let client = served.acting.create_credential(CredentialKind::Client).await.unwrap().credential.id;
         Self { alert: alert.to_string(), endpoint, delivery, attempt: attempt.to_string(), key, client }
     }
 
@@ -188,7 +189,7 @@ async fn another_organizations_operator_sees_and_changes_nothing_over_any_route(
     let served = Served::start().await;
     let things = Things::of(&served).await;
     let another = served.another_organization().await;
-    let key = another.create_key(KeyScope::Operator).await.unwrap();
+    let key = another.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap();
     let headers = vec![("X-API-KEY", key.secret.reveal().to_owned())];
     let before = seen(&served).await;
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use avert::api::{ApiOptions, serve};
-use avert::domain::{Alert, AlertId, AlertPatch, CreatedClient, IngestOptions, KeyScope};
+use avert::domain::{Alert, AlertId, AlertPatch, CreatedCredential, CredentialKind, IngestOptions, KeyScope};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::{FaultRates, Simulator};
 use avert::providers::{AlertProvider, Capabilities, LookUp, Providers, Submission, SubmitResult};
-use avert::service::{Alerts, Intake};
+use avert::service::{Alerts, Credentials, Intake};
 use avert::store::Store;
 use avert::store::sqlite::{SqliteOptions, SqliteStore};
 use avert::webhooks::{Sender, SenderSettings};
@@ -104,8 +104,8 @@ impl Served {
         let engine = Engine::new(store.clone(), Providers::all(network.clone()), clock.clone(), settings);
         engine.send_tests_with(sender_to_nowhere());
         let acting = engine.acting_for(engine.local_caller(None).await.unwrap());
-        let key = acting.create_key(KeyScope::Alerts).await.unwrap().secret.reveal().to_owned();
-        let operator_key = acting.create_key(KeyScope::Operator).await.unwrap().secret.reveal().to_owned();
+        let key = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret.reveal().to_owned();
+        let operator_key = acting.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap().secret.reveal().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
@@ -162,7 +162,7 @@ impl Served {
     /// The key of another organization on the same data.
     pub async fn key_of_another_organization(&self) -> String {
         let acting = self.another_organization().await;
-        acting.create_key(KeyScope::Alerts).await.unwrap().secret.reveal().to_owned()
+        acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret.reveal().to_owned()
     }
 
     /// A request for a token with this form.
@@ -171,9 +171,9 @@ impl Served {
     }
 
     /// A token for new client credentials of this organization; they come with it.
-    pub async fn token_for(&self, acting: &ActingEngine) -> (String, CreatedClient) {
-        let created = acting.create_client().await.unwrap();
-        let form = format!("grant_type=client_credentials&client_id={}&client_secret={}", created.client.id, created.secret.reveal());
+    pub async fn token_for(&self, acting: &ActingEngine) -> (String, CreatedCredential) {
+        let created = acting.create_credential(CredentialKind::Client).await.unwrap();
+        let form = format!("grant_type=client_credentials&client_id={}&client_secret={}", created.credential.id, created.secret.reveal());
         let answer = json(self.ask_for_token(form).send().await.unwrap(), 200).await;
         (answer["access_token"].as_str().unwrap().to_owned(), created)
     }

@@ -3,7 +3,8 @@
 use std::num::NonZeroU32;
 
 use avert::api::ApiOptions;
-use avert::domain::CreatedClient;
+use avert::domain::{CreatedCredential, CredentialKind};
+use avert::service::Credentials;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use reqwest::{Method, Response};
@@ -15,12 +16,12 @@ use crate::support::alerts::noon;
 
 const FORM: &str = "grant_type=client_credentials";
 
-fn form(client: &CreatedClient) -> String {
-    format!("{FORM}&client_id={}&client_secret={}", client.client.id, client.secret.reveal())
+fn form(client: &CreatedCredential) -> String {
+    format!("{FORM}&client_id={}&client_secret={}", client.credential.id, client.secret.reveal())
 }
 
-fn basic(client: &CreatedClient) -> String {
-    format!("Basic {}", STANDARD.encode(format!("{}:{}", client.client.id, client.secret.reveal())))
+fn basic(client: &CreatedCredential) -> String {
+    format!("Basic {}", STANDARD.encode(format!("{}:{}", client.credential.id, client.secret.reveal())))
 }
 
 /// The head or the claims of a token.
@@ -48,7 +49,7 @@ async fn oauth_error(response: Response, status: u16, error: &str) -> String {
 async fn a_client_gets_a_token_by_form_and_it_opens_the_alerts() {
     let served = Served::start().await;
     let id = served.alert().await;
-    let client = served.acting.create_client().await.unwrap();
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
 
     let answer = served.ask_for_token(form(&client)).send().await.unwrap();
 
@@ -64,9 +65,9 @@ async fn a_client_gets_a_token_by_form_and_it_opens_the_alerts() {
 #[tokio::test]
 async fn a_client_gets_a_token_with_basic_credentials_too() {
     let served = Served::start().await;
-    let client = served.acting.create_client().await.unwrap();
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
 
-    for form in [FORM.to_owned(), format!("{FORM}&scope=alerts&client_id={}", client.client.id)] {
+    for form in [FORM.to_owned(), format!("{FORM}&scope=alerts&client_id={}", client.credential.id)] {
         let answer = served.ask_for_token(form).header("Authorization", basic(&client)).send().await.unwrap();
 
         assert_eq!(json(answer, 200).await["token_type"], "Bearer");
@@ -89,7 +90,7 @@ async fn a_token_says_who_it_is_for_and_names_the_published_key() {
     assert_eq!(head, object!({"typ": "JWT", "alg": "EdDSA", "kid": kid}));
     let now = noon().timestamp();
     let expected = object!({
-        "iss": "avert", "sub": client.client.id, "org": client.client.organization.to_string(), "scope": "alerts",
+        "iss": "avert", "sub": client.credential.id, "org": served.acting.caller().organization.organization.id.to_string(), "scope": "alerts",
         "iat": now, "exp": now + 600, "jti": claims["jti"],
     });
     assert_eq!(claims, expected);
@@ -99,10 +100,13 @@ async fn a_token_says_who_it_is_for_and_names_the_published_key() {
 #[tokio::test]
 async fn invalid_client() {
     let served = Served::start().await;
-    let (client, other) = (served.acting.create_client().await.unwrap(), served.acting.create_client().await.unwrap());
-    let revoked = served.acting.create_client().await.unwrap();
-    served.acting.revoke_client(&revoked.client.id).await.unwrap();
-    let id = &client.client.id;
+    let (client, other) = (
+        served.acting.create_credential(CredentialKind::Client).await.unwrap(),
+        served.acting.create_credential(CredentialKind::Client).await.unwrap(),
+    );
+    let revoked = served.acting.create_credential(CredentialKind::Client).await.unwrap();
+    served.acting.revoke_credential(CredentialKind::Client, &revoked.credential.id).await.unwrap();
+    let id = &client.credential.id;
     let forms = [
         FORM.to_owned(),
         format!("{FORM}&client_id={id}"),
@@ -120,7 +124,7 @@ async fn invalid_client() {
     for form in forms {
         let refused = served.ask_for_token(form.clone()).send().await.unwrap();
         let words = oauth_error(refused, 401, "invalid_client").await;
-        assert_eq!(words.contains("revoked"), form.contains(&revoked.client.id), "{words}");
+        assert_eq!(words.contains("revoked"), form.contains(&revoked.credential.id), "{words}");
         assert!(!words.contains(client.secret.reveal()) && !words.contains("hunter2"));
     }
     for header in [basic(&revoked), "Basic".to_owned(), "Basic !".to_owned(), "Bearer x".to_owned(), "Basic YQ==".to_owned()] {
@@ -137,7 +141,7 @@ async fn invalid_client() {
 #[tokio::test]
 async fn unsupported_grant_type(#[case] grant: &str) {
     let served = Served::start().await;
-    let client = served.acting.create_client().await.unwrap();
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
 
     let answer = served.ask_for_token(form(&client).replace(FORM, grant)).send().await.unwrap();
 
@@ -147,7 +151,7 @@ async fn unsupported_grant_type(#[case] grant: &str) {
 #[tokio::test]
 async fn invalid_scope() {
     let served = Served::start().await;
-    let client = served.acting.create_client().await.unwrap();
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
 
     for scope in ["operator", "alerts%20operator", "ALERTS"] {
         let answer = served.ask_for_token(format!("{}&scope={scope}", form(&client))).send().await.unwrap();
@@ -158,14 +162,14 @@ async fn invalid_scope() {
 #[tokio::test]
 async fn invalid_request() {
     let served = Served::start().await;
-    let client = served.acting.create_client().await.unwrap();
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
     let whole = form(&client);
     let forms = [
         String::new(),
         whole.replace(FORM, ""),
         whole.replace(FORM, "grant_type="),
         format!("{whole}&{FORM}"),
-        format!("{whole}&client_id={}", client.client.id),
+        format!("{whole}&client_id={}", client.credential.id),
         format!("{whole}&client_secret="),
     ];
     for form in forms {
@@ -193,7 +197,7 @@ async fn invalid_request() {
 #[tokio::test]
 async fn what_is_no_form_is_an_invalid_request(#[case] content_type: Option<&str>) {
     let served = Served::start().await;
-    let client = served.acting.create_client().await.unwrap();
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
     let mut request = served.bare(Method::POST, "/auth/token").body(form(&client));
     if let Some(content_type) = content_type {
         request = request.header("Content-Type", content_type);
@@ -205,7 +209,7 @@ async fn what_is_no_form_is_an_invalid_request(#[case] content_type: Option<&str
 #[tokio::test]
 async fn a_form_may_name_its_charset() {
     let served = Served::start().await;
-    let client = served.acting.create_client().await.unwrap();
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
     let request = served.bare(Method::POST, "/auth/token").body(form(&client));
 
     let answer = request.header("Content-Type", "Application/X-WWW-Form-Urlencoded; charset=UTF-8").send().await.unwrap();
@@ -216,7 +220,7 @@ async fn a_form_may_name_its_charset() {
 #[tokio::test]
 async fn credentials_in_the_address_are_not_read() {
     let served = Served::start().await;
-    let client = served.acting.create_client().await.unwrap();
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
     let request = served.bare(Method::POST, &format!("/auth/token?{}", form(&client)));
 
     let answer = request.header("Content-Type", "application/x-www-form-urlencoded").send().await.unwrap();
@@ -241,8 +245,11 @@ async fn the_limits_of_every_route_hold_here_too() {
 #[tokio::test]
 async fn rate_limited() {
     let served = Served::with(ApiOptions { tokens_per_minute: NonZeroU32::new(2).unwrap(), ..ApiOptions::default() }).await;
-    let (client, other) = (served.acting.create_client().await.unwrap(), served.acting.create_client().await.unwrap());
-    let wrong = |client: &CreatedClient| format!("{FORM}&client_id={}&client_secret=x", client.client.id);
+    let (client, other) = (
+        served.acting.create_credential(CredentialKind::Client).await.unwrap(),
+        served.acting.create_credential(CredentialKind::Client).await.unwrap(),
+    );
+    let wrong = |client: &CreatedCredential| format!("{FORM}&client_id={}&client_secret=x", client.credential.id);
     oauth_error(served.ask_for_token(wrong(&client)).send().await.unwrap(), 401, "invalid_client").await;
     json(served.ask_for_token(form(&client)).send().await.unwrap(), 200).await;
 

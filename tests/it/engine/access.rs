@@ -9,7 +9,7 @@ use rstest::rstest;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, engine_on, engine_with, network};
+use crate::support::engine::{KEY, acting, bring_in, engine_on, engine_with, network};
 
 fn refused<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> String {
     match result.unwrap_err() {
@@ -27,14 +27,14 @@ async fn a_key_opens_its_organization_and_says_its_world(#[case] environment: En
     let settings = EngineSettings { environment, ..EngineSettings::default() };
     let engine = engine_with(directory.path(), &ManualClock::at(NOON), network(true, true), settings);
     let acting = acting(&engine).await;
-    let created = acting.create_key(KeyScope::Alerts).await.unwrap();
+    let created = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
 
     let caller = engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await.unwrap();
 
     assert!(created.secret.reveal().starts_with(beginning));
     assert_eq!(caller.organization, acting.caller().organization);
-    assert_eq!(caller.actor, format!("key {}", created.key.id));
-    assert_eq!(acting.keys().await.unwrap()[0].id, created.key.id);
+    assert_eq!(caller.actor, format!("key {}", created.credential.id));
+    assert_eq!(acting.credentials().await.unwrap().credentials[0].id, created.credential.id);
 }
 
 #[tokio::test]
@@ -42,10 +42,10 @@ async fn nothing_of_a_keys_secret_is_stored_or_shown() {
     let directory = tempfile::tempdir().unwrap();
     let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
     let acting = acting(&engine).await;
-    let created = acting.create_key(KeyScope::Alerts).await.unwrap();
+    let created = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
     let secret = created.secret.reveal().rsplit('_').next().unwrap().to_owned();
 
-    let shown = format!("{:?} {:?}", acting.keys().await.unwrap(), created.secret);
+    let shown = format!("{:?} {:?}", acting.credentials().await.unwrap().credentials, created.secret);
 
     assert!(!shown.contains(&secret));
     drop((acting, engine));
@@ -61,7 +61,7 @@ async fn a_key_of_another_service_is_not_known_here() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let engine = engine_on(here.path(), &ManualClock::at(NOON), &network(true, true));
     let foreign = acting(&engine_on(there.path(), &ManualClock::at(NOON), &network(true, true))).await;
-    let key = foreign.create_key(KeyScope::Alerts).await.unwrap();
+    let key = foreign.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
 
     assert_eq!(refused(engine.authenticate(key.secret.reveal(), KeyScope::Alerts).await), "the API key is not known here");
 }
@@ -71,9 +71,9 @@ async fn a_key_with_a_known_id_and_a_wrong_secret_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
     let acting = acting(&engine).await;
-    let created = acting.create_key(KeyScope::Alerts).await.unwrap();
+    let created = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
     // The forger knows the id and how checksums are made.
-    let body = format!("avk_test_{}_{}", created.key.id, "x".repeat(43));
+    let body = format!("avk_test_{}_{}", created.credential.id, "x".repeat(43));
     let forged = format!("{body}{}", checksum(&body));
 
     assert_eq!(refused(engine.authenticate(&forged, KeyScope::Alerts).await), "the API key is not known here");
@@ -95,7 +95,7 @@ fn checksum(body: &str) -> String {
 async fn a_mistyped_key_is_told_apart_by_its_checksum() {
     let directory = tempfile::tempdir().unwrap();
     let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
-    let created = acting(&engine).await.create_key(KeyScope::Alerts).await.unwrap();
+    let created = acting(&engine).await.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
     let mut text = created.secret.reveal().to_owned();
     let wrong = if text.ends_with('0') { "1" } else { "0" };
     text.replace_range(text.len() - 1.., wrong);
@@ -111,14 +111,14 @@ async fn a_revoked_key_stops_working_at_once() {
     let clock = ManualClock::at(NOON);
     let engine = engine_on(directory.path(), &clock, &network(true, true));
     let acting = acting(&engine).await;
-    let created = acting.create_key(KeyScope::Alerts).await.unwrap();
+    let created = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
     assert!(engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await.is_ok());
 
-    let revoked = acting.revoke_key(&created.key.id).await.unwrap();
+    let revoked = acting.revoke_credential(KEY, &created.credential.id).await.unwrap();
 
-    assert_eq!(revoked.revoked_at, Some(clock.now()));
+    assert_eq!(revoked.credential.revoked_at, Some(clock.now()));
     assert_eq!(refused(engine.authenticate(created.secret.reveal(), KeyScope::Alerts).await), "the API key was revoked");
-    assert!(matches!(acting.revoke_key("nothing").await, Err(ServiceError::NotFound(what)) if what == "key nothing"));
+    assert!(matches!(acting.revoke_credential(KEY, "nothing").await, Err(ServiceError::NotFound(what)) if what == "key nothing"));
 }
 
 #[rstest]
@@ -128,7 +128,7 @@ async fn a_revoked_key_stops_working_at_once() {
 async fn a_key_works_only_within_its_scope(#[case] has: KeyScope, #[case] needs: KeyScope) {
     let directory = tempfile::tempdir().unwrap();
     let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
-    let created = acting(&engine).await.create_key(has).await.unwrap();
+    let created = acting(&engine).await.create_credential(CredentialKind::Key(has)).await.unwrap();
 
     let why = refused(engine.authenticate(created.secret.reveal(), needs).await);
 
@@ -164,13 +164,13 @@ async fn a_key_sees_only_its_own_organization() {
     let rival = engine.acting_for(engine.local_caller(Some("rival")).await.unwrap());
     let alert = open_alert("P-1");
     bring_in(&ours, [alert.clone()]).await;
-    let key = rival.create_key(KeyScope::Alerts).await.unwrap();
+    let key = rival.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
 
     let rival = engine.acting_for(engine.authenticate(key.secret.reveal(), KeyScope::Alerts).await.unwrap());
 
     assert_eq!(rival.get(alert.id).await, Err(ServiceError::AlertNotFound(alert.id)));
-    assert!(matches!(ours.revoke_key(&key.key.id).await, Err(ServiceError::NotFound(_))));
-    assert_eq!(ours.keys().await, Ok(vec![]));
+    assert!(matches!(ours.revoke_credential(KEY, &key.credential.id).await, Err(ServiceError::NotFound(_))));
+    assert_eq!(ours.credentials().await.unwrap().credentials, []);
 }
 
 #[tokio::test]
@@ -179,7 +179,7 @@ async fn the_use_of_a_key_is_written_down_once_a_minute_at_most() {
     let clock = ManualClock::at(NOON);
     let engine = engine_on(directory.path(), &clock, &network(true, true));
     let acting = acting(&engine).await;
-    let created = acting.create_key(KeyScope::Alerts).await.unwrap();
+    let created = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
     let tasks = engine.start(tokio_util::sync::CancellationToken::new());
     let loops = tasks.len();
     let mut used = Vec::new();
@@ -191,7 +191,7 @@ async fn the_use_of_a_key_is_written_down_once_a_minute_at_most() {
         while tasks.len() > loops {
             tokio::task::yield_now().await;
         }
-        used.push(acting.keys().await.unwrap()[0].last_used_at.unwrap());
+        used.push(acting.credentials().await.unwrap().credentials[0].last_used_at.unwrap());
     }
 
     let first = used[0];

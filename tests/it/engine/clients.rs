@@ -1,9 +1,9 @@
 //! Client credentials and the tokens that they get.
 
-use avert::domain::CreatedClient;
 use avert::domain::time::Clock;
+use avert::domain::{CreatedCredential, CredentialKind};
 use avert::engine::{ActingEngine, Engine, TOKEN_LIFETIME};
-use avert::service::{Intake, ServiceError};
+use avert::service::{Credentials, Intake, ServiceError};
 use chrono::Duration;
 
 use crate::support::alerts::NOON;
@@ -17,8 +17,8 @@ fn refused<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> String {
     }
 }
 
-async fn token(engine: &Engine, client: &CreatedClient) -> Result<String, ServiceError> {
-    let known = engine.client(&client.client.id).await?;
+async fn token(engine: &Engine, client: &CreatedCredential) -> Result<String, ServiceError> {
+    let known = engine.client(&client.credential.id).await?;
     Ok(engine.issue_token(known, client.secret.reveal()).await?.token.reveal().to_owned())
 }
 
@@ -35,13 +35,14 @@ async fn a_token_stands_for_its_clients_organization() {
     let (engine, acting, _) = fresh(directory.path()).await;
     engine.create_organization("rival").await.unwrap();
     let rival = engine.acting_for(engine.local_caller(Some("rival")).await.unwrap());
-    let (ours, theirs) = (acting.create_client().await.unwrap(), rival.create_client().await.unwrap());
+    let (ours, theirs) =
+        (acting.create_credential(CredentialKind::Client).await.unwrap(), rival.create_credential(CredentialKind::Client).await.unwrap());
 
     let caller = engine.authenticate_token(&token(&engine, &ours).await.unwrap()).await.unwrap();
     let rivals = engine.authenticate_token(&token(&engine, &theirs).await.unwrap()).await.unwrap();
 
     assert_eq!(caller.organization, acting.caller().organization);
-    assert_eq!(caller.actor, format!("client {}", ours.client.id));
+    assert_eq!(caller.actor, format!("client {}", ours.credential.id));
     assert_eq!(rivals.organization, rival.caller().organization);
 }
 
@@ -49,13 +50,14 @@ async fn a_token_stands_for_its_clients_organization() {
 async fn only_the_clients_own_secret_gets_a_token() {
     let directory = tempfile::tempdir().unwrap();
     let (engine, acting, _) = fresh(directory.path()).await;
-    let (one, other) = (acting.create_client().await.unwrap(), acting.create_client().await.unwrap());
+    let (one, other) =
+        (acting.create_credential(CredentialKind::Client).await.unwrap(), acting.create_credential(CredentialKind::Client).await.unwrap());
     let mut mistyped = one.secret.reveal().to_owned();
     let last = if mistyped.ends_with('0') { "1" } else { "0" };
     mistyped.replace_range(mistyped.len() - 1.., last);
 
     for secret in [other.secret.reveal(), &mistyped, "", "hunter2"] {
-        let known = engine.client(&one.client.id).await.unwrap();
+        let known = engine.client(&one.credential.id).await.unwrap();
         assert!(refused(engine.issue_token(known, secret).await).starts_with("the client is not known here, or its secret"));
     }
     assert!(refused(engine.issue_token(None, one.secret.reveal()).await).starts_with("the client is not known here, or its secret"));
@@ -67,18 +69,18 @@ async fn revoking_a_client_ends_it_and_its_tokens_at_once_in_every_process() {
     let directory = tempfile::tempdir().unwrap();
     let (engine, acting, clock) = fresh(directory.path()).await;
     let other_process = engine_on(directory.path(), &clock, &network(true, true));
-    let client = acting.create_client().await.unwrap();
+    let client = acting.create_credential(CredentialKind::Client).await.unwrap();
     let token_text = token(&engine, &client).await.unwrap();
     assert!(other_process.authenticate_token(&token_text).await.is_ok(), "one key signs for all");
 
-    let revoked = acting.revoke_client(&client.client.id).await.unwrap();
+    let revoked = acting.revoke_credential(CredentialKind::Client, &client.credential.id).await.unwrap();
 
-    assert_eq!(revoked.revoked_at, Some(clock.now()));
+    assert_eq!(revoked.credential.revoked_at, Some(clock.now()));
     for engine in [&engine, &other_process] {
         assert_eq!(refused(engine.authenticate_token(&token_text).await), "the access token's client was revoked");
         assert_eq!(refused(token(engine, &client).await), "the client was revoked");
     }
-    let another = acting.revoke_client("avc_test_nothing").await;
+    let another = acting.revoke_credential(CredentialKind::Client, "avc_test_nothing").await;
     assert!(matches!(another, Err(ServiceError::NotFound(what)) if what == "client avc_test_nothing"));
 }
 
@@ -86,7 +88,7 @@ async fn revoking_a_client_ends_it_and_its_tokens_at_once_in_every_process() {
 async fn a_token_ends_with_its_time_and_outlives_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let (engine, acting, clock) = fresh(directory.path()).await;
-    let client = acting.create_client().await.unwrap();
+    let client = acting.create_credential(CredentialKind::Client).await.unwrap();
     let token_text = token(&engine, &client).await.unwrap();
     drop((engine, acting));
 
@@ -104,7 +106,7 @@ async fn a_token_of_another_service_is_not_taken() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (engine, _, _) = fresh(here.path()).await;
     let (foreign, acting, _) = fresh(there.path()).await;
-    let token_text = token(&foreign, &acting.create_client().await.unwrap()).await.unwrap();
+    let token_text = token(&foreign, &acting.create_credential(CredentialKind::Client).await.unwrap()).await.unwrap();
 
     assert_eq!(refused(engine.authenticate_token(&token_text).await), "the access token was not signed by this service");
 }
@@ -126,7 +128,7 @@ async fn many_that_need_the_first_signing_key_at_once_get_one() {
 async fn neither_a_client_secret_nor_the_signing_key_lies_open_in_the_data_directory() {
     let directory = tempfile::tempdir().unwrap();
     let (engine, acting, _) = fresh(directory.path()).await;
-    let client = acting.create_client().await.unwrap();
+    let client = acting.create_credential(CredentialKind::Client).await.unwrap();
     let token_text = token(&engine, &client).await.unwrap();
     let private_key = engine.store().signing_key().await.unwrap().unwrap().private_key;
     // PKCS #8 begins alike for every key; what follows is the key.
@@ -150,7 +152,7 @@ async fn neither_a_client_secret_nor_the_signing_key_lies_open_in_the_data_direc
 async fn the_use_of_a_client_is_written_down_to_the_minute() {
     let directory = tempfile::tempdir().unwrap();
     let (engine, acting, clock) = fresh(directory.path()).await;
-    let client = acting.create_client().await.unwrap();
+    let client = acting.create_credential(CredentialKind::Client).await.unwrap();
     let tasks = engine.start(tokio_util::sync::CancellationToken::new());
     let loops = tasks.len();
     let settled = async || {
@@ -158,7 +160,7 @@ async fn the_use_of_a_client_is_written_down_to_the_minute() {
         while tasks.len() > loops {
             tokio::task::yield_now().await;
         }
-        acting.clients().await.unwrap()[0].last_used_at
+        acting.credentials().await.unwrap().credentials[0].last_used_at
     };
     let unused = settled().await;
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock as _, Timestamp};
-use avert::domain::{Alert, AlertId, AuditEntry, AuditState, Deadline, IngestOptions, KeyScope, Pruned, Retention};
+use avert::domain::{Alert, AlertId, AuditEntry, AuditState, CredentialKind, Deadline, IngestOptions, KeyScope, Pruned, Retention};
 use avert::engine::{ActingEngine, CountingClock, Engine, EngineSettings};
 use avert::providers::simulator::Fault;
-use avert::service::ResolveRequest;
 use avert::service::{Alerts as _, Audit as _, Intake as _, ServiceError};
+use avert::service::{Credentials, ResolveRequest};
 use chrono::TimeDelta;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -60,7 +60,7 @@ impl House {
     /// Makes so many keys, an entry each.
     async fn act(&self, times: usize) {
         for _ in 0..times {
-            self.acting.create_key(KeyScope::Alerts).await.unwrap();
+            self.acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
         }
     }
 

@@ -7,9 +7,9 @@ use std::net::SocketAddr;
 
 use avert::api::{ApiOptions, serve};
 use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId, EndpointAuth, KeyScope, NewEndpoint, Outcome, Secret};
+use avert::domain::{Alert, AlertId, CredentialKind, EndpointAuth, KeyScope, NewEndpoint, Outcome, Secret};
 use avert::engine::{ActingEngine, EngineSettings};
-use avert::service::{Alerts, ResolveRequest, ServiceError, Webhooks};
+use avert::service::{Alerts, Credentials, ResolveRequest, ServiceError, Webhooks};
 use futures::{StreamExt, stream};
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ async fn of_several_resolvers_of_an_alert_exactly_one_is_heard_thousands_of_time
     for batch in alerts.chunks(1_000) {
         bring_in(&acting, batch.to_vec()).await;
     }
-    let key = acting.create_key(KeyScope::Alerts).await.unwrap().secret.reveal().to_owned();
+    let key = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret.reveal().to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();

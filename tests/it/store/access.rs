@@ -1,7 +1,7 @@
 //! Organizations, API keys, and the change number that everybody watches.
 
-use avert::domain::{ApiKey, KeyScope, OrganizationId};
-use avert::store::{KeyRecord, StoreError};
+use avert::domain::{Credential, CredentialKind, KeyScope, OrganizationId};
+use avert::store::{CredentialRecord, StoreError};
 use chrono::Duration;
 
 use super::Fixture;
@@ -16,16 +16,10 @@ contract!(
     a_visible_change_is_announced_and_a_claim_is_not,
 );
 
-fn key(fixture: &Fixture, id: &str) -> KeyRecord {
-    let key = ApiKey {
-        id: id.to_owned(),
-        organization: fixture.organization,
-        scope: KeyScope::Operator,
-        created_at: noon(),
-        last_used_at: None,
-        revoked_at: None,
-    };
-    KeyRecord { key, hash: [id.len().try_into().unwrap(); 32] }
+fn key(fixture: &Fixture, id: &str) -> CredentialRecord {
+    let kind = CredentialKind::Key(KeyScope::Operator);
+    let credential = Credential { kind, id: id.to_owned(), created_at: noon(), last_used_at: None, revoked_at: None };
+    CredentialRecord { organization: fixture.organization, credential, hash: [id.len().try_into().unwrap(); 32] }
 }
 
 async fn fresh_data_has_one_organization_called_default(fixture: Fixture) {
@@ -40,47 +34,48 @@ async fn fresh_data_has_one_organization_called_default(fixture: Fixture) {
 
 async fn a_key_is_found_by_its_id_with_its_hash(fixture: Fixture) {
     let (first, second) = (key(&fixture, "first"), key(&fixture, "second"));
-    fixture.store.add_key(first.clone()).await.unwrap();
-    fixture.store.add_key(second.clone()).await.unwrap();
+    fixture.store.add_credential(first.clone()).await.unwrap();
+    fixture.store.add_credential(second.clone()).await.unwrap();
 
-    assert_eq!(fixture.store.key("first").await.unwrap(), Some(first.clone()));
-    assert_eq!(fixture.store.key("nobody's").await.unwrap(), None);
-    assert_eq!(fixture.store.keys(fixture.organization).await.unwrap(), [first.key, second.key]);
-    assert!(fixture.store.keys(OrganizationId::generate()).await.unwrap().is_empty());
+    assert_eq!(fixture.store.credential("first").await.unwrap(), Some(first.clone()));
+    assert_eq!(fixture.store.credential("nobody's").await.unwrap(), None);
+    assert_eq!(fixture.store.credentials(fixture.organization).await.unwrap(), [first.credential, second.credential]);
+    assert!(fixture.store.credentials(OrganizationId::generate()).await.unwrap().is_empty());
 }
 
 async fn a_key_is_revoked_once_and_only_by_its_organization(fixture: Fixture) {
-    fixture.store.add_key(key(&fixture, "first")).await.unwrap();
+    fixture.store.add_credential(key(&fixture, "first")).await.unwrap();
 
-    let stranger = fixture.store.revoke_key(OrganizationId::generate(), "first", noon()).await.unwrap();
-    let unknown = fixture.store.revoke_key(fixture.organization, "second", noon()).await.unwrap();
-    let revoked = fixture.store.revoke_key(fixture.organization, "first", noon()).await.unwrap().unwrap();
-    let again = fixture.store.revoke_key(fixture.organization, "first", noon() + Duration::hours(1)).await.unwrap().unwrap();
+    let stranger = fixture.store.revoke_credential(OrganizationId::generate(), "first", noon()).await.unwrap();
+    let unknown = fixture.store.revoke_credential(fixture.organization, "second", noon()).await.unwrap();
+    let revoked = fixture.store.revoke_credential(fixture.organization, "first", noon()).await.unwrap().unwrap();
+    let again = fixture.store.revoke_credential(fixture.organization, "first", noon() + Duration::hours(1)).await.unwrap().unwrap();
 
     assert_eq!((stranger, unknown), (None, None));
-    assert_eq!((revoked.revoked_at, again.revoked_at), (Some(noon()), Some(noon())));
-    assert_eq!(fixture.store.key("first").await.unwrap().unwrap().key.revoked_at, Some(noon()));
+    assert_eq!((revoked.credential.revoked_at, again.credential.revoked_at), (Some(noon()), Some(noon())));
+    assert_eq!((revoked.already, again.already), (false, true));
+    assert_eq!(fixture.store.credential("first").await.unwrap().unwrap().credential.revoked_at, Some(noon()));
 }
 
 async fn a_key_remembers_the_minute_of_its_last_use(fixture: Fixture) {
-    fixture.store.add_key(key(&fixture, "first")).await.unwrap();
-    let used = async || fixture.store.key("first").await.unwrap().unwrap().key.last_used_at;
+    fixture.store.add_credential(key(&fixture, "first")).await.unwrap();
+    let used = async || fixture.store.credential("first").await.unwrap().unwrap().credential.last_used_at;
 
-    fixture.store.touch_key("first", noon() + Duration::seconds(59)).await.unwrap();
+    fixture.store.touch_credential("first", noon() + Duration::seconds(59)).await.unwrap();
     let first = used().await;
-    fixture.store.touch_key("first", noon() - Duration::hours(1)).await.unwrap();
+    fixture.store.touch_credential("first", noon() - Duration::hours(1)).await.unwrap();
     let earlier = used().await;
-    fixture.store.touch_key("first", noon() + Duration::seconds(61)).await.unwrap();
-    fixture.store.touch_key("nobody's", noon()).await.unwrap();
+    fixture.store.touch_credential("first", noon() + Duration::seconds(61)).await.unwrap();
+    fixture.store.touch_credential("nobody's", noon()).await.unwrap();
 
     assert_eq!((first, earlier), (Some(noon()), Some(noon())));
     assert_eq!(used().await, Some(noon() + Duration::minutes(1)));
 }
 
 async fn a_key_id_is_taken_once(fixture: Fixture) {
-    fixture.store.add_key(key(&fixture, "first")).await.unwrap();
+    fixture.store.add_credential(key(&fixture, "first")).await.unwrap();
 
-    let refused = fixture.store.add_key(key(&fixture, "first")).await;
+    let refused = fixture.store.add_credential(key(&fixture, "first")).await;
 
     assert!(matches!(&refused, Err(StoreError::Conflict(what)) if what.contains("first")), "{refused:?}");
 }

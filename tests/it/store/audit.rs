@@ -1,7 +1,7 @@
 //! The audit log of every store: written with the change, chained, and found out where it was touched.
 
-use avert::domain::{Actor, ApiKey, AuditState, KeyScope, OrganizationId};
-use avert::store::{KeyRecord, SharedStore, StoreError};
+use avert::domain::{Actor, AuditState, Credential, CredentialKind, KeyScope, OrganizationId};
+use avert::store::{CredentialRecord, SharedStore, StoreError};
 use rusqlite::Connection;
 
 use super::Fixture;
@@ -10,9 +10,10 @@ use crate::support::alerts::noon;
 
 contract!(a_change_and_its_entry_are_one_commit);
 
-fn key(organization: OrganizationId, id: &str) -> KeyRecord {
-    let key = ApiKey { id: id.to_owned(), organization, scope: KeyScope::Alerts, created_at: noon(), last_used_at: None, revoked_at: None };
-    KeyRecord { key, hash: [7; 32] }
+fn key(organization: OrganizationId, id: &str) -> CredentialRecord {
+    let kind = CredentialKind::Key(KeyScope::Alerts);
+    let credential = Credential { kind, id: id.to_owned(), created_at: noon(), last_used_at: None, revoked_at: None };
+    CredentialRecord { organization, credential, hash: [7; 32] }
 }
 
 fn somebody() -> Actor {
@@ -22,11 +23,11 @@ fn somebody() -> Actor {
 async fn a_change_and_its_entry_are_one_commit(fixture: Fixture) {
     let store = fixture.store.signed(somebody());
 
-    store.add_key(key(fixture.organization, "first")).await.unwrap();
-    let refused = store.add_key(key(fixture.organization, "first")).await;
-    let revoked = store.revoke_key(fixture.organization, "first", noon()).await.unwrap();
-    store.revoke_key(fixture.organization, "first", noon()).await.unwrap();
-    store.revoke_key(fixture.organization, "nothing", noon()).await.unwrap();
+    store.add_credential(key(fixture.organization, "first")).await.unwrap();
+    let refused = store.add_credential(key(fixture.organization, "first")).await;
+    let revoked = store.revoke_credential(fixture.organization, "first", noon()).await.unwrap();
+    store.revoke_credential(fixture.organization, "first", noon()).await.unwrap();
+    store.revoke_credential(fixture.organization, "nothing", noon()).await.unwrap();
 
     let entries = store.audit(fixture.organization, None, 100).await.unwrap();
     let told: Vec<_> = entries.iter().map(|entry| (entry.action.as_str(), entry.subject.as_str(), entry.actor.as_str())).collect();
@@ -43,7 +44,7 @@ async fn with_four_entries() -> (tempfile::TempDir, SharedStore, Connection) {
     let store: SharedStore = open(directory.path());
     let organization = store.organizations().await.unwrap()[0].organization.id;
     for id in ["a", "b", "c", "d"] {
-        store.add_key(key(organization, id)).await.unwrap();
+        store.add_credential(key(organization, id)).await.unwrap();
     }
     let database = Connection::open(directory.path().join("avert.db")).unwrap();
     (directory, store, database)

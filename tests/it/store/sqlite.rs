@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use avert::domain::{EndpointAuth, NewEndpoint, Secret};
-use avert::store::{SqliteOptions, SqliteStore, Store as _, StoreError, UpkeepStore as _};
+use avert::store::{AccessStore as _, SqliteOptions, SqliteStore, StoreError, UpkeepStore as _};
 use rstest::rstest;
 
 use super::Fixture;
@@ -79,7 +79,7 @@ async fn a_closed_store_refuses_work_and_says_so() {
 
     store.close();
 
-    let refused = [store.ping().await.unwrap_err(), store.touch_key("any", noon()).await.unwrap_err()];
+    let refused = [store.ping().await.unwrap_err(), store.touch_credential("any", noon()).await.unwrap_err()];
     assert!(refused.iter().all(|error| matches!(error, StoreError::Unavailable(words) if words.contains("closed"))), "{refused:?}");
 }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use avert::domain::resolution::Decision;
-use avert::domain::{Alert, AlertId, AlertPatch, Delivery, DeliveryFilter, IngestOptions, IngestReport, Resolution};
+use avert::domain::{
+    Alert, AlertId, AlertPatch, CredentialKind, Delivery, DeliveryFilter, IngestOptions, IngestReport, KeyScope, Resolution,
+};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::FaultRates;
 use avert::providers::{AlertProvider, Capabilities, Doubt, LookUp, Providers, Simulator, Submission, SubmitResult};
@@ -25,6 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub fn network(lookup: bool, idempotent: bool) -> Arc<Simulator> {
     Arc::new(Simulator::new(Capabilities { lookup, idempotent, settle: SETTLE, ..Capabilities::default() }, FaultRates::default(), 1))
 }
+
+/// A key for the interface's routes.
+pub const KEY: CredentialKind = CredentialKind::Key(KeyScope::Alerts);
 
 /// Settings with which nothing waits: a call that does not answer at once has timed out, and nobody waits for another's resolution.
 pub fn impatient() -> EngineSettings {

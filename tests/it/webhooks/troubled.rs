@@ -7,15 +7,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    Actor, Alert, AlertId, AlertPatch, AlertQuery, ApiClient, ApiKey, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, CutOffs,
+    Actor, Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, Credential, CutOffs,
     Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestReport, InstanceId,
-    NewEndpoint, OrganizationId, Page, Provider, Pruned, UnsettledResolution,
+    NewEndpoint, OrganizationId, Page, Provider, Pruned, Revoked, UnsettledResolution,
 };
 use avert::store::{
-    AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClientRecord, Commit, CommitRequest, Depths,
-    DueDelivery, EndpointStore, EndpointTarget, KeyRecord, NetworkStore, OrganizationRecord, OrganizationStore, OutboxStore, PullEnd,
-    PullLease, PullState, Redelivery, SentTest, Settled, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult, UnsettledAttempt,
-    UpkeepStore,
+    AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, Commit, CommitRequest,
+    CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget, NetworkStore, OrganizationRecord, OrganizationStore, OutboxStore,
+    PullEnd, PullLease, PullState, Redelivery, SentTest, Settled, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult,
+    UnsettledAttempt, UpkeepStore,
 };
 use tokio::sync::watch;
 
@@ -59,7 +59,6 @@ impl TroubledStore {
     }
 }
 
-#[async_trait]
 impl Store for TroubledStore {
     fn instance(&self) -> InstanceId {
         self.inner.instance()
@@ -72,54 +71,6 @@ impl Store for TroubledStore {
     fn signed(&self, by: Actor) -> SharedStore {
         let inner = self.inner.signed(by);
         Arc::new(Self { inner, script: Arc::clone(&self.script), stop: Arc::clone(&self.stop) })
-    }
-
-    async fn add_key(&self, record: KeyRecord) -> StoreResult<()> {
-        self.inner.add_key(record).await
-    }
-
-    async fn keys(&self, organization: OrganizationId) -> StoreResult<Vec<ApiKey>> {
-        self.inner.keys(organization).await
-    }
-
-    async fn key(&self, id: &str) -> StoreResult<Option<KeyRecord>> {
-        self.inner.key(id).await
-    }
-
-    async fn revoke_key(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiKey>> {
-        self.inner.revoke_key(organization, id, now).await
-    }
-
-    async fn touch_key(&self, id: &str, now: Timestamp) -> StoreResult<()> {
-        self.inner.touch_key(id, now).await
-    }
-
-    async fn add_client(&self, record: ClientRecord) -> StoreResult<()> {
-        self.inner.add_client(record).await
-    }
-
-    async fn clients(&self, organization: OrganizationId) -> StoreResult<Vec<ApiClient>> {
-        self.inner.clients(organization).await
-    }
-
-    async fn client(&self, id: &str) -> StoreResult<Option<ClientRecord>> {
-        self.inner.client(id).await
-    }
-
-    async fn revoke_client(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<ApiClient>> {
-        self.inner.revoke_client(organization, id, now).await
-    }
-
-    async fn touch_client(&self, id: &str, now: Timestamp) -> StoreResult<()> {
-        self.inner.touch_client(id, now).await
-    }
-
-    async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>> {
-        self.inner.signing_key().await
-    }
-
-    async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
-        self.inner.keep_signing_key(record).await
     }
 }
 
@@ -139,6 +90,15 @@ macro_rules! with_troubles {
 }
 
 with_troubles! {
+    AccessStore {
+        add_credential(record: CredentialRecord) -> ();
+        credentials(organization: OrganizationId) -> Vec<Credential>;
+        credential(id: &str) -> Option<CredentialRecord>;
+        revoke_credential(organization: OrganizationId, id: &str, now: Timestamp) -> Option<Revoked>;
+        touch_credential(id: &str, now: Timestamp) -> ();
+        signing_key() -> Option<SigningKeyRecord>;
+        keep_signing_key(record: SigningKeyRecord) -> SigningKeyRecord;
+    }
     AlertStore {
         list_alerts(organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Page<Alert>;
         get_alert(organization: OrganizationId, id: AlertId) -> Option<Alert>;

@@ -1,0 +1,60 @@
+//! Access: credentials as they are stored, and the key that access tokens are signed with.
+
+use async_trait::async_trait;
+
+use super::error::StoreResult;
+use crate::domain::time::Timestamp;
+use crate::domain::{Credential, OrganizationId, Revoked};
+
+/// A credential as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CredentialRecord {
+    /// Whose it is.
+    pub organization: OrganizationId,
+    /// What can be shown.
+    pub credential: Credential,
+    /// SHA-256 of the whole key, or of the client secret.
+    pub hash: [u8; 32],
+}
+
+/// The key that access tokens are signed with. Its `Debug` shows the id alone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SigningKeyRecord {
+    /// Public: the `kid` of tokens.
+    pub id: String,
+    /// Ed25519, PKCS #8; stored encrypted.
+    pub private_key: Vec<u8>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl std::fmt::Debug for SigningKeyRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKeyRecord").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Units of work on who may come in.
+#[async_trait]
+pub trait AccessStore: Send + Sync {
+    /// Adds a credential; a conflict where its id is taken.
+    async fn add_credential(&self, record: CredentialRecord) -> StoreResult<()>;
+
+    /// The credentials of an organization: keys, then clients, each oldest first.
+    async fn credentials(&self, organization: OrganizationId) -> StoreResult<Vec<Credential>>;
+
+    /// One credential by its id, of whatever organization: for authentication.
+    async fn credential(&self, id: &str) -> StoreResult<Option<CredentialRecord>>;
+
+    /// Revokes a credential of the organization, once; `None` when it has none such.
+    async fn revoke_credential(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<Revoked>>;
+
+    /// Remembers the minute in which a credential was used.
+    async fn touch_credential(&self, id: &str, now: Timestamp) -> StoreResult<()>;
+
+    /// The key that access tokens are signed with, where there is one.
+    async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>>;
+
+    /// Keeps a signing key where there is none yet, and returns the one that is kept: of several at once, one wins for all.
+    async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord>;
+}
