@@ -21,3 +21,81 @@ pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Ale
     }
     (merged != *known).then(|| Alert { updated_at: Some(now), ..merged })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::domain::field::{Field, Kind};
+    use crate::domain::outcome::Outcome;
+    use crate::domain::time::from_iso;
+
+    /// Sets a field to one of a few values; not at all where there is none.
+    fn set(alert: &mut Alert, field: &Field<Alert>, value: Option<u8>) {
+        let Some(value) = value else { return };
+        match &field.kind {
+            Kind::Id(id) | Kind::Reference(id) => (id.set)(alert, Uuid::from_u128(value.into())),
+            Kind::Word(text) | Kind::Text(text) => (text.set)(alert, value.to_string()),
+            Kind::Moment(moment) => (moment.set)(alert, Timestamp::from_timestamp(value.into(), 0).unwrap()),
+            Kind::Amount(amount) => (amount.set)(alert, value.to_string().parse().unwrap()),
+            Kind::Flag(flag) => (flag.set)(alert, true),
+        }
+    }
+
+    fn alerts() -> impl Strategy<Value = Alert> {
+        let values = proptest::collection::vec(proptest::option::of(1u8..4), Alert::FIELDS.len());
+        (values, any::<bool>()).prop_map(|(values, answered)| {
+            let mut alert = Alert::default();
+            Alert::FIELDS.iter().zip(values).for_each(|(field, value)| set(&mut alert, field, value));
+            alert.outcome = answered.then(|| Outcome::sample(alert.id));
+            alert
+        })
+    }
+
+    /// The alert, a field of it that of another.
+    fn with(alert: &Alert, field: &Field<Alert>, other: &Alert) -> Alert {
+        let mut changed = alert.clone();
+        (field.take)(&mut changed, &mut other.clone());
+        changed
+    }
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn a_patch_that_is_merged_again_changes_nothing(known in alerts(), news in alerts()) {
+            let patch = AlertPatch::of(news);
+            let merged = merge(&known, patch.clone(), now()).unwrap_or(known);
+
+            prop_assert_eq!(merge(&merged, patch, now()), None);
+        }
+
+        #[test]
+        fn what_was_not_given_stays_as_it_is(known in alerts(), news in alerts(), gone in 0..Alert::FIELDS.len()) {
+            let field = &Alert::FIELDS[gone];
+            prop_assume!(field.name != "updatedAt");
+            let patch = AlertPatch::of(news).without(field.name);
+
+            let merged = merge(&known, patch.clone(), now()).unwrap_or_else(|| known.clone());
+
+            for field in Alert::FIELDS.iter().filter(|field| !patch.gives(field.name) && field.name != "updatedAt") {
+                prop_assert_eq!(&with(&merged, field, &known), &merged, "{}", field.name);
+            }
+        }
+
+        #[test]
+        fn outcome_status_deadline_and_the_services_own_times_stay_whatever_is_given(known in alerts(), news in alerts()) {
+            let merged = merge(&known, AlertPatch::of(news), now()).unwrap_or_else(|| known.clone());
+
+            prop_assert_eq!((&merged.outcome, &merged.status, merged.deadline), (&known.outcome, &known.status, known.deadline));
+            prop_assert_eq!((merged.id, merged.created_at, merged.expired_at), (known.id, known.created_at, known.expired_at));
+            if known.outcome.is_some() {
+                prop_assert_eq!((merged.alert_time, merged.transaction_time), (known.alert_time, known.transaction_time));
+            }
+        }
+    }
+}

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead};
 
+use super::row::{MAX_ROW, Row, refuse, rejected, too_large};
 use super::source::{Source, unreadable};
-use super::{MAX_ROW, Row, refuse, rejected, too_large};
 use crate::wire::json::Place;
 use crate::wire::read::{Record, UnknownFields, patch};
 

@@ -4,49 +4,23 @@
 //! the others; where JSON itself is broken, what stands before is kept and the error tells line and column.
 
 mod document;
+mod format;
 mod lines;
+mod row;
 mod source;
 mod table;
 
 use std::io::BufRead;
 
+pub use self::format::Format;
+pub use self::row::{MAX_ROW, Row};
+
 use self::document::Document;
 use self::lines::Lines;
+use self::row::refuse;
 use self::source::Source;
 use self::table::Table;
 use super::read::UnknownFields;
-use crate::domain::{AlertPatch, FieldError, RejectedRow};
-
-/// Largest single row, in bytes: an alert has about two thousand.
-pub const MAX_ROW: usize = 1 << 20;
-
-/// How the alerts of a file are written down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// A page, an array, an object, or several of them one after the other.
-    Json,
-    /// One object a line.
-    Ndjson,
-    /// A table: its first row names the fields, `outcome.*` those of the outcome; separated by comma, semicolon or tab.
-    Csv,
-}
-
-impl Format {
-    /// Every format.
-    pub const ALL: [Self; 3] = [Self::Json, Self::Ndjson, Self::Csv];
-
-    /// The spelling in flags.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Ndjson => "ndjson",
-            Self::Csv => "csv",
-        }
-    }
-}
-
-/// One row of a file: an alert, or why there is none.
-pub type Row = Result<AlertPatch, RejectedRow>;
 
 /// Reads alerts off a source, row by row.
 pub struct Importer<R> {
@@ -56,7 +30,7 @@ pub struct Importer<R> {
 
 enum Reader<R> {
     /// The source cannot be read as anything; told once.
-    Refused(Option<RejectedRow>, Source<R>),
+    Refused(Option<Row>, Source<R>),
     Document(Document<R>),
     Lines(Lines<R>),
     Table(Box<Table<R>>),
@@ -67,7 +41,7 @@ impl<R: BufRead> Importer<R> {
     pub fn new(input: R, format: Option<Format>) -> Self {
         let mut source = Source::new(input);
         let reader = match source.begin().and_then(|()| format.map_or_else(|| source.sniff(), Ok)) {
-            Err(refusal) => Reader::Refused(Some(rejected(1, FieldError::new("", refusal))), source),
+            Err(refusal) => Reader::Refused(Some(refuse(1, refusal)), source),
             Ok(Format::Json) => Reader::Document(Document::new(source)),
             Ok(Format::Ndjson) => Reader::Lines(Lines::new(source)),
             Ok(Format::Csv) => Reader::Table(Box::new(Table::new(source))),
@@ -106,23 +80,10 @@ impl<R: BufRead> Iterator for Importer<R> {
 
     fn next(&mut self) -> Option<Row> {
         match &mut self.reader {
-            Reader::Refused(refusal, _) => refusal.take().map(Err),
+            Reader::Refused(refusal, _) => refusal.take(),
             Reader::Document(document) => document.next_row(&mut self.unknown),
             Reader::Lines(lines) => lines.next_row(&mut self.unknown),
             Reader::Table(table) => table.next_row(&mut self.unknown),
         }
     }
-}
-
-fn rejected(line: u64, error: FieldError) -> RejectedRow {
-    RejectedRow { line, error }
-}
-
-/// A row as a whole is at fault.
-fn refuse(line: u64, message: impl Into<String>) -> Row {
-    Err(rejected(line, FieldError::new("", message)))
-}
-
-fn too_large() -> String {
-    format!("is larger than {} KiB", MAX_ROW / 1024)
 }

@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
-use super::{Format, MAX_ROW};
+use super::format::Format;
+use super::row::MAX_ROW;
 
 /// A buffered reader that can look ahead and counts what was taken off it.
 pub(super) struct Source<R> {

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, Read};
 
 use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 
+use super::row::{MAX_ROW, Row, refuse, rejected, too_large};
 use super::source::{Source, unreadable};
-use super::{MAX_ROW, Row, refuse, rejected, too_large};
 use crate::domain::FieldError;
 use crate::wire::read::{Record, Slot, UnknownFields, patch};
 

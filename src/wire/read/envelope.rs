@@ -2,7 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use super::{Record, UnknownFields, answer};
+use super::alert::answer;
+use super::record::Record;
+use super::unknown::UnknownFields;
 use crate::domain::{Alert, FieldError, Outcome, Page, PageRequest};
 use crate::wire::json::{Given, Place, each_member};
 

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, NaiveDate, NaiveTime};
 
-use super::{COUNT, EXPIRES_AT, HOURS_LEFT, IN_OUTCOME, MAX_TEXT, OUTCOME, Record, Slot, UnknownFields};
+use super::record::{COUNT, EXPIRES_AT, HOURS_LEFT, IN_OUTCOME, MAX_TEXT, OUTCOME, Record, Slot};
+use super::unknown::UnknownFields;
 use crate::domain::field::Kind;
 use crate::domain::intake::MAX_HOURS_LEFT;
 use crate::domain::time::{Timestamp, from_iso, to_iso};

@@ -1,28 +1,31 @@
 //! The fields of the interface over HTTP: what is brought in is what both dialects tell, field by field and word by word.
 
-use avert::domain::{AlertStatus, AlertType};
+use avert::domain::field::Merge;
+use avert::domain::{Alert, AlertPatch, AlertStatus, AlertType, Deadline, Provider};
+use avert::wire::import::{Format, Importer};
+use avert::wire::read::{UnknownFields, answer};
+use avert::wire::{Dialect, write};
+use chrono::Duration;
 use reqwest::Method;
 use serde_json::{Map, Value, json as value};
 
 use super::served::{Served, json};
+use crate::support::alerts::{every_field, noon};
+use crate::support::binary::run_ok;
+use crate::support::store;
 
-/// An alert with a value in every field that a source can give.
+const ID: &str = "018f0000-0000-7000-8000-0000000000aa";
+
+/// An open alert with a value in every field that a source can give.
 fn full() -> Value {
-    let text = r#"{
-        "id": "018f0000-0000-7000-8000-0000000000aa", "providerId": "V-1", "provider": "VERIFI", "type": "VERIFI_DISPUTE",
-        "alertTimeStamp": "2026-03-10T10:00:00.000Z", "enrollmentId": "018f0000-0000-7000-8000-0000000000bb",
-        "companyId": "018f0000-0000-7000-8000-0000000000cc", "issuer": "HSBC", "cardBin": "41111122", "cardLastFour": "1234",
-        "cardExpirationDate": "12/27", "acquirerBin": "400123", "status": "OPEN", "statusCode": "17", "ruleType": "AMOUNT",
-        "ruleName": "Above 10", "installmentNumber": "2", "pricingTier": "T1", "transactionTimeStamp": "2026-03-08T10:00:00.000Z",
-        "merchantDescriptor": "ACME*SHOP BERLIN", "descriptorContact": "John Doe", "ethocaMerchantId": "E-7", "merchantId": "M-100",
-        "merchantOrderId": "A-10293", "merchantName": "ACME", "partnerId": "P-9", "partnerName": "Partner", "clientName": "Client",
-        "caid": "CA-1", "mcc": "5732", "amount": "10.00", "currency": "EUR", "transactionType": "KEYED", "initiatedBy": "CARDHOLDER",
-        "liability": "ISSUER", "authCode": "093112", "source": "API", "reasonCode": "10.4", "acquirerReferenceNumber": "7412345",
-        "transactionId": "T-5", "chargebackAmount": "9.90", "chargebackCurrency": "USD", "paymentType": "CREDIT",
-        "createdAt": "2026-03-10T10:00:01.000Z", "updatedAt": "2026-03-10T10:00:02.000Z", "expiredAt": null,
-        "hasExternalTransaction": true, "outcome": null
-    }"#;
-    serde_json::from_str(text).unwrap()
+    let mut alert = Alert { status: AlertStatus::Open, outcome: None, expired_at: None, ..every_field(1) };
+    (alert.id, alert.provider, alert.alert_type) = (ID.parse().unwrap(), Provider::Verifi, AlertType::VerifiDispute);
+    alert.alert_time = Some(noon() - Duration::hours(2));
+    let mut json: Value = serde_json::from_slice(&write::alert(&alert, Dialect::Current, noon())).unwrap();
+    json["amount"] = value!("10.00");
+    json["chargebackAmount"] = value!("9.90");
+    json.as_object_mut().unwrap().shift_remove("hoursLeft");
+    json
 }
 
 /// Brings one alert in over HTTP.
@@ -43,7 +46,7 @@ async fn every_field_that_is_brought_in_is_told_in_both_dialects() {
     let served = Served::start().await;
     let token = served.token().await;
     bring_in(&served, &full()).await;
-    let path = "/api/v1/alerts/018f0000-0000-7000-8000-0000000000aa";
+    let path = &format!("/api/v1/alerts/{ID}");
 
     let current = json(served.get(path).await, 200).await;
     let listed = json(served.get("/api/v1/alerts").await, 200).await;
@@ -118,4 +121,97 @@ async fn every_type_and_status_of_the_interface_is_brought_in_and_found_by_its_w
     }
     assert_eq!(AlertType::KNOWN.iter().map(AlertType::as_str).collect::<Vec<_>>(), types);
     assert_eq!(AlertStatus::KNOWN.iter().map(AlertStatus::as_str).collect::<Vec<_>>(), statuses);
+}
+
+/// The cells of a table, by the paths of its columns.
+fn table(alert: &Value) -> String {
+    let mut paths = write::paths();
+    paths.retain(|path| path != "hoursLeft");
+    let cell = |path: &String| match path.split('.').fold(alert, |value, name| &value[name]) {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    format!("{}\n{}\n", paths.join(","), paths.iter().map(cell).collect::<Vec<_>>().join(","))
+}
+
+/// An answer tells no deadline, and of the outcome the current dialect no stopped amount.
+fn as_told(mut alert: Alert, dialect: Dialect) -> Alert {
+    alert.deadline = Deadline::Unknown;
+    if let (Dialect::Current, Some(outcome)) = (dialect, &mut alert.outcome) {
+        outcome.amount_stopped = None;
+    }
+    alert
+}
+
+#[test]
+fn every_field_of_the_table_is_written_and_read_in_both_dialects_and_from_a_file_of_any_format() {
+    let alert = every_field(1);
+    assert!(Alert::FIELDS.iter().all(|field| !(field.is_blank)(&alert)));
+    for dialect in [Dialect::Current, Dialect::Older] {
+        let json = write::alert(&alert, dialect, noon());
+        let text = std::str::from_utf8(&json).unwrap();
+        let mut files = vec![(Format::Json, text.to_owned()), (Format::Ndjson, format!("{text}\n"))];
+        if dialect == Dialect::Current {
+            files.push((Format::Csv, table(&serde_json::from_str(text).unwrap())));
+        }
+
+        let read = answer(text, &mut UnknownFields::default()).unwrap();
+
+        assert_eq!(as_told(read, dialect), as_told(alert.clone(), dialect));
+        for (format, file) in files {
+            let mut importer = Importer::new(file.as_bytes(), Some(format));
+            let row = importer.next().unwrap().unwrap().validate().unwrap();
+            assert!(Alert::FIELDS.iter().all(|field| row.gives(field.name)), "{format:?}");
+            assert_eq!(as_told(row.alert, dialect), as_told(alert.clone(), dialect), "{format:?}");
+            assert!(importer.unknown_fields().is_empty(), "{format:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_field_of_the_table_is_stored_and_merged_by_its_rule() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = store::open(directory.path());
+    let organization = store.organizations().await.unwrap()[0].organization.id;
+    for resolved in [false, true] {
+        let of = |number: u8| match every_field(number + u8::from(resolved)) {
+            alert if resolved => alert,
+            alert => Alert { outcome: None, ..alert },
+        };
+        let (first, second) = (of(1), Alert { id: of(1).id, ..of(3) });
+        store.ingest(organization, vec![AlertPatch::of(first.clone())], noon()).await.unwrap();
+
+        assert_eq!(store.get_alert(organization, first.id).await.unwrap().as_ref(), Some(&first));
+        store.ingest(organization, vec![AlertPatch::of(second.clone())], noon()).await.unwrap();
+        let merged = store.get_alert(organization, first.id).await.unwrap().unwrap();
+
+        for field in Alert::FIELDS.iter().filter(|field| field.name != "updatedAt") {
+            let takes = field.merge == Merge::Take || field.merge == Merge::TakeUntilResolved && !resolved;
+            let (mut value, mut of) = (Alert::default(), if takes { second.clone() } else { first.clone() });
+            let mut expected = Alert::default();
+            (field.take)(&mut value, &mut merged.clone());
+            (field.take)(&mut expected, &mut of);
+            assert_eq!(value, expected, "{}", field.name);
+        }
+        assert_eq!((merged.updated_at, merged.outcome, merged.deadline), (Some(noon()), first.outcome, first.deadline));
+    }
+}
+
+#[test]
+fn every_field_of_the_table_is_exported_and_brought_in_again() {
+    let homes = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let alert = every_field(1);
+    let json = homes[0].path().join("alert.json");
+    std::fs::write(&json, write::alert(&alert, Dialect::Older, noon())).unwrap();
+    run_ok(homes[0].path(), &["import", json.to_str().unwrap()]);
+    let csv = homes[1].path().join("alerts.csv");
+    std::fs::write(&csv, run_ok(homes[0].path(), &["alerts", "export", "--output", "csv"])).unwrap();
+
+    run_ok(homes[1].path(), &["import", csv.to_str().unwrap()]);
+
+    let [first, second] = homes.map(|home| run_ok(home.path(), &["alerts", "export", "--output", "ndjson"]));
+    let mut expected: Value = serde_json::from_slice(&write::alert(&alert, Dialect::Current, noon())).unwrap();
+    expected["outcome"]["amountStopped"] = value!(alert.outcome.unwrap().amount_stopped.unwrap().to_string());
+    assert_eq!(serde_json::from_str::<Value>(&first).unwrap(), expected);
+    assert_eq!(first, second);
 }

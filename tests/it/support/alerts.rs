@@ -1,8 +1,10 @@
 //! Alerts to test with: one that is plain and complete, and any that there can be.
 
+use avert::domain::field::{Content, Field, Kind};
 use avert::domain::time::{Timestamp, from_iso};
-use avert::domain::{Alert, AlertId, AlertType, Currency, Deadline, Provider};
+use avert::domain::{Alert, AlertId, AlertType, Currency, Deadline, Outcome, Provider};
 use chrono::Duration;
+use uuid::Uuid;
 
 /// The moment most tests take place at.
 pub const NOON: &str = "2026-03-10T12:00:00Z";
@@ -38,5 +40,33 @@ pub fn open_alert(provider_id: &str) -> Alert {
         updated_at: Some(raised),
         deadline: Deadline::At(raised + Duration::hours(24)),
         ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+    }
+}
+
+/// An answered alert with a value in every field of the tables. Another number makes every one of them another.
+pub fn every_field(number: u8) -> Alert {
+    let mut alert = Alert::default();
+    fill(&mut alert, Alert::FIELDS, number);
+    let mut outcome = Outcome::default();
+    fill(&mut outcome, Outcome::FIELDS, number);
+    alert.outcome = Some(Outcome { alert_id: alert.id, ..outcome });
+    alert
+}
+
+fn fill<R>(record: &mut R, fields: &[Field<R>], number: u8) {
+    for (field, place) in fields.iter().zip(1..) {
+        let text = || match field.text.content {
+            Content::Bin => format!("41111{}", number % 10),
+            Content::LastFour => format!("123{}", number % 10),
+            Content::Currency => format!("EU{}", char::from(b'A' + number)),
+            _ => format!("text {place} {number}"),
+        };
+        match &field.kind {
+            Kind::Id(id) | Kind::Reference(id) => (id.set)(record, Uuid::from_u128(u128::from(number) << 64 | place)),
+            Kind::Word(access) | Kind::Text(access) => (access.set)(record, text()),
+            Kind::Moment(moment) => (moment.set)(record, noon() + Duration::minutes(i64::from(number) * 100 + place as i64)),
+            Kind::Amount(amount) => (amount.set)(record, format!("{place}.{number:02}").parse().unwrap()),
+            Kind::Flag(flag) => (flag.set)(record, true),
+        }
     }
 }

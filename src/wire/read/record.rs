@@ -1,0 +1,247 @@
+//! The known fields of one alert as they were given, by their place in the tables of the domain, and what is read of them.
+
+use std::borrow::Cow;
+
+use uuid::Uuid;
+
+use super::unknown::UnknownFields;
+use crate::domain::field::{Access, Content, Field, Kind};
+use crate::domain::intake::MAX_HOURS_LEFT;
+use crate::domain::time::from_iso;
+use crate::domain::{Alert, AlertId, Amount, Deadline, FieldError, Outcome, OutcomeId, Timestamp};
+use crate::wire::json::{Given, Place, each_member};
+
+/// Longest text of one field, in bytes; an alert has no use for more.
+pub(super) const MAX_TEXT: usize = 4_096;
+
+/// What is told beside the fields of the table, by its place after them.
+const BESIDE: [&str; 3] = ["outcome", "hoursLeft", "expiresAt"];
+pub(super) const OUTCOME: Slot = Slot(Alert::FIELDS.len());
+pub(super) const HOURS_LEFT: Slot = Slot(OUTCOME.0 + 1);
+pub(super) const EXPIRES_AT: Slot = Slot(OUTCOME.0 + 2);
+/// The fields of the outcome come last.
+pub(super) const IN_OUTCOME: usize = OUTCOME.0 + BESIDE.len();
+pub(super) const COUNT: usize = IN_OUTCOME + Outcome::FIELDS.len();
+const OUTCOME_PREFIX: &str = "outcome.";
+
+/// The place of a known field in a [`Record`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::wire) struct Slot(pub(super) usize);
+
+impl Slot {
+    /// Finds a field of an alert by its name in any letter case. Senders mostly keep the interface's order, so the search goes on after
+    /// the last find.
+    fn find(name: &str, after: usize) -> Option<Self> {
+        let is_called = |index: &usize| match Alert::FIELDS.get(*index) {
+            Some(field) => field.is_called(name),
+            None => BESIDE[*index - OUTCOME.0].eq_ignore_ascii_case(name),
+        };
+        let after = after.min(IN_OUTCOME);
+        (after..IN_OUTCOME).chain(0..after).find(is_called).map(Self)
+    }
+
+    pub(super) fn find_in_outcome(name: &str) -> Option<Self> {
+        Outcome::FIELDS.iter().position(|field| field.is_called(name)).map(|index| Self(IN_OUTCOME + index))
+    }
+
+    /// Finds a column of a table: those of the outcome carry its name in front.
+    pub(in crate::wire) fn of_column(name: &str, after: usize) -> Option<Self> {
+        match name.split_at_checked(OUTCOME_PREFIX.len()) {
+            Some((prefix, name)) if prefix.eq_ignore_ascii_case(OUTCOME_PREFIX) => Self::find_in_outcome(name),
+            _ => Self::find(name, after),
+        }
+    }
+
+    /// Where the search for the next one begins.
+    pub(in crate::wire) fn next(self) -> usize {
+        self.0 + 1
+    }
+
+    /// The spelling on the wire; of the outcome's fields with its name in front.
+    pub(in crate::wire) fn name(self) -> Cow<'static, str> {
+        match (Alert::FIELDS.get(self.0), self.0.checked_sub(IN_OUTCOME)) {
+            (Some(field), _) => field.name.into(),
+            (None, None) => BESIDE[self.0 - OUTCOME.0].into(),
+            (None, Some(index)) => format!("{OUTCOME_PREFIX}{}", Outcome::FIELDS[index].name).into(),
+        }
+    }
+
+    /// Whether it goes by two spellings, which may both come at once, one of them empty.
+    fn has_two_names(self) -> bool {
+        Alert::FIELDS.get(self.0).is_some_and(|field| field.older_name.is_some())
+    }
+}
+
+/// The known fields of one alert as they were given.
+#[derive(Debug)]
+pub(in crate::wire) struct Record<'a> {
+    pub(super) given: [Option<Given<'a>>; COUNT],
+    pub(super) has_outcome: bool,
+}
+
+impl<'a> Record<'a> {
+    pub(in crate::wire) fn empty() -> Self {
+        Self { given: [const { None }; COUNT], has_outcome: false }
+    }
+
+    /// Takes the object `json`, which begins at `start` of its source.
+    pub(in crate::wire) fn from_json(json: &'a str, start: Place, unknown: &mut UnknownFields) -> Result<Self, FieldError> {
+        let mut record = Self::empty();
+        let mut next = 0;
+        each_member(json, start, |name, value| match Slot::find(&name, next) {
+            Some(slot) => {
+                next = slot.next();
+                record.put(slot, Given::of(value));
+            }
+            None => unknown.add(&name),
+        })?;
+        if let Some(&Given::Object(outcome)) = record.given[OUTCOME.0].as_ref() {
+            // An empty object is an outcome too: something was recorded.
+            record.put_outcome(outcome, unknown)?;
+        }
+        Ok(record)
+    }
+
+    /// Takes the members of an outcome.
+    pub(super) fn put_outcome(&mut self, json: &'a str, unknown: &mut UnknownFields) -> Result<(), FieldError> {
+        self.has_outcome = true;
+        each_member(json, Place::START, |name, value| match Slot::find_in_outcome(&name) {
+            Some(slot) => self.put(slot, Given::of(value)),
+            None => unknown.add(&format!("{OUTCOME_PREFIX}{name}")),
+        })
+    }
+
+    /// Takes one cell of a table; an empty one is not given.
+    pub(in crate::wire) fn put_cell(&mut self, slot: Slot, cell: &'a str) {
+        if !cell.is_empty() {
+            self.has_outcome |= slot.0 >= IN_OUTCOME;
+            self.put(slot, Given::Text(Cow::Borrowed(cell)));
+        }
+    }
+
+    /// A later value replaces an earlier one.
+    fn put(&mut self, slot: Slot, given: Given<'a>) {
+        let is_empty = given == Given::Null || matches!(&given, Given::Text(text) if text.is_empty());
+        if !(is_empty && slot.has_two_names()) {
+            self.given[slot.0] = Some(given);
+        }
+    }
+
+    fn take(&mut self, slot: Slot) -> Option<Given<'a>> {
+        self.given[slot.0].take().filter(|given| *given != Given::Null)
+    }
+
+    /// Reads the fields of a record, the first of which is at `first`; one that was not given stays as it is.
+    fn read<R>(&mut self, first: usize, fields: &[Field<R>], into: &mut R) -> Result<(), FieldError> {
+        for (field, slot) in fields.iter().zip((first..).map(Slot)) {
+            match &field.kind {
+                Kind::Id(id) | Kind::Reference(id) => set(into, id, self.id(slot)?),
+                Kind::Moment(moment) => set(into, moment, self.moment(slot)?),
+                Kind::Amount(amount) => set(into, amount, self.decimal(slot)?),
+                Kind::Flag(flag) => set(into, flag, self.flag(slot)?),
+                Kind::Word(access) | Kind::Text(access) => {
+                    let Some(text) = self.text(slot)? else { continue };
+                    let is_trimmed = matches!(field.kind, Kind::Word(_)) || field.text.content == Content::Currency;
+                    (access.set)(into, if is_trimmed { text.trim().to_owned() } else { text.into_owned() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, slot: Slot) -> Result<Option<Cow<'a, str>>, FieldError> {
+        match self.take(slot) {
+            None => Ok(None),
+            Some(Given::Text(text)) if text.len() > MAX_TEXT => {
+                Err(FieldError::new(slot.name(), format!("has {} bytes: at most {MAX_TEXT} are allowed", text.len())))
+            }
+            Some(Given::Text(text)) => Ok(Some(text)),
+            Some(other) => Err(wrong(slot, &other, "a text")),
+        }
+    }
+
+    fn parsed<T>(&mut self, slot: Slot, allowed: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>, FieldError> {
+        match self.take(slot) {
+            None => Ok(None),
+            Some(Given::Text(text)) if text.trim().is_empty() => Ok(None),
+            Some(Given::Text(text)) => match parse(text.trim()) {
+                Some(value) => Ok(Some(value)),
+                None => Err(wrong(slot, &Given::Text(text), allowed)),
+            },
+            Some(other) => Err(wrong(slot, &other, allowed)),
+        }
+    }
+
+    pub(super) fn moment(&mut self, slot: Slot) -> Result<Option<Timestamp>, FieldError> {
+        self.parsed(slot, "an ISO 8601 date-time such as 2026-03-10T12:00:00Z", from_iso)
+    }
+
+    fn id(&mut self, slot: Slot) -> Result<Option<Uuid>, FieldError> {
+        self.parsed(slot, "a UUID", |text| text.parse::<AlertId>().ok().map(|id| id.0))
+    }
+
+    fn decimal(&mut self, slot: Slot) -> Result<Option<Amount>, FieldError> {
+        self.number_as_text(slot);
+        self.parsed(slot, "a decimal such as 129.90, as a string or a number", |text| text.parse().ok())
+    }
+
+    fn hours(&mut self) -> Result<Option<i64>, FieldError> {
+        self.number_as_text(HOURS_LEFT);
+        let hours = self.parsed(HOURS_LEFT, &format!("a whole number of hours, at most {MAX_HOURS_LEFT}"), |text| text.parse().ok())?;
+        Ok(hours.map(|hours: i64| hours.max(0)))
+    }
+
+    fn flag(&mut self, slot: Slot) -> Result<Option<bool>, FieldError> {
+        if let Some(Given::Bool(flag)) = self.given[slot.0] {
+            return Ok(Some(flag));
+        }
+        self.parsed(slot, "true or false", |text| match text {
+            _ if text.eq_ignore_ascii_case("true") => Some(true),
+            _ if text.eq_ignore_ascii_case("false") => Some(false),
+            _ => None,
+        })
+    }
+
+    fn number_as_text(&mut self, slot: Slot) {
+        if let Some(Given::Number(digits)) = self.given[slot.0] {
+            self.given[slot.0] = Some(Given::Text(Cow::Borrowed(digits)));
+        }
+    }
+
+    /// Makes an alert of what was given, and tells whether its id was; whatever is missing stays empty.
+    pub(super) fn alert(&mut self) -> Result<(Alert, bool), FieldError> {
+        let mut alert = Alert::default();
+        let id = self.id(Slot(Alert::ID))?;
+        alert.id = id.map(AlertId).unwrap_or_default();
+        self.read(0, Alert::FIELDS, &mut alert)?;
+        alert.deadline = self.hours()?.map_or(Deadline::Unknown, Deadline::HoursLeft);
+        alert.outcome = self.outcome(&alert)?;
+        Ok((alert, id.is_some()))
+    }
+
+    /// The outcome, where there is one. It answers `alert`, whatever it says itself.
+    pub(super) fn outcome(&mut self, alert: &Alert) -> Result<Option<Outcome>, FieldError> {
+        match self.take(OUTCOME) {
+            None | Some(Given::Object(_)) => {}
+            // A table writes the outcome in columns of its own.
+            Some(Given::Text(text)) if text.trim().is_empty() => {}
+            Some(other) => return Err(wrong(OUTCOME, &other, "an object or null (in CSV: columns outcome.outcome and so on)")),
+        }
+        if !self.has_outcome {
+            return Ok(None);
+        }
+        let mut outcome = Outcome { id: OutcomeId::generate(), provider_alert_id: alert.provider_id.clone(), ..Outcome::default() };
+        self.read(IN_OUTCOME, Outcome::FIELDS, &mut outcome)?;
+        Ok(Some(Outcome { alert_id: alert.id, ..outcome }))
+    }
+}
+
+fn set<R, T>(into: &mut R, access: &Access<R, T>, value: Option<T>) {
+    if let Some(value) = value {
+        (access.set)(into, value);
+    }
+}
+
+fn wrong(slot: Slot, given: &Given<'_>, allowed: &str) -> FieldError {
+    FieldError::new(slot.name(), format!("is {}: {allowed} is allowed", given.words()))
+}
