@@ -192,7 +192,7 @@ impl App {
         let mut effects = Vec::new();
         for order in outcome {
             match order {
-                Order::Run(effect) => effects.push(effect),
+                Order::Run(effect) => effects.push(*effect),
                 Order::Send(message) => effects.extend(self.deliver(*message)),
                 Order::Act(action) => effects.extend(self.act(action)),
                 Order::Open(dialog) => self.dialogs.push(dialog),

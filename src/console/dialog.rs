@@ -29,7 +29,7 @@ pub type Outcome = Vec<Order>;
 /// One thing that is wanted of the application.
 pub enum Order {
     /// Perform an effect.
-    Run(Effect),
+    Run(Box<Effect>),
     /// Hand a message to the screen that it is for.
     Send(Box<Message>),
     /// Do what a key would do.
@@ -44,7 +44,7 @@ pub enum Order {
 
 impl From<Effect> for Order {
     fn from(effect: Effect) -> Self {
-        Self::Run(effect)
+        Self::Run(Box::new(effect))
     }
 }
 
@@ -56,7 +56,7 @@ impl From<Message> for Order {
 
 /// The outcome that performs these effects.
 pub fn run(effects: Vec<Effect>) -> Outcome {
-    effects.into_iter().map(Order::Run).collect()
+    effects.into_iter().map(Order::from).collect()
 }
 
 /// The outcome that opens a dialog.

@@ -236,10 +236,9 @@ fn move_on(queue: &mut Queue, cx: &AppContext) {
 fn mouse_event(queue: &mut Queue, event: MouseEvent, cx: &mut AppContext) -> Outcome {
     let at = (event.column, event.row).into();
     match event.kind {
-        MouseEventKind::Down(MouseButton::Left) => match queue.targets.at(at) {
-            Some(target) => return click(queue, target, event, cx),
-            None => {}
-        },
+        MouseEventKind::Down(MouseButton::Left) => {
+            return queue.targets.at(at).map_or_else(Vec::new, |target| click(queue, target, event, cx));
+        }
         MouseEventKind::Drag(MouseButton::Left) => queue.drag(event.column, event.row),
         MouseEventKind::Up(_) => queue.dragged = None,
         MouseEventKind::ScrollDown | MouseEventKind::ScrollUp => {
