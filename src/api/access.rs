@@ -10,9 +10,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use futures::StreamExt;
 
+use super::options::MAX_BODY;
 use super::problem::{Code, Problem};
-use super::token::Peer;
-use super::{Api, MAX_BODY};
+use super::state::{Api, Peer};
 use crate::domain::{AlertId, FieldError, KeyScope};
 use crate::engine::ActingEngine;
 use crate::wire::Dialect;

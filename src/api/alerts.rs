@@ -3,9 +3,9 @@
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 
-use super::Api;
 use super::access::{Acting, Id, IdempotencyKey, JsonContent, WholeBody};
 use super::problem::{Code, Problem, json};
+use super::state::Api;
 use crate::domain::Resolution;
 use crate::service::{Alerts, ResolveRequest};
 use crate::wire::{body, query, write};

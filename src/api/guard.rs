@@ -16,8 +16,8 @@ use futures::FutureExt;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use super::ApiOptions;
 use super::hosts::{HostError, Hosts};
+use super::options::ApiOptions;
 use super::problem::{Code, Problem};
 use crate::domain::card::mask_card_numbers;
 
@@ -162,8 +162,8 @@ mod tests {
     use serde_json::Value;
     use tower::ServiceExt;
 
-    use super::super::MAX_BODY;
     use super::*;
+    use crate::api::options::MAX_BODY;
 
     fn guarded_with(routes: Router, max_in_flight: usize) -> Router {
         let options = ApiOptions { max_in_flight, ..ApiOptions::default() };

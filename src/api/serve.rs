@@ -16,9 +16,10 @@ use tokio_util::task::TaskTracker;
 use tower::Layer;
 
 use super::malformed::Explained;
+use super::options::ApiOptions;
+use super::routes::routes_until;
 use super::slow::Impatient;
-use super::token::Peer;
-use super::{ApiOptions, routes_until};
+use super::state::Peer;
 use crate::engine::Engine;
 
 /// Largest head of a request, in bytes.

@@ -15,16 +15,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use url::form_urlencoded;
 
-use super::Api;
 use super::access::{BodyFault, scheme, whole_body};
 use super::problem::{Problem, json};
+use super::state::{Api, Peer};
 use crate::domain::{KeyScope, Secret};
 use crate::engine::KnownClient;
 use crate::service::ServiceError;
-
-/// Where a connection comes from.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Peer(pub(super) IpAddr);
 
 /// POST /auth/token
 pub(super) async fn issue(

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::args::Format;
@@ -69,6 +70,11 @@ impl Output {
         write(&mut out, answer, self.format.unwrap_or_default(), styled)?;
         out.flush()
     }
+}
+
+/// A thing as a record: what the operator's routes answer, a command prints.
+pub(super) fn record(json: impl Serialize) -> Value {
+    serde_json::to_value(json).unwrap_or_default()
 }
 
 /// A line on stdout, at once.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use chrono::TimeDelta;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::args::{
     CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
@@ -14,8 +14,7 @@ use super::context::Context;
 use super::credential_file::{LARGEST_FILE, read_credential};
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
-use super::output::{Answer, Rows, columns_of};
-use crate::api::operator::shapes;
+use super::output::{Answer, Rows, columns_of, record};
 use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
 use crate::domain::url::{EndpointUrl, PlainHttp};
@@ -24,6 +23,7 @@ use crate::domain::{
     Secret, SigningChange,
 };
 use crate::service::{ServiceError, Webhooks};
+use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson};
 
 /// Environment variables with the credential and the signing secret, where no flag has it.
 const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";
@@ -40,7 +40,7 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
         let endpoint = acting.add_endpoint(new).await?;
         warn_of_a_second(&acting.endpoints().await?, &endpoint);
         let said = format!("endpoint {} added: {}", endpoint.id, endpoint.url);
-        context.output.print(&with_secret(one(shapes::endpoint(&endpoint), said), made.as_ref()))?;
+        context.output.print(&with_secret(one(record(EndpointJson::from(endpoint.clone())), said), made.as_ref()))?;
         return Ok(());
     }
     let (WebhooksCommand::Add(WebhookAddArgs { organization, .. })
@@ -59,7 +59,7 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
         WebhooksCommand::Remove { id, .. } => {
             let endpoint = acting.endpoint(*id).await?;
             acting.remove_endpoint(*id).await?;
-            one(shapes::endpoint(&endpoint), format!("endpoint {id} removed: {}", endpoint.url))
+            one(record(EndpointJson::from(endpoint.clone())), format!("endpoint {id} removed: {}", endpoint.url))
         }
         WebhooksCommand::Test { id, .. } => {
             local.send_tests(&context.settings)?;
@@ -70,11 +70,11 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
         WebhooksCommand::Attempts { id, .. } => delivery_log(&acting.delivery(*id).await?),
         WebhooksCommand::Redeliver(WebhookRedeliverArgs { id: Some(id), .. }) => {
             let delivery = acting.redeliver(*id).await?;
-            one(shapes::delivery(&delivery), format!("delivery {id} is due now"))
+            one(record(DeliveryJson::from(delivery)), format!("delivery {id} is due now"))
         }
         WebhooksCommand::Redeliver(WebhookRedeliverArgs { endpoint: Some(endpoint), .. }) => {
             let again = acting.redeliver_exhausted(*endpoint).await?;
-            one(json!({"redelivered": again}), format!("{again} deliveries to endpoint {endpoint} are due now"))
+            one(record(RedeliveredJson { redelivered: again }), format!("{again} deliveries to endpoint {endpoint} are due now"))
         }
         _ => endpoints(&acting.endpoints().await?),
     };
@@ -144,7 +144,7 @@ async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<A
         warn_of_a_second(&acting.endpoints().await?, &endpoint);
     }
     let said = format!("endpoint {} changed: {}, {}", endpoint.id, endpoint.url, state(&endpoint));
-    Ok(with_secret(one(shapes::endpoint(&endpoint), said), made.as_ref()))
+    Ok(with_secret(one(record(EndpointJson::from(endpoint.clone())), said), made.as_ref()))
 }
 
 /// The secret to sign with: a new one, which is given a second time to be shown, or that of the file, else of the environment.
@@ -197,7 +197,7 @@ fn state(endpoint: &Endpoint) -> String {
 }
 
 fn endpoints(endpoints: &[Endpoint]) -> Answer {
-    let records: Vec<Value> = endpoints.iter().map(shapes::endpoint).collect();
+    let records: Vec<Value> = endpoints.iter().cloned().map(EndpointJson::from).map(record).collect();
     let row = |endpoint: &Endpoint| {
         let signed = if endpoint.signed { "yes" } else { "no" };
         vec![
@@ -224,8 +224,8 @@ fn endpoints(endpoints: &[Endpoint]) -> Answer {
 }
 
 fn deliveries(page: &DeliveryPage) -> Answer {
-    let records: Vec<Value> = page.data.iter().map(shapes::delivery).collect();
-    let next = page.next.map(|id| id.to_string());
+    let document = record(DeliveryPageJson::from(page.clone()));
+    let records: Vec<Value> = document["data"].as_array().cloned().unwrap_or_default();
     let row = |delivery: &Delivery| {
         let alert = if delivery.test { "test".to_owned() } else { delivery.alert.to_string() };
         vec![
@@ -239,7 +239,7 @@ fn deliveries(page: &DeliveryPage) -> Answer {
             delivery.url.clone(),
         ]
     };
-    let note = match (&next, page.data.is_empty()) {
+    let note = match (page.next, page.data.is_empty()) {
         (Some(next), _) => Some(format!("there are more: --after {next}")),
         (None, true) => Some("no deliveries are like that".to_owned()),
         (None, false) => None,
@@ -254,14 +254,14 @@ fn deliveries(page: &DeliveryPage) -> Answer {
             note,
         },
         columns: columns.map(str::to_owned).to_vec(),
-        document: json!({"data": records, "next": next}),
+        document,
         records,
     }
 }
 
 /// A delivery with its tries: a row for each, and for programs all that was sent and answered.
 fn delivery_log(log: &DeliveryLog) -> Answer {
-    let document = shapes::delivery_log(log);
+    let document = record(DeliveryLogJson::from(log.clone()));
     let records: Vec<Value> = document["tries"].as_array().cloned().unwrap_or_default();
     let row = |one: &DeliveryTry| {
         let result = one.error.clone().or_else(|| one.status.map(|status| status.to_string())).unwrap_or_default();

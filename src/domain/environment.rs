@@ -11,6 +11,9 @@ pub enum Environment {
 }
 
 impl Environment {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::Sandbox, Self::Production];
+
     /// The word in settings and on the screen.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -2,12 +2,13 @@
 //!
 //! [`mod@write`] makes answers and event bodies, [`read`] takes alerts in from whatever deployments and files hold, [`body`] reads the
 //! resolution bodies exactly as the interface writes them, [`query`] is the query string of the list operation, [`refusal`] and
-//! [`token`] are what else other deployments answer, and [`import`] streams whole files. Decimals never pass through a binary float on
-//! any of these ways.
+//! [`token`] are what else other deployments answer, and [`import`] streams whole files. What operators ask and are answered is in
+//! `operator`. Decimals never pass through a binary float on any of these ways.
 
 pub mod body;
 pub mod import;
 mod json;
+pub(crate) mod operator;
 pub mod query;
 pub mod read;
 pub mod refusal;

@@ -1,6 +1,7 @@
 //! The description of the whole API as OpenAPI 3.1. `assets/openapi.json` is what this makes; a test compares the two, and holds the
 //! description against the router and against real answers.
 
+mod derived;
 mod operations;
 mod schemas;
 
@@ -9,6 +10,7 @@ use std::sync::LazyLock;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
+use self::derived::Derived;
 use super::problem;
 
 static DOCUMENT: LazyLock<Vec<u8>> = LazyLock::new(|| serde_json::to_vec(&document()).unwrap_or_default());
@@ -21,10 +23,13 @@ pub(super) async fn serve() -> Response {
 /// The whole description.
 pub fn document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
-    for operation in operations::all() {
+    let mut derived = Derived::new();
+    for operation in operations::all(&mut derived) {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method] = operation.value;
     }
+    let mut schemas = schemas::all();
+    schemas.extend(derived.components());
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -44,7 +49,7 @@ pub fn document() -> Value {
         ],
         "paths": paths,
         "components": {
-            "schemas": schemas::all(),
+            "schemas": schemas,
             "securitySchemes": {
                 "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-KEY", "description": "A key with the scope alerts; answers are in the current dialect"},
                 "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "A token of POST /auth/token; answers are in the older dialect"},

@@ -1,9 +1,17 @@
 //! Every operation: its parameters, its body, its answers.
 
+use std::num::NonZeroU64;
+
 use serde_json::{Map, Value, json};
 
+use super::derived::Derived;
 use super::schemas::{named, uuid};
 use crate::domain::{AlertStatus, AlertType, DeliveryState, Provider, SortField};
+use crate::wire::operator::{
+    AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeEvent, ClientJson, CompanyJson, CountsJson, CreatedClientJson,
+    CreatedEndpointJson, CreatedKeyJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson, IndexJson,
+    IngestReportJson, KeyJson, ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
+};
 use crate::wire::query::{MAX_PAGE, MAX_TEXT, MAX_VALUES};
 
 /// One operation of one path.
@@ -91,8 +99,8 @@ impl Operation {
             .refused(415, "The body is of another type")
     }
 
-    fn json_body(self, name: &str, description: &str) -> Self {
-        self.body(&[("application/json", named(name))], description)
+    fn json_body(self, schema: Value, description: &str) -> Self {
+        self.body(&[("application/json", schema)], description)
     }
 
     fn answers(mut self, status: u16, description: &str, content: &[(&str, Value)]) -> Self {
@@ -104,8 +112,8 @@ impl Operation {
         self
     }
 
-    fn json(self, status: u16, name: &str, description: &str) -> Self {
-        self.answers(status, description, &[("application/json", named(name))])
+    fn json(self, status: u16, schema: Value, description: &str) -> Self {
+        self.answers(status, description, &[("application/json", schema)])
     }
 
     /// In the credential's dialect.
@@ -154,10 +162,10 @@ fn search() -> Value {
 }
 
 /// Every operation there is.
-pub(super) fn all() -> Vec<Operation> {
+pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
     let mut all = vec![list()];
     all.extend(interface());
-    all.extend(operators());
+    all.extend(operators(derived));
     all
 }
 
@@ -230,9 +238,9 @@ fn interface() -> Vec<Operation> {
                 "An access token for client credentials (RFC 6749, 4.4)",
             )
             .body(&[("application/x-www-form-urlencoded", named("TokenRequest"))], "The grant; the client here or by Basic authentication")
-            .json(200, "Token", "The token")
-            .json(400, "TokenError", "The request is not valid")
-            .json(401, "TokenError", "The client is not known, or its secret is another one")
+            .json(200, named("Token"), "The token")
+            .json(400, named("TokenError"), "The request is not valid")
+            .json(401, named("TokenError"), "The client is not known, or its secret is another one")
             .refused(429, "The client asks too often");
             token.value["security"] = json!([{}, {"client": []}]);
             if let Some(responses) = token.value["responses"].as_object_mut() {
@@ -242,12 +250,12 @@ fn interface() -> Vec<Operation> {
         },
         Operation::open("get", "/.well-known/jwks.json", "getKeySet", "The keys that access tokens can be checked with").json(
             200,
-            "KeySet",
+            named("KeySet"),
             "The keys (RFC 7517)",
         ),
-        Operation::open("get", "/health", "getHealth", "Whether the service can answer").json(200, "Health", "It can"),
+        Operation::open("get", "/health", "getHealth", "Whether the service can answer").json(200, named("Health"), "It can"),
         Operation::open("get", "/ready", "getReadiness", "Whether the service is fit for work: reading, writing, sending")
-            .json(200, "Readiness", "It is")
+            .json(200, named("Readiness"), "It is")
             .refused(503, "It is not, and why"),
         {
             let mut metrics = Operation::operator("get", "/metrics", "getMetrics", "Figures for Prometheus")
@@ -264,32 +272,44 @@ fn interface() -> Vec<Operation> {
     ]
 }
 
-fn operators() -> Vec<Operation> {
+fn operators(derived: &mut Derived) -> Vec<Operation> {
     let operator = Operation::operator;
     let states =
         json!({"type": "array", "items": {"type": "string", "enum": DeliveryState::ALL.map(DeliveryState::as_str)}, "minItems": 1});
     vec![
-        operator("get", "/operator/v1", "getIndex", "Which routes there are").json(200, "Index", "The service and its routes"),
+        operator("get", "/operator/v1", "getIndex", "Which routes there are").json(
+            200,
+            derived.of::<IndexJson>(),
+            "The service and its routes",
+        ),
         operator("post", "/operator/v1/alerts", "takeAlertsIn", "Takes alerts in: one, an array, a page, or one a line")
             .query("events", json!({"type": "boolean"}), "Whether alert.created is sent for what is new and waits for an answer")
             .body(
                 &[("application/json", json!({"type": ["object", "array"]})), ("application/x-ndjson", json!({"type": "string"}))],
                 "The alerts, up to 64 MiB",
             )
-            .json(200, "IngestReport", "What became of them"),
-        operator("get", "/operator/v1/endpoints", "listEndpoints", "The webhook endpoints").json(200, "Endpoints", "Oldest first"),
+            .json(200, derived.of::<IngestReportJson>(), "What became of them"),
+        operator("get", "/operator/v1/endpoints", "listEndpoints", "The webhook endpoints").json(
+            200,
+            derived.of::<ListJson<EndpointJson>>(),
+            "Oldest first",
+        ),
         operator("post", "/operator/v1/endpoints", "addEndpoint", "Adds a webhook endpoint")
-            .json_body("NewEndpoint", "Address and credential, and whether deliveries are signed")
-            .json(201, "CreatedEndpoint", "The endpoint, without its credential; a signing secret that was made is told this once"),
+            .json_body(derived.of::<NewEndpointJson>(), "Address and credential, and whether deliveries are signed")
+            .json(
+                201,
+                derived.of::<CreatedEndpointJson>(),
+                "The endpoint, without its credential; a signing secret that was made is told this once",
+            ),
         operator("get", "/operator/v1/endpoints/{id}", "getEndpoint", "One endpoint").id("The endpoint's id").json(
             200,
-            "Endpoint",
+            derived.of::<EndpointJson>(),
             "The endpoint",
         ),
         operator("patch", "/operator/v1/endpoints/{id}", "changeEndpoint", "Changes an endpoint, disables or enables it")
             .id("The endpoint's id")
-            .json_body("EndpointChange", "What is to change")
-            .json(200, "Endpoint", "The endpoint as it is now"),
+            .json_body(derived.of::<EndpointChangeJson>(), "What is to change")
+            .json(200, derived.of::<EndpointJson>(), "The endpoint as it is now"),
         operator("delete", "/operator/v1/endpoints/{id}", "removeEndpoint", "Removes an endpoint with its credential")
             .id("The endpoint's id")
             .answers(204, "It is gone", &[]),
@@ -300,18 +320,18 @@ fn operators() -> Vec<Operation> {
             "Sends every delivery of an endpoint again that was given up: exhausted, or cancelled with the endpoint",
         )
         .id("The endpoint's id")
-        .json(200, "Redelivered", "How many")
+        .json(200, derived.of::<RedeliveredJson>(), "How many")
         .refused(409, "The endpoint is disabled"),
         operator("post", "/operator/v1/endpoints/{id}/test", "testEndpoint", "Sends an alert.created of a made-up alert, at once and once")
             .id("The endpoint's id")
-            .json(200, "DeliveryLog", "What came of it, taken or not"),
+            .json(200, derived.of::<DeliveryLogJson>(), "What came of it, taken or not"),
         operator("post", "/operator/v1/endpoints/{id}/secret", "rotateSecret", "Signs deliveries with another secret")
             .id("The endpoint's id")
-            .json_body("NewSecret", "The secret, or nothing where one is to be made")
-            .json(200, "CreatedEndpoint", "The endpoint; a secret that was made is told this once"),
+            .json_body(derived.of::<NewSecretJson>(), "The secret, or nothing where one is to be made")
+            .json(200, derived.of::<CreatedEndpointJson>(), "The endpoint; a secret that was made is told this once"),
         operator("delete", "/operator/v1/endpoints/{id}/secret", "removeSecret", "Signs deliveries no more").id("The endpoint's id").json(
             200,
-            "Endpoint",
+            derived.of::<EndpointJson>(),
             "The endpoint",
         ),
         operator("get", "/operator/v1/deliveries", "listDeliveries", "Deliveries, newest first")
@@ -325,66 +345,70 @@ fn operators() -> Vec<Operation> {
             )
             .query("after", uuid(), "The next of the page before")
             .query("size", whole(1, 100), "Deliveries a page; 10 where it is not given")
-            .json(200, "Deliveries", "The page")
+            .json(200, derived.of::<DeliveryPageJson>(), "The page")
             .refused(400, "A parameter is not understood"),
         operator("get", "/operator/v1/deliveries/{id}", "getDelivery", "One delivery with its tries").id("The delivery's id").json(
             200,
-            "DeliveryLog",
+            derived.of::<DeliveryLogJson>(),
             "The delivery",
         ),
         operator("post", "/operator/v1/deliveries/{id}/redeliver", "redeliver", "Sends a delivery again")
             .id("The delivery's id")
-            .json(200, "Delivery", "The delivery, due now")
+            .json(200, derived.of::<DeliveryJson>(), "The delivery, due now")
             .refused(409, "The endpoint is disabled"),
-        operator("get", "/operator/v1/keys", "listKeys", "The API keys").json(200, "Keys", "Oldest first, revoked ones too"),
-        operator("post", "/operator/v1/keys", "createKey", "Creates an API key").json_body("NewKey", "What the key may do").json(
-            201,
-            "CreatedKey",
-            "The key, told this once",
+        operator("get", "/operator/v1/keys", "listKeys", "The API keys").json(
+            200,
+            derived.of::<ListJson<KeyJson>>(),
+            "Oldest first, revoked ones too",
         ),
-        operator("delete", "/operator/v1/keys/{id}", "revokeKey", "Revokes an API key at once")
-            .text_id("The key's id")
-            .json(200, "Key", "The key"),
+        operator("post", "/operator/v1/keys", "createKey", "Creates an API key")
+            .json_body(derived.of::<NewKeyJson>(), "What the key may do")
+            .json(201, derived.of::<CreatedKeyJson>(), "The key, told this once"),
+        operator("delete", "/operator/v1/keys/{id}", "revokeKey", "Revokes an API key at once").text_id("The key's id").json(
+            200,
+            derived.of::<KeyJson>(),
+            "The key",
+        ),
         operator("get", "/operator/v1/clients", "listClients", "The client credentials").json(
             200,
-            "Clients",
+            derived.of::<ListJson<ClientJson>>(),
             "Oldest first, revoked ones too",
         ),
         operator("post", "/operator/v1/clients", "createClient", "Creates client credentials").json(
             201,
-            "CreatedClient",
+            derived.of::<CreatedClientJson>(),
             "The credentials, the secret told this once",
         ),
         operator("delete", "/operator/v1/clients/{id}", "revokeClient", "Revokes client credentials and their tokens at once")
             .text_id("The client id")
-            .json(200, "Client", "The client"),
+            .json(200, derived.of::<ClientJson>(), "The client"),
         operator("get", "/operator/v1/companies", "listCompanies", "The companies with their enrollments").json(
             200,
-            "Companies",
+            derived.of::<ListJson<CompanyJson>>(),
             "The companies",
         ),
         operator("get", "/operator/v1/counts", "getCounts", "Alerts by status, provider and day, and money at risk")
-            .query("withinHours", whole(1, 87_600), "How far ahead money counts as at risk; 24 where it is not given")
-            .json(200, "Counts", "The counts")
+            .query("withinHours", whole(1, MOST_HOURS.into()), "How far ahead money counts as at risk; 24 where it is not given")
+            .json(200, derived.of::<CountsJson>(), "The counts")
             .refused(400, "A parameter is not understood"),
         operator("get", "/operator/v1/attempts", "listAttempts", "Decisions whose fate is not settled").json(
             200,
-            "Attempts",
+            derived.of::<ListJson<AttemptJson>>(),
             "Oldest first",
         ),
         operator("post", "/operator/v1/attempts/{id}/decision", "settleAttempt", "A person's word on a parked decision")
             .id("The attempt's id")
-            .json_body("AttemptDecision", "Whether the network applied it")
-            .json(200, "Alert", "The alert as it is then")
+            .json_body(derived.of::<AttemptDecisionJson>(), "Whether the network applied it")
+            .json(200, named("Alert"), "The alert as it is then")
             .refused(409, "The attempt does not wait for a person"),
         operator("get", "/operator/v1/changes", "streamChanges", "Server-sent events, whose id is the change's number")
             .parameter("header", "Last-Event-ID", whole(0, u64::MAX), "Where to go on")
-            .answers(200, "Events without an end, each of this shape", &[("text/event-stream", named("Change"))])
+            .answers(200, "Events without an end, each of this shape", &[("text/event-stream", derived.of::<ChangeEvent>())])
             .refused(400, "Last-Event-ID is no number"),
         operator("get", "/operator/v1/audit", "listAudit", "Who changed what, when and from where")
             .query("before", whole(0, u64::MAX), "Entries before this number: the next of the page before")
             .query("size", whole(1, 100), "Entries a page; 10 where it is not given")
-            .json(200, "Audit", "Newest first")
+            .json(200, derived.of::<PageJson<AuditEntryJson, NonZeroU64>>(), "Newest first")
             .refused(400, "A parameter is not understood"),
     ]
 }

@@ -1,16 +1,12 @@
-//! The shapes of bodies and answers. Answers name every field they have; more would be a mistake.
+//! The schemas of the interface's bodies and answers, and of the service's own. Answers name every field they have; more would be a
+//! mistake. The operator's are derived from the types that are written and read (`wire::operator`).
 
 use serde_json::{Map, Value, json};
 
 use crate::api::problem::Code;
 use crate::domain::field::{Field, Kind};
 use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord};
-use crate::domain::signing::{LONGEST_OVERLAP, OVERLAP};
-use crate::domain::{Alert, DeliveryState, Outcome};
-
-/// `whsec_` and 24 to 64 bytes in base64, with its padding.
-const SIGNING_SECRET: &str = "^whsec_(([A-Za-z0-9+/]{4}){8,20}([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?\
-    |([A-Za-z0-9+/]{4}){21}([A-Za-z0-9+/][AQgw]==)?)$";
+use crate::domain::{Alert, Outcome};
 
 /// A schema that is kept under a name.
 pub(super) fn named(name: &str) -> Value {
@@ -65,15 +61,8 @@ fn list_of(schema: Value) -> Value {
     list
 }
 
-/// A list in an envelope, with what the next page is asked with where there is one.
-fn data_of(name: &str, next: Option<Value>) -> Value {
-    let mut fields = vec![("data", list_of(named(name)))];
-    fields.extend(next.map(|next| ("next", next)));
-    object(fields)
-}
-
-/// Every schema there is.
-pub(super) fn all() -> Value {
+/// Every schema of the interface and the service itself.
+pub(super) fn all() -> Map<String, Value> {
     let mut all = Map::new();
     let mut add = |name: &str, schema: Value| {
         all.insert(name.to_owned(), schema);
@@ -130,8 +119,7 @@ pub(super) fn all() -> Value {
     add("KeySet", object(vec![("keys", list_of(json!({"type": "object", "required": ["kty", "kid"]})))]));
     add("Health", object(vec![("status", one_of(["ok"]))]));
     add("Readiness", object(vec![("status", one_of(["ready"]))]));
-    operators(&mut add);
-    Value::Object(all)
+    all
 }
 
 fn alert(older: bool) -> Value {
@@ -205,209 +193,4 @@ fn resolution_older() -> Value {
             },
         },
     ]})
-}
-
-fn operators(add: &mut impl FnMut(&str, Value)) {
-    let rejected = object(vec![("line", json!({"type": "integer", "minimum": 1})), ("field", text()), ("message", text())]);
-    add(
-        "Index",
-        object(vec![
-            ("service", one_of(["avert"])),
-            ("version", text()),
-            ("environment", one_of(["sandbox", "production"])),
-            ("organization", object(vec![("id", uuid()), ("name", text())])),
-            ("routes", list_of(object(vec![("method", text()), ("path", text())]))),
-        ]),
-    );
-    add(
-        "IngestReport",
-        object(vec![
-            ("created", count()),
-            ("updated", count()),
-            ("unchanged", count()),
-            ("rejectedCount", count()),
-            ("rejected", list_of(rejected)),
-            ("unknownFields", list_of(text())),
-        ]),
-    );
-    let endpoint = || {
-        vec![
-            ("id", uuid()),
-            ("url", text()),
-            ("auth", text()),
-            ("enabled", flag()),
-            ("createdAt", moment()),
-            ("disabledAt", nullable(moment())),
-            ("disabledReason", nullable(text())),
-            ("failingSince", nullable(moment())),
-            ("signed", flag()),
-            ("oldSecretUntil", nullable(moment())),
-        ]
-    };
-    let secret = || json!({"type": "string", "pattern": SIGNING_SECRET});
-    add("Endpoint", object(endpoint()));
-    let mut created = object(endpoint().into_iter().chain([("secret", secret())]).collect());
-    if let Some(required) = created["required"].as_array_mut() {
-        required.retain(|name| name != "secret");
-    }
-    add("CreatedEndpoint", created);
-    add("Endpoints", data_of("Endpoint", None));
-    let written = |pattern: &str, longest: u64| json!({"type": "string", "pattern": pattern, "maxLength": longest});
-    let mut basic = object(vec![
-        ("username", written(r"^[^:\u0000-\u001f\u007f-\u009f]*$", 4_096)),
-        ("password", written(r"^[^\u0000-\u001f\u007f-\u009f]*$", 4_096)),
-    ]);
-    let not_empty = |name: &str| json!({"properties": {name: {"minLength": 1}}});
-    basic["anyOf"] = json!([not_empty("username"), not_empty("password")]);
-    let header = object(vec![("name", written(r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 128)), ("value", written("^[!-~]([ -~]*[!-~])?$", 4_096))]);
-    add("EndpointAuth", json!({"oneOf": [object(vec![("basic", basic)]), object(vec![("header", header)])]}));
-    let url = json!({"type": "string", "format": "uri", "pattern": "^https?://[^@#]+$", "maxLength": 2048});
-    let insecure = || json!({"type": "boolean", "default": false, "description": "Allows plain http beyond this machine"});
-    // Without that, http is for this machine alone.
-    let safe = json!("^(https:|http://(localhost|127\\.[0-9.]+|\\[::1\\])([:/?]|$))");
-    let url_allowed = json!({"anyOf": [
-        {"properties": {"url": {"pattern": safe}}},
-        {"required": ["insecureHttp"], "properties": {"insecureHttp": {"const": true}}},
-    ]});
-    let mut new = object(vec![
-        ("url", url.clone()),
-        ("insecureHttp", insecure()),
-        ("auth", named("EndpointAuth")),
-        ("sign", flag()),
-        ("secret", secret()),
-    ]);
-    new["allOf"] = json!([url_allowed]);
-    new["required"] = json!(["url", "auth"]);
-    // A secret of one's own is for signing with.
-    new["anyOf"] = json!([{"properties": {"sign": {"const": true}}}, {"not": {"required": ["secret"]}}]);
-    add("NewEndpoint", new);
-    let hours = json!({"type": "integer", "minimum": 0, "maximum": LONGEST_OVERLAP.num_hours(), "default": OVERLAP.num_hours()});
-    let mut new = object(vec![("secret", secret()), ("overlapHours", hours)]);
-    new["required"] = json!([]);
-    add("NewSecret", new);
-    let mut change = object(vec![("url", url), ("insecureHttp", insecure()), ("auth", named("EndpointAuth")), ("enabled", flag())]);
-    change["allOf"] = json!([url_allowed]);
-    change["required"] = json!([]);
-    add("EndpointChange", change);
-    add("Redelivered", object(vec![("redelivered", count())]));
-
-    let delivery = || {
-        vec![
-            ("id", uuid()),
-            ("eventId", uuid()),
-            ("event", text()),
-            ("alertId", uuid()),
-            ("test", flag()),
-            ("endpointId", uuid()),
-            ("url", text()),
-            ("state", one_of(DeliveryState::ALL.map(DeliveryState::as_str))),
-            ("attempts", count()),
-            ("dueAt", nullable(moment())),
-            ("lastResult", nullable(text())),
-            ("deliveredAt", nullable(moment())),
-        ]
-    };
-    add("Delivery", object(delivery()));
-    add("Deliveries", data_of("Delivery", Some(nullable(uuid()))));
-    let header = object(vec![("name", text()), ("value", text())]);
-    let sent = object(vec![("url", text()), ("headers", list_of(header))]);
-    let one = object(vec![
-        ("number", json!({"type": "integer", "minimum": 1})),
-        ("startedAt", moment()),
-        ("durationMs", count()),
-        ("status", nullable(json!({"type": "integer"}))),
-        ("error", nullable(text())),
-        ("answer", text()),
-        ("sent", nullable(sent)),
-    ]);
-    add("DeliveryLog", object(delivery().into_iter().chain([("body", text()), ("tries", list_of(one))]).collect()));
-
-    let times = || vec![("createdAt", moment()), ("lastUsedAt", nullable(moment())), ("revokedAt", nullable(moment()))];
-    let key = || [("id", text()), ("scope", one_of(["alerts", "operator"]))].into_iter().chain(times()).collect::<Vec<_>>();
-    let client = || [("id", text())].into_iter().chain(times()).collect::<Vec<_>>();
-    add("Key", object(key()));
-    add("Keys", data_of("Key", None));
-    add("CreatedKey", object(key().into_iter().chain([("key", text())]).collect()));
-    add(
-        "NewKey",
-        json!({
-            "type": "object",
-            "properties": {"scope": one_of(["alerts", "operator"])},
-            "additionalProperties": false,
-        }),
-    );
-    add("Client", object(client()));
-    add("Clients", data_of("Client", None));
-    add("CreatedClient", object(client().into_iter().chain([("secret", text())]).collect()));
-    add("Company", object(vec![("id", uuid()), ("enrollmentIds", list_of(uuid()))]));
-    add("Companies", data_of("Company", None));
-
-    let sums = || json!({"type": "object", "additionalProperties": count()});
-    let day = object(vec![
-        ("day", nullable(json!({"type": "string", "format": "date"}))),
-        ("provider", text()),
-        ("type", text()),
-        ("status", text()),
-        ("outcome", nullable(text())),
-        ("expired", flag()),
-        ("alerts", count()),
-    ]);
-    let at_risk = object(vec![("currency", text()), ("amount", decimal_text()), ("alerts", count())]);
-    add(
-        "Counts",
-        object(vec![
-            ("total", count()),
-            ("byStatus", sums()),
-            ("byProvider", sums()),
-            ("days", list_of(day)),
-            ("atRisk", list_of(at_risk)),
-        ]),
-    );
-    add(
-        "Attempt",
-        object(vec![
-            ("id", uuid()),
-            ("alertId", uuid()),
-            ("state", one_of(["INFLIGHT", "UNKNOWN", "PARKED"])),
-            (
-                "resolution",
-                json!({
-                    "type": "object",
-                    "required": ["refunded", "resolution", "comments"],
-                    "properties": {
-                        "refunded": text(),
-                        "resolution": nullable(text()),
-                        "amountStopped": nullable(decimal_text()),
-                        "comments": text(),
-                    },
-                    "additionalProperties": false,
-                }),
-            ),
-            ("actor", text()),
-            ("startedAt", moment()),
-            ("nextCheckAt", nullable(moment())),
-            ("checks", count()),
-            ("detail", text()),
-        ]),
-    );
-    add("Attempts", data_of("Attempt", None));
-    let change = vec![("id", json!({"type": "string", "pattern": "^[0-9]+$"})), ("event", one_of(["change"])), ("data", text())];
-    add("Change", object(change));
-    add("AttemptDecision", object(vec![("applied", flag())]));
-    let hash = || json!({"type": "string", "pattern": "^[0-9a-f]{64}$"});
-    add(
-        "AuditEntry",
-        object(vec![
-            ("number", json!({"type": "integer", "minimum": 1})),
-            ("at", moment()),
-            ("actor", text()),
-            ("origin", text()),
-            ("action", text()),
-            ("subject", text()),
-            ("detail", text()),
-            ("previous", hash()),
-            ("hash", hash()),
-        ]),
-    );
-    add("Audit", data_of("AuditEntry", Some(nullable(json!({"type": "integer", "minimum": 1})))));
 }

@@ -11,18 +11,16 @@ use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::Response;
 use futures::{StreamExt, TryStreamExt, stream};
-use serde_json::json;
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
-use super::{Operator, Parameters, answer, shapes};
+use super::extract::{Operator, Parameters, answer};
+use crate::api::options::MAX_IMPORT;
 use crate::api::problem::{Code, Problem};
-use crate::api::{Api, MAX_IMPORT};
+use crate::api::state::Api;
 use crate::domain::{IngestOptions, IngestReport};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::wire::import::Format;
-
-/// So many rejected rows are told one by one; the others are counted.
-const MOST_TOLD: usize = 1_000;
+use crate::wire::operator::{IngestReportJson, MOST_TOLD};
 
 /// Why a body stopped before its end.
 const WHOLE: u8 = 0;
@@ -79,14 +77,7 @@ pub(in crate::api) async fn take_in(
         BROKEN => return Err(Problem::new(Code::InvalidRequest, "the body broke off before its end; what came before is kept")),
         _ => {}
     }
-    Ok(answer(&json!({
-        "created": total.created,
-        "updated": total.updated,
-        "unchanged": total.unchanged,
-        "rejectedCount": rejected,
-        "rejected": total.rejected.iter().map(shapes::rejected).collect::<Vec<_>>(),
-        "unknownFields": unknown,
-    })))
+    Ok(answer(&IngestReportJson::of(total, rejected, unknown)))
 }
 
 fn too_large(what: &str) -> Problem {

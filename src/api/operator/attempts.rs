@@ -2,19 +2,18 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use serde_json::json;
 
-use super::{JsonBody, Operator, PathId, answer, invalid, shapes};
-use crate::api::Api;
+use super::extract::{JsonBody, Operator, PathId, answer};
 use crate::api::problem::{self, Problem};
+use crate::api::state::Api;
 use crate::domain::AttemptId;
 use crate::service::Attempts;
+use crate::wire::operator::{AttemptDecisionJson, AttemptJson, ListJson};
 use crate::wire::{Dialect, write};
 
 /// GET /operator/v1/attempts
 pub(in crate::api) async fn list(operator: Operator) -> Result<Response, Problem> {
-    let attempts = operator.acting.unsettled().await?;
-    Ok(answer(&json!({"data": attempts.iter().map(shapes::attempt).collect::<Vec<_>>()})))
+    Ok(answer(&ListJson::<AttemptJson>::of(operator.acting.unsettled().await?)))
 }
 
 /// POST /operator/v1/attempts/:id/decision
@@ -22,13 +21,8 @@ pub(in crate::api) async fn decide(
     State(api): State<Api>,
     operator: Operator,
     PathId(id): PathId<AttemptId>,
-    JsonBody(mut fields): JsonBody,
+    JsonBody(AttemptDecisionJson { applied }): JsonBody<AttemptDecisionJson>,
 ) -> Result<Response, Problem> {
-    let applied = fields.flag("applied");
-    if applied.is_none() {
-        fields.wrong("applied", "is required: whether the network applied the decision, true or false");
-    }
-    fields.finish().map_err(invalid)?;
-    let alert = operator.acting.settle_parked(id, applied.unwrap_or_default()).await?;
+    let alert = operator.acting.settle_parked(id, applied).await?;
     Ok(problem::json(write::alert(&alert, Dialect::Current, api.engine.clock().now())))
 }

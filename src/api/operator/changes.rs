@@ -9,11 +9,12 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt, stream};
 
-use super::Operator;
-use crate::api::Api;
+use super::extract::Operator;
 use crate::api::problem::{Code, Problem};
+use crate::api::state::Api;
 use crate::domain::{FieldError, KeyScope};
 use crate::service::Changes;
+use crate::wire::operator::ChangeEvent;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -43,7 +44,7 @@ fn changes(api: Api, operator: Operator, seen: u64) -> impl Stream<Item = Result
         let number = operator.acting.next_change(seen).await.ok()?;
         // Revoking a key is a change too, so a revoked one ends here at once.
         api.engine.authenticate(&operator.key, KeyScope::Operator).await.ok()?;
-        let event = Event::default().id(number.to_string()).event("change").data(format!("{{\"number\":{number}}}"));
-        Some((Ok(event), (api, operator, number)))
+        let ChangeEvent { id, event, data } = ChangeEvent::of(number);
+        Some((Ok(Event::default().id(id).event(event).data(data)), (api, operator, number)))
     })
 }

@@ -1,12 +1,12 @@
 //! Deliveries: lists, one with its tries, sending again.
 
 use axum::response::Response;
-use serde_json::json;
 
-use super::{Operator, Parameters, PathId, answer, page_size, shapes, uuid};
+use super::extract::{Operator, Parameters, PathId, answer, page_size, uuid};
 use crate::api::problem::Problem;
 use crate::domain::{DeliveryFilter, DeliveryId, DeliveryState, EventKind};
 use crate::service::Webhooks;
+use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson};
 
 /// GET /operator/v1/deliveries
 pub(in crate::api) async fn list(operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
@@ -25,22 +25,17 @@ pub(in crate::api) async fn list(operator: Operator, parameters: Parameters) -> 
         }
         Ok(())
     })?;
-    let page = operator.acting.deliveries(filter).await?;
-    Ok(answer(&json!({
-        "data": page.data.iter().map(shapes::delivery).collect::<Vec<_>>(),
-        "next": page.next.map(|id| id.to_string()),
-    })))
+    Ok(answer(&DeliveryPageJson::from(operator.acting.deliveries(filter).await?)))
 }
 
 /// GET /operator/v1/deliveries/:id
 pub(in crate::api) async fn get(operator: Operator, PathId(id): PathId<DeliveryId>) -> Result<Response, Problem> {
-    let log = operator.acting.delivery(id).await?;
-    Ok(answer(&shapes::delivery_log(&log)))
+    Ok(answer(&DeliveryLogJson::from(operator.acting.delivery(id).await?)))
 }
 
 /// POST /operator/v1/deliveries/:id/redeliver
 pub(in crate::api) async fn redeliver(operator: Operator, PathId(id): PathId<DeliveryId>) -> Result<Response, Problem> {
-    Ok(answer(&shapes::delivery(&operator.acting.redeliver(id).await?)))
+    Ok(answer(&DeliveryJson::from(operator.acting.redeliver(id).await?)))
 }
 
 fn state(text: &str) -> Result<DeliveryState, String> {

@@ -1,33 +1,28 @@
 //! Counts, money at risk, and the audit log.
 
-use axum::response::Response;
-use serde_json::json;
+use std::num::NonZeroU64;
 
-use super::{Operator, Parameters, answer, page_size, shapes};
+use axum::response::Response;
+
+use super::extract::{Operator, Parameters, answer, page_size};
 use crate::api::problem::Problem;
 use crate::service::{Audit, Stats};
+use crate::wire::operator::{AuditEntryJson, CountsJson, MOST_HOURS, PageJson};
 
 /// How far ahead money counts as at risk, in hours, where nothing else is asked: the shortest window of a network.
 const AT_RISK_HOURS: u32 = 24;
-const MAX_HOURS: u32 = 87_600;
 
 /// GET /operator/v1/counts
 pub(in crate::api) async fn counts(operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
     let mut hours = AT_RISK_HOURS;
     parameters.read(&["withinHours"], |_, text| {
         let given = text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
-        hours = given.filter(|hours| (1..=MAX_HOURS).contains(hours)).ok_or_else(|| format!("1 to {MAX_HOURS}"))?;
+        hours = given.filter(|hours| (1..=MOST_HOURS).contains(hours)).ok_or_else(|| format!("1 to {MOST_HOURS}"))?;
         Ok(())
     })?;
     let counts = operator.acting.counts().await?;
     let at_risk = operator.acting.at_risk(hours).await?;
-    Ok(answer(&json!({
-        "total": counts.iter().map(|count| count.alerts).sum::<u64>(),
-        "byStatus": shapes::sums(&counts, |count| count.status.as_str()),
-        "byProvider": shapes::sums(&counts, |count| count.provider.as_str()),
-        "days": counts.iter().map(shapes::count).collect::<Vec<_>>(),
-        "atRisk": at_risk.iter().map(shapes::at_risk).collect::<Vec<_>>(),
-    })))
+    Ok(answer(&CountsJson::of(counts, at_risk)))
 }
 
 /// GET /operator/v1/audit
@@ -45,8 +40,6 @@ pub(in crate::api) async fn audit(operator: Operator, parameters: Parameters) ->
     })?;
     let entries = operator.acting.audit(before, size).await?;
     let more = entries.len() == size as usize;
-    Ok(answer(&json!({
-        "data": entries.iter().map(shapes::audit).collect::<Vec<_>>(),
-        "next": entries.last().filter(|last| more && last.number > 1).map(|last| last.number),
-    })))
+    let next = entries.last().filter(|last| more && last.number > 1).and_then(|last| NonZeroU64::new(last.number));
+    Ok(answer(&PageJson { data: entries.into_iter().map(AuditEntryJson::from).collect(), next }))
 }

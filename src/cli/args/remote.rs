@@ -25,7 +25,8 @@ pub(in crate::cli) struct RemoteArgs {
     /// File with the client secret [env: AVERT_CLIENT_SECRET holds the secret itself]
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) client_secret_file: Option<PathBuf>,
-    /// File with a key of scope operator, for the console's Settings [env: AVERT_OPERATOR_KEY holds the key itself]
+    /// File with a key of scope operator, where it is an avert: the console then shows all that it has [env: AVERT_OPERATOR_KEY holds the
+    /// key itself]
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) operator_key_file: Option<PathBuf>,
     /// Its name for the company filter. Default: companyIds

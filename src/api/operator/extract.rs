@@ -1,0 +1,127 @@
+//! Extractors of the operator's routes: the caller, the id in the path, the query, the body; and how answers are written.
+
+use std::str::FromStr;
+
+use axum::RequestPartsExt;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::request::Parts;
+use axum::response::Response;
+use serde::Serialize;
+use url::form_urlencoded;
+
+use crate::api::access::{BodyFault, Credential, JsonContent, whole_body};
+use crate::api::problem::{self, Code, Problem};
+use crate::api::state::{Api, Peer};
+use crate::domain::{FieldError, KeyScope};
+use crate::engine::ActingEngine;
+use crate::wire;
+use crate::wire::operator::{MOST_ROWS, Request as ReadBody};
+
+/// The services, bound to the caller behind an operator's key.
+pub(in crate::api) struct Operator {
+    pub(super) acting: ActingEngine,
+    /// The key itself, for answers that go on for so long that it may be revoked meanwhile.
+    pub(super) key: String,
+}
+
+impl FromRequestParts<Api> for Operator {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
+        let Credential::ApiKey(key) = Credential::of(&parts.headers)? else {
+            let detail = "not authorized: the operator's routes take an API key with the scope operator, no access token";
+            return Err(Problem::new(Code::NotAuthorized, detail));
+        };
+        let caller = api.engine.authenticate(key, KeyScope::Operator).await?;
+        let caller = match parts.extensions.get::<Peer>() {
+            Some(Peer(address)) => caller.from_address(*address),
+            None => caller,
+        };
+        Ok(Self { acting: api.engine.acting_for(caller), key: key.to_owned() })
+    }
+}
+
+/// The id in the path, of any kind.
+pub(in crate::api) struct PathId<T>(pub(super) T);
+
+impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for PathId<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        // What is not UTF-8 once it is decoded is no id of any kind.
+        let text = parts.extract::<Path<String>>().await.map_or_else(|_| char::REPLACEMENT_CHARACTER.to_string(), |Path(text)| text);
+        text.parse().map(Self).map_err(|_| {
+            let given: String = text.chars().take(60).collect();
+            Problem::of_fields(Code::InvalidId, vec![FieldError::new("id", format!("{given:?} is not allowed: a UUID"))])
+        })
+    }
+}
+
+/// The query's parameters: known ones once at most, unknown ones ignored.
+pub(in crate::api) struct Parameters(Vec<(String, String)>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Parameters {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let raw = parts.uri.query().unwrap_or_default();
+        Ok(Self(form_urlencoded::parse(raw.as_bytes()).into_owned().collect()))
+    }
+}
+
+impl Parameters {
+    /// Reads the parameters with `read`, which is given each known one that is there; tells all that is wrong.
+    pub(super) fn read(&self, known: &[&str], mut read: impl FnMut(&str, &str) -> Result<(), String>) -> Result<(), Problem> {
+        let mut errors = Vec::new();
+        for name in known {
+            let mut given = self.0.iter().filter(|(key, _)| key == name);
+            match (given.next(), given.next()) {
+                (Some(_), Some(_)) => errors.push(FieldError::new(*name, "is given twice: once is allowed")),
+                (Some((_, value)), None) => {
+                    if let Err(allowed) = read(name, value) {
+                        let value: String = value.chars().take(60).collect();
+                        errors.push(FieldError::new(*name, format!("{value:?} is not allowed: {allowed}")));
+                    }
+                }
+                (None, _) => {}
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(Problem::of_fields(Code::InvalidQuery, errors)) }
+    }
+}
+
+/// Reads a parameter that is a UUID.
+pub(super) fn uuid<T: FromStr>(text: &str) -> Result<Option<T>, String> {
+    text.parse().map(Some).map_err(|_| "a UUID".to_owned())
+}
+
+/// Reads the size of a page.
+pub(super) fn page_size(text: &str) -> Result<u32, String> {
+    let size = text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+    size.filter(|size| (1..=MOST_ROWS).contains(size)).ok_or_else(|| format!("1 to {}", MOST_ROWS))
+}
+
+/// The body: a JSON object, read and without a fault.
+pub(in crate::api) struct JsonBody<T>(pub(super) T);
+
+impl<T: ReadBody> FromRequest<Api> for JsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, api: &Api) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        JsonContent::from_request_parts(&mut parts, api).await?;
+        let body = whole_body(Request::from_parts(parts, body), api.body_timeout).await.map_err(|fault| match fault {
+            BodyFault::Problem(problem) => problem,
+            BodyFault::Broken(words) => invalid(vec![FieldError::new("body", words)]),
+        })?;
+        wire::operator::read(&body).map(Self).map_err(invalid)
+    }
+}
+
+pub(super) fn invalid(errors: Vec<FieldError>) -> Problem {
+    Problem::of_fields(Code::InvalidRequest, errors)
+}
+
+pub(super) fn answer(value: &impl Serialize) -> Response {
+    problem::json(serde_json::to_vec(value).unwrap_or_default())
+}

@@ -1,0 +1,58 @@
+//! What can be set about the API, and its limits.
+
+use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
+
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::watch;
+
+/// Largest body of a request, in bytes (decisions, Errors).
+pub const MAX_BODY: usize = 64 * 1024;
+
+/// Largest body that brings alerts in, in bytes (decisions, Errors).
+pub const MAX_IMPORT: u64 = 64 * 1024 * 1024;
+
+/// Access tokens for a client from one address, a minute, where nothing else is set.
+const TOKENS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("more than zero");
+
+/// What can be set about the API.
+#[derive(Debug, Clone)]
+pub struct ApiOptions {
+    /// Names by which the API may be called beside those it is bound to: `desk.example.com`, with or without a port.
+    pub allowed_hosts: Vec<String>,
+    /// Requests that are worked on at once; more are turned away with 503.
+    pub max_in_flight: usize,
+    /// Connections that are open at once; more wait until one is closed.
+    pub max_connections: usize,
+    /// Access tokens that a client may ask for from one address, at once and again in each minute; more are refused with 429.
+    pub tokens_per_minute: NonZeroU32,
+    /// When the dispatcher of webhooks last moved, for readiness; closed when it has ended.
+    pub dispatcher: Option<watch::Receiver<Instant>>,
+    /// The figures that are told at /metrics.
+    pub metrics: Option<PrometheusHandle>,
+    /// How long the head of a request may take, and how long a connection may be idle.
+    pub head_timeout: Duration,
+    /// How long the body of a request may take.
+    pub body_timeout: Duration,
+    /// How long a client may leave an answer unread.
+    pub write_timeout: Duration,
+    /// How long requests on their way may take to end once the API is told to stop.
+    pub drain: Duration,
+}
+
+impl Default for ApiOptions {
+    fn default() -> Self {
+        Self {
+            allowed_hosts: Vec::new(),
+            max_in_flight: 512,
+            max_connections: 4_096,
+            tokens_per_minute: TOKENS_PER_MINUTE,
+            dispatcher: None,
+            metrics: None,
+            head_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(30),
+            drain: Duration::from_secs(30),
+        }
+    }
+}

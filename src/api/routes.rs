@@ -1,0 +1,90 @@
+//! The table of routes, and the whole surface of the API made of it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use governor::clock::DefaultClock;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::guard::{self, Guard};
+use super::hosts::HostError;
+use super::limit::TokenLimit;
+use super::observe::{self, Observed};
+use super::options::ApiOptions;
+use super::state::Api;
+use super::{alerts, openapi, operator, token};
+use crate::engine::Engine;
+
+/// Bodies that are taken in at once: each holds a few thousand alerts in memory.
+const MAX_IMPORTS: usize = 8;
+
+macro_rules! routes {
+    ($($method:ident $path:literal => $handler:path;)+) => {
+        /// Every route there is: its method in lower case, and its path.
+        pub const ROUTES: &[(&str, &str)] = &[$((stringify!($method), $path)),+];
+
+        fn all() -> Router<Api> {
+            Router::new()$(.route($path, axum::routing::$method($handler)))+
+        }
+    };
+}
+
+routes! {
+    get "/api/v1/alerts" => alerts::list;
+    get "/api/v1/alerts/{id}" => alerts::get;
+    get "/api/v1/alerts/{id}/outcome" => alerts::outcome;
+    put "/api/v1/alerts/{id}/resolution" => alerts::resolve;
+    post "/auth/token" => token::issue;
+    get "/.well-known/jwks.json" => token::keys;
+    get "/health" => observe::health;
+    get "/ready" => observe::ready;
+    get "/metrics" => observe::metrics;
+    get "/openapi.json" => openapi::serve;
+    get "/operator/v1" => operator::index::index;
+    post "/operator/v1/alerts" => operator::alerts::take_in;
+    get "/operator/v1/attempts" => operator::attempts::list;
+    post "/operator/v1/attempts/{id}/decision" => operator::attempts::decide;
+    get "/operator/v1/audit" => operator::figures::audit;
+    get "/operator/v1/changes" => operator::changes::stream;
+    get "/operator/v1/clients" => operator::credentials::clients;
+    post "/operator/v1/clients" => operator::credentials::create_client;
+    delete "/operator/v1/clients/{id}" => operator::credentials::revoke_client;
+    get "/operator/v1/companies" => operator::credentials::companies;
+    get "/operator/v1/counts" => operator::figures::counts;
+    get "/operator/v1/deliveries" => operator::deliveries::list;
+    get "/operator/v1/deliveries/{id}" => operator::deliveries::get;
+    post "/operator/v1/deliveries/{id}/redeliver" => operator::deliveries::redeliver;
+    get "/operator/v1/endpoints" => operator::endpoints::list;
+    post "/operator/v1/endpoints" => operator::endpoints::add;
+    get "/operator/v1/endpoints/{id}" => operator::endpoints::get;
+    patch "/operator/v1/endpoints/{id}" => operator::endpoints::change;
+    delete "/operator/v1/endpoints/{id}" => operator::endpoints::remove;
+    post "/operator/v1/endpoints/{id}/redeliver" => operator::endpoints::redeliver;
+    post "/operator/v1/endpoints/{id}/test" => operator::endpoints::test;
+    post "/operator/v1/endpoints/{id}/secret" => operator::endpoints::rotate_secret;
+    delete "/operator/v1/endpoints/{id}/secret" => operator::endpoints::remove_secret;
+    get "/operator/v1/keys" => operator::credentials::keys;
+    post "/operator/v1/keys" => operator::credentials::create_key;
+    delete "/operator/v1/keys/{id}" => operator::credentials::revoke_key;
+}
+
+/// The whole surface of the API, for a listener that is bound to `bound`.
+///
+/// # Errors
+/// Where an allowed host is not a host name.
+pub fn router(engine: Engine, bound: SocketAddr, options: &ApiOptions) -> Result<Router, HostError> {
+    routes_until(CancellationToken::new(), engine, bound, options)
+}
+
+/// The same, with answers that go on for ever ended by `stop`.
+pub(super) fn routes_until(stop: CancellationToken, engine: Engine, bound: SocketAddr, options: &ApiOptions) -> Result<Router, HostError> {
+    let guard = Guard::new(bound, options)?;
+    let observed = Observed::new(engine.clone(), options.dispatcher.clone(), options.metrics.clone());
+    let token_limit = Arc::new(TokenLimit::new(options.tokens_per_minute, DefaultClock::default()));
+    let imports = Arc::new(Semaphore::new(MAX_IMPORTS));
+    let api = Api { engine, body_timeout: options.body_timeout, token_limit, imports, stop, observed, routes: ROUTES };
+    let routes = all().with_state(api);
+    Ok(guard::guarded(routes, Arc::new(guard)))
+}

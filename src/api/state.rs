@@ -1,0 +1,37 @@
+//! What every handler stands on.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::FromRef;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::limit::TokenLimit;
+use super::observe::Observed;
+use crate::engine::Engine;
+
+/// What the handlers stand on.
+#[derive(Clone)]
+pub(super) struct Api {
+    pub(super) engine: Engine,
+    pub(super) body_timeout: Duration,
+    pub(super) token_limit: Arc<TokenLimit>,
+    pub(super) imports: Arc<Semaphore>,
+    /// Ends answers that would go on for ever.
+    pub(super) stop: CancellationToken,
+    pub(super) observed: Observed,
+    /// Every route there is, by method and path.
+    pub(super) routes: &'static [(&'static str, &'static str)],
+}
+
+impl FromRef<Api> for Observed {
+    fn from_ref(api: &Api) -> Self {
+        api.observed.clone()
+    }
+}
+
+/// Where a connection comes from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peer(pub(super) IpAddr);

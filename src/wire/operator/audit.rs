@@ -1,0 +1,33 @@
+//! The audit log in JSON.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::members::{Member, stands_for};
+use super::text::Text;
+use crate::domain::AuditEntry;
+use crate::domain::time::Timestamp;
+
+/// An entry of the audit log.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AuditEntry")]
+pub(crate) struct AuditEntryJson {
+    #[schemars(range(min = 1))]
+    pub(crate) number: u64,
+    at: Text<Timestamp>,
+    /// Who did it.
+    actor: String,
+    /// From where.
+    origin: String,
+    /// What was done, such as `key.revoked`.
+    action: String,
+    /// The id of what it was done to.
+    subject: String,
+    detail: String,
+    /// SHA-256 of the entry before.
+    previous: Text<[u8; 32]>,
+    /// SHA-256 of this entry.
+    hash: Text<[u8; 32]>,
+}
+
+stands_for!(AuditEntryJson, AuditEntry, { number, at, actor, origin, action, subject, detail, previous, hash } {});

@@ -1,0 +1,28 @@
+//! The change stream: server-sent events, each with the newest change number.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// An event of the change stream.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Change")]
+pub(crate) struct ChangeEvent {
+    /// The change number.
+    #[schemars(extend("pattern" = "^[0-9]+$"))]
+    pub(crate) id: String,
+    #[schemars(extend("enum" = ["change"]))]
+    pub(crate) event: &'static str,
+    /// The number once more, as JSON.
+    pub(crate) data: String,
+}
+
+impl ChangeEvent {
+    pub(crate) fn of(number: u64) -> Self {
+        Self { id: number.to_string(), event: "change", data: format!("{{\"number\":{number}}}") }
+    }
+
+    /// The change number that a line of the stream tells, where it tells one.
+    pub(crate) fn number_in(line: &str) -> Option<u64> {
+        line.strip_prefix("id:")?.trim().parse().ok()
+    }
+}

@@ -1,0 +1,121 @@
+//! API keys and client credentials in JSON. A secret is in the answer that creates it, and nowhere else.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::text::{Text, bare};
+use crate::domain::time::Timestamp;
+use crate::domain::{CreatedCredential, Credential, CredentialKind, KeyScope, Secret};
+
+/// An API key.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Key")]
+pub(crate) struct KeyJson {
+    id: String,
+    scope: Text<KeyScope>,
+    #[serde(flatten)]
+    life: LifeJson,
+}
+
+/// Client credentials.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Client")]
+pub(crate) struct ClientJson {
+    id: String,
+    #[serde(flatten)]
+    life: LifeJson,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LifeJson {
+    created_at: Text<Timestamp>,
+    last_used_at: Option<Text<Timestamp>>,
+    revoked_at: Option<Text<Timestamp>>,
+}
+
+impl LifeJson {
+    fn of(credential: &Credential) -> Self {
+        let Credential { created_at, last_used_at, revoked_at, .. } = *credential;
+        Self { created_at: Text(created_at), last_used_at: last_used_at.map(Text), revoked_at: revoked_at.map(Text) }
+    }
+
+    fn credential(self, id: String, kind: CredentialKind) -> Credential {
+        let Self { created_at, last_used_at, revoked_at } = self;
+        Credential { kind, id, created_at: created_at.0, last_used_at: bare(last_used_at), revoked_at: bare(revoked_at) }
+    }
+}
+
+impl KeyJson {
+    /// A credential, where it is a key.
+    pub(crate) fn of(credential: Credential) -> Option<Self> {
+        match credential.kind {
+            CredentialKind::Key(scope) => Some(Self { scope: Text(scope), life: LifeJson::of(&credential), id: credential.id }),
+            CredentialKind::Client => None,
+        }
+    }
+}
+
+impl ClientJson {
+    /// A credential, where it is a client's.
+    pub(crate) fn of(credential: Credential) -> Option<Self> {
+        (credential.kind == CredentialKind::Client).then(|| Self { life: LifeJson::of(&credential), id: credential.id })
+    }
+}
+
+impl From<KeyJson> for Credential {
+    fn from(json: KeyJson) -> Self {
+        json.life.credential(json.id, CredentialKind::Key(json.scope.0))
+    }
+}
+
+impl From<ClientJson> for Credential {
+    fn from(json: ClientJson) -> Self {
+        json.life.credential(json.id, CredentialKind::Client)
+    }
+}
+
+/// An API key with its own text, told this once.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CreatedKey")]
+pub(crate) struct CreatedKeyJson {
+    #[serde(flatten)]
+    key: KeyJson,
+    #[serde(rename = "key")]
+    secret: Text<Secret>,
+}
+
+/// Client credentials with their secret, told this once.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CreatedClient")]
+pub(crate) struct CreatedClientJson {
+    #[serde(flatten)]
+    client: ClientJson,
+    secret: Text<Secret>,
+}
+
+impl CreatedKeyJson {
+    /// What was created, where it is a key.
+    pub(crate) fn of(created: CreatedCredential) -> Option<Self> {
+        Some(Self { key: KeyJson::of(created.credential)?, secret: Text(created.secret) })
+    }
+}
+
+impl CreatedClientJson {
+    /// What was created, where it is a client's.
+    pub(crate) fn of(created: CreatedCredential) -> Option<Self> {
+        Some(Self { client: ClientJson::of(created.credential)?, secret: Text(created.secret) })
+    }
+}
+
+impl From<CreatedKeyJson> for CreatedCredential {
+    fn from(json: CreatedKeyJson) -> Self {
+        Self { credential: json.key.into(), secret: json.secret.0 }
+    }
+}
+
+impl From<CreatedClientJson> for CreatedCredential {
+    fn from(json: CreatedClientJson) -> Self {
+        Self { credential: json.client.into(), secret: json.secret.0 }
+    }
+}

@@ -1,0 +1,131 @@
+//! Deliveries in JSON, and the query that asks for some of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use url::form_urlencoded::Serializer;
+
+use super::lists::{MOST_ROWS, PageJson};
+use super::members::{Member, stands_for};
+use super::text::Text;
+use crate::domain::time::Timestamp;
+use crate::domain::{
+    AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, EndpointId, EventId, EventKind,
+    SentRequest,
+};
+
+/// One event on its way to one endpoint.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Delivery")]
+pub(crate) struct DeliveryJson {
+    id: Text<DeliveryId>,
+    event_id: Text<EventId>,
+    /// `alert.created` or `alert.resolved`.
+    event: Text<EventKind>,
+    alert_id: Text<AlertId>,
+    /// Whether it is a test event, of a made-up alert.
+    test: bool,
+    endpoint_id: Text<EndpointId>,
+    url: String,
+    state: Text<DeliveryState>,
+    attempts: u32,
+    /// When the next attempt is due.
+    due_at: Option<Text<Timestamp>>,
+    /// The status of the last answer, or why there was none.
+    last_result: Option<String>,
+    delivered_at: Option<Text<Timestamp>>,
+}
+
+stands_for!(
+    DeliveryJson,
+    Delivery,
+    { id, test, url, state, attempts, last_result, delivered_at }
+    { event_id: event, event: kind, alert_id: alert, endpoint_id: endpoint, due_at: due }
+);
+
+/// A page of deliveries; `next` is the last one's id.
+pub(crate) type DeliveryPageJson = PageJson<DeliveryJson, Text<DeliveryId>>;
+
+stands_for!(DeliveryPageJson, DeliveryPage, { data, next } {});
+
+/// A delivery with its body and its attempts.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DeliveryLog")]
+pub(crate) struct DeliveryLogJson {
+    #[serde(flatten)]
+    delivery: DeliveryJson,
+    /// What is sent at each attempt, to the byte.
+    body: String,
+    tries: Vec<TryJson>,
+}
+
+/// One attempt to deliver.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "DeliveryAttempt")]
+struct TryJson {
+    #[schemars(range(min = 1))]
+    number: u32,
+    started_at: Text<Timestamp>,
+    duration_ms: u64,
+    status: Option<u16>,
+    /// Why no good answer came.
+    error: Option<String>,
+    /// The beginning of the answer's body.
+    answer: String,
+    /// The request, where it is still kept; without the credential.
+    sent: Option<SentJson>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+struct SentJson {
+    url: String,
+    headers: Vec<HeaderJson>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+struct HeaderJson {
+    name: String,
+    value: String,
+}
+
+stands_for!(DeliveryLogJson, DeliveryLog, { delivery, body, tries } {});
+stands_for!(TryJson, DeliveryTry, { number, started_at, duration_ms, status, error, answer, sent } {});
+stands_for!(SentJson, SentRequest, { url, headers } {});
+
+impl Member<(String, String)> for HeaderJson {
+    fn of((name, value): (String, String)) -> Self {
+        Self { name, value }
+    }
+
+    fn field(self) -> (String, String) {
+        (self.name, self.value)
+    }
+}
+
+/// How many deliveries are due again.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Redelivered")]
+pub(crate) struct RedeliveredJson {
+    pub(crate) redelivered: u64,
+}
+
+/// The query string of a list of deliveries.
+pub(crate) fn delivery_query(filter: &DeliveryFilter) -> String {
+    let DeliveryFilter { states, endpoint, alert, event, kind, after, size } = filter;
+    let states = states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(",");
+    let event = kind.as_ref().map(|kind| kind.as_str().to_owned()).or_else(|| event.map(|event| event.to_string()));
+    let mut query = Serializer::new(String::new());
+    query.append_pair("size", &(*size).clamp(1, MOST_ROWS).to_string());
+    let given = [
+        ("state", Some(states).filter(|states| !states.is_empty())),
+        ("endpoint", endpoint.map(|id| id.to_string())),
+        ("alert", alert.map(|id| id.to_string())),
+        ("event", event),
+        ("after", after.map(|id| id.to_string())),
+    ];
+    query.extend_pairs(given.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    query.finish()
+}

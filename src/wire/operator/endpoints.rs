@@ -1,0 +1,83 @@
+//! Webhook endpoints in JSON. No credential is ever in an answer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::requests::SIGNING_SECRET;
+use super::text::{Text, bare};
+use crate::domain::time::Timestamp;
+use crate::domain::url::EndpointUrl;
+use crate::domain::{Endpoint, EndpointId, Secret};
+
+/// A webhook endpoint.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Endpoint")]
+pub(crate) struct EndpointJson {
+    pub(crate) id: Text<EndpointId>,
+    url: Text<EndpointUrl>,
+    /// `Basic`, or the name of the header that holds the credential.
+    auth: String,
+    enabled: bool,
+    created_at: Text<Timestamp>,
+    disabled_at: Option<Text<Timestamp>>,
+    disabled_reason: Option<String>,
+    /// Since when nothing was delivered there, where deliveries fail.
+    failing_since: Option<Text<Timestamp>>,
+    /// Whether deliveries are signed.
+    signed: bool,
+    /// Until when an older secret signs along.
+    old_secret_until: Option<Text<Timestamp>>,
+}
+
+impl From<Endpoint> for EndpointJson {
+    fn from(endpoint: Endpoint) -> Self {
+        let Endpoint { id, url, auth, created_at, disabled, failing_since, signed, old_secret_until } = endpoint;
+        let (disabled_at, disabled_reason) = disabled.unzip();
+        Self {
+            id: Text(id),
+            url: Text(url),
+            auth,
+            enabled: disabled_at.is_none(),
+            created_at: Text(created_at),
+            disabled_at: disabled_at.map(Text),
+            disabled_reason,
+            failing_since: failing_since.map(Text),
+            signed,
+            old_secret_until: old_secret_until.map(Text),
+        }
+    }
+}
+
+impl From<EndpointJson> for Endpoint {
+    fn from(json: EndpointJson) -> Self {
+        let EndpointJson { id, url, auth, created_at, disabled_at, disabled_reason, failing_since, signed, old_secret_until, .. } = json;
+        Self {
+            id: id.0,
+            url: url.0,
+            auth,
+            created_at: created_at.0,
+            disabled: bare(disabled_at).map(|at| (at, disabled_reason.unwrap_or_default())),
+            failing_since: bare(failing_since),
+            signed,
+            old_secret_until: bare(old_secret_until),
+        }
+    }
+}
+
+/// An endpoint, with its signing secret where that was made just now: it is told this once.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CreatedEndpoint")]
+pub(crate) struct CreatedEndpointJson {
+    #[serde(flatten)]
+    pub(crate) endpoint: EndpointJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = SIGNING_SECRET))]
+    pub(crate) secret: Option<Text<Secret>>,
+}
+
+impl CreatedEndpointJson {
+    pub(crate) fn of(endpoint: Endpoint, made: Option<Secret>) -> Self {
+        Self { endpoint: endpoint.into(), secret: made.map(Text) }
+    }
+}

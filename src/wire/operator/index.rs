@@ -1,0 +1,55 @@
+//! The first route, which says what there is, in JSON.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::text::Text;
+use crate::domain::{Environment, Organization, OrganizationId};
+
+/// The service and its routes.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Index")]
+pub(crate) struct IndexJson {
+    #[schemars(extend("enum" = [SERVICE]))]
+    service: String,
+    version: String,
+    pub(crate) environment: Text<Environment>,
+    pub(crate) organization: OrganizationJson,
+    routes: Vec<RouteJson>,
+}
+
+/// What every avert calls itself.
+const SERVICE: &str = "avert";
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub(crate) struct OrganizationJson {
+    id: Text<OrganizationId>,
+    pub(crate) name: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+struct RouteJson {
+    method: String,
+    path: String,
+}
+
+impl IndexJson {
+    /// Of routes by method and path.
+    pub(crate) fn of(environment: Environment, organization: &Organization, routes: &[(&str, &str)]) -> Self {
+        let route = |(method, path): &(&str, &str)| RouteJson { method: method.to_uppercase(), path: (*path).to_owned() };
+        Self {
+            service: SERVICE.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            environment: Text(environment),
+            organization: OrganizationJson { id: Text(organization.id), name: organization.name.clone() },
+            routes: routes.iter().map(route).collect(),
+        }
+    }
+
+    /// Whether it has a route, by method in upper case and path.
+    pub(crate) fn has(&self, method: &str, path: &str) -> bool {
+        self.routes.iter().any(|route| route.method == method && route.path == path)
+    }
+}

@@ -1,0 +1,99 @@
+//! Alerts on their way in, what became of them, and the companies they belong to, in JSON.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::members::{Member, stands_for};
+use super::text::Text;
+use crate::domain::time::{Timestamp, to_iso};
+use crate::domain::{AlertPatch, Company, CompanyId, Deadline, Dialect, EnrollmentId, FieldError, IngestReport, RejectedRow};
+use crate::wire::write;
+
+/// So many rejected rows of one request are told one by one; the others are counted.
+pub(crate) const MOST_TOLD: usize = 1_000;
+
+/// Rows on their way in, one a line, each with what was given of it.
+pub(crate) fn lines_of(rows: &[AlertPatch], now: Timestamp) -> Vec<u8> {
+    rows.iter().flat_map(|row| [row_json(row, now), "\n".to_owned()].concat().into_bytes()).collect()
+}
+
+fn row_json(row: &AlertPatch, now: Timestamp) -> String {
+    let written = write::alert(&row.alert, Dialect::Current, now);
+    let mut members: Map<String, Value> = serde_json::from_slice(&written).unwrap_or_default();
+    let hours_given = matches!(row.alert.deadline, Deadline::HoursLeft(_));
+    members.retain(|name, _| match name.as_str() {
+        "outcome" => true,
+        "hoursLeft" => hours_given,
+        name => row.gives(name),
+    });
+    if let Deadline::At(at) = row.alert.deadline {
+        members.insert("expiresAt".to_owned(), to_iso(at).into());
+    }
+    // The interface's own form has no place for it.
+    let stopped = row.alert.outcome.as_ref().and_then(|outcome| outcome.amount_stopped);
+    if let (Some(Value::Object(outcome)), Some(stopped)) = (members.get_mut("outcome"), stopped) {
+        outcome.insert("amountStopped".to_owned(), stopped.to_string().into());
+    }
+    Value::Object(members).to_string()
+}
+
+/// What became of alerts that were brought in.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "IngestReport")]
+pub(crate) struct IngestReportJson {
+    created: u64,
+    updated: u64,
+    unchanged: u64,
+    rejected_count: u64,
+    /// The first rows that were rejected.
+    rejected: Vec<RejectedRowJson>,
+    /// Names of fields that nobody knows.
+    unknown_fields: Vec<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RejectedRow")]
+struct RejectedRowJson {
+    #[schemars(range(min = 1))]
+    line: u64,
+    field: String,
+    message: String,
+}
+
+impl IngestReportJson {
+    /// Of so many rejected rows the report holds the first.
+    pub(crate) fn of(report: IngestReport, rejected_count: u64, unknown_fields: Vec<String>) -> Self {
+        let IngestReport { created, updated, unchanged, rejected } = report;
+        Self { created, updated, unchanged, rejected_count, rejected: Member::of(rejected), unknown_fields }
+    }
+}
+
+impl From<IngestReportJson> for IngestReport {
+    fn from(json: IngestReportJson) -> Self {
+        let IngestReportJson { created, updated, unchanged, rejected, .. } = json;
+        Self { created, updated, unchanged, rejected: rejected.field() }
+    }
+}
+
+impl Member<RejectedRow> for RejectedRowJson {
+    fn of(RejectedRow { line, error: FieldError { field, message } }: RejectedRow) -> Self {
+        Self { line, field, message }
+    }
+
+    fn field(self) -> RejectedRow {
+        RejectedRow { line: self.line, error: FieldError { field: self.field, message: self.message } }
+    }
+}
+
+/// A company with its enrollments.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Company")]
+pub(crate) struct CompanyJson {
+    id: Text<CompanyId>,
+    enrollment_ids: Vec<Text<EnrollmentId>>,
+}
+
+stands_for!(CompanyJson, Company, { id } { enrollment_ids: enrollments });

@@ -1,0 +1,33 @@
+//! The JSON of the operator's routes, `/operator/v1`: one type for each body and answer, written, read and described (JSON Schema).
+//!
+//! The API writes answers and the client reads them; the client writes requests, and the API reads those by [`read`], which tells all that
+//! is wrong with one at once. A type says in `From` what it is in the terms of the domain.
+
+mod attempts;
+mod audit;
+mod changes;
+mod credentials;
+mod deliveries;
+mod endpoints;
+mod fields;
+mod index;
+mod intake;
+mod lists;
+mod members;
+mod requests;
+mod stats;
+mod text;
+
+pub(crate) use self::attempts::AttemptJson;
+pub(crate) use self::audit::AuditEntryJson;
+pub(crate) use self::changes::ChangeEvent;
+pub(crate) use self::credentials::{ClientJson, CreatedClientJson, CreatedKeyJson, KeyJson};
+pub(crate) use self::deliveries::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, RedeliveredJson, delivery_query};
+pub(crate) use self::endpoints::{CreatedEndpointJson, EndpointJson};
+pub(crate) use self::fields::{Request, read};
+pub(crate) use self::index::IndexJson;
+pub(crate) use self::intake::{CompanyJson, IngestReportJson, MOST_TOLD, lines_of};
+pub(crate) use self::lists::{ListJson, MOST_ROWS, PageJson};
+pub(crate) use self::requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson};
+pub(crate) use self::stats::{CountsJson, MOST_HOURS};
+pub(crate) use self::text::Text;

@@ -1,0 +1,89 @@
+//! Statistics of alerts in JSON: sums, counts by day and kind, money at risk.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::members::{Member, stands_for};
+use super::text::Text;
+use crate::domain::{AlertStatus, AlertType, Amount, AtRisk, Count, Currency, Money, Provider};
+
+/// Most hours ahead that money at risk can be asked for: ten years.
+pub(crate) const MOST_HOURS: u32 = 87_600;
+
+/// How many alerts there are, and the money that waits for an answer.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Counts")]
+pub(crate) struct CountsJson {
+    pub(crate) total: u64,
+    #[schemars(with = "BTreeMap<String, u64>")]
+    by_status: Map<String, Value>,
+    #[schemars(with = "BTreeMap<String, u64>")]
+    by_provider: Map<String, Value>,
+    pub(crate) days: Vec<CountJson>,
+    pub(crate) at_risk: Vec<AtRiskJson>,
+}
+
+/// How many alerts there are of one kind on one day.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Count")]
+pub(crate) struct CountJson {
+    /// The UTC day of the alerts; null for those without a time.
+    day: Option<Text<NaiveDate>>,
+    provider: Text<Provider>,
+    r#type: Text<AlertType>,
+    status: Text<AlertStatus>,
+    outcome: Option<String>,
+    expired: bool,
+    alerts: u64,
+}
+
+/// Money that waits for an answer in one currency.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AtRisk")]
+pub(crate) struct AtRiskJson {
+    currency: String,
+    amount: Text<Amount>,
+    alerts: u64,
+}
+
+impl CountsJson {
+    pub(crate) fn of(counts: Vec<Count>, at_risk: Vec<AtRisk>) -> Self {
+        Self {
+            total: counts.iter().map(|count| count.alerts).sum(),
+            by_status: sums(&counts, |count| count.status.as_str()),
+            by_provider: sums(&counts, |count| count.provider.as_str()),
+            days: counts.into_iter().map(Into::into).collect(),
+            at_risk: at_risk.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// Sums by a word, in the order in which the words come up.
+fn sums(counts: &[Count], word: impl Fn(&Count) -> &str) -> Map<String, Value> {
+    let mut sums: Map<String, Value> = Map::new();
+    for count in counts {
+        let sum = sums.entry(word(count)).or_insert(Value::from(0));
+        *sum = Value::from(sum.as_u64().unwrap_or(0) + count.alerts);
+    }
+    sums
+}
+
+stands_for!(CountJson, Count, { day, provider, status, outcome, expired, alerts } { r#type: alert_type });
+
+impl From<AtRisk> for AtRiskJson {
+    fn from(risk: AtRisk) -> Self {
+        let Money { amount, currency } = risk.money;
+        Self { currency: currency.as_str().to_owned(), amount: Text(amount), alerts: risk.alerts }
+    }
+}
+
+impl From<AtRiskJson> for AtRisk {
+    fn from(json: AtRiskJson) -> Self {
+        Self { alerts: json.alerts, money: Money { amount: json.amount.0, currency: Currency::new(json.currency) } }
+    }
+}

@@ -1,0 +1,215 @@
+//! Scalars that JSON holds as text: identifiers, timestamps, days, enumerations, amounts, digests, secrets.
+
+use std::borrow::Cow;
+
+use chrono::NaiveDate;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::domain::time::{Timestamp, from_iso, to_iso};
+use crate::domain::url::{EndpointUrl, PlainHttp};
+use crate::domain::{
+    AlertId, AlertStatus, AlertType, Amount, AttemptId, CompanyId, DeliveryId, DeliveryState, EndpointId, EnrollmentId, Environment,
+    EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+};
+
+/// A scalar of the domain as a JSON string.
+#[derive(Debug, Clone)]
+pub(crate) struct Text<T>(pub(crate) T);
+
+/// How a scalar is written, read and described.
+pub(crate) trait Scalar: Sized {
+    fn write(&self) -> Cow<'_, str>;
+    fn read(text: String) -> Option<Self>;
+    fn describe() -> Schema;
+}
+
+/// What is in it, where it is there.
+pub(super) fn bare<T>(text: Option<Text<T>>) -> Option<T> {
+    text.map(|text| text.0)
+}
+
+impl<T: Scalar> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.write())
+    }
+}
+
+impl<'de, T: Scalar> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // No error repeats the text: it may be a secret.
+        let text = String::deserialize(deserializer)?;
+        T::read(text).map(Self).ok_or_else(|| D::Error::custom("a text that is not of its kind"))
+    }
+}
+
+impl<T: Scalar> JsonSchema for Text<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Text".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        T::describe()
+    }
+}
+
+macro_rules! ids {
+    ($($id:ty),+) => {$(
+        impl Scalar for $id {
+            fn write(&self) -> Cow<'_, str> {
+                self.to_string().into()
+            }
+
+            fn read(text: String) -> Option<Self> {
+                text.parse().ok()
+            }
+
+            fn describe() -> Schema {
+                json_schema!({"type": "string", "format": "uuid"})
+            }
+        }
+    )+};
+}
+
+ids!(AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, OrganizationId);
+
+macro_rules! words {
+    ($($word:ty),+) => {$(
+        impl Scalar for $word {
+            fn write(&self) -> Cow<'_, str> {
+                self.as_str().into()
+            }
+
+            fn read(text: String) -> Option<Self> {
+                Self::ALL.into_iter().find(|known| known.as_str() == text)
+            }
+
+            fn describe() -> Schema {
+                json_schema!({"type": "string", "enum": Self::ALL.map(Self::as_str)})
+            }
+        }
+    )+};
+}
+
+words!(DeliveryState, Environment, KeyScope);
+
+macro_rules! open_words {
+    ($($word:ty),+) => {$(
+        impl Scalar for $word {
+            fn write(&self) -> Cow<'_, str> {
+                self.as_str().into()
+            }
+
+            fn read(text: String) -> Option<Self> {
+                Some(Self::parse(&text))
+            }
+
+            fn describe() -> Schema {
+                json_schema!({"type": "string"})
+            }
+        }
+    )+};
+}
+
+open_words!(AlertStatus, AlertType, EventKind, Provider);
+
+impl Scalar for Timestamp {
+    fn write(&self) -> Cow<'_, str> {
+        to_iso(*self).into()
+    }
+
+    fn read(text: String) -> Option<Self> {
+        from_iso(&text)
+    }
+
+    fn describe() -> Schema {
+        json_schema!({"type": "string", "format": "date-time"})
+    }
+}
+
+impl Scalar for NaiveDate {
+    fn write(&self) -> Cow<'_, str> {
+        self.format("%Y-%m-%d").to_string().into()
+    }
+
+    fn read(text: String) -> Option<Self> {
+        Self::parse_from_str(&text, "%Y-%m-%d").ok()
+    }
+
+    fn describe() -> Schema {
+        json_schema!({"type": "string", "format": "date"})
+    }
+}
+
+impl Scalar for Amount {
+    fn write(&self) -> Cow<'_, str> {
+        self.to_string().into()
+    }
+
+    fn read(text: String) -> Option<Self> {
+        text.parse().ok()
+    }
+
+    fn describe() -> Schema {
+        json_schema!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"})
+    }
+}
+
+/// SHA-256, in hexadecimal.
+impl Scalar for [u8; 32] {
+    fn write(&self) -> Cow<'_, str> {
+        use std::fmt::Write as _;
+        let text = String::with_capacity(self.len() * 2);
+        let text = self.iter().fold(text, |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        text.into()
+    }
+
+    fn read(text: String) -> Option<Self> {
+        let digits = Some(text).filter(|text| text.len() == 64)?;
+        let mut bytes = [0; 32];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(digits.get(at * 2..at * 2 + 2)?, 16).ok()?;
+        }
+        Some(bytes)
+    }
+
+    fn describe() -> Schema {
+        json_schema!({"type": "string", "pattern": "^[0-9a-f]{64}$"})
+    }
+}
+
+impl Scalar for EndpointUrl {
+    fn write(&self) -> Cow<'_, str> {
+        self.as_str().into()
+    }
+
+    fn read(text: String) -> Option<Self> {
+        Self::parse(&text, PlainHttp::Allowed).ok()
+    }
+
+    fn describe() -> Schema {
+        json_schema!({"type": "string"})
+    }
+}
+
+impl Scalar for Secret {
+    fn write(&self) -> Cow<'_, str> {
+        self.reveal().into()
+    }
+
+    fn read(text: String) -> Option<Self> {
+        Some(Self::new(text))
+    }
+
+    fn describe() -> Schema {
+        json_schema!({"type": "string"})
+    }
+}
