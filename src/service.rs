@@ -9,7 +9,7 @@ use async_trait::async_trait;
 
 use crate::domain::resolution::FieldError;
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, CreatedCredential, CredentialKind,
+    Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Company, Count, CreatedCredential, CredentialKind,
     CredentialList, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestOptions,
     IngestReport, NewEndpoint, Page, Resolution, Revoked, UnsettledResolution,
 };
@@ -203,9 +203,6 @@ capability! {
     pub trait Audit {
         /// Entries, newest first, before this number where one is given; at most `size`.
         read fn audit(&self, before: Option<u64>, size: u32) -> Vec<AuditEntry>;
-
-        /// Checks every hash of the whole log, of all organizations.
-        read fn verify_audit(&self) -> AuditState;
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Method, Response};
 
 use super::options::{ClientError, ClientOptions, Pauses};
 use crate::domain::time::{SharedClock, Timestamp};
@@ -138,9 +138,19 @@ impl Http {
     /// Makes a request once.
     pub(super) async fn send(&self, call: Call) -> Result<Answer, NoAnswer> {
         let patience = call.patience.unwrap_or(self.read_timeout);
+        let response = self.open(call).await?;
+        self.answer(response, patience).await
+    }
+
+    /// Makes a request once whose answer may go on for as long as the call may take.
+    pub(super) async fn open(&self, call: Call) -> Result<Response, NoAnswer> {
+        let patience = call.patience.unwrap_or(self.read_timeout);
         let request = self.request(call, patience)?;
-        let why = |error| Reason::of(&error, self.connect_timeout.min(patience), patience);
-        let mut response = self.client.execute(request).await.map_err(why)?;
+        Ok(self.client.execute(request).await.map_err(|error| self.why(&error, patience))?)
+    }
+
+    /// The whole of an answer that has begun.
+    pub(super) async fn answer(&self, mut response: Response, patience: Duration) -> Result<Answer, NoAnswer> {
         let status = response.status();
         let retry_after = retry_after::of(response.headers(), self.now());
         if let Some(request_id) = response.headers().get("x-request-id").and_then(|id| id.to_str().ok()).filter(|_| !status.is_success()) {
@@ -148,9 +158,13 @@ impl Http {
         }
         let body = body::whole(&mut response, MAX_ANSWER).await.map_err(|unread| match unread {
             Unread::TooLarge => NoAnswer::Broken(format!("its answer is over {} MiB", MAX_ANSWER / 1024 / 1024)),
-            Unread::Broken(error) => why(error).into(),
+            Unread::Broken(error) => self.why(&error, patience).into(),
         })?;
         Ok(Answer { status: status.as_u16(), retry_after, body })
+    }
+
+    fn why(&self, error: &reqwest::Error, patience: Duration) -> Reason {
+        Reason::of(error, self.connect_timeout.min(patience), patience)
     }
 
     /// Makes a request that changes nothing, again after a pause where the service was not there or said when to come again.

@@ -121,6 +121,11 @@ impl Base {
         format!("{}/operator/v1{path}", self.0)
     }
 
+    /// Whether the service can do its work.
+    pub(super) fn ready(&self) -> String {
+        format!("{}/ready", self.0)
+    }
+
     pub(super) fn token(&self) -> String {
         format!("{}/auth/token", self.0)
     }

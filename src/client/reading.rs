@@ -7,13 +7,19 @@ use crate::wire::read::{self, UnknownFields};
 
 /// One alert, which has to be the one that was asked for.
 pub(super) fn alert(answer: &Answer, id: AlertId) -> Result<Alert, ServiceError> {
-    let mut unknown = UnknownFields::default();
-    let alert = read::answer(&text(answer), &mut unknown).map_err(|error| unreadable("alert", &error))?;
-    tell(&unknown);
+    let alert = any_alert(answer)?;
     if alert.id == id {
         return Ok(alert);
     }
     Err(ServiceError::Unavailable(format!("it answered with another alert, {}", alert.id)))
+}
+
+/// One alert, whichever it is.
+pub(super) fn any_alert(answer: &Answer) -> Result<Alert, ServiceError> {
+    let mut unknown = UnknownFields::default();
+    let alert = read::answer(&text(answer), &mut unknown).map_err(|error| unreadable("alert", &error))?;
+    tell(&unknown);
+    Ok(alert)
 }
 
 /// A page of alerts.

@@ -4,7 +4,9 @@ use reqwest::Method;
 use uuid::Uuid;
 
 use super::http::{Answer, Call, NoAnswer};
-use super::{Access, Inner, fields, reading, unavailable, words};
+use super::inner::{Access, Inner};
+use super::reading;
+use super::refusals::{fields, unavailable, words};
 use crate::domain::{Alert, AlertId, AlertStatus, AlertType, FieldError, Provider, Resolution};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::body;

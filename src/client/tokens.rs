@@ -8,6 +8,7 @@ use tokio::sync::Mutex;
 
 use super::http::{Call, Http};
 use super::options::{ClientError, Pauses};
+use super::refusals::{unavailable, words};
 use crate::domain::Secret;
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::service::ServiceError;
@@ -121,10 +122,10 @@ impl Tokens {
             }
             // RFC 6749 5.2 has 400 and 401; some services answer 403.
             400 | 401 | 403 => {
-                let why = super::words(&refusal, "no reason given");
+                let why = words(&refusal, "no reason given");
                 return Err(ServiceError::NotAuthorized(format!("the service gave no token for these client credentials: {why}")));
             }
-            _ => return Err(super::unavailable(&answer, &refusal)),
+            _ => return Err(unavailable(&answer, &refusal)),
         };
         let life = issued.expires_in.unwrap_or(UNTOLD_LIFE).min(LONGEST_LIFE);
         let margin = (life / 10).min(MOST_MARGIN);

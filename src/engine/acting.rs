@@ -46,6 +46,11 @@ impl ActingEngine {
     pub(super) fn organization(&self) -> OrganizationId {
         self.caller.organization.organization.id
     }
+
+    /// Checks every hash of the whole audit log, of all organizations.
+    pub async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
+        self.store().verify_audit().await.map_err(unavailable)
+    }
 }
 
 #[async_trait]
@@ -97,10 +102,6 @@ impl Attempts for ActingEngine {
 impl Audit for ActingEngine {
     async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
         self.store().audit(self.organization(), before, size).await.map_err(unavailable)
-    }
-
-    async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
-        self.store().verify_audit().await.map_err(unavailable)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The HTTP API of the engine: routes, credentials, errors, protection.
 
 mod audited;
+mod capabilities;
 mod errors;
 mod fields;
 mod fuzz;

@@ -4,7 +4,7 @@ use avert::api::ROUTES;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Timestamp;
 use avert::domain::{AlertId, AttemptId, CredentialKind, KeyScope, NextStep, Resolution};
-use avert::service::{Audit, Credentials};
+use avert::service::Credentials;
 use avert::store::{AttemptEnd, AttemptRecord, AttemptStore as _, Claim, ClaimRequest, OutboxStore as _};
 use chrono::Duration;
 use futures::StreamExt;

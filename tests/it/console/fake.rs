@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
-    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, AuditState,
-    Company, Count, CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryFilter,
-    DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointChange, EndpointId, Environment, EventId, EventKind,
-    IngestOptions, IngestReport, KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, Revoked, Secret, UnsettledResolution, decide,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Company, Count,
+    CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
+    DeliveryPage, DeliveryState, Endpoint, EndpointChange, EndpointId, Environment, EventId, EventKind, IngestOptions, IngestReport,
+    KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, Revoked, Secret, UnsettledResolution, decide,
 };
 use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Intake, ResolveRequest, ServiceError, Stats, Webhooks};
 use chrono::Duration;
@@ -258,10 +258,6 @@ impl Attempts for Fake {
 #[async_trait]
 impl Audit for Fake {
     async fn audit(&self, _before: Option<u64>, _size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
-        not_asked()
-    }
-
-    async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
         not_asked()
     }
 }

@@ -1,0 +1,53 @@
+//! Changes on another avert: its change stream is listened to while somebody waits for one, and kept for the next who does.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use reqwest::Method;
+
+use super::handle::Client;
+use super::http::Call;
+use super::inner::Inner;
+use super::refusals::{refused, refused_read};
+use super::stream::{ChangeStream, SILENCE};
+use crate::service::{Changes, ServiceError};
+
+/// A stream is opened anew after so long at most.
+const LONGEST: Duration = Duration::from_secs(60 * 60);
+
+impl Inner {
+    /// Opens the stream and waits for its first number: it comes at once where something has changed after this one, or where this one
+    /// is of before the data there were restored.
+    async fn listen(&self, after: u64) -> Result<ChangeStream, ServiceError> {
+        let call = self.call(Method::GET, "/changes")?.header("last-event-id", after.to_string()).within(LONGEST);
+        let response = tokio::time::timeout(SILENCE, self.http.open(call)).await;
+        let response = response.map_err(|_| ServiceError::Unavailable(format!("no answer within {} s", SILENCE.as_secs())))??;
+        if !response.status().is_success() {
+            return Err(refused(&self.http.answer(response, LONGEST).await?));
+        }
+        let mut stream = ChangeStream::of(response);
+        stream.next().await.map_err(ServiceError::Unavailable)?;
+        Ok(stream)
+    }
+}
+
+#[async_trait]
+impl Changes for Client {
+    async fn next_change(&self, after: u64) -> Result<u64, ServiceError> {
+        let mut kept = self.inner.changes.lock().await;
+        // Whoever stops waiting leaves no stream behind that told something nobody heard.
+        if let Some(mut stream) = kept.take() {
+            while stream.newest <= after && stream.next().await.is_ok() {}
+            if stream.newest > after {
+                return Ok(kept.insert(stream).newest);
+            }
+        }
+        let stream = self.inner.listen(after).await?;
+        Ok(kept.insert(stream).newest)
+    }
+
+    async fn try_writing(&self) -> Result<(), ServiceError> {
+        let answer = self.inner.http.send(Call::new(Method::GET, &self.inner.base.ready())).await?;
+        if answer.status == 200 { Ok(()) } else { Err(refused_read(&answer, None)) }
+    }
+}

@@ -1,0 +1,126 @@
+//! The client itself: made of its options, and the interface's three operations.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::Mutex;
+use tokio_util::task::TaskTracker;
+
+use super::http::Http;
+use super::inner::{Access, Inner};
+use super::options::{self, Base, ClientError, ClientOptions, Credential};
+use super::reading;
+use super::refusals::refused_read;
+use super::tokens::Tokens;
+use crate::domain::resolution::FieldError;
+use crate::domain::{Alert, AlertId, AlertQuery, Page};
+use crate::service::{Alerts, Deployment, ResolveRequest, ServiceError};
+use crate::wire::{Dialect, query};
+
+/// Most hours that the older dialect's `expiresIn` takes (interface, Limits).
+const OLDER_MOST_HOURS: u32 = 24;
+
+/// Another deployment's alert service. Cheap to clone: clones share connections and token.
+#[derive(Debug, Clone)]
+pub struct Client {
+    pub(super) inner: Arc<Inner>,
+}
+
+impl Client {
+    /// A client with connections of its own; nothing is sent yet.
+    ///
+    /// # Errors
+    /// When the credential cannot be sent, or this machine cannot have an HTTP client.
+    pub fn new(options: ClientOptions) -> Result<Self, ClientError> {
+        let base = Base::of(&options.base_url);
+        let http = Http::new(&options)?;
+        let access = match options.credential {
+            Credential::ApiKey(key) => {
+                options::check_header("the API key", key.reveal())?;
+                Access::ApiKey(key)
+            }
+            Credential::ClientCredentials { id, secret } => Access::Token(Tokens::new(id, secret, base.token(), options.clock)?),
+        };
+        if let Some(key) = &options.operator_key {
+            options::check_header("the operator's key", key.reveal())?;
+        }
+        if options.company_parameter.is_empty() {
+            return Err(ClientError("the company parameter has no name".to_owned()));
+        }
+        let inner = Inner {
+            host: options.base_url.host(),
+            http,
+            base,
+            dialect: options.dialect,
+            company_parameter: options.company_parameter,
+            access,
+            operator_key: options.operator_key,
+            pauses: options.pauses,
+            sending: TaskTracker::new(),
+            changes: Mutex::default(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The dialect it speaks.
+    pub fn dialect(&self) -> Dialect {
+        self.inner.dialect
+    }
+
+    /// Host and port of the service: what a header or a title says of it.
+    pub fn host(&self) -> String {
+        self.inner.host.clone()
+    }
+
+    /// Waits until every decision on its way has come to its end, at most so long.
+    pub async fn finish(&self, patience: Duration) {
+        let sending = &self.inner.sending;
+        sending.close();
+        if tokio::time::timeout(patience, sending.wait()).await.is_err() {
+            tracing::warn!(decisions = sending.len(), "decisions were still on their way: look at their alerts again");
+        }
+    }
+
+    /// The deployment that this service is. An operator's key says that it is an avert, which has everything; another service has the
+    /// interface and nothing beyond it.
+    pub fn deployment(&self) -> Deployment {
+        let handle = Arc::new(self.clone());
+        if self.inner.operator_key.is_some() { Deployment::whole(handle) } else { Deployment::plain(handle) }
+    }
+}
+
+#[async_trait]
+impl Alerts for Client {
+    async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
+        let inner = &self.inner;
+        if let Some(hours) = query.filter.expires_in
+            && inner.dialect == Dialect::Older
+            && !(1..=OLDER_MOST_HOURS).contains(&hours)
+        {
+            let message = format!("{hours} is not allowed: this deployment speaks the older dialect, which knows 1 to {OLDER_MOST_HOURS}");
+            return Err(ServiceError::InvalidRequest(vec![FieldError::new("expiresIn", message)]));
+        }
+        let url = inner.base.alerts(&query::write(query, &inner.company_parameter));
+        let answer = inner.read(&url).await?;
+        match answer.status {
+            200..=299 => reading::page(&answer, query.page),
+            _ => Err(refused_read(&answer, None)),
+        }
+    }
+
+    async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
+        self.inner.get(id).await
+    }
+
+    /// The request runs in a task of its own: whoever stops waiting changes nothing about what was sent, and [`Client::finish`] waits
+    /// for it.
+    async fn resolve(&self, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
+        let inner = Arc::clone(&self.inner);
+        let sending = self.inner.sending.spawn(async move { inner.resolve(id, request).await });
+        sending.await.unwrap_or_else(|error| {
+            tracing::error!(%error, alert = %id, "a resolution broke off");
+            Err(ServiceError::Indeterminate("avert broke off while the decision was on its way".to_owned()))
+        })
+    }
+}

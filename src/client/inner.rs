@@ -1,0 +1,89 @@
+//! What a client is made of: connections, addresses, the credential, and reads with it.
+
+use reqwest::Method;
+use tokio::sync::Mutex;
+use tokio_util::task::TaskTracker;
+
+use super::http::{Answer, Call, Http, NoAnswer};
+use super::options::{Base, Pauses};
+use super::reading;
+use super::refusals::refused_read;
+use super::stream::ChangeStream;
+use super::tokens::{Token, Tokens};
+use crate::domain::{Alert, AlertId, Secret};
+use crate::service::ServiceError;
+use crate::wire::Dialect;
+
+#[derive(Debug)]
+pub(super) struct Inner {
+    pub(super) host: String,
+    pub(super) http: Http,
+    pub(super) base: Base,
+    pub(super) dialect: Dialect,
+    pub(super) company_parameter: String,
+    pub(super) access: Access,
+    pub(super) operator_key: Option<Secret>,
+    pub(super) pauses: Pauses,
+    /// Decisions on their way.
+    pub(super) sending: TaskTracker,
+    /// The change stream, where one is open and nobody waits for it.
+    pub(super) changes: Mutex<Option<ChangeStream>>,
+}
+
+/// What a request is authorized with.
+#[derive(Debug)]
+pub(super) enum Access {
+    ApiKey(Secret),
+    Token(Tokens),
+}
+
+impl Inner {
+    /// Makes a call that can be repeated: a little, where the service is not there or says when to come again, and once more with a new
+    /// token where the old one was refused.
+    pub(super) async fn read(&self, url: &str) -> Result<Answer, NoAnswer> {
+        let call = Call::new(Method::GET, url);
+        let (name, value, used) = self.authorization().await?;
+        let answer = self.http.send_patiently(call.clone().header(name, value), &self.pauses).await?;
+        let (Access::Token(tokens), Some(used), 401 | 403) = (&self.access, used, answer.status) else { return Ok(answer) };
+        if !used.may_have_expired() {
+            return Ok(answer);
+        }
+        tracing::debug!(status = answer.status, "the token was refused: trying once more with a new one");
+        let renewed = tokens.renewed(&used, &self.http, &self.pauses).await.map_err(NoAnswer::Refused)?;
+        let (name, value) = renewed.header();
+        let answer = self.http.send_patiently(call.header(name, value), &self.pauses).await?;
+        if matches!(answer.status, 401 | 403) {
+            tokens.refused(&renewed).await;
+        }
+        Ok(answer)
+    }
+
+    /// The header that a request is authorized with, and the token in it.
+    pub(super) async fn authorization(&self) -> Result<(&'static str, String, Option<Token>), NoAnswer> {
+        match &self.access {
+            Access::ApiKey(key) => Ok(("x-api-key", key.reveal().to_owned(), None)),
+            Access::Token(tokens) => {
+                let token = tokens.current(&self.http, &self.pauses).await.map_err(NoAnswer::Refused)?;
+                let (name, value) = token.header();
+                Ok((name, value, Some(token)))
+            }
+        }
+    }
+
+    /// An alert; in the older dialect its outcome is asked for where the alert does not hold it.
+    pub(super) async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
+        let answer = self.read(&self.base.alert(id)).await.map_err(ServiceError::from)?;
+        let mut alert = match answer.status {
+            200..=299 => reading::alert(&answer, id)?,
+            _ => return Err(refused_read(&answer, Some(id))),
+        };
+        if alert.outcome.is_none()
+            && self.dialect == Dialect::Older
+            && let Ok(answer) = self.read(&self.base.outcome(id)).await
+            && answer.status == 200
+        {
+            alert.outcome = reading::outcome(&answer, &alert);
+        }
+        Ok(alert)
+    }
+}

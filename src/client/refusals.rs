@@ -1,0 +1,70 @@
+//! What refusals mean to whoever asked, in words.
+
+use super::http::Answer;
+use crate::domain::{AlertId, FieldError};
+use crate::service::ServiceError;
+use crate::wire::refusal::Refusal;
+
+/// What a refusal of a read means.
+pub(super) fn refused_read(answer: &Answer, id: Option<AlertId>) -> ServiceError {
+    let refusal = answer.refusal();
+    match (answer.status, id) {
+        (401 | 403, _) => ServiceError::NotAuthorized(words(&refusal, "the service did not accept the credentials")),
+        (404, Some(id)) if !refusal.is("route_not_found") => ServiceError::AlertNotFound(id),
+        (400 | 422, _) => ServiceError::InvalidRequest(fields(refusal, "query")),
+        _ => unavailable(answer, &refusal),
+    }
+}
+
+/// An answer that says nothing about the alerts.
+pub(super) fn unavailable(answer: &Answer, refusal: &Refusal) -> ServiceError {
+    let what = match answer.status {
+        300..=399 => "it answered with a redirect, which is not followed: is this the right base URL?".to_owned(),
+        404 | 405 => format!("it has no such route ({}): is this the right base URL?", answer.status),
+        429 => match answer.retry_after {
+            Some(wait) => format!("it was asked too often; it may be asked again in {} s", wait.as_secs().max(1)),
+            None => "it was asked too often; try again later".to_owned(),
+        },
+        503 => "it is busy or down (503); try again in a moment".to_owned(),
+        status => format!("it answered {status}"),
+    };
+    ServiceError::Unavailable(if refusal.words.is_empty() { what } else { format!("{what}: {}", refusal.words) })
+}
+
+/// The refusal's own words, or these.
+pub(super) fn words(refusal: &Refusal, otherwise: &str) -> String {
+    if refusal.words.is_empty() { otherwise.to_owned() } else { refusal.words.clone() }
+}
+
+/// The fields at fault; where none are named, the words at this one.
+pub(super) fn fields(refusal: Refusal, otherwise: &str) -> Vec<FieldError> {
+    if !refusal.errors.is_empty() {
+        return refusal.errors;
+    }
+    vec![FieldError::new(otherwise, words(&refusal, "was refused without a reason"))]
+}
+
+/// The words of an answer that cannot be read never repeat any of it: a secret may be in it.
+pub(super) fn unreadable(why: &str) -> ServiceError {
+    ServiceError::Unavailable(format!("its answer cannot be read: {why}"))
+}
+
+/// Where the other side is no avert, or one of before the routes that are needed.
+pub(super) fn no_routes() -> ServiceError {
+    ServiceError::NotFound("avert's own routes for operators, /operator/v1, at this address".to_owned())
+}
+
+/// What a refusal of an operator's route means.
+pub(super) fn refused(answer: &Answer) -> ServiceError {
+    let refusal = answer.refusal();
+    match answer.status {
+        401 | 403 => ServiceError::NotAuthorized(words(&refusal, "the service did not accept the operator's key")),
+        404 if refusal.is("not_found") => {
+            ServiceError::NotFound(refusal.words.strip_suffix(" not found").unwrap_or(&refusal.words).to_owned())
+        }
+        404 | 405 => no_routes(),
+        400 | 422 => ServiceError::InvalidRequest(fields(refusal, "request")),
+        409 => ServiceError::Conflict(words(&refusal, "it does not go with how things are there")),
+        _ => unavailable(answer, &refusal),
+    }
+}
