@@ -9,7 +9,6 @@ use super::context::Context;
 use super::failure::{Misused, NotFound};
 use super::local::Local;
 use super::output::{Answer, Rows, printable};
-use crate::domain::resolution::{InvalidReason, Resolution};
 use crate::domain::time::to_iso;
 use crate::domain::{AttemptId, UnsettledResolution};
 use crate::service::{Attempts, ServiceError};
@@ -49,22 +48,8 @@ pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::R
 fn question(attempt: &UnsettledResolution, applied: bool) -> String {
     let word =
         if applied { "holds this decision: it becomes the alert's outcome" } else { "does not hold it: the alert can be answered anew" };
-    let asked = format!("{}, {}, by {}", decision(&attempt.resolution), to_iso(attempt.started_at), attempt.actor);
+    let asked = format!("{}, {}, by {}", attempt.resolution.to_string(), to_iso(attempt.started_at), attempt.actor);
     format!("alert {}\n{}\nYou say that the network {word}.\nThis is final. Settle it? [y/N] ", attempt.alert, printable(&asked))
-}
-
-/// A decision in its own words, one line.
-fn decision(resolution: &Resolution) -> String {
-    match resolution {
-        Resolution::Current { decision, .. } => match decision.reason() {
-            Some(reason) => format!("{}, {}", decision.refunded(), InvalidReason::as_str(reason)),
-            None => decision.refunded().to_owned(),
-        },
-        Resolution::Older { word, refunded, amount_stopped, .. } => {
-            let stopped = amount_stopped.map(|amount| format!(", {amount} stopped")).unwrap_or_default();
-            format!("{word}, {refunded}{stopped}")
-        }
-    }
 }
 
 fn record(attempt: &UnsettledResolution) -> Value {
@@ -72,7 +57,7 @@ fn record(attempt: &UnsettledResolution) -> Value {
         "id": attempt.id.to_string(),
         "alertId": attempt.alert.to_string(),
         "state": attempt.state,
-        "decision": decision(&attempt.resolution),
+        "decision": attempt.resolution.to_string(),
         "comments": attempt.resolution.comments(),
         "actor": attempt.actor,
         "startedAt": to_iso(attempt.started_at),
@@ -89,7 +74,7 @@ fn listing(attempts: &[UnsettledResolution]) -> Answer {
             attempt.id.to_string(),
             attempt.state.clone(),
             attempt.alert.to_string(),
-            decision(&attempt.resolution),
+            attempt.resolution.to_string(),
             to_iso(attempt.started_at),
             attempt.detail.clone(),
         ]

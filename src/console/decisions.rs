@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::text::clean;
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
-use crate::domain::{Alert, AlertId, Outcome, OutcomeId, Resolution, Timestamp, decide};
+use crate::domain::{Alert, AlertId, OutcomeId, Resolution, Timestamp, decide};
 use crate::service::{ResolveRequest, ServiceError};
 
 /// One decision of this console.
@@ -111,20 +111,9 @@ impl Decisions {
     pub fn foreseen<'a>(&self, alert: &'a Alert) -> Cow<'a, Alert> {
         let coming = self.of(alert.id).filter(|decision| !matches!(decision.state, State::Refused(_)));
         let (Some(decision), None) = (coming, &alert.outcome) else { return Cow::Borrowed(alert) };
-        let verdict = decide(&decision.resolution);
-        let outcome = Outcome {
-            id: OutcomeId::generate(),
-            alert_id: alert.id,
-            provider_alert_id: alert.provider_id.clone(),
-            status: String::new(),
-            outcome: verdict.outcome,
-            refunded: verdict.refunded.to_owned(),
-            comments: decision.resolution.comments().to_owned(),
-            dispute_reason_code: verdict.dispute_reason_code.map(str::to_owned),
-            action_time: None,
-            amount_stopped: verdict.amount_stopped,
-        };
-        Cow::Owned(Alert { status: verdict.status, outcome: Some(outcome), ..alert.clone() })
+        let mut foreseen = alert.clone();
+        decide(&decision.resolution).record(&mut foreseen, OutcomeId::generate(), decision.resolution.comments(), None);
+        Cow::Owned(foreseen)
     }
 
     /// The decision of this key.

@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use super::closed_enum::closed_enum;
 use super::resolution::{Resolution, decide};
 use super::time::Timestamp;
-use super::{Alert, AlertId, AttemptId, Outcome, OutcomeId, lease};
+use super::{Alert, AlertId, AttemptId, OutcomeId, lease};
 
 /// How long an Idempotency-Key is remembered (decisions, Repeats).
 pub const KEY_MEMORY: TimeDelta = TimeDelta::hours(24);
@@ -225,21 +225,7 @@ pub const fn outcome_id(attempt: AttemptId) -> OutcomeId {
 
 /// Records the outcome of an accepted attempt on its alert.
 pub fn record_outcome(alert: &mut Alert, attempt: AttemptId, resolution: &Resolution, now: Timestamp) {
-    let verdict = decide(resolution);
-    alert.outcome = Some(Outcome {
-        id: outcome_id(attempt),
-        alert_id: alert.id,
-        provider_alert_id: alert.provider_id.clone(),
-        status: "success".to_owned(),
-        outcome: verdict.outcome,
-        refunded: verdict.refunded.to_owned(),
-        comments: resolution.comments().to_owned(),
-        dispute_reason_code: verdict.dispute_reason_code.map(str::to_owned),
-        action_time: Some(now),
-        amount_stopped: verdict.amount_stopped,
-    });
-    alert.status = verdict.status;
-    alert.updated_at = Some(now);
+    decide(resolution).record(alert, outcome_id(attempt), resolution.comments(), Some(now));
 }
 
 #[cfg(test)]
@@ -248,7 +234,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::{AlertType, Provider};
+    use crate::domain::{AlertType, Outcome, Provider};
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::UNIX_EPOCH + TimeDelta::seconds(seconds)

@@ -6,6 +6,8 @@ mod verdict;
 pub use parts::ResolutionParts;
 pub use verdict::{Verdict, decide};
 
+use std::fmt;
+
 use super::card::mask_card_numbers;
 use super::money::Amount;
 use super::open_enum::open_enum;
@@ -204,6 +206,18 @@ pub enum Resolution {
         /// Free text, at most [`MAX_COMMENT_CHARS`]; empty where none was given.
         comments: String,
     },
+}
+
+/// In the words of its dialect: `INVALID, NOT_REFUNDED_DUPLICATE`, `PARTIALLY_STOPPED, NOT SETTLED, 9.50 stopped`.
+impl fmt::Display for Resolution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Current { decision: Decision::Invalid(reason), .. } => write!(f, "INVALID, {}", reason.as_str()),
+            Self::Current { decision, .. } => f.write_str(decision.refunded()),
+            Self::Older { word, refunded, amount_stopped: None, .. } => write!(f, "{word}, {refunded}"),
+            Self::Older { word, refunded, amount_stopped: Some(amount), .. } => write!(f, "{word}, {refunded}, {amount} stopped"),
+        }
+    }
 }
 
 impl Resolution {

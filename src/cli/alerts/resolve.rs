@@ -11,7 +11,7 @@ use super::super::output::printable;
 use super::super::source::Source;
 use super::{alert_id, card, in_words, single};
 use crate::desk::indeterminate;
-use crate::domain::resolution::InvalidReason;
+use crate::domain::resolution::Decision;
 use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionParts};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::Dialect;
@@ -62,22 +62,16 @@ fn question(alert: &Alert, resolution: &Resolution, environment: Environment) ->
         card(alert),
     ];
     let about: Vec<&str> = about.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-    let decision = match resolution {
-        Resolution::Current { decision, .. } => match decision.reason() {
-            Some(reason) => format!("{}, {} ({})", decision.refunded(), reason.as_str(), InvalidReason::words(reason)),
-            None => decision.refunded().to_owned(),
-        },
-        Resolution::Older { word, refunded, amount_stopped, .. } => {
-            let stopped = amount_stopped.map(|amount| format!(", {amount} stopped")).unwrap_or_default();
-            format!("{word}, {refunded}{stopped}")
-        }
+    let reason = match resolution {
+        Resolution::Current { decision: Decision::Invalid(reason), .. } => format!(" ({})", reason.words()),
+        _ => String::new(),
     };
     let comments = match resolution.comments() {
         "" => String::new(),
         comments => format!("\ncomments: {}", comments.lines().map(printable).collect::<Vec<_>>().join(" / ")),
     };
     format!(
-        "{} ({})\n{}\n{decision}{comments}\nThis is final. Send it? [y/N] ",
+        "{} ({})\n{}\n{resolution}{reason}{comments}\nThis is final. Send it? [y/N] ",
         alert.id,
         environment.as_str(),
         printable(&about.join(", "))
@@ -107,7 +101,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::resolution::Decision;
+    use crate::domain::resolution::InvalidReason;
     use crate::domain::{AlertId, AlertType, Provider};
 
     fn args(refunded: &str, resolution: Option<&str>) -> AlertResolveArgs {

@@ -16,7 +16,7 @@ use crate::domain::alert::default_window;
 use crate::domain::card::{holds_card_number, mask_card_numbers};
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, Currency, Outcome, OutcomeId, Provider, Resolution, Timestamp, decide,
+    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, Currency, OutcomeId, Provider, Resolution, Timestamp, decide,
 };
 
 /// How many recent alerts a double can be of.
@@ -170,21 +170,8 @@ impl DemoFeed {
             Decision::Invalid(InvalidReason::NotFound) => &comments.not_found,
         };
         let comments = written.choose(&mut self.rng).cloned().unwrap_or_default();
-        let verdict = decide(&Resolution::Current { decision, comments: comments.clone() });
-        alert.status = verdict.status;
-        alert.updated_at = Some(at);
-        alert.outcome = Some(Outcome {
-            id: OutcomeId(self.uuid(at)),
-            alert_id: alert.id,
-            provider_alert_id: alert.provider_id.clone(),
-            status: "success".to_owned(),
-            outcome: verdict.outcome,
-            refunded: verdict.refunded.to_owned(),
-            comments,
-            dispute_reason_code: verdict.dispute_reason_code.map(str::to_owned),
-            action_time: Some(at),
-            amount_stopped: None,
-        });
+        let said = Resolution::Current { decision, comments };
+        decide(&said).record(alert, OutcomeId(self.uuid(at)), said.comments(), Some(at));
     }
 
     /// A new alert of this kind, raised at this moment, about a purchase some days before.

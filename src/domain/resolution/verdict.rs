@@ -1,8 +1,11 @@
 //! What a resolution does to its alert: the transition table of the interface.
 
 use super::{Decision, InvalidReason, OlderRefunded, OlderWord, Resolution};
-use crate::domain::alert::AlertStatus;
+use crate::domain::alert::{Alert, AlertStatus};
+use crate::domain::ids::OutcomeId;
 use crate::domain::money::Amount;
+use crate::domain::outcome::Outcome;
+use crate::domain::time::Timestamp;
 
 /// What a resolution does to an alert and to its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +20,26 @@ pub struct Verdict {
     pub dispute_reason_code: Option<&'static str>,
     /// `outcome.amountStopped`.
     pub amount_stopped: Option<Amount>,
+}
+
+impl Verdict {
+    /// Gives an alert the outcome of this verdict, and the status.
+    pub fn record(self, alert: &mut Alert, id: OutcomeId, comments: &str, at: Option<Timestamp>) {
+        alert.outcome = Some(Outcome {
+            id,
+            alert_id: alert.id,
+            provider_alert_id: alert.provider_id.clone(),
+            status: "success".to_owned(),
+            outcome: self.outcome,
+            refunded: self.refunded.to_owned(),
+            comments: comments.to_owned(),
+            dispute_reason_code: self.dispute_reason_code.map(str::to_owned),
+            action_time: at,
+            amount_stopped: self.amount_stopped,
+        });
+        alert.status = self.status;
+        alert.updated_at = at.or(alert.updated_at);
+    }
 }
 
 /// The transition table (interface, States and transitions; decisions, Outcome).
