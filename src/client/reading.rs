@@ -46,7 +46,7 @@ fn text(answer: &Answer) -> String {
 
 fn unreadable(what: &str, error: &FieldError) -> ServiceError {
     let words = format!("{} {}", error.field, error.message);
-    let words = crate::domain::text::words_of_a_provider(&words);
+    let words = crate::domain::redact::words(&words);
     ServiceError::Unavailable(format!("its answer is no {what}: {words}; is this the right base URL?"))
 }
 

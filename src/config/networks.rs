@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::values::{Failures, PauseSeconds, Places, PullSeconds, SettleSeconds, TimeoutSeconds, read_word, word, write_word};
 use crate::domain::Provider;
-use crate::domain::endpoint::valid_header;
 use crate::domain::url::{BaseUrl, PlainHttp};
+use crate::domain::webhook::auth::valid_header;
 
 /// A network that can have a gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]

@@ -2,8 +2,6 @@
 
 use zeroize::Zeroize;
 
-use super::signing;
-
 /// Text that must not be seen by accident: `Debug` prints `****`, there is no `Display`, and it is wiped from memory when it is dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -18,11 +16,6 @@ impl Secret {
     /// Wraps a secret text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
-    }
-
-    /// A new secret to sign deliveries with.
-    pub fn for_signing() -> Self {
-        Self(signing::make())
     }
 
     /// The text itself, for the one place that needs it.

@@ -7,7 +7,7 @@
 use rand::RngExt;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{CredentialKind, Environment, text};
+use crate::domain::{CredentialKind, Environment, redact};
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -77,7 +77,7 @@ pub(super) fn named(what: &str, id: &str) -> String {
             "the {what} (what was given is no id, and it is not repeated as it may be a secret; the list of {what}s shows the ids)"
         );
     }
-    format!("{what} {}", text::words_of_a_provider(id))
+    format!("{what} {}", redact::words(id))
 }
 
 fn checksum(body: &str) -> String {

@@ -42,9 +42,9 @@ pub use tokens::{AccessToken, TOKEN_LIFETIME};
 
 use self::gateways::Gateways;
 use self::tokens::SigningKey;
+use crate::domain::FieldError;
 use crate::domain::clock::ClockGuard;
 use crate::domain::time::{Clock, SharedClock, Timestamp, later_by};
-use crate::domain::{FieldError, text};
 use crate::providers::Providers;
 use crate::service::ServiceError;
 use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError};

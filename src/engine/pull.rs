@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Caller, Engine, figures, later, text, until};
+use super::{Caller, Engine, figures, later, until};
+use crate::domain::redact;
 use crate::domain::{AlertPatch, FieldError, IngestOptions, IngestReport, Provider, RejectedRow};
 use crate::providers::AlertSource;
 use crate::store::{PullEnd, StoreResult};
@@ -98,7 +99,7 @@ impl Engine {
         for pages in 1.. {
             let page = match from.source.pull(cursor.as_deref()).await {
                 Ok(page) => page,
-                Err(why) => return Ok(Pulled::Failed(text::words_of_a_provider(&why))),
+                Err(why) => return Ok(Pulled::Failed(redact::words(&why))),
             };
             let last = page.rows.is_empty() || page.cursor.is_none() || page.cursor == cursor;
             match self.take_in(from, &caller, &page.rows).await {
@@ -136,8 +137,7 @@ impl Engine {
         report.rejected.append(&mut rejected);
         report.rejected.sort_by_key(|row| row.line);
         for row in report.rejected.iter().take(TOLD) {
-            let (line, field, reason) =
-                (row.line, text::words_of_a_provider(&row.error.field), text::words_of_a_provider(&row.error.message));
+            let (line, field, reason) = (row.line, redact::words(&row.error.field), redact::words(&row.error.message));
             tracing::warn!(network = %from.network, line, field, reason, "a pulled alert was rejected");
         }
         let more = report.rejected.len().saturating_sub(TOLD);

@@ -9,7 +9,8 @@ use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 use super::resolve::Landed;
-use super::{Engine, figures, later, locked, text, until};
+use super::{Engine, figures, later, locked, until};
+use crate::domain::redact;
 use crate::domain::{Timestamp, batch};
 use crate::providers::{Capabilities, Declined, Doubt, LookUp, Submission, SubmitResult};
 use crate::store::{AttemptEnd, CommitRequest, StoreResult, UnsettledAttempt};
@@ -190,14 +191,12 @@ fn left_to_a_person(doubt: &str) -> String {
 fn after_look_up(found: LookUp, counts_from: Timestamp, now: Timestamp) -> Finding {
     match found {
         LookUp::Applied => Finding::Yes,
-        LookUp::AnsweredOtherwise(what) => {
-            Finding::No(text::words_of_a_provider(&format!("the network holds another answer to this alert: {what}")))
-        }
+        LookUp::AnsweredOtherwise(what) => Finding::No(redact::words(&format!("the network holds another answer to this alert: {what}"))),
         LookUp::NotKnown if now >= counts_from => Finding::No("the network does not know of the decision".to_owned()),
         LookUp::NotKnown => Finding::Later("the network does not know of the decision yet".to_owned(), Some(counts_from)),
-        LookUp::Refused(why) => Finding::No(text::words_of_a_provider(&format!("it refused: {why}"))),
-        LookUp::NotTold(why) => Finding::Later(text::words_of_a_provider(&why), None),
-        LookUp::Failed(why) => Finding::Later(text::words_of_a_provider(&format!("the look-up failed: {why}")), None),
+        LookUp::Refused(why) => Finding::No(redact::words(&format!("it refused: {why}"))),
+        LookUp::NotTold(why) => Finding::Later(redact::words(&why), None),
+        LookUp::Failed(why) => Finding::Later(redact::words(&format!("the look-up failed: {why}")), None),
     }
 }
 
@@ -206,17 +205,17 @@ fn after_repeat(answer: SubmitResult, counts_from: Timestamp, now: Timestamp) ->
     match answer {
         SubmitResult::Accepted => Finding::Yes,
         SubmitResult::Declined(Declined::Refused(why)) => {
-            let why = text::words_of_a_provider(&format!("it refused: {why}"));
+            let why = redact::words(&format!("it refused: {why}"));
             // While the first call may still be on its way, a refusal of the second proves nothing about it.
             if now >= counts_from { Finding::No(why) } else { Finding::Later(why, Some(counts_from)) }
         }
         // That this call did not arrive, or was not looked at, says nothing about the first one.
         SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
-            Finding::Later(text::words_of_a_provider(&why.to_string()), None)
+            Finding::Later(redact::words(&why.to_string()), None)
         }
         // Ours would have been answered with a yes; whose it is, a person has to find out.
         SubmitResult::Unknown(Doubt::AlreadyActioned) => Finding::Never(Doubt::AlreadyActioned.to_string()),
-        SubmitResult::Unknown(doubt) => Finding::Later(text::words_of_a_provider(&doubt.to_string()), None),
+        SubmitResult::Unknown(doubt) => Finding::Later(redact::words(&doubt.to_string()), None),
     }
 }
 
@@ -227,15 +226,15 @@ fn after_repeat_that_is_not_recognized(answer: SubmitResult) -> Finding {
         SubmitResult::Accepted => Finding::Yes,
         SubmitResult::Declined(Declined::Refused(why)) => {
             let why = format!("it refused the repeat: {why}; that may be because it took the first call");
-            Finding::Never(text::words_of_a_provider(&why))
+            Finding::Never(redact::words(&why))
         }
         SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
-            Finding::Later(text::words_of_a_provider(&why.to_string()), None)
+            Finding::Later(redact::words(&why.to_string()), None)
         }
         SubmitResult::Unknown(Doubt::AlreadyActioned) => {
             Finding::Never("the alert was answered at the network: by the first call, or by somebody else".to_owned())
         }
-        SubmitResult::Unknown(doubt) => Finding::Later(text::words_of_a_provider(&doubt.to_string()), None),
+        SubmitResult::Unknown(doubt) => Finding::Later(redact::words(&doubt.to_string()), None),
     }
 }
 

@@ -10,8 +10,9 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::{Caller, Engine, figures, later, locked, text, unavailable};
+use super::{Caller, Engine, figures, later, locked, unavailable};
 use crate::domain::attempt::outcome_id;
+use crate::domain::redact;
 use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, OrganizationId, Resolution};
 use crate::providers::{Doubt, LookUp, Submission, SubmitResult};
 use crate::service::{ResolveRequest, ServiceError};
@@ -209,7 +210,7 @@ impl Sending {
 
     /// Step 4b: a definite no.
     async fn release(self, why: &str) -> Result<Alert, ServiceError> {
-        self.release_saying(text::words_of_a_provider(why)).await
+        self.release_saying(redact::words(why)).await
     }
 
     /// The same in words of our own.
@@ -245,7 +246,7 @@ impl Sending {
                 Ok(LookUp::NotKnown | LookUp::NotTold(_) | LookUp::Failed(_)) | Err(_) => {}
             }
         }
-        let why = text::words_of_a_provider(&doubt.to_string());
+        let why = redact::words(&doubt.to_string());
         let next_check = later(engine.now(), settings.checks.first().copied().unwrap_or_default());
         if self.end(AttemptEnd::Unknown { next_check, calls_over }, &why).await == Ok(true) {
             engine.check_at(next_check);

@@ -98,7 +98,7 @@ pub trait OutboxStore: Send + Sync {
     ) -> StoreResult<Vec<DueDelivery>>;
 
     /// Records what tries came to, in one commit; a record whose fence no longer holds changes nothing. An endpoint that has failed for
-    /// [`crate::domain::delivery::DISABLE_AFTER`] is disabled by it.
+    /// [`crate::domain::webhook::schedule::DISABLE_AFTER`] is disabled by it.
     async fn record_attempts(&self, records: Vec<AttemptRecord>, now: Timestamp) -> StoreResult<()>;
 
     /// When the next pending delivery is due.

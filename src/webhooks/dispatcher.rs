@@ -17,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::lanes::{Lanes, Limits};
 use super::sender::{Sender, Tried};
-use crate::domain::delivery::next_step;
 use crate::domain::time::{SharedClock, Timestamp};
+use crate::domain::webhook::schedule::next_step;
 use crate::domain::{DeliveryId, EndpointId, NextStep, batch};
 use crate::store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreResult};
 

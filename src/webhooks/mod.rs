@@ -1,7 +1,7 @@
 //! Out to the merchant: the deliveries that the outbox holds.
 //!
 //! A [`Dispatcher`] leases due deliveries from the store, a [`Sender`] makes one POST of each ([`signature`] signs it),
-//! [`crate::domain::delivery`] says what follows, and the result is recorded. [`endpoint`] guards which addresses may be connected to.
+//! [`crate::domain::webhook::schedule`] says what follows, and the result is recorded. [`endpoint`] guards which addresses may be connected to.
 //! [`Receiver`] is the other side: a small local receiver for the demo and for trying things out.
 
 pub mod breaker;

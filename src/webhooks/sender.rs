@@ -12,15 +12,15 @@ use url::Url;
 use super::endpoint::{AddressPolicy, GuardedResolver, Refused, SystemNames};
 use super::signature;
 use crate::domain::card::mask_card_numbers;
-use crate::domain::delivery::{MAX_RETRY_AFTER, TryResult};
 use crate::domain::sanitize::without_controls;
 use crate::domain::time::Timestamp;
+use crate::domain::webhook::schedule::{MAX_RETRY_AFTER, TryResult};
 use crate::domain::{EndpointAuth, Secret, SentRequest, redact};
 use crate::outbound::reason::{self, Reason, cause};
 use crate::outbound::{body, client, credential, retry_after};
 use crate::store::DueDelivery;
 
-pub use crate::domain::delivery::MAX_ANSWER_BYTES;
+pub use crate::domain::webhook::schedule::MAX_ANSWER_BYTES;
 
 /// How deliveries are sent.
 #[derive(Debug, Clone, Copy)]

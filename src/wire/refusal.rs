@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::domain::FieldError;
-use crate::domain::text::words_of_a_provider;
+use crate::domain::redact;
 
 /// Most fields at fault that are kept of one answer.
 const MOST_ERRORS: usize = 20;
@@ -35,8 +35,8 @@ impl Refusal {
                 .or_first_error()
             }
             Ok(other) => Self { words: said(&other).unwrap_or_default(), ..Self::default() },
-            Err(_) if is_markup(text) => Self { words: words_of_a_provider(&title(text)), ..Self::default() },
-            Err(_) => Self { words: words_of_a_provider(text), ..Self::default() },
+            Err(_) if is_markup(text) => Self { words: redact::words(&title(text)), ..Self::default() },
+            Err(_) => Self { words: redact::words(text), ..Self::default() },
         }
     }
 
@@ -49,7 +49,7 @@ impl Refusal {
         if self.words.is_empty()
             && let Some(error) = self.errors.first()
         {
-            self.words = words_of_a_provider(&format!("{} {}", error.field, error.message));
+            self.words = redact::words(&format!("{} {}", error.field, error.message));
         }
         self
     }
@@ -70,7 +70,7 @@ fn code(value: &Value) -> Option<String> {
 /// The words in a value: its text, or that of the members that mostly hold it.
 fn said(value: &Value) -> Option<String> {
     let words = match value {
-        Value::String(text) => words_of_a_provider(text),
+        Value::String(text) => redact::words(text),
         Value::Array(items) => items.iter().find_map(said)?,
         Value::Object(members) => ["detail", "message", "description"].iter().find_map(|name| said(members.get(*name)?))?,
         Value::Number(_) | Value::Bool(_) | Value::Null => return None,
@@ -80,7 +80,7 @@ fn said(value: &Value) -> Option<String> {
 
 /// Fields at fault: `[{"field": ..., "message": ...}]`, `["..."]` or `{"field": ["..."]}`.
 fn errors(value: &Value) -> Vec<FieldError> {
-    let error = |field: &str, message: &Value| Some(FieldError::new(words_of_a_provider(field), said(message)?));
+    let error = |field: &str, message: &Value| Some(FieldError::new(redact::words(field), said(message)?));
     match value {
         Value::Array(items) => items
             .iter()

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use url::form_urlencoded;
 
 use super::line::{Answer, NoAnswer};
-use crate::domain::text::words_of_a_provider;
+use crate::domain::redact;
 use crate::domain::url::BaseUrl;
 use crate::domain::{AttemptId, ResolutionParts};
 use crate::providers::{Declined, Doubt, LookUp, PulledPage, Submission, SubmitResult};
@@ -102,9 +102,9 @@ fn statement(body: &str, attempt: AttemptId) -> Result<Statement, String> {
         "answered_otherwise" => State::AnsweredOtherwise,
         "pending" => State::Pending,
         "not_known" => State::NotKnown,
-        other => return Err(words_of_a_provider(&format!("its state {other:?} is unknown"))),
+        other => return Err(redact::words(&format!("its state {other:?} is unknown"))),
     };
-    let detail = json.get("detail").and_then(Value::as_str).map(words_of_a_provider).filter(|detail| !detail.is_empty());
+    let detail = json.get("detail").and_then(Value::as_str).map(redact::words).filter(|detail| !detail.is_empty());
     Ok(Statement { state, detail: detail.unwrap_or_else(|| "it gave no reason".to_owned()) })
 }
 
@@ -112,7 +112,7 @@ fn statement(body: &str, attempt: AttemptId) -> Result<Statement, String> {
 pub(super) fn submitted(answer: Result<Answer, NoAnswer>, attempt: AttemptId) -> SubmitResult {
     let Answer { status, body } = match answer {
         Ok(answer) => answer,
-        Err(NoAnswer::NotSent(why)) => return SubmitResult::Declined(Declined::NotSent(words_of_a_provider(&why))),
+        Err(NoAnswer::NotSent(why)) => return SubmitResult::Declined(Declined::NotSent(redact::words(&why))),
         Err(NoAnswer::Lost(why)) => {
             tracing::debug!(why, "the answer of a gateway was lost");
             return SubmitResult::Unknown(Doubt::TimedOut);
@@ -151,7 +151,7 @@ pub(super) fn submitted(answer: Result<Answer, NoAnswer>, attempt: AttemptId) ->
 pub(super) fn looked_up(answer: Result<Answer, NoAnswer>, attempt: AttemptId) -> LookUp {
     let Answer { status, body } = match answer {
         Ok(answer) => answer,
-        Err(NoAnswer::NotSent(why) | NoAnswer::Lost(why)) => return LookUp::Failed(words_of_a_provider(&why)),
+        Err(NoAnswer::NotSent(why) | NoAnswer::Lost(why)) => return LookUp::Failed(redact::words(&why)),
         Err(NoAnswer::TooLarge(most)) => return LookUp::Failed(too_large(most)),
     };
     match (status, statement(&body, attempt)) {
@@ -190,7 +190,7 @@ struct Page<'a> {
 /// What an answer to `GET /alerts` means.
 pub(super) fn page(answer: Result<Answer, NoAnswer>) -> Result<PulledPage, String> {
     let Answer { status, body } = answer.map_err(|no| match no {
-        NoAnswer::NotSent(why) | NoAnswer::Lost(why) => words_of_a_provider(&why),
+        NoAnswer::NotSent(why) | NoAnswer::Lost(why) => redact::words(&why),
         NoAnswer::TooLarge(most) => format!("its page could not be read: {}", too_large(most)),
     })?;
     match status {
@@ -202,7 +202,7 @@ pub(super) fn page(answer: Result<Answer, NoAnswer>) -> Result<PulledPage, Strin
     let text = body.trim_start_matches('\u{FEFF}');
     let Page { data, cursor } = serde_json::from_str(text).map_err(|error| {
         let words = format!("its page could not be read: {error}; {{\"data\": [...], \"cursor\": \"...\"}} is needed");
-        words_of_a_provider(&words)
+        redact::words(&words)
     })?;
     let cursor = cursor.filter(|cursor| !cursor.is_empty());
     if cursor.as_ref().is_some_and(|cursor| cursor.len() > MAX_CURSOR || cursor.chars().any(char::is_control)) {
@@ -229,7 +229,7 @@ pub(super) fn refusal(status: u16, body: &str) -> String {
         429 => "it gets too many calls (429)".to_owned(),
         status => format!("it answered {status}"),
     };
-    words_of_a_provider(&if said.is_empty() { what } else { format!("{what}: {said}") })
+    redact::words(&if said.is_empty() { what } else { format!("{what}: {said}") })
 }
 
 /// The words of an error body: of a problem document or one like it, or plain text; nothing of a page.
@@ -237,9 +237,9 @@ fn said(body: &str) -> String {
     let text = body.trim_start_matches('\u{FEFF}').trim();
     if let Ok(json) = serde_json::from_str::<Value>(text) {
         let named = ["detail", "message", "error_description", "error", "title"].iter().find_map(|name| json.get(name)?.as_str());
-        return named.or(json.as_str()).map(words_of_a_provider).unwrap_or_default();
+        return named.or(json.as_str()).map(redact::words).unwrap_or_default();
     }
-    if text.starts_with(['<', '{', '[']) { String::new() } else { words_of_a_provider(text) }
+    if text.starts_with(['<', '{', '[']) { String::new() } else { redact::words(text) }
 }
 
 #[cfg(test)]

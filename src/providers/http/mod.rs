@@ -13,8 +13,8 @@ use reqwest::header::HeaderName;
 
 use self::line::{Call, Line};
 use super::{AlertProvider, AlertSource, Capabilities, LookUp, PulledPage, Submission, SubmitResult};
-use crate::domain::endpoint::{valid_basic, valid_header};
 use crate::domain::url::BaseUrl;
+use crate::domain::webhook::auth::{valid_basic, valid_header};
 use crate::domain::{EndpointAuth, Secret};
 
 /// How avert is known to a gateway.

@@ -9,8 +9,8 @@ use super::readers::Reader;
 use super::rows::{micros, moment, organization_key};
 use super::writer::Unit;
 use crate::domain::audit::AuditNote;
-use crate::domain::delivery::RedeliveryRule;
 use crate::domain::time::Timestamp;
+use crate::domain::webhook::schedule::RedeliveryRule;
 use crate::domain::{
     Actor, AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, EndpointId, EventId,
     EventKind, OrganizationId, SentRequest,

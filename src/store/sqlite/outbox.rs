@@ -15,8 +15,8 @@ use super::rows::{micros, moment};
 use super::writer::{Kind, Unit};
 use super::{audit, deliveries};
 use crate::domain::audit::AuditNote;
-use crate::domain::delivery::{DeliveryEnd, MAX_ANSWER_BYTES, sendable_at};
 use crate::domain::time::Timestamp;
+use crate::domain::webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES, sendable_at};
 use crate::domain::{
     Actor, Alert, AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, InstanceId,
     NextStep, OrganizationId, SentRequest, lease,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration as StdDuration;
 
-use avert::domain::delivery::GAPS_SECONDS;
+use avert::domain::webhook::schedule::GAPS_SECONDS;
 use avert::domain::{Alert, AlertStatus, Deadline, DeliveryState, EndpointAuth, Outcome, OutcomeId, Secret};
 use avert::service::Webhooks;
 use avert::webhooks::{DispatcherSettings, RunReport};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use avert::domain::delivery::TryResult;
+use avert::domain::webhook::schedule::TryResult;
 use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, Secret};
 use avert::store::DueDelivery;
 use avert::webhooks::{AddressPolicy, Sender, SenderSettings, Tried};

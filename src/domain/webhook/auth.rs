@@ -1,11 +1,41 @@
-//! What the credential of a webhook endpoint may be.
+//! The credential of a webhook endpoint: what it knows us by, and what can be sent.
 
-use super::resolution::FieldError;
+use crate::domain::resolution::FieldError;
+use crate::domain::secret::Secret;
 
 /// Longest user name, password or header value.
 pub const MAX_CREDENTIAL_BYTES: usize = 4_096;
 /// Longest header name.
 pub const MAX_HEADER_NAME_BYTES: usize = 128;
+
+/// How an endpoint knows that it is us (interface, Events).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EndpointAuth {
+    /// `Authorization: Basic`.
+    Basic {
+        /// User name; no colon in it.
+        username: String,
+        /// Password.
+        password: Secret,
+    },
+    /// A header of the endpoint's own choice.
+    Header {
+        /// Header name.
+        name: String,
+        /// Header value.
+        value: Secret,
+    },
+}
+
+impl EndpointAuth {
+    /// What is wrong with it, where it could not be sent. No error repeats it.
+    pub(super) fn check(&self) -> Result<(), FieldError> {
+        match self {
+            Self::Basic { username, password } => valid_basic(username, password.reveal()),
+            Self::Header { name, value } => valid_header(name, value.reveal()),
+        }
+    }
+}
 
 /// Headers that are ours or the connection's: an endpoint's own header cannot take their place.
 const RESERVED_HEADERS: [&str; 18] = [

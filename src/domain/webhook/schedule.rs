@@ -5,8 +5,8 @@
 use chrono::TimeDelta;
 use rand::{Rng, RngExt};
 
-use super::DeliveryState;
-use super::time::{Timestamp, to_iso};
+use super::delivery::DeliveryState;
+use crate::domain::time::{Timestamp, to_iso};
 
 /// Seconds to wait after the first, second, ... failed try: 5 s, 30 s, 2 min, 10 min, 30 min, 1, 2, 4, 8, 12, 20 and 24 h.
 /// When the last gap's try fails as well, the delivery is exhausted.

@@ -2,9 +2,9 @@
 
 use chrono::TimeDelta;
 
-use super::secret::Secret;
 use super::signing::MOST_SECRETS;
-use super::time::Timestamp;
+use crate::domain::secret::Secret;
+use crate::domain::time::Timestamp;
 
 /// Rotation: until when each of the known secrets (newest first, each with its end) signs along once another one signs; `None` where it
 /// signs no more and is erased. Nothing at all where the other one is the newest already.

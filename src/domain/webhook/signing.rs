@@ -6,7 +6,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use chrono::TimeDelta;
 
-use super::resolution::FieldError;
+use crate::domain::resolution::FieldError;
+use crate::domain::secret::Secret;
 
 /// What a secret begins with.
 const PREFIX: &str = "whsec_";
@@ -34,6 +35,13 @@ pub fn key_of(secret: &str) -> Result<Vec<u8>, FieldError> {
 pub fn make() -> String {
     let key: [u8; MADE_BYTES] = rand::random();
     format!("{PREFIX}{}", BASE64_STANDARD.encode(key))
+}
+
+impl Secret {
+    /// A new secret to sign deliveries with.
+    pub fn for_signing() -> Self {
+        Self::new(make())
+    }
 }
 
 /// Checks how long an old secret is to sign along.

@@ -1,0 +1,123 @@
+//! Webhook deliveries and their attempts, as they are kept and listed.
+
+use crate::domain::closed_enum::closed_enum;
+use crate::domain::time::Timestamp;
+use crate::domain::{AlertId, DeliveryId, EndpointId, EventId, EventKind};
+
+closed_enum! {
+    /// State of a delivery (reliability, The outbox).
+    pub enum DeliveryState {
+        /// Waits for its time.
+        Pending = "pending",
+        /// Being tried right now.
+        Leased = "leased",
+        /// The receiver took it.
+        Delivered = "delivered",
+        /// Every try failed.
+        Exhausted = "exhausted",
+        /// Given up because its endpoint is gone or disabled.
+        Cancelled = "cancelled",
+    }
+}
+
+/// One event on its way to one endpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// Identifier.
+    pub id: DeliveryId,
+    /// The event; its id is the `webhook-id`.
+    pub event: EventId,
+    /// What happened.
+    pub kind: EventKind,
+    /// To which alert; the nil UUID where it is a test.
+    pub alert: AlertId,
+    /// Whether an operator asked for it to try the endpoint out.
+    pub test: bool,
+    /// Where to.
+    pub endpoint: EndpointId,
+    /// The endpoint's address.
+    pub url: String,
+    /// Where it is.
+    pub state: DeliveryState,
+    /// Tries so far.
+    pub attempts: u32,
+    /// When it is tried next, while it waits.
+    pub due: Option<Timestamp>,
+    /// What the last try came to: a status code or an error, in words.
+    pub last_result: Option<String>,
+    /// When the receiver took it.
+    pub delivered_at: Option<Timestamp>,
+}
+
+/// Which deliveries are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryFilter {
+    /// In one of these states; empty for any.
+    pub states: Vec<DeliveryState>,
+    /// To this endpoint.
+    pub endpoint: Option<EndpointId>,
+    /// Of this alert.
+    pub alert: Option<AlertId>,
+    /// Of this event.
+    pub event: Option<EventId>,
+    /// Of this kind of event.
+    pub kind: Option<EventKind>,
+    /// Older than this delivery: where the page before ended.
+    pub after: Option<DeliveryId>,
+    /// At most so many, 1 or more.
+    pub size: u32,
+}
+
+impl Default for DeliveryFilter {
+    fn default() -> Self {
+        Self { states: Vec::new(), endpoint: None, alert: None, event: None, kind: None, after: None, size: 10 }
+    }
+}
+
+/// A page of deliveries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryPage {
+    /// Newest first.
+    pub data: Vec<Delivery>,
+    /// What to ask the next page with; `None` on the last one.
+    pub next: Option<DeliveryId>,
+}
+
+/// A delivery and its tries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryLog {
+    /// The delivery.
+    pub delivery: Delivery,
+    /// The body, byte for byte the same in every try.
+    pub body: String,
+    /// Its tries, oldest first.
+    pub tries: Vec<DeliveryTry>,
+}
+
+/// One try to deliver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryTry {
+    /// Which one; 1-based.
+    pub number: u32,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// The answer's status, where one came.
+    pub status: Option<u16>,
+    /// Why no answer came, in words.
+    pub error: Option<String>,
+    /// The beginning of the answer.
+    pub answer: String,
+    /// What was sent; nothing where no request could be made.
+    pub sent: Option<SentRequest>,
+}
+
+/// A request as it was sent, without its body (which is the event's) and with the endpoint's credential masked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentRequest {
+    /// The address.
+    pub url: String,
+    /// Headers with their values.
+    pub headers: Vec<(String, String)>,
+}

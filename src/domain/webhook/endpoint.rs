@@ -1,0 +1,116 @@
+//! Webhook endpoints: where deliveries go, and what may be changed about that.
+
+use chrono::TimeDelta;
+
+use super::auth::EndpointAuth;
+use super::signing;
+use crate::domain::EndpointId;
+use crate::domain::resolution::FieldError;
+use crate::domain::secret::Secret;
+use crate::domain::time::Timestamp;
+use crate::domain::url::{EndpointUrl, PlainHttp};
+
+/// A webhook endpoint to add.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEndpoint {
+    /// Where to.
+    pub url: EndpointUrl,
+    /// How it knows us.
+    pub auth: EndpointAuth,
+    /// What deliveries are signed with (`whsec_…`); nothing where they are not signed.
+    pub signing: Option<Secret>,
+}
+
+impl NewEndpoint {
+    /// The endpoint at an address, or all that is wrong with it, field by field. No error repeats a credential.
+    pub fn parse(url: &str, plain_http: PlainHttp, auth: EndpointAuth, signing: Option<Secret>) -> Result<Self, Vec<FieldError>> {
+        let url = EndpointUrl::parse(url, plain_http).map_err(FieldError::from);
+        let parts = [auth.check(), signing.as_ref().map_or(Ok(()), valid_secret)];
+        match (url, all_right(parts)) {
+            (Ok(url), Ok(())) => Ok(Self { url, auth, signing }),
+            (url, parts) => Err(url.err().into_iter().chain(parts.err().into_iter().flatten()).collect()),
+        }
+    }
+
+    /// All that is wrong with it, field by field. No error repeats a credential.
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        all_right([self.auth.check(), self.signing.as_ref().map_or(Ok(()), valid_secret)])
+    }
+}
+
+fn valid_secret(secret: &Secret) -> Result<(), FieldError> {
+    signing::key_of(secret.reveal()).map(drop)
+}
+
+fn all_right(parts: impl IntoIterator<Item = Result<(), FieldError>>) -> Result<(), Vec<FieldError>> {
+    let wrong: Vec<FieldError> = parts.into_iter().filter_map(Result::err).collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+/// A webhook endpoint as it can be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Identifier.
+    pub id: EndpointId,
+    /// Where to.
+    pub url: EndpointUrl,
+    /// `Basic` or the header's name; never its value.
+    pub auth: String,
+    /// When it was added.
+    pub created_at: Timestamp,
+    /// Since when it gets nothing any more, and why.
+    pub disabled: Option<(Timestamp, String)>,
+    /// Since when every try has failed; nothing while it answers or nothing was sent.
+    pub failing_since: Option<Timestamp>,
+    /// Whether what it gets is signed.
+    pub signed: bool,
+    /// Until when an old secret signs along with the one that took its place.
+    pub old_secret_until: Option<Timestamp>,
+}
+
+/// What is to change about an endpoint; what is `None` stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EndpointChange {
+    /// Where to from now on.
+    pub url: Option<EndpointUrl>,
+    /// A new credential.
+    pub auth: Option<EndpointAuth>,
+    /// Whether anything is sent there.
+    pub enabled: Option<bool>,
+    /// What deliveries are signed with from now on.
+    pub signing: Option<SigningChange>,
+}
+
+impl EndpointChange {
+    /// All that is wrong with what is to change, field by field. No error repeats a credential.
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let (secret, overlap) = match &self.signing {
+            Some(SigningChange::Rotate { secret, overlap }) => (Some(secret), Some(*overlap)),
+            Some(SigningChange::Stop) | None => (None, None),
+        };
+        let parts = [self.auth.as_ref().map(EndpointAuth::check), secret.map(valid_secret), overlap.map(signing::valid_overlap)];
+        all_right(parts.into_iter().flatten())
+    }
+}
+
+impl EndpointChange {
+    /// What of it changes this endpoint: a part that is as it is already is left out.
+    pub fn of(self, endpoint: &Endpoint) -> Self {
+        let (url, enabled) = (self.url.filter(|url| *url != endpoint.url), self.enabled);
+        Self { url, enabled: enabled.filter(|enabled| *enabled == endpoint.disabled.is_some()), ..self }
+    }
+}
+
+/// What is to change about the signatures of an endpoint's deliveries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SigningChange {
+    /// Sign with this secret; those before it sign along for so long.
+    Rotate {
+        /// The new secret, `whsec_…`.
+        secret: Secret,
+        /// Between none and 30 days.
+        overlap: TimeDelta,
+    },
+    /// Sign nothing any more.
+    Stop,
+}

@@ -1,0 +1,8 @@
+//! Webhooks: endpoints (address, credential, signing secrets), deliveries to them, and the rules that say what follows an attempt.
+
+pub mod auth;
+pub mod delivery;
+pub mod endpoint;
+pub mod rotation;
+pub mod schedule;
+pub mod signing;
