@@ -234,7 +234,6 @@ capability! {
 
 /// A service to talk to. What a deployment lacks is absent in the type.
 #[derive(Clone)]
-#[allow(missing_docs)]
 pub struct Deployment {
     pub alerts: Arc<dyn Alerts>,
     pub intake: Option<Arc<dyn Intake>>,

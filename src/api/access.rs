@@ -36,9 +36,9 @@ impl FromRequestParts<Api> for Acting {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
-        let (caller, dialect) = match Credential::of(&parts.headers)? {
-            Credential::ApiKey(key) => (api.engine.authenticate(key, KeyScope::Alerts).await?, Dialect::Current),
-            Credential::Bearer(token) => (api.engine.authenticate_token(token).await?, Dialect::Older),
+        let (caller, dialect) = match RequestCredential::of(&parts.headers)? {
+            RequestCredential::ApiKey(key) => (api.engine.authenticate(key, KeyScope::Alerts).await?, Dialect::Current),
+            RequestCredential::Bearer(token) => (api.engine.authenticate_token(token).await?, Dialect::Older),
         };
         let caller = match parts.extensions.get::<Peer>() {
             Some(Peer(address)) => caller.from_address(*address),
@@ -49,14 +49,14 @@ impl FromRequestParts<Api> for Acting {
 }
 
 /// The one credential of a request.
-pub(super) enum Credential<'a> {
+pub(super) enum RequestCredential<'a> {
     /// `X-API-KEY`.
     ApiKey(&'a str),
     /// `Authorization: Bearer`.
     Bearer(&'a str),
 }
 
-impl<'a> Credential<'a> {
+impl<'a> RequestCredential<'a> {
     pub(super) fn of(headers: &'a HeaderMap) -> Result<Self, Problem> {
         let not_authorized = |detail: &str| Problem::new(Code::NotAuthorized, format!("not authorized: {detail}"));
         let mut keys = headers.get_all(X_API_KEY).iter();

@@ -28,12 +28,12 @@ pub(super) async fn issue(
     peer: Option<Extension<Peer>>,
     headers: HeaderMap,
     request: Request,
-) -> Result<Response, Refusal> {
+) -> Result<Response, TokenRefusal> {
     if !is_form(&headers) {
         return Err(invalid_request("the header Content-Type must be application/x-www-form-urlencoded"));
     }
     let body = whole_body(request, api.body_timeout).await.map_err(|fault| match fault {
-        BodyFault::Problem(problem) => Refusal::Problem(problem),
+        BodyFault::Problem(problem) => TokenRefusal::Problem(problem),
         BodyFault::Broken(_) => invalid_request("the body broke off before its end, or is not well framed"),
     })?;
     let form = Form::read(&body)?;
@@ -43,7 +43,7 @@ pub(super) async fn issue(
     let client = api.engine.client(&credentials.id).await?;
     let from = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Extension(Peer(address))| address);
     let limited = api.token_limit.admit(client.as_ref().map(KnownClient::id), from);
-    limited.map_err(|seconds| Refusal::Problem(Problem::too_many("this client asks for tokens too often", seconds)))?;
+    limited.map_err(|seconds| TokenRefusal::Problem(Problem::too_many("this client asks for tokens too often", seconds)))?;
 
     let token = api.engine.issue_token(client, credentials.secret.reveal()).await?;
     let answer = TokenJson { access_token: token.token.reveal(), token_type: "Bearer", expires_in: token.expires_in };
@@ -64,7 +64,7 @@ struct TokenJson<'a> {
 }
 
 /// Why there is no token.
-pub(super) enum Refusal {
+pub(super) enum TokenRefusal {
     /// As RFC 6749, 5.2 has it.
     OAuth {
         /// 400 or 401.
@@ -78,15 +78,15 @@ pub(super) enum Refusal {
     Problem(Problem),
 }
 
-fn invalid_request(description: &'static str) -> Refusal {
-    Refusal::OAuth { status: StatusCode::BAD_REQUEST, error: "invalid_request", description: description.into() }
+fn invalid_request(description: &'static str) -> TokenRefusal {
+    TokenRefusal::OAuth { status: StatusCode::BAD_REQUEST, error: "invalid_request", description: description.into() }
 }
 
-fn invalid_client(description: impl Into<Cow<'static, str>>) -> Refusal {
-    Refusal::OAuth { status: StatusCode::UNAUTHORIZED, error: "invalid_client", description: description.into() }
+fn invalid_client(description: impl Into<Cow<'static, str>>) -> TokenRefusal {
+    TokenRefusal::OAuth { status: StatusCode::UNAUTHORIZED, error: "invalid_client", description: description.into() }
 }
 
-impl From<ServiceError> for Refusal {
+impl From<ServiceError> for TokenRefusal {
     fn from(error: ServiceError) -> Self {
         match error {
             ServiceError::NotAuthorized(why) => invalid_client(why),
@@ -95,7 +95,7 @@ impl From<ServiceError> for Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for TokenRefusal {
     fn into_response(self) -> Response {
         #[derive(Serialize)]
         struct ErrorJson {
@@ -141,7 +141,7 @@ struct Form {
 }
 
 impl Form {
-    fn read(body: &[u8]) -> Result<Self, Refusal> {
+    fn read(body: &[u8]) -> Result<Self, TokenRefusal> {
         let (mut form, mut seen) = (Self::default(), Vec::new());
         for (name, value) in form_urlencoded::parse(body) {
             let known = ["grant_type", "client_id", "client_secret", "scope"].into_iter().find(|known| *known == name);
@@ -161,9 +161,9 @@ impl Form {
         Ok(form)
     }
 
-    fn check_grant(&self) -> Result<(), Refusal> {
+    fn check_grant(&self) -> Result<(), TokenRefusal> {
         let refused = |error, description: &'static str| {
-            Err(Refusal::OAuth { status: StatusCode::BAD_REQUEST, error, description: description.into() })
+            Err(TokenRefusal::OAuth { status: StatusCode::BAD_REQUEST, error, description: description.into() })
         };
         match (self.grant_type.as_deref(), self.scope.as_deref()) {
             (None, _) => Err(invalid_request("grant_type is missing: it must be client_credentials")),
@@ -183,7 +183,7 @@ struct Credentials {
 }
 
 /// The client's credentials: in the form, or in the header `Authorization` (Basic), and not in both.
-fn credentials(headers: &HeaderMap, form: Form) -> Result<Credentials, Refusal> {
+fn credentials(headers: &HeaderMap, form: Form) -> Result<Credentials, TokenRefusal> {
     let mut given = headers.get_all(AUTHORIZATION).iter();
     match (given.next(), given.next()) {
         (_, Some(_)) => Err(invalid_request("the header Authorization is given twice: once is allowed")),
@@ -252,7 +252,7 @@ mod tests {
     fn what_is_no_basic_credential_is_invalid_client(#[case] value: &str) {
         let refused = credentials(&header(value), form(""));
 
-        assert!(matches!(refused, Err(Refusal::OAuth { error: "invalid_client", .. })));
+        assert!(matches!(refused, Err(TokenRefusal::OAuth { error: "invalid_client", .. })));
     }
 
     #[test]
@@ -261,9 +261,9 @@ mod tests {
         let named = credentials(&header("Basic YTpi"), form("client_id=a"));
         let other = credentials(&header("Basic YTpi"), form("client_id=c"));
 
-        assert!(matches!(both, Err(Refusal::OAuth { error: "invalid_request", .. })));
+        assert!(matches!(both, Err(TokenRefusal::OAuth { error: "invalid_request", .. })));
         assert!(named.is_ok());
-        assert!(matches!(other, Err(Refusal::OAuth { error: "invalid_request", .. })));
+        assert!(matches!(other, Err(TokenRefusal::OAuth { error: "invalid_request", .. })));
     }
 
     #[test]

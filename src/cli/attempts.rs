@@ -8,7 +8,7 @@ use super::args::AttemptsCommand;
 use super::context::Context;
 use super::failure::{Misused, NotFound};
 use super::local::Local;
-use super::output::{Answer, Rows, printable};
+use super::output::{Report, Rows, printable};
 use crate::domain::time::to_iso;
 use crate::domain::{AttemptId, UnsettledResolution};
 use crate::service::{Attempts, ServiceError};
@@ -67,7 +67,7 @@ fn record(attempt: &UnsettledResolution) -> Value {
     })
 }
 
-fn listing(attempts: &[UnsettledResolution]) -> Answer {
+fn listing(attempts: &[UnsettledResolution]) -> Report {
     let records: Vec<Value> = attempts.iter().map(record).collect();
     let row = |attempt: &UnsettledResolution| {
         vec![
@@ -86,7 +86,7 @@ fn listing(attempts: &[UnsettledResolution]) -> Answer {
             parked.then(|| "ask the network about what is PARKED, then `avert attempts settle ID --applied` or `--not-applied`".to_owned())
         }
     };
-    Answer {
+    Report {
         table: Rows {
             head: vec!["ID", "STATE", "ALERT", "DECISION", "SENT", "WHAT IS KNOWN"],
             rows: attempts.iter().map(row).collect(),

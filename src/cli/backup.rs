@@ -8,7 +8,7 @@ use serde_json::json;
 use super::args::{BackupArgs, RestoreArgs};
 use super::context::Context;
 use super::failure::say;
-use super::output::{Answer, Rows, columns_of};
+use super::output::{Report, Rows, columns_of};
 use crate::domain::AuditState;
 use crate::store::Actor;
 use crate::store::sqlite::backup::{BackupOptions, Contents, RestoreOptions, back_up, restore};
@@ -133,7 +133,7 @@ fn path(path: &Path) -> String {
 }
 
 fn print(context: &Context, note: String, record: serde_json::Value) -> anyhow::Result<()> {
-    let answer = Answer {
+    let answer = Report {
         table: Rows { note: Some(note), ..Rows::default() },
         document: record.clone(),
         columns: columns_of(&record),

@@ -6,7 +6,7 @@ use super::args::{ClientsCommand, KeysCommand, OrganizationArgs};
 use super::context::Context;
 use super::failure::say;
 use super::local::Local;
-use super::output::{Answer, Rows, columns_of};
+use super::output::{Report, Rows, columns_of};
 use crate::domain::time::to_iso;
 use crate::domain::{Credential, CredentialKind, KeyScope};
 use crate::service::Credentials;
@@ -108,8 +108,8 @@ fn scope_of(kind: CredentialKind) -> Option<&'static str> {
     }
 }
 
-fn single(record: Value, note: String) -> Answer {
-    Answer {
+fn single(record: Value, note: String) -> Report {
+    Report {
         table: Rows { note: Some(note), ..Rows::default() },
         columns: columns_of(&record),
         document: record.clone(),
@@ -128,7 +128,7 @@ fn record(words: &Words, credential: &Credential, organization: &str) -> Value {
     record.into()
 }
 
-fn listing(words: &Words, credentials: &[Credential], organization: &str) -> Answer {
+fn listing(words: &Words, credentials: &[Credential], organization: &str) -> Report {
     let noun = words.kind.as_str();
     let (with_scope, time) = (scope_of(words.kind).is_some(), |moment: Option<_>| moment.map(to_iso).unwrap_or_default());
     let row = |credential: &Credential| {
@@ -140,7 +140,7 @@ fn listing(words: &Words, credentials: &[Credential], organization: &str) -> Ans
     };
     let records: Vec<Value> = credentials.iter().map(|credential| record(words, credential, organization)).collect();
     let columns = named(&[words.id.0, "organization"], "scope", ["createdAt", "lastUsedAt", "revokedAt"]);
-    Answer {
+    Report {
         table: Rows {
             head: named(&[words.id.1], "SCOPE", ["CREATED", "LAST USED", "REVOKED"]),
             rows: credentials.iter().map(row).collect(),

@@ -8,7 +8,7 @@ use super::backup::key_file;
 use super::context::Context;
 use super::failure::SaidAlready;
 use super::networks;
-use super::output::{Answer, Rows};
+use super::output::{Report, Rows};
 use super::target::variable;
 use crate::config::ConfigError;
 use crate::domain::time::{Clock as _, SystemClock};
@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>) -> an
         let advice = if finding.advice.is_empty() { String::new() } else { format!("-> {}", finding.advice) };
         vec![finding.grade.as_str().to_owned(), finding.check.to_owned(), finding.found.clone(), advice]
     };
-    context.output.print(&Answer {
+    context.output.print(&Report {
         table: Rows {
             head: vec!["", "CHECK", "FOUND", "WHAT TO DO"],
             rows: findings.iter().map(row).collect(),

@@ -11,7 +11,7 @@ use super::args::{Format, ImportArgs, ImportFormat};
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
-use super::output::{Answer, Output, Rows, columns_of};
+use super::output::{Output, Report, Rows, columns_of};
 use crate::domain::{IngestOptions, IngestReport, RejectedRow};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::wire::import;
@@ -22,9 +22,9 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     let acting = local.acting(context.organization(&args.organization)).await?;
     let options = IngestOptions { events: !args.no_events };
     let format = args.format.map(|format| match format {
-        ImportFormat::Json => import::Format::Json,
-        ImportFormat::Ndjson => import::Format::Ndjson,
-        ImportFormat::Csv => import::Format::Csv,
+        ImportFormat::Json => import::FileFormat::Json,
+        ImportFormat::Ndjson => import::FileFormat::Ndjson,
+        ImportFormat::Csv => import::FileFormat::Csv,
     });
 
     let bar = progress(size);
@@ -100,7 +100,7 @@ fn print(output: Output, total: &IngestReport, rejected: u64) -> io::Result<()> 
     let IngestReport { created, updated, unchanged, .. } = total;
     let record = json!({"created": created, "updated": updated, "unchanged": unchanged, "rejected": rejected});
     let words = format!("{created} created, {updated} updated, {unchanged} unchanged, {rejected} rejected");
-    let answer = Answer {
+    let answer = Report {
         table: Rows { note: Some(words), ..Rows::default() },
         columns: columns_of(&record),
         document: record.clone(),

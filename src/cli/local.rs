@@ -16,7 +16,7 @@ use super::networks::{self, Networks};
 use super::target::variable;
 use crate::config::{Days, Settings};
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::domain::{Provider, Retention, Windows};
+use crate::domain::{Provider, ResponseWindows, RetentionPolicy};
 use crate::engine::{ActingEngine, Caller, CountingClock, Engine, EngineSettings, PullFrom};
 use crate::service::ServiceError;
 use crate::store::{SqliteOptions, SqliteStore};
@@ -154,10 +154,10 @@ impl Local {
 }
 
 /// How long things are kept; 0 days: for ever.
-fn retention(settings: &Settings) -> Retention {
+fn retention(settings: &Settings) -> RetentionPolicy {
     let days = |days: Days| Some(days.0).filter(|days| *days > 0).map(|days| TimeDelta::days(days.into()));
     let kept = &settings.retention;
-    Retention {
+    RetentionPolicy {
         tries: days(kept.tries_days),
         deliveries: days(kept.deliveries_days),
         given_up: days(kept.given_up_days),
@@ -200,7 +200,7 @@ impl Running {
 fn engine_settings(settings: &Settings) -> EngineSettings {
     let hours = |hours: u32| TimeDelta::hours(hours.into());
     let windows = &settings.windows;
-    let by_provider = Windows::default()
+    let by_provider = ResponseWindows::default()
         .with_provider(Provider::Ethoca, hours(windows.ethoca.0))
         .with_provider(Provider::Verifi, hours(windows.verifi.0))
         .with_provider(Provider::Cdrn, hours(windows.cdrn.0));

@@ -9,12 +9,12 @@ use chrono::TimeDelta;
 
 use super::credential_file::read_credential;
 use super::failure::Misused;
-use crate::config::{Environment, Fault, Network, NetworkAuth, NetworkSettings, Settings};
+use crate::config::{EnvironmentName, Network, NetworkAuth, NetworkSettings, Settings, SimulatorFault};
 use crate::domain::time::SharedClock;
 use crate::domain::{Provider, Secret};
 use crate::engine::PullFrom;
 use crate::outbound::circuit::CircuitLimits;
-use crate::providers::http::{Credential, HttpOptions};
+use crate::providers::http::{GatewayCredential, HttpOptions};
 use crate::providers::simulator::FaultProfile;
 use crate::providers::{Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator};
 use crate::store::sqlite::examine::Finding;
@@ -108,7 +108,7 @@ pub(super) fn place(settings: &Settings, known: &[Known]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-fn provider(set: &NetworkSettings, credential: Credential) -> anyhow::Result<HttpProvider> {
+fn provider(set: &NetworkSettings, credential: GatewayCredential) -> anyhow::Result<HttpProvider> {
     let options = HttpOptions {
         url: set.base().map_err(|error| anyhow!(error))?,
         credential,
@@ -134,9 +134,13 @@ fn timeout(set: &NetworkSettings) -> Duration {
 }
 
 /// The credential of a network: from its file, else from its environment variable.
-pub(super) fn credential(network: Network, set: &NetworkSettings, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Credential> {
+pub(super) fn credential(
+    network: Network,
+    set: &NetworkSettings,
+    variable: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<GatewayCredential> {
     if set.auth == NetworkAuth::None {
-        return Ok(Credential::None);
+        return Ok(GatewayCredential::None);
     }
     let name = network.credential_variable();
     let text = if set.credential_file.as_os_str().is_empty() {
@@ -150,16 +154,16 @@ pub(super) fn credential(network: Network, set: &NetworkSettings, variable: impl
         read_credential(&set.credential_file)?
     };
     Ok(match set.auth {
-        NetworkAuth::Bearer => Credential::Bearer(Secret::new(text)),
-        NetworkAuth::Header => Credential::Header { name: set.header.clone(), value: Secret::new(text) },
+        NetworkAuth::Bearer => GatewayCredential::Bearer(Secret::new(text)),
+        NetworkAuth::Header => GatewayCredential::Header { name: set.header.clone(), value: Secret::new(text) },
         NetworkAuth::Basic => {
             let (username, password) = text.split_once(':').ok_or_else(|| {
                 let key = network.as_str();
                 Misused(format!("providers.{key}: auth = \"basic\" needs USER:PASSWORD as its credential, there is no colon"))
             })?;
-            Credential::Basic { username: username.to_owned(), password: Secret::new(password) }
+            GatewayCredential::Basic { username: username.to_owned(), password: Secret::new(password) }
         }
-        NetworkAuth::None => Credential::None,
+        NetworkAuth::None => GatewayCredential::None,
     })
 }
 
@@ -174,7 +178,7 @@ pub(super) fn examine(settings: &Settings, known: &[Known], variable: impl Fn(&s
     let simulated = simulated(settings, known);
     if !simulated.is_empty() {
         let found = format!("{}: answered by the built-in simulator; decisions reach nobody", simulated.join(", "));
-        findings.push(if settings.environment == Environment::Production {
+        findings.push(if settings.environment == EnvironmentName::Production {
             let advice = "the environment is production: set up a gateway for each network that alerts come from (README, Networks)";
             Finding::notice("networks", found, advice)
         } else {
@@ -222,12 +226,12 @@ fn readable_by_others(_file: &Path) -> bool {
     false
 }
 
-fn profile(fault: Fault) -> FaultProfile {
+fn profile(fault: SimulatorFault) -> FaultProfile {
     match fault {
-        Fault::None => FaultProfile::None,
-        Fault::Flaky => FaultProfile::Flaky,
-        Fault::Down => FaultProfile::Down,
-        Fault::Slow => FaultProfile::Slow,
+        SimulatorFault::None => FaultProfile::None,
+        SimulatorFault::Flaky => FaultProfile::Flaky,
+        SimulatorFault::Down => FaultProfile::Down,
+        SimulatorFault::Slow => FaultProfile::Slow,
     }
 }
 

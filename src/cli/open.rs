@@ -13,11 +13,11 @@ use super::failure::{Misused, SaidAlready};
 use super::local::Local;
 use super::networks::{self, Known};
 use super::signals::Signals;
-use super::target::{Target, variable};
+use super::target::{RemoteTarget, variable};
 use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::theme::ThemeName;
-use crate::console::{self, AlertJson, ConsoleError, ConsoleSettings, Place, Session};
+use crate::console::{self, AlertJson, ConsoleError, ConsoleSettings, Session, SessionInfo};
 use crate::domain::Environment;
 use crate::domain::time::{SharedClock, SystemClock};
 use crate::service::Deployment;
@@ -47,7 +47,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
     log_to_file(&context)?;
     let caller = local.caller(context.organization(&args.organization)).await?;
     let known = local.engine.store().gateways().await?;
-    let place = Place {
+    let place = SessionInfo {
         // Whoever decides here has to know which networks hear nothing of it.
         name: [Some(caller.organization.organization.name.clone()), networks::place(&context.settings, &known)]
             .into_iter()
@@ -56,7 +56,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
             .join(", "),
         environment: Environment::from(context.settings.environment),
         facts: local_facts(&context, &known),
-        ..Place::default()
+        ..SessionInfo::default()
     };
     let running = local.start(AddressPolicy::LOOPBACK, DRAIN)?;
     let result = stay(&context, local.engine.deployment(caller), local.clock.clone(), place, settings).await;
@@ -66,7 +66,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
 }
 
 /// The console on another deployment: everything that the interface has, and nothing of what only an engine of one's own offers.
-async fn elsewhere(context: &Context, args: &OpenArgs, target: Target, settings: ConsoleSettings) -> anyhow::Result<()> {
+async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, settings: ConsoleSettings) -> anyhow::Result<()> {
     if args.organization.organization.is_some() {
         return Err(Misused("--organization is for this machine's own alerts: a credential is tied to its organization".to_owned()).into());
     }
@@ -79,7 +79,7 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: Target, settings:
         ("credentials", "this console's own came from a file or the environment; it keeps them nowhere".to_owned()),
         ("desk", format!("views and drafts in {}", context.home.data_dir.join("desk").display())),
     ];
-    let place = Place { name: client.host(), environment, dialect, facts: named(facts), ..Place::default() };
+    let place = SessionInfo { name: client.host(), environment, dialect, facts: named(facts), ..SessionInfo::default() };
     let result = stay(context, client.deployment(), clock, place, settings).await;
     client.finish(PATIENCE).await;
     result
@@ -90,7 +90,7 @@ async fn stay(
     context: &Context,
     deployment: Deployment,
     clock: SharedClock,
-    place: Place,
+    place: SessionInfo,
     settings: ConsoleSettings,
 ) -> anyhow::Result<()> {
     let desk_dir = Some(context.home.data_dir.join("desk"));
@@ -156,11 +156,11 @@ pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::R
 pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: PathBuf) -> anyhow::Result<ConsoleSettings> {
     let settings = &context.settings.console;
     let theme = match args.theme.unwrap_or(settings.theme) {
-        config::Theme::Auto => (!context.output.color()).then_some(ThemeName::NoColor),
-        config::Theme::Dark => Some(ThemeName::Dark),
-        config::Theme::Light => Some(ThemeName::Light),
-        config::Theme::HighContrast => Some(ThemeName::HighContrast),
-        config::Theme::Ansi => Some(ThemeName::Ansi),
+        config::ThemeSetting::Auto => (!context.output.color()).then_some(ThemeName::NoColor),
+        config::ThemeSetting::Dark => Some(ThemeName::Dark),
+        config::ThemeSetting::Light => Some(ThemeName::Light),
+        config::ThemeSetting::HighContrast => Some(ThemeName::HighContrast),
+        config::ThemeSetting::Ansi => Some(ThemeName::Ansi),
     };
     let grace = Duration::from_secs(settings.grace_seconds.0.into());
     let keymap = keymap(&settings.keymap, context.settings_dir.as_deref())?;

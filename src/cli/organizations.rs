@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::args::OrganizationsCommand;
 use super::context::Context;
 use super::local::Local;
-use super::output::{Answer, Rows, columns_of};
+use super::output::{Report, Rows, columns_of};
 use crate::domain::Company;
 use crate::service::Intake;
 use crate::store::{OrganizationRecord, StoreError};
@@ -25,7 +25,7 @@ pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyh
             let created = local.engine.create_organization(&name).await?;
             let record = record(&created);
             let organization = &created.organization;
-            Answer {
+            Report {
                 table: Rows { note: Some(format!("organization {} has the id {}", organization.name, organization.id)), ..Rows::default() },
                 document: record.clone(),
                 columns: columns_of(&record),
@@ -51,9 +51,9 @@ fn record(record: &OrganizationRecord) -> Value {
     })
 }
 
-fn listing(all: &[OrganizationRecord]) -> Answer {
+fn listing(all: &[OrganizationRecord]) -> Report {
     let records: Vec<Value> = all.iter().map(record).collect();
-    Answer {
+    Report {
         table: Rows {
             head: vec!["NAME", "ID"],
             rows: all.iter().map(|one| vec![one.organization.name.clone(), one.organization.id.to_string()]).collect(),
@@ -66,7 +66,7 @@ fn listing(all: &[OrganizationRecord]) -> Answer {
 }
 
 /// As a table and line by line: each enrollment, or a company that has none. As a document: the organization with all that it has.
-fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Answer {
+fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Report {
     let default = |is_it: bool| if is_it { "default" } else { "" };
     let (mut rows, mut records, mut nested) = (Vec::new(), Vec::new(), Vec::new());
     for company in companies {
@@ -87,7 +87,7 @@ fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Answer {
     }
     let mut document = record(organization);
     document["companies"] = Value::Array(nested);
-    Answer {
+    Report {
         table: Rows { head: vec!["COMPANY", "ENROLLMENT", ""], rows, ..Rows::default() },
         columns: ["organization", "companyId", "enrollmentId"].map(str::to_owned).to_vec(),
         document,

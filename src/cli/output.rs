@@ -12,7 +12,7 @@ pub(super) use crate::domain::sanitize::line as printable;
 use crate::domain::sanitize::{lines, without_controls};
 
 /// One result, in all the forms it can be written in.
-pub(super) struct Answer {
+pub(super) struct Report {
     /// For people.
     pub(super) table: Rows,
     /// The whole as one JSON document.
@@ -63,7 +63,7 @@ impl Output {
     }
 
     /// Writes a result in the form that was asked for, a table by default.
-    pub(super) fn print(self, answer: &Answer) -> io::Result<()> {
+    pub(super) fn print(self, answer: &Report) -> io::Result<()> {
         let stdout = io::stdout();
         let styled = self.color && stdout.is_terminal();
         let mut out = io::BufWriter::new(stdout.lock());
@@ -84,7 +84,7 @@ pub(super) fn print_line(line: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-fn write(out: &mut impl Write, answer: &Answer, format: Format, styled: bool) -> io::Result<()> {
+fn write(out: &mut impl Write, answer: &Report, format: Format, styled: bool) -> io::Result<()> {
     match format {
         Format::Table => table(out, &answer.table, styled),
         Format::Json => writeln!(out, "{}", escaped(serde_json::to_string_pretty(&answer.document)?)),
@@ -177,9 +177,9 @@ mod tests {
 
     use super::*;
 
-    fn answer() -> Answer {
+    fn answer() -> Report {
         let record = json!({"id": "a", "amount": "10.00", "outcome": {"status": "success, \"ok\""}, "mcc": null});
-        Answer {
+        Report {
             table: Rows {
                 head: vec!["ID", "AMOUNT"],
                 rows: vec![vec!["a\u{1b}[31m".to_owned(), "10.00".to_owned()]],
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn no_form_for_people_holds_what_is_unsafe_to_show() {
-        let answer = Answer {
+        let answer = Report {
             table: Rows { rows: vec![vec![HOSTILE.to_owned()]], note: Some(format!("1\n{HOSTILE}")), ..Rows::default() },
             ..answer()
         };
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn forms_for_programs_keep_text_as_it_came_without_control_characters() {
         let record = json!({"text": HOSTILE});
-        let answer = Answer { document: record.clone(), columns: columns_of(&record), records: vec![record.clone()], ..answer() };
+        let answer = Report { document: record.clone(), columns: columns_of(&record), records: vec![record.clone()], ..answer() };
         let written = |format| {
             let mut out = Vec::new();
             write(&mut out, &answer, format, false).unwrap();

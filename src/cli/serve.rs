@@ -14,7 +14,7 @@ use super::networks::{self, Known};
 use super::output::print_line;
 use super::signals::Signals;
 use crate::api::{self, ApiOptions};
-use crate::config::Environment;
+use crate::config::EnvironmentName;
 use crate::telemetry;
 use crate::webhooks::AddressPolicy;
 
@@ -100,7 +100,7 @@ fn say_who_answers(context: &Context, known: &[Known]) {
         return;
     }
     tracing::info!(%database, simulated, "decisions are answered by the built-in simulator and reach no network");
-    if context.settings.environment == Environment::Production {
+    if context.settings.environment == EnvironmentName::Production {
         tracing::warn!(
             simulated,
             "the environment is production, but these networks have no gateway: nothing that is decided there is reported"

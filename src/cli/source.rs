@@ -13,7 +13,7 @@ use crate::service::Alerts;
 use crate::wire::Dialect;
 
 /// The alerts that a command works on: this machine's own, or another deployment's.
-pub(super) struct Source {
+pub(super) struct AlertAccess {
     pub(super) alerts: Arc<dyn Alerts>,
     /// In whose words filters and decisions are given.
     pub(super) dialect: Dialect,
@@ -22,7 +22,7 @@ pub(super) struct Source {
     local: Option<Local>,
 }
 
-impl Source {
+impl AlertAccess {
     /// Opens it.
     pub(super) async fn open(context: &Context, remote: &RemoteArgs, organization: Option<&str>) -> anyhow::Result<Self> {
         Ok(Self::open_for(context, remote, organization, |_| Ok(())).await?.0)

@@ -5,7 +5,7 @@ use clap::ValueEnum as _;
 use super::args::{DialectName, RemoteArgs};
 use super::credential_file::read_credential;
 use super::failure::Misused;
-use crate::client::{Client, ClientOptions, Credential};
+use crate::client::{AccessCredential, Client, ClientOptions};
 use crate::domain::time::SharedClock;
 use crate::domain::url::{BaseUrl, PlainHttp};
 use crate::domain::{Environment, Secret};
@@ -21,18 +21,18 @@ const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 
 /// A deployment as it was named, with its credential.
 #[derive(Debug, Clone)]
-pub(super) struct Target {
+pub(super) struct RemoteTarget {
     url: BaseUrl,
     pub(super) dialect: Dialect,
     pub(super) environment: Environment,
-    credential: Credential,
+    credential: AccessCredential,
     operator_key: Option<Secret>,
     company_parameter: String,
 }
 
 impl RemoteArgs {
     /// The deployment that the flags name, else the environment; none means this machine's own alerts.
-    pub(super) fn target(&self, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<Target>> {
+    pub(super) fn target(&self, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<RemoteTarget>> {
         // An empty variable is one that is not set.
         let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
         let Some(url) = self.url.clone().or_else(|| lookup(URL)) else {
@@ -54,10 +54,10 @@ impl RemoteArgs {
             None => lookup(DIALECT).map(|text| dialect(&text)).transpose()?,
         };
         let by_credential = match credential {
-            Credential::ApiKey(_) => Dialect::Current,
-            Credential::ClientCredentials { .. } => Dialect::Older,
+            AccessCredential::ApiKey(_) => Dialect::Current,
+            AccessCredential::ClientCredentials { .. } => Dialect::Older,
         };
-        Ok(Some(Target {
+        Ok(Some(RemoteTarget {
             url: BaseUrl::parse(&url, PlainHttp::when(self.insecure_http, "say --insecure-http"))
                 .map_err(|error| Misused(format!("the base URL {error}")))?,
             dialect: spoken.map_or(by_credential, Dialect::from),
@@ -69,7 +69,7 @@ impl RemoteArgs {
     }
 
     /// The credential of the flags, else of the environment. No error repeats it.
-    fn credential(&self, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Credential> {
+    fn credential(&self, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<AccessCredential> {
         let key = match &self.api_key_file {
             Some(file) => Some(read_credential(file)?),
             None if self.client_id.is_some() || self.client_secret_file.is_some() => None,
@@ -81,8 +81,8 @@ impl RemoteArgs {
             (None, None) => (self.client_id.clone().or_else(|| lookup(CLIENT_ID)), lookup(CLIENT_SECRET)),
         };
         match (key, id, secret) {
-            (Some(key), None, _) => Ok(Credential::ApiKey(Secret::new(key.trim()))),
-            (None, Some(id), Some(secret)) => Ok(Credential::ClientCredentials { id, secret: Secret::new(secret.trim()) }),
+            (Some(key), None, _) => Ok(AccessCredential::ApiKey(Secret::new(key.trim()))),
+            (None, Some(id), Some(secret)) => Ok(AccessCredential::ClientCredentials { id, secret: Secret::new(secret.trim()) }),
             (Some(_), Some(_), _) => Err(Misused(format!("{API_KEY} and {CLIENT_ID} are both set: name one credential by a flag")).into()),
             (None, Some(_), None) => Err(Misused(format!("the client secret is missing: --client-secret-file or {CLIENT_SECRET}")).into()),
             (None, None, Some(_)) => Err(Misused(format!("the client id is missing: --client-id or {CLIENT_ID}")).into()),
@@ -94,7 +94,7 @@ impl RemoteArgs {
     }
 }
 
-impl Target {
+impl RemoteTarget {
     /// A client of the deployment. Nothing is sent yet.
     pub(super) fn connect(self, clock: SharedClock) -> anyhow::Result<Client> {
         let options = ClientOptions {
@@ -143,7 +143,7 @@ mod tests {
     fn the_environment_names_a_deployment_and_its_credential() {
         let target = RemoteArgs::default().target(environment(&[(URL, "https://a.example"), (API_KEY, "k")])).unwrap().unwrap();
 
-        assert!(matches!(&target.credential, Credential::ApiKey(key) if key.reveal() == "k"));
+        assert!(matches!(&target.credential, AccessCredential::ApiKey(key) if key.reveal() == "k"));
         assert_eq!(
             (target.url.as_str(), target.dialect, target.environment),
             ("https://a.example", Dialect::Current, Environment::Sandbox)
@@ -169,7 +169,7 @@ mod tests {
 
         let target = args.target(environment(&variables)).unwrap().unwrap();
 
-        assert!(matches!(&target.credential, Credential::ApiKey(key) if key.reveal() == "from the file"));
+        assert!(matches!(&target.credential, AccessCredential::ApiKey(key) if key.reveal() == "from the file"));
         assert_eq!((target.url.as_str(), target.dialect), ("https://flag.example", Dialect::Older));
     }
 

@@ -14,7 +14,7 @@ use super::context::Context;
 use super::credential_file::{LARGEST_FILE, read_credential};
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
-use super::output::{Answer, Rows, columns_of, record};
+use super::output::{Report, Rows, columns_of, record};
 use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
 use crate::domain::url::{EndpointUrl, PlainHttp};
@@ -118,7 +118,7 @@ fn warn_of_a_second(all: &[Endpoint], this: &Endpoint) {
     }
 }
 
-async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<Answer> {
+async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<Report> {
     let url = args.url.as_ref().map(|url| EndpointUrl::parse(url, plain_http(args.insecure_http)));
     let url = url.transpose().map_err(|error| Misused(format!("url {error}")))?;
     let given = &args.credential;
@@ -166,8 +166,8 @@ fn signing(make: bool, file: Option<&Path>, variable: Option<String>) -> anyhow:
 }
 
 /// One thing: a line for people, the record for programs.
-fn one(record: Value, said: String) -> Answer {
-    Answer {
+fn one(record: Value, said: String) -> Report {
+    Report {
         table: Rows { note: Some(said), ..Rows::default() },
         columns: columns_of(&record),
         document: record.clone(),
@@ -176,7 +176,7 @@ fn one(record: Value, said: String) -> Answer {
 }
 
 /// The same with a signing secret that was made just now.
-fn with_secret(answer: Answer, made: Option<&Secret>) -> Answer {
+fn with_secret(answer: Report, made: Option<&Secret>) -> Report {
     let Some(secret) = made else { return answer };
     say("the signing secret is shown this once");
     let mut record = answer.document;
@@ -185,7 +185,7 @@ fn with_secret(answer: Answer, made: Option<&Secret>) -> Answer {
     }
     let said = vec![answer.table.note.unwrap_or_default()];
     let rows = vec![said, vec![format!("signing secret: {}", secret.reveal())]];
-    Answer { table: Rows { rows, ..Rows::default() }, columns: columns_of(&record), document: record.clone(), records: vec![record] }
+    Report { table: Rows { rows, ..Rows::default() }, columns: columns_of(&record), document: record.clone(), records: vec![record] }
 }
 
 fn state(endpoint: &Endpoint) -> String {
@@ -196,7 +196,7 @@ fn state(endpoint: &Endpoint) -> String {
     }
 }
 
-fn endpoints(endpoints: &[Endpoint]) -> Answer {
+fn endpoints(endpoints: &[Endpoint]) -> Report {
     let records: Vec<Value> = endpoints.iter().cloned().map(EndpointJson::from).map(record).collect();
     let row = |endpoint: &Endpoint| {
         let signed = if endpoint.signed { "yes" } else { "no" };
@@ -210,7 +210,7 @@ fn endpoints(endpoints: &[Endpoint]) -> Answer {
         ]
     };
     let columns = ["id", "url", "auth", "enabled", "createdAt", "disabledAt", "disabledReason", "failingSince", "signed", "oldSecretUntil"];
-    Answer {
+    Report {
         table: Rows {
             head: vec!["ID", "URL", "AUTH", "SIGNED", "CREATED", "STATE"],
             rows: endpoints.iter().map(row).collect(),
@@ -223,7 +223,7 @@ fn endpoints(endpoints: &[Endpoint]) -> Answer {
     }
 }
 
-fn deliveries(page: &DeliveryPage) -> Answer {
+fn deliveries(page: &DeliveryPage) -> Report {
     let document = record(DeliveryPageJson::from(page.clone()));
     let records: Vec<Value> = document["data"].as_array().cloned().unwrap_or_default();
     let row = |delivery: &Delivery| {
@@ -246,7 +246,7 @@ fn deliveries(page: &DeliveryPage) -> Answer {
     };
     let columns =
         ["id", "eventId", "event", "alertId", "test", "endpointId", "url", "state", "attempts", "dueAt", "lastResult", "deliveredAt"];
-    Answer {
+    Report {
         table: Rows {
             head: vec!["ID", "EVENT", "ALERT", "STATE", "TRIES", "DUE OR DELIVERED", "LAST RESULT", "URL"],
             rows: page.data.iter().map(row).collect(),
@@ -260,7 +260,7 @@ fn deliveries(page: &DeliveryPage) -> Answer {
 }
 
 /// A delivery with its tries: a row for each, and for programs all that was sent and answered.
-fn delivery_log(log: &DeliveryLog) -> Answer {
+fn delivery_log(log: &DeliveryLog) -> Report {
     let document = record(DeliveryLogJson::from(log.clone()));
     let records: Vec<Value> = document["tries"].as_array().cloned().unwrap_or_default();
     let row = |one: &DeliveryTry| {
@@ -271,7 +271,7 @@ fn delivery_log(log: &DeliveryLog) -> Answer {
     let delivery = &log.delivery;
     let what = if delivery.test { "test".to_owned() } else { format!("{} of alert {}", delivery.kind.as_str(), delivery.alert) };
     let columns = ["number", "startedAt", "durationMs", "status", "error", "answer", "sent.url"];
-    Answer {
+    Report {
         table: Rows {
             head: vec!["TRY", "STARTED", "TOOK", "RESULT", "ANSWER"],
             rows: log.tries.iter().map(row).collect(),

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use reqwest::Method;
 
 use super::handle::Client;
-use super::inner::{Access, Inner};
+use super::inner::{Authorization, Inner};
 use super::options::key_id;
 use super::refusals::no_routes;
 use crate::domain::redact;
@@ -16,8 +16,8 @@ impl Inner {
     /// Ids of the credentials that the service is spoken to with.
     fn credentials_in_use(&self) -> Vec<String> {
         let own = match &self.access {
-            Access::ApiKey(key) => key_id(key.reveal()),
-            Access::Token(tokens) => Some(tokens.client_id()),
+            Authorization::ApiKey(key) => key_id(key.reveal()),
+            Authorization::Token(tokens) => Some(tokens.client_id()),
         };
         let operator = self.operator_key.as_ref().and_then(|key| key_id(key.reveal()));
         own.into_iter().chain(operator).map(str::to_owned).collect()

@@ -8,8 +8,8 @@ use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
 use super::http::Http;
-use super::inner::{Access, Inner};
-use super::options::{self, Base, ClientError, ClientOptions, Credential};
+use super::inner::{Authorization, Inner};
+use super::options::{self, AccessCredential, Base, ClientError, ClientOptions};
 use super::reading;
 use super::refusals::refused_read;
 use super::tokens::Tokens;
@@ -36,11 +36,13 @@ impl Client {
         let base = Base::of(&options.base_url);
         let http = Http::new(&options)?;
         let access = match options.credential {
-            Credential::ApiKey(key) => {
+            AccessCredential::ApiKey(key) => {
                 options::check_header("the API key", key.reveal())?;
-                Access::ApiKey(key)
+                Authorization::ApiKey(key)
             }
-            Credential::ClientCredentials { id, secret } => Access::Token(Tokens::new(id, secret, base.token(), options.clock)?),
+            AccessCredential::ClientCredentials { id, secret } => {
+                Authorization::Token(Tokens::new(id, secret, base.token(), options.clock)?)
+            }
         };
         if let Some(key) = &options.operator_key {
             options::check_header("the operator's key", key.reveal())?;

@@ -21,7 +21,7 @@ pub(super) struct Inner {
     pub(super) base: Base,
     pub(super) dialect: Dialect,
     pub(super) company_parameter: String,
-    pub(super) access: Access,
+    pub(super) access: Authorization,
     pub(super) operator_key: Option<Secret>,
     pub(super) pauses: Pauses,
     /// Decisions on their way.
@@ -32,7 +32,7 @@ pub(super) struct Inner {
 
 /// What a request is authorized with.
 #[derive(Debug)]
-pub(super) enum Access {
+pub(super) enum Authorization {
     ApiKey(Secret),
     Token(Tokens),
 }
@@ -44,7 +44,7 @@ impl Inner {
         let call = Call::new(Method::GET, url);
         let (name, value, used) = self.authorization().await?;
         let answer = self.http.send_patiently(call.clone().header(name, value), &self.pauses).await?;
-        let (Access::Token(tokens), Some(used), 401 | 403) = (&self.access, used, answer.status) else { return Ok(answer) };
+        let (Authorization::Token(tokens), Some(used), 401 | 403) = (&self.access, used, answer.status) else { return Ok(answer) };
         if !used.may_have_expired() {
             return Ok(answer);
         }
@@ -61,8 +61,8 @@ impl Inner {
     /// The header that a request is authorized with, and the token in it.
     pub(super) async fn authorization(&self) -> Result<(&'static str, String, Option<Token>), NoAnswer> {
         match &self.access {
-            Access::ApiKey(key) => Ok(("x-api-key", key.reveal().to_owned(), None)),
-            Access::Token(tokens) => {
+            Authorization::ApiKey(key) => Ok(("x-api-key", key.reveal().to_owned(), None)),
+            Authorization::Token(tokens) => {
                 let token = tokens.current(&self.http, &self.pauses).await.map_err(NoAnswer::Refused)?;
                 let (name, value) = token.header();
                 Ok((name, value, Some(token)))

@@ -22,4 +22,4 @@ mod tokens;
 mod webhooks;
 
 pub use handle::Client;
-pub use options::{ClientError, ClientOptions, Credential, Pauses};
+pub use options::{AccessCredential, ClientError, ClientOptions, Pauses};

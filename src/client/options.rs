@@ -15,7 +15,7 @@ pub struct ClientError(pub String);
 
 /// How one is known to the service (interface, Authentication).
 #[derive(Debug, Clone)]
-pub enum Credential {
+pub enum AccessCredential {
     /// `X-API-KEY`.
     ApiKey(Secret),
     /// Bearer tokens from `POST {base}/auth/token`.
@@ -50,7 +50,7 @@ pub struct ClientOptions {
     /// Which of the two variants the service speaks. Never found out by trying.
     pub dialect: Dialect,
     /// How one is known there.
-    pub credential: Credential,
+    pub credential: AccessCredential,
     /// A key with the scope `operator`, for what avert's own engine offers beyond the interface.
     pub operator_key: Option<Secret>,
     /// The service's name for its company filter.
@@ -69,7 +69,7 @@ pub struct ClientOptions {
 
 impl ClientOptions {
     /// Everything else at its default.
-    pub fn new(base_url: BaseUrl, dialect: Dialect, credential: Credential, clock: SharedClock) -> Self {
+    pub fn new(base_url: BaseUrl, dialect: Dialect, credential: AccessCredential, clock: SharedClock) -> Self {
         Self {
             base_url,
             dialect,

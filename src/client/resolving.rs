@@ -4,7 +4,7 @@ use reqwest::Method;
 use uuid::Uuid;
 
 use super::http::{Answer, Call, NoAnswer};
-use super::inner::{Access, Inner};
+use super::inner::{Authorization, Inner};
 use super::reading;
 use super::refusals::{fields, unavailable, words};
 use crate::domain::{Alert, AlertId, AlertStatus, AlertType, FieldError, Provider, Resolution};
@@ -40,7 +40,7 @@ impl Inner {
         match answer.status {
             401 | 403 => {
                 // The next request gets a new token; this one is not sent again.
-                if let (Access::Token(tokens), Some(token)) = (&self.access, &token) {
+                if let (Authorization::Token(tokens), Some(token)) = (&self.access, &token) {
                     tokens.forget(token).await;
                 }
                 Err(ServiceError::NotAuthorized(words(&refusal, "the service did not accept the credentials")))

@@ -56,7 +56,7 @@ pub enum ConfigError {
 pub struct Settings {
     /// Which of the two worlds this is.
     #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
-    pub environment: Environment,
+    pub environment: EnvironmentName,
     /// Name or id of the organization to act for; empty where there is only one.
     pub organization: String,
     /// The file with the data key; empty for `secret.key` beside the database.
@@ -70,7 +70,7 @@ pub struct Settings {
     /// Gateways to the networks, by network.
     pub providers: BTreeMap<Network, NetworkSettings>,
     /// Who answers decisions of networks that have no gateway.
-    pub simulator: Simulator,
+    pub simulator: SimulatorSettings,
     /// The console.
     pub console: Console,
     /// The log.
@@ -134,10 +134,10 @@ impl Default for Retention {
 /// The simulator that answers decisions in place of networks that have no gateway.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Simulator {
+pub struct SimulatorSettings {
     /// What it plays.
     #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
-    pub fault: Fault,
+    pub fault: SimulatorFault,
 }
 
 /// Settings of the console.
@@ -146,7 +146,7 @@ pub struct Simulator {
 pub struct Console {
     /// Colours.
     #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
-    pub theme: Theme,
+    pub theme: ThemeSetting,
     /// Whether the mouse works in it.
     pub mouse: bool,
     /// How long a decision can be taken back before it is sent.
@@ -157,7 +157,7 @@ pub struct Console {
 
 impl Default for Console {
     fn default() -> Self {
-        Self { theme: Theme::Auto, mouse: true, grace_seconds: GraceSeconds(5), keymap: PathBuf::new() }
+        Self { theme: ThemeSetting::Auto, mouse: true, grace_seconds: GraceSeconds(5), keymap: PathBuf::new() }
     }
 }
 
@@ -342,7 +342,7 @@ mod tests {
 
         let settings = Settings::load(Some(&file), |name| (name == "AVERT_THEME").then(|| "light".to_owned())).unwrap();
 
-        assert_eq!((settings.console.theme, settings.console.mouse), (Theme::Light, false));
+        assert_eq!((settings.console.theme, settings.console.mouse), (ThemeSetting::Light, false));
     }
 
     #[rstest]

@@ -13,7 +13,7 @@ use crate::domain::AlertType;
 
 /// Which of the two worlds an engine is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Environment {
+pub enum EnvironmentName {
     /// For trying out.
     #[default]
     Sandbox,
@@ -21,18 +21,18 @@ pub enum Environment {
     Production,
 }
 
-impl From<Environment> for crate::domain::Environment {
-    fn from(environment: Environment) -> Self {
+impl From<EnvironmentName> for crate::domain::Environment {
+    fn from(environment: EnvironmentName) -> Self {
         match environment {
-            Environment::Sandbox => Self::Sandbox,
-            Environment::Production => Self::Production,
+            EnvironmentName::Sandbox => Self::Sandbox,
+            EnvironmentName::Production => Self::Production,
         }
     }
 }
 
 /// What the simulator plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Fault {
+pub enum SimulatorFault {
     /// Answers at once, always.
     #[default]
     None,
@@ -46,7 +46,7 @@ pub enum Fault {
 
 /// Colours of the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Theme {
+pub enum ThemeSetting {
     /// By the terminal's background.
     #[default]
     Auto,
@@ -60,7 +60,7 @@ pub enum Theme {
     Ansi,
 }
 
-impl Theme {
+impl ThemeSetting {
     /// The word in settings.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -9,23 +9,23 @@ use ratatui::layout::Rect;
 use super::areas::SMALLEST;
 use super::context::AppContext;
 use super::decisions::Decisions;
-use super::dialog::{Dialog, Order, Outcome};
+use super::dialog::{Dialog, Order, Orders};
 use super::dialogs;
 use super::dialogs::leave::Leave;
 use super::effects::{Effect, Keep};
-use super::keymap::{Action, Context};
+use super::keymap::{Action, KeyContext};
 use super::message::Message;
 use super::resolving;
 use super::screen::Keys;
 use super::screens::queue::state::Queue;
-use super::screens::settings::state::Settings;
+use super::screens::settings::state::SettingsScreen;
 use super::screens::{ScreenName, Screens};
-use super::session::{AlertJson, ConsoleSettings, Place};
+use super::session::{AlertJson, ConsoleSettings, SessionInfo};
 use super::theme::Theme;
 use super::times::until_next_minute;
 use super::toasts::{NoteLine, Toasts, Tone, warning_lines};
 use super::unsettled::Unsettled;
-use super::views::Views;
+use super::views::SavedViews;
 use super::widgets::click_targets::ClickTargets;
 use super::write_check::WriteCheck;
 use crate::desk::{Draft, Layout, SavedView};
@@ -49,7 +49,7 @@ pub struct Kept {
 /// Everything the application is made with.
 pub struct Parts {
     /// Where one is.
-    pub place: Place,
+    pub place: SessionInfo,
     /// How one likes it.
     pub settings: ConsoleSettings,
     /// The colours.
@@ -92,7 +92,7 @@ impl App {
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
         let Parts { place, settings, theme, clock, alert_json, operator, credentials, kept, size } = parts;
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
-        let views = Views::of(kept.views);
+        let views = SavedViews::of(kept.views);
         let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
         let mut effects = queue.start(now);
         effects.extend(queue.run_due(now));
@@ -118,7 +118,7 @@ impl App {
             clock,
             area,
             more_notes: 0,
-            screens: Screens { current, queue, settings: Settings::new(credentials) },
+            screens: Screens { current, queue, settings: SettingsScreen::new(credentials) },
             dialogs: Vec::new(),
             waiting: VecDeque::new(),
             targets: ClickTargets::default(),
@@ -154,7 +154,7 @@ impl App {
     /// Hands a message to whoever it is for: open dialogs hear of everything, then the application or one screen takes it.
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
         let cx = &mut self.cx;
-        let heard: Outcome = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
+        let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let outcome = match message {
             Message::Tick => Vec::new(),
             Message::Suspend => vec![Effect::Suspend.into()],
@@ -188,7 +188,7 @@ impl App {
         effects
     }
 
-    fn carry_out(&mut self, outcome: Outcome) -> Vec<Effect> {
+    fn carry_out(&mut self, outcome: Orders) -> Vec<Effect> {
         let mut effects = Vec::new();
         for order in outcome {
             match order {
@@ -329,7 +329,7 @@ impl App {
             Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
             Event::Key(KeyEvent { code: KeyCode::Char('c'), modifiers: KeyModifiers::CONTROL, .. }) => self.quit(),
             Event::Key(key) if self.is_too_small() => {
-                let quits = self.cx.settings.keymap.action(&[Context::Always], key.into()) == Some(Action::Quit);
+                let quits = self.cx.settings.keymap.action(&[KeyContext::Always], key.into()) == Some(Action::Quit);
                 if quits { self.quit() } else { Vec::new() }
             }
             _ if self.is_too_small() || self.cx.leaving => Vec::new(),
@@ -343,10 +343,10 @@ impl App {
         }
     }
 
-    fn input_to_screen(&mut self, event: Event) -> Outcome {
+    fn input_to_screen(&mut self, event: Event) -> Orders {
         match (self.screens.shown().keys(), &event) {
             (Keys::Of(context), Event::Key(key)) => {
-                let action = self.cx.settings.keymap.action(&[context, Context::Always], (*key).into());
+                let action = self.cx.settings.keymap.action(&[context, KeyContext::Always], (*key).into());
                 return action.map(Order::Act).into_iter().collect();
             }
             (Keys::Of(_), Event::Paste(_)) => {

@@ -6,18 +6,18 @@ use super::decisions::Decisions;
 use super::effects::{Effect, Keep};
 use super::keymap::Action;
 use super::look::Look;
-use super::session::{AlertJson, ConsoleSettings, Place};
+use super::session::{AlertJson, ConsoleSettings, SessionInfo};
 use super::theme::Theme;
 use super::toasts::{Toasts, Tone};
 use super::unsettled::Unsettled;
-use super::views::Views;
+use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use crate::desk::Draft;
 use crate::domain::{AlertId, Timestamp};
 
 /// The application context.
 pub struct AppContext {
-    pub place: Place,
+    pub place: SessionInfo,
     pub settings: ConsoleSettings,
     pub theme: Theme,
     pub alert_json: AlertJson,
@@ -31,7 +31,7 @@ pub struct AppContext {
     pub decisions: Decisions,
     pub unsettled: Unsettled,
     pub drafts: HashMap<AlertId, Draft>,
-    pub views: Views,
+    pub views: SavedViews,
     pub toasts: Toasts,
     pub writes: WriteCheck,
 }

@@ -12,7 +12,7 @@ use crate::service::{ResolveRequest, ServiceError};
 
 /// One decision of this console.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
+pub struct PendingDecision {
     /// Tells it from every other one of this console.
     pub key: u64,
     /// The alert as it was when the decision was made.
@@ -54,7 +54,7 @@ pub enum News {
     NothingSoFar(usize),
 }
 
-impl Decision {
+impl PendingDecision {
     /// The decision as the word of the interface: `REFUNDED`.
     pub fn word(&self) -> &str {
         match &self.resolution {
@@ -85,7 +85,7 @@ impl Decision {
 /// All decisions that are not settled, and those that were refused, the oldest first.
 #[derive(Debug, Default)]
 pub struct Decisions {
-    all: Vec<Decision>,
+    all: Vec<PendingDecision>,
     made: u64,
     held_since: Option<Timestamp>,
 }
@@ -97,12 +97,12 @@ impl Decisions {
         self.made += 1;
         let idempotency_key = format!("console-{}", Uuid::now_v7());
         let state = State::Staged(now + grace);
-        self.all.push(Decision { key: self.made, alert, resolution, state, sent_at: None, idempotency_key });
+        self.all.push(PendingDecision { key: self.made, alert, resolution, state, sent_at: None, idempotency_key });
         self.made
     }
 
     /// The decision on an alert.
-    pub fn of(&self, alert: AlertId) -> Option<&Decision> {
+    pub fn of(&self, alert: AlertId) -> Option<&PendingDecision> {
         self.all.iter().find(|decision| decision.alert.id == alert)
     }
 
@@ -117,7 +117,7 @@ impl Decisions {
     }
 
     /// The decision of this key.
-    pub fn get(&self, key: u64) -> Option<&Decision> {
+    pub fn get(&self, key: u64) -> Option<&PendingDecision> {
         self.all.iter().find(|decision| decision.key == key)
     }
 
@@ -127,7 +127,7 @@ impl Decisions {
     }
 
     /// Takes back the decision that was staged last.
-    pub fn take_back(&mut self) -> Option<Decision> {
+    pub fn take_back(&mut self) -> Option<PendingDecision> {
         let last = self.all.iter().rposition(|decision| matches!(decision.state, State::Staged(_)))?;
         Some(self.all.remove(last))
     }
@@ -165,11 +165,11 @@ impl Decisions {
     }
 
     /// The decisions whose time has come; they count as sent from now on.
-    pub fn leave(&mut self, now: Timestamp) -> Vec<Decision> {
+    pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         if self.held_since.is_some() {
             return Vec::new();
         }
-        let due = |decision: &&mut Decision| matches!(decision.state, State::Staged(due) if due <= now);
+        let due = |decision: &&mut PendingDecision| matches!(decision.state, State::Staged(due) if due <= now);
         self.all
             .iter_mut()
             .filter(due)
@@ -181,7 +181,7 @@ impl Decisions {
     }
 
     /// The staged decisions, the next to leave first.
-    pub fn staged(&self) -> Vec<(&Decision, Timestamp)> {
+    pub fn staged(&self) -> Vec<(&PendingDecision, Timestamp)> {
         let mut staged: Vec<_> = self
             .all
             .iter()
@@ -215,7 +215,7 @@ impl Decisions {
 
     /// The decisions of unknown fate whose alert is to be looked at now.
     pub fn looks(&mut self, now: Timestamp) -> Vec<(u64, AlertId)> {
-        let take = |decision: &mut Decision| match &mut decision.state {
+        let take = |decision: &mut PendingDecision| match &mut decision.state {
             State::Checking(polling) => polling.take_due(now).then_some((decision.key, decision.alert.id)),
             _ => None,
         };

@@ -12,7 +12,7 @@ use super::message::Message;
 /// A dialog: it owns its state, what changes it, and how it is drawn.
 pub trait Dialog: Send {
     /// Takes a message: input while it is on top, and whatever else happens before a screen hears of it.
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome;
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders;
 
     /// Draws it over the screen. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext);
@@ -24,7 +24,7 @@ pub trait Dialog: Send {
 }
 
 /// What an update wants of the application, in this order.
-pub type Outcome = Vec<Order>;
+pub type Orders = Vec<Order>;
 
 /// One thing that is wanted of the application.
 pub enum Order {
@@ -55,11 +55,11 @@ impl From<Message> for Order {
 }
 
 /// The outcome that performs these effects.
-pub fn run(effects: Vec<Effect>) -> Outcome {
+pub fn run(effects: Vec<Effect>) -> Orders {
     effects.into_iter().map(Order::from).collect()
 }
 
 /// The outcome that opens a dialog.
-pub fn open(dialog: impl Dialog + 'static) -> Outcome {
+pub fn open(dialog: impl Dialog + 'static) -> Orders {
     vec![Order::Open(Box::new(dialog))]
 }

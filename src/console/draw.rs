@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use super::app::App;
 use super::areas::{Areas, SMALLEST};
 use super::decisions::{State, seconds_left};
-use super::keymap::{Action, Context};
+use super::keymap::{Action, KeyContext};
 use super::pen::{Pen, put_middle, put_right};
 use super::screen::Keys;
 use super::screens::ScreenName;
@@ -167,9 +167,9 @@ impl App {
         let help = keymap.binding(Action::Help);
         let help_room = help.map_or(0, |help| columns(&help.words) + 8);
         // The screen's own keys come before those of every screen.
-        let of = |context: Context| keymap.bindings(context).filter(|binding| binding.footer);
+        let of = |context: KeyContext| keymap.bindings(context).filter(|binding| binding.footer);
         let shown =
-            back.into_iter().chain(of(context)).chain(of(Context::Always)).filter(|binding| screen.offers(binding.action, &self.cx));
+            back.into_iter().chain(of(context)).chain(of(KeyContext::Always)).filter(|binding| screen.offers(binding.action, &self.cx));
         let mut full = false;
         for binding in shown {
             let Some(key) = binding.keys.first().map(ToString::to_string) else { continue };

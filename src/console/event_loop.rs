@@ -18,8 +18,8 @@ use super::app::{App, Kept, Parts};
 use super::effects::{Effect, Runner};
 use super::lean::LeanBackend;
 use super::message::Message;
-use super::session::{ConsoleError, Place, Session};
-use super::terminal::{FrameWriter, Guard, Keys};
+use super::session::{ConsoleError, Session, SessionInfo};
+use super::terminal::{FrameWriter, KeyReader, TerminalGuard};
 use super::theme::Theme;
 use crate::desk::Desk;
 use crate::domain::time::SharedClock;
@@ -43,7 +43,7 @@ pub enum End {
 }
 
 /// What the loop draws on and does to the terminal. The real one, or one that a test looks at.
-pub trait Stage {
+pub trait Surface {
     /// Draws a frame.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ pub trait Stage {
 /// Goes round until the user leaves or the terminal is gone. Keys come before messages, and both before drawing.
 pub async fn drive(
     app: &mut App,
-    stage: &mut impl Stage,
+    stage: &mut impl Surface,
     keys: &mut Receiver<io::Result<Event>>,
     messages: &mut UnboundedReceiver<Message>,
     runner: &mut Runner,
@@ -127,7 +127,7 @@ pub async fn drive(
 struct Screen {
     terminal: Terminal<LeanBackend<FrameWriter<io::Stdout>>>,
     writer: FrameWriter<io::Stdout>,
-    guard: Guard,
+    guard: TerminalGuard,
     title: String,
 }
 
@@ -139,7 +139,7 @@ impl Screen {
     }
 }
 
-impl Stage for Screen {
+impl Surface for Screen {
     fn draw(&mut self, app: &mut App) -> io::Result<()> {
         self.terminal.draw(|frame| app.draw(frame))?;
         self.writer.present().map(|_| ())
@@ -183,15 +183,15 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let Session { deployment, clock, place, settings, alert_json, .. } = session;
     let title = format!("avert: {}", super::text::clean(&place.name));
     let mut signals = Signals::listen().map_err(gone)?;
-    let guard = Guard::enter(settings.mouse, &title, settings.reports.clone()).map_err(gone)?;
+    let guard = TerminalGuard::enter(settings.mouse, &title, settings.reports.clone()).map_err(gone)?;
     let (crashed, writer) = (guard.crashed.clone(), FrameWriter::new(io::stdout()));
     let terminal = Terminal::new(LeanBackend::new(writer.clone())).map_err(gone)?;
     let size = terminal.backend().size().map_err(gone)?;
-    let (_reader, mut keys) = Keys::read();
+    let (_reader, mut keys) = KeyReader::read();
     let (sender, mut messages) = mpsc::unbounded_channel();
     let operator = deployment.changes.is_some();
     let credentials = deployment.credentials.is_some();
-    let place = Place { read_only: deployment.is_read_only(), ..place };
+    let place = SessionInfo { read_only: deployment.is_read_only(), ..place };
     let mut runner = Runner::new(deployment, desk, sender.clone());
     let parts =
         Parts { place, settings, theme, clock: clock.clone(), alert_json, operator, credentials, kept, size: (size.width, size.height) };

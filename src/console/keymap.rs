@@ -11,7 +11,6 @@ use toml::Spanned;
 /// What a key can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "`about` in assets/keymap.default.toml says what each does")]
 pub enum Action {
     Refund,
     NotRefunded,
@@ -70,7 +69,7 @@ pub enum Action {
 /// Where a key works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Context {
+pub enum KeyContext {
     /// Everywhere but in a form or a menu.
     Always,
     /// On the Queue screen.
@@ -85,7 +84,7 @@ pub enum Context {
     Columns,
 }
 
-impl Context {
+impl KeyContext {
     /// Whether a key of one context can mean something in the other at the same time.
     fn meets(self, other: Self) -> bool {
         let chain = |context: Self| match context {
@@ -102,7 +101,7 @@ impl Context {
 
 /// A key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Key {
+pub struct Chord {
     code: KeyCode,
     modifiers: KeyModifiers,
 }
@@ -125,7 +124,7 @@ const NAMED: [(KeyCode, &str); 15] = [
     (KeyCode::PageDown, "pagedown"),
 ];
 
-impl From<KeyEvent> for Key {
+impl From<KeyEvent> for Chord {
     fn from(event: KeyEvent) -> Self {
         let known = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
         match event.code {
@@ -137,7 +136,7 @@ impl From<KeyEvent> for Key {
     }
 }
 
-impl FromStr for Key {
+impl FromStr for Chord {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -171,7 +170,7 @@ impl FromStr for Key {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (modifier, prefix) in [(KeyModifiers::CONTROL, "ctrl-"), (KeyModifiers::ALT, "alt-"), (KeyModifiers::SHIFT, "shift-")] {
             if self.modifiers.contains(modifier) {
@@ -193,9 +192,9 @@ pub struct Binding {
     /// What is done.
     pub action: Action,
     /// Where.
-    pub context: Context,
+    pub context: KeyContext,
     /// By which keys; the first is the one shown in the footer.
-    pub keys: Vec<Key>,
+    pub keys: Vec<Chord>,
     /// A word or two for the footer.
     pub words: String,
     /// A sentence for the help.
@@ -220,7 +219,7 @@ pub struct KeymapError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
     bindings: Vec<Binding>,
-    index: HashMap<(Context, Key), Action>,
+    index: HashMap<(KeyContext, Chord), Action>,
 }
 
 #[derive(Deserialize)]
@@ -233,7 +232,7 @@ struct DefaultFile {
 #[serde(deny_unknown_fields)]
 struct DefaultBinding {
     action: Action,
-    context: Context,
+    context: KeyContext,
     keys: Spanned<Vec<String>>,
     words: String,
     #[serde(default)]
@@ -314,7 +313,7 @@ impl Keymap {
     }
 
     /// What a key does, in the innermost of these contexts that knows it.
-    pub fn action(&self, contexts: &[Context], key: Key) -> Option<Action> {
+    pub fn action(&self, contexts: &[KeyContext], key: Chord) -> Option<Action> {
         contexts.iter().find_map(|context| self.index.get(&(*context, key)).copied())
     }
 
@@ -324,7 +323,7 @@ impl Keymap {
     }
 
     /// The bindings of one context, in the order of the file.
-    pub fn bindings(&self, context: Context) -> impl Iterator<Item = &Binding> {
+    pub fn bindings(&self, context: KeyContext) -> impl Iterator<Item = &Binding> {
         self.bindings.iter().filter(move |binding| binding.context == context)
     }
 
@@ -335,7 +334,7 @@ impl Keymap {
 
     /// The key to name for an action; empty where it has none.
     pub fn key_of(&self, action: Action) -> String {
-        self.binding(action).and_then(|binding| binding.keys.first()).map(Key::to_string).unwrap_or_default()
+        self.binding(action).and_then(|binding| binding.keys.first()).map(Chord::to_string).unwrap_or_default()
     }
 }
 
@@ -354,7 +353,7 @@ impl Action {
     }
 }
 
-fn parse_keys(keys: &[String], line: usize) -> Result<Vec<Key>, KeymapError> {
+fn parse_keys(keys: &[String], line: usize) -> Result<Vec<Chord>, KeymapError> {
     keys.iter().map(|key| key.parse().map_err(|message| KeymapError { line, message })).collect()
 }
 
@@ -373,7 +372,7 @@ mod tests {
 
     use super::*;
 
-    const QUEUE: [Context; 2] = [Context::Queue, Context::Always];
+    const QUEUE: [KeyContext; 2] = [KeyContext::Queue, KeyContext::Always];
 
     #[test]
     fn the_keymap_that_comes_with_avert_holds() {
@@ -381,7 +380,7 @@ mod tests {
 
         assert_eq!(keymap.action(&QUEUE, "r".parse().unwrap()), Some(Action::Refund));
         assert_eq!(keymap.action(&QUEUE, "?".parse().unwrap()), Some(Action::Help));
-        assert_eq!(keymap.action(&[Context::Columns, Context::Menu], "s".parse().unwrap()), Some(Action::ColumnSort));
+        assert_eq!(keymap.action(&[KeyContext::Columns, KeyContext::Menu], "s".parse().unwrap()), Some(Action::ColumnSort));
         assert!(keymap.bindings.iter().all(|binding| !binding.keys.is_empty() && !binding.about.is_empty()));
     }
 
@@ -396,7 +395,7 @@ mod tests {
     #[case("ctrl--")]
     #[case("é")]
     fn a_key_is_written_as_it_is_read(#[case] text: &str) {
-        assert_eq!(text.parse::<Key>().unwrap().to_string(), text);
+        assert_eq!(text.parse::<Chord>().unwrap().to_string(), text);
     }
 
     #[rstest]
@@ -406,7 +405,7 @@ mod tests {
     #[case("shift-r")]
     #[case("ctrl-c")]
     fn what_is_no_key_is_refused(#[case] text: &str) {
-        assert!(text.parse::<Key>().is_err());
+        assert!(text.parse::<Chord>().is_err());
     }
 
     #[test]

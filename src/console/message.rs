@@ -15,7 +15,7 @@ use crate::domain::{
 use crate::service::ServiceError;
 
 /// The answer of a service.
-pub type Answer<T> = Result<T, ServiceError>;
+pub type Reply<T> = Result<T, ServiceError>;
 
 /// Something that happened.
 #[derive(Debug, Clone)]
@@ -25,37 +25,37 @@ pub enum Message {
     /// The moment has come that [`super::app::App::next_wake`] named; to a screen: see what is due.
     Tick,
     /// A page of a list.
-    Page(Ticket, Answer<Page<Alert>>),
+    Page(Ticket, Reply<Page<Alert>>),
     /// How many alerts a list has by now, while its order is frozen.
-    Counted(u64, Answer<u64>),
+    Counted(u64, Reply<u64>),
     /// How many alerts there are in all.
-    CountedAll(Answer<u64>),
+    CountedAll(Reply<u64>),
     /// What lapses soon.
-    AtRisk(Answer<Vec<AtRisk>>),
+    AtRisk(Reply<Vec<AtRisk>>),
     /// An alert as it is now.
-    Alert(AlertId, Answer<Alert>),
+    Alert(AlertId, Reply<Alert>),
     /// The webhooks of an alert.
-    Deliveries(AlertId, Answer<Vec<Delivery>>),
+    Deliveries(AlertId, Reply<Vec<Delivery>>),
     /// Alerts on the same card.
-    SameCard(AlertId, Answer<Vec<Alert>>),
+    SameCard(AlertId, Reply<Vec<Alert>>),
     /// Something changed at the service; the change's number.
-    Changed(Answer<u64>),
+    Changed(Reply<u64>),
     /// What became of a decision.
-    Resolved(u64, Answer<Alert>),
+    Resolved(u64, Reply<Alert>),
     /// What the alert of a decision looks like whose fate is not known.
-    LookedUp(u64, Answer<Found>),
+    LookedUp(u64, Reply<Found>),
     /// The decisions that the engine has not settled.
-    Unsettled(Answer<Vec<UnsettledResolution>>),
+    Unsettled(Reply<Vec<UnsettledResolution>>),
     /// What came of a person's word on a parked decision: on which alert, and whether it was applied.
-    Settled(AlertId, bool, Answer<Alert>),
+    Settled(AlertId, bool, Reply<Alert>),
     /// Every key and client.
-    Credentials(Answer<CredentialList>),
+    Credentials(Reply<CredentialList>),
     /// What became of creating a credential.
-    CredentialCreated(Answer<CreatedCredential>),
+    CredentialCreated(Reply<CreatedCredential>),
     /// What became of revoking a credential.
-    CredentialRevoked(CredentialKind, String, Answer<Revoked>),
+    CredentialRevoked(CredentialKind, String, Reply<Revoked>),
     /// Whether the service can write.
-    Written(Answer<()>),
+    Written(Reply<()>),
     /// Something of the desk could not be kept, in words.
     DeskFailed(String),
     /// The process was asked to stop for a while.

@@ -42,7 +42,7 @@ use crate::domain::AlertId;
 use app::Kept;
 use theme::{Theme, ThemeName};
 
-pub use session::{AlertJson, ConsoleError, ConsoleSettings, Place, Session};
+pub use session::{AlertJson, ConsoleError, ConsoleSettings, Session, SessionInfo};
 
 /// Opens the console on a service and returns when its user leaves.
 ///

@@ -2,17 +2,17 @@
 
 use super::context::AppContext;
 use super::decisions::News;
-use super::dialog::{Outcome, run};
+use super::dialog::{Orders, run};
 use super::effects::Effect;
 use super::keymap::Action;
-use super::message::{Answer, Message};
+use super::message::{Message, Reply};
 use super::toasts::Tone;
 use super::unsettled::in_words;
 use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, UnsettledResolution};
 
 /// Takes back the decision that was staged last.
-pub fn undo(cx: &mut AppContext) -> Outcome {
+pub fn undo(cx: &mut AppContext) -> Orders {
     match cx.decisions.take_back() {
         Some(decision) => {
             cx.tell(Tone::Good, format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject()));
@@ -26,7 +26,7 @@ pub fn undo(cx: &mut AppContext) -> Outcome {
 }
 
 /// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own plan.
-pub fn answered(key: u64, answer: Answer<Alert>, cx: &mut AppContext) -> Outcome {
+pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     if let Err(error) = &answer {
         cx.writes.suspect(error, cx.now);
@@ -36,13 +36,13 @@ pub fn answered(key: u64, answer: Answer<Alert>, cx: &mut AppContext) -> Outcome
 }
 
 /// Takes in what a look for a decision of unknown fate found.
-pub fn looked_up(key: u64, found: Answer<Found>, cx: &mut AppContext) -> Outcome {
+pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     let news = cx.decisions.looked_up(key, found, cx.now);
     news.map_or_else(Vec::new, |news| tell(&decision.alert, decision.word(), news, cx))
 }
 
-fn tell(before: &Alert, word: &str, news: News, cx: &mut AppContext) -> Outcome {
+fn tell(before: &Alert, word: &str, news: News, cx: &mut AppContext) -> Orders {
     let subject = subject(before);
     match news {
         News::Landed(alert) => {
@@ -71,14 +71,14 @@ fn subject(alert: &Alert) -> String {
 }
 
 /// An alert is through with: what was typed for it is needed no more.
-fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Outcome {
+fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Orders {
     let mut outcome = run(cx.drop_draft(alert.id));
     outcome.push(Message::Concluded(alert).into());
     outcome
 }
 
 /// Takes in which decisions the engine has not settled.
-pub fn listed_unsettled(answer: Answer<Vec<UnsettledResolution>>, cx: &mut AppContext) {
+pub fn listed_unsettled(answer: Reply<Vec<UnsettledResolution>>, cx: &mut AppContext) {
     // What it told last stands until it tells something else; the link says by itself that it does not answer.
     let Ok(all) = answer else { return };
     let news = cx.unsettled.take(all);
@@ -93,7 +93,7 @@ pub fn listed_unsettled(answer: Answer<Vec<UnsettledResolution>>, cx: &mut AppCo
 }
 
 /// Takes in what came of a person's word.
-pub fn settled(id: AlertId, applied: bool, answer: Answer<Alert>, cx: &mut AppContext) -> Outcome {
+pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
     cx.unsettled.changed(cx.now);
     match answer {
         Ok(alert) => {

@@ -4,8 +4,8 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::context::AppContext;
-use super::dialog::Outcome;
-use super::keymap::{Action, Context};
+use super::dialog::Orders;
+use super::keymap::{Action, KeyContext};
 use super::message::Message;
 use crate::domain::Timestamp;
 
@@ -13,7 +13,7 @@ use crate::domain::Timestamp;
 pub trait Screen {
     /// Takes a message that is for it. Input comes while it is shown and no dialog lies over it; [`Message::Tick`] after every other
     /// message, for what is due.
-    fn update(&mut self, message: Message, cx: &mut AppContext) -> Outcome;
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders;
 
     /// Draws it into the body of the frame. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext);
@@ -47,7 +47,7 @@ pub trait Screen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keys {
     /// Those of the keymap in this context, and those of every screen.
-    Of(Context),
+    Of(KeyContext),
     /// Every key: it is typed into. What the footer tells: keys, and what each does.
     Typed(&'static [(&'static str, &'static str)]),
 }

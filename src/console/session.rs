@@ -23,7 +23,7 @@ pub struct Session {
     /// The present.
     pub clock: SharedClock,
     /// Where one is.
-    pub place: Place,
+    pub place: SessionInfo,
     /// How one likes it.
     pub settings: ConsoleSettings,
     /// Where views, drafts and the look of the screen are kept; nowhere means they end with the console.
@@ -34,7 +34,7 @@ pub struct Session {
 
 /// Where one is; the header always says it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct SessionInfo {
     /// The profile's or organization's name.
     pub name: String,
     /// Which of the service's two worlds.
@@ -49,7 +49,7 @@ pub struct Place {
     pub facts: Vec<(String, String)>,
 }
 
-impl Place {
+impl SessionInfo {
     /// Whether decisions given here reach the real world.
     pub fn is_production(&self) -> bool {
         self.environment == Environment::Production && !self.demo

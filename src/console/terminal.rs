@@ -53,7 +53,7 @@ pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
 type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
 /// The terminal while the console has it. Dropping the guard gives it back.
-pub(super) struct Guard {
+pub(super) struct TerminalGuard {
     entered: Arc<AtomicBool>,
     mouse: bool,
     previous_hook: Arc<Mutex<Option<PanicHook>>>,
@@ -61,7 +61,7 @@ pub(super) struct Guard {
     pub(super) crashed: Arc<Notify>,
 }
 
-impl Guard {
+impl TerminalGuard {
     /// Takes the terminal. From here on a panic, wherever it happens, first gives the terminal back and then says where its report is.
     pub(super) fn enter(mouse: bool, title: &str, reports: PathBuf) -> io::Result<Self> {
         let entered = Arc::new(AtomicBool::new(false));
@@ -113,7 +113,7 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for TerminalGuard {
     fn drop(&mut self) {
         restore(&self.entered);
         // A thread that panics cannot change the hook.
@@ -221,11 +221,11 @@ impl<W> Write for FrameWriter<W> {
 
 /// Reads keys on a thread of its own until it is dropped. crossterm 0.29 spins for ever inside its read once the terminal is gone, so
 /// nothing that has to go on may wait in it; the heartbeat ends the console then.
-pub(super) struct Keys {
+pub(super) struct KeyReader {
     stop: Arc<AtomicBool>,
 }
 
-impl Keys {
+impl KeyReader {
     pub(super) fn read() -> (Self, mpsc::Receiver<io::Result<Event>>) {
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, receiver) = mpsc::channel(256);
@@ -250,7 +250,7 @@ impl Keys {
     }
 }
 
-impl Drop for Keys {
+impl Drop for KeyReader {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
     }

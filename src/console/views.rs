@@ -25,13 +25,13 @@ impl View {
 
 /// One's own views, and the one that was deleted last.
 #[derive(Debug, Default)]
-pub struct Views {
+pub struct SavedViews {
     own: Vec<SavedView>,
     /// Where it stood, and what it was.
     deleted: Option<(usize, SavedView)>,
 }
 
-impl Views {
+impl SavedViews {
     /// These are kept on the desk.
     pub fn of(own: Vec<SavedView>) -> Self {
         Self { own, deleted: None }
@@ -96,8 +96,8 @@ mod tests {
 
     const BUILT_IN: usize = BuiltIn::ALL.len();
 
-    fn views(names: &[&str]) -> Views {
-        Views::of(names.iter().map(|name| SavedView { name: (*name).to_owned(), query: "status:open".to_owned() }).collect())
+    fn views(names: &[&str]) -> SavedViews {
+        SavedViews::of(names.iter().map(|name| SavedView { name: (*name).to_owned(), query: "status:open".to_owned() }).collect())
     }
 
     #[test]

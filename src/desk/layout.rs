@@ -20,12 +20,12 @@ pub struct Layout {
     pub divider: Option<u8>,
     /// The columns of the list in their order; empty means the usual ones.
     #[serde(rename = "column", skip_serializing_if = "Vec::is_empty")]
-    pub columns: Vec<Column>,
+    pub columns: Vec<ColumnLayout>,
 }
 
 /// A column of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Column {
+pub struct ColumnLayout {
     /// Which, by its name.
     pub name: String,
     /// Its width in cells, where it was set by hand.
@@ -46,7 +46,10 @@ mod tests {
             view: Some("Urgent".to_owned()),
             query: Some("expires:6 acme".to_owned()),
             divider: Some(64),
-            columns: vec![Column { name: "left".to_owned(), width: None }, Column { name: "amount".to_owned(), width: Some(14) }],
+            columns: vec![
+                ColumnLayout { name: "left".to_owned(), width: None },
+                ColumnLayout { name: "amount".to_owned(), width: Some(14) },
+            ],
         };
 
         Desk::open(directory.path()).unwrap().keep_layout(&left).unwrap();

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use drafts::{Draft, Drafts};
 pub use file::DeskError;
-pub use layout::{Column, Layout};
+pub use layout::{ColumnLayout, Layout};
 pub use views::{BuiltIn, SavedView, Views};
 
 use file::DeskFile;

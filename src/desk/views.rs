@@ -15,7 +15,6 @@ const LONGEST_WINDOW_DAYS: i64 = 3;
 
 /// A view that comes with avert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "`about` says what each shows")]
 pub enum BuiltIn {
     Urgent,
     Open,

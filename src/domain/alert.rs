@@ -101,7 +101,6 @@ record! {
     /// A chargeback alert (interface, Alert), and the table of its fields. Nullable fields, and those a reduced list response leaves out,
     /// are options; other text is empty where it is missing.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
-    #[allow(missing_docs, reason = "the fields are the interface's own, in its order, described there")]
     pub struct Alert {
         id: AlertId => Id "id".merge(Merge::Keep).shown(Section::Provider, 10, "avert id"),
         provider_id: String => Text "providerId".text(Content::Name, ID).shown(Section::Provider, 0, "alert"),

@@ -1,7 +1,5 @@
 //! Resolution attempts: their states, who may take one over, what a claim is answered with, and how one ends.
 
-#![allow(missing_docs, reason = "many names explain themselves")]
-
 use chrono::TimeDelta;
 
 use super::closed_enum::closed_enum;

@@ -1,7 +1,5 @@
 //! The audit log: who did what, the words for it, the hash chain through its entries, and which of them may be pruned.
 
-#![allow(missing_docs, reason = "many names explain themselves")]
-
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};

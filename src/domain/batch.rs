@@ -1,7 +1,5 @@
 //! Batch sizes: how much is done at once, one constant for each meaning.
 
-#![allow(missing_docs, reason = "many names explain themselves")]
-
 /// How many alerts of an intake are read ahead, and stored in one commit: few enough that a resolution need not wait long behind it.
 pub const INTAKE: usize = 4_000;
 

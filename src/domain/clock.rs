@@ -5,8 +5,6 @@
 //! Then it was the truth: the machine slept, or its clock had been slow. A clock that is set back again within that time has done no harm.
 //! A jump while no avert runs cannot be noticed.
 
-#![allow(missing_docs, reason = "many names explain themselves")]
-
 use std::time::Duration;
 
 use chrono::TimeDelta;

@@ -130,7 +130,6 @@ pub fn reason(alert: &Alert, provider: &Provider, refunded: bool) -> Option<Inva
 
 /// A duplicate of an alert, as whoever answers that one has to know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the fields explain themselves")]
 pub struct Duplicate {
     pub provider: Provider,
     /// Its id at that network.
@@ -141,7 +140,6 @@ pub struct Duplicate {
 
 /// How far a duplicate is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the fields explain themselves")]
 pub enum DuplicateState {
     /// It has no answer either.
     Waiting,

@@ -1,8 +1,6 @@
 //! The table of a record's fields: what each is called, what it holds and by which rules. Readers, writers, the store, the schema, the
 //! export and the screens take theirs from it.
 
-#![allow(missing_docs, reason = "what is not described describes itself")]
-
 use uuid::Uuid;
 
 use super::money::{Amount, Currency};

@@ -93,7 +93,6 @@ fn expires_within(alert: &Alert, hours: u32, now: Timestamp) -> bool {
 
 /// A property that lists can be sorted by (decisions, List).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is the alert's field of that name")]
 pub enum SortField {
     AlertTimeStamp,
     TransactionTimeStamp,

@@ -12,7 +12,7 @@ pub const AUDIT_AT_ONCE: u32 = 10;
 /// Retention: how long things are kept; nothing where they are kept for ever. Alerts, outcomes, attempts that have not ended, and
 /// deliveries that can still be tried are never pruned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retention {
+pub struct RetentionPolicy {
     /// The log of tries of a delivery that arrived, from each try on.
     pub tries: Option<TimeDelta>,
     /// A delivery that arrived, and its event once every delivery of it is pruned; from its arrival on.
@@ -25,14 +25,14 @@ pub struct Retention {
     pub audit: Option<TimeDelta>,
 }
 
-impl Default for Retention {
+impl Default for RetentionPolicy {
     fn default() -> Self {
         let days = |days| Some(TimeDelta::days(days));
         Self { tries: days(30), deliveries: days(90), given_up: days(365), attempts: days(365), audit: days(2_557) }
     }
 }
 
-impl Retention {
+impl RetentionPolicy {
     /// The cut-offs at this moment.
     pub fn cut_offs(self, now: Timestamp) -> CutOffs {
         let before = |kept: Option<TimeDelta>| kept.and_then(|kept| now.checked_sub_signed(kept));
@@ -101,7 +101,8 @@ mod tests {
     #[test]
     fn what_is_kept_for_ever_has_no_cut_off_and_the_rest_one_of_its_own() {
         let days = TimeDelta::days;
-        let retention = Retention { tries: None, deliveries: Some(days(1)), given_up: Some(days(2)), attempts: Some(days(3)), audit: None };
+        let retention =
+            RetentionPolicy { tries: None, deliveries: Some(days(1)), given_up: Some(days(2)), attempts: Some(days(3)), audit: None };
 
         let expected = CutOffs {
             tries: None,
@@ -115,14 +116,14 @@ mod tests {
 
     #[test]
     fn an_attempt_is_kept_as_long_as_its_idempotency_key_is_remembered() {
-        let retention = Retention { attempts: Some(TimeDelta::zero()), ..Retention::default() };
+        let retention = RetentionPolicy { attempts: Some(TimeDelta::zero()), ..RetentionPolicy::default() };
 
         assert_eq!(retention.cut_offs(noon()).attempts, Some(noon() - TimeDelta::hours(24)));
     }
 
     #[test]
     fn the_audit_log_is_cut_off_at_the_beginning_of_a_day() {
-        let retention = Retention { audit: Some(TimeDelta::days(30)), ..Retention::default() };
+        let retention = RetentionPolicy { audit: Some(TimeDelta::days(30)), ..RetentionPolicy::default() };
 
         assert_eq!(retention.cut_offs(noon()).audit, from_iso("2026-02-08T00:00:00Z"));
     }

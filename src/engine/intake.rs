@@ -10,7 +10,7 @@ use tokio::task::JoinError;
 use super::{Caller, Engine, unavailable};
 use crate::domain::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, Present, Provider, RejectedRow, batch};
 use crate::service::{Intake, ServiceError};
-use crate::wire::import::{Format, Importer};
+use crate::wire::import::{FileFormat, Importer};
 
 /// So many unknown networks are told of by name; a hostile source makes no more.
 const MOST_STRANGERS: usize = 100;
@@ -84,7 +84,7 @@ pub enum IntakeError {
 pub async fn take_in<R: BufRead + Send + 'static>(
     service: &impl Intake,
     source: R,
-    format: Option<Format>,
+    format: Option<FileFormat>,
     options: IngestOptions,
     mut tell: impl FnMut(Taken),
 ) -> Result<(), IntakeError> {
@@ -141,7 +141,7 @@ mod tests {
         let text: String = (0..batch::INTAKE + 5).map(|_| "{\"amount\": true}\n").collect();
         let (sender, mut batches) = mpsc::channel(4);
 
-        read(Importer::new(std::io::Cursor::new(text), Some(Format::Ndjson)), &sender);
+        read(Importer::new(std::io::Cursor::new(text), Some(FileFormat::Ndjson)), &sender);
 
         let sizes: Vec<usize> =
             std::iter::from_fn(|| batches.try_recv().ok()).map(|(rows, taken)| rows.len() + taken.report.rejected.len()).collect();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::clock::CountingClock;
-use crate::domain::{Environment, Retention, Windows};
+use crate::domain::{Environment, ResponseWindows, RetentionPolicy};
 
 /// Settings of an [`super::Engine`].
 #[derive(Debug, Clone)]
@@ -11,7 +11,7 @@ pub struct EngineSettings {
     /// Which world this is; new keys carry it.
     pub environment: Environment,
     /// The time a merchant has to answer.
-    pub windows: Windows,
+    pub windows: ResponseWindows,
     /// How long a provider may take to answer a decision.
     pub provider_timeout: Duration,
     /// How long a provider may take to answer a look-up.
@@ -23,7 +23,7 @@ pub struct EngineSettings {
     /// How often it is looked for attempts that another process left behind.
     pub reconcile_poll: Duration,
     /// How long what arrived is remembered.
-    pub retention: Retention,
+    pub retention: RetentionPolicy,
     /// What the engine's clock is compared with, to notice when it jumps; nothing where it is believed whatever it shows.
     pub counting_clock: Option<CountingClock>,
 }
@@ -35,13 +35,13 @@ impl Default for EngineSettings {
         let checks = checks.into_iter().chain([hour, 2 * hour, 4 * hour, 8 * hour, 12 * hour, 24 * hour]);
         Self {
             environment: Environment::default(),
-            windows: Windows::default(),
+            windows: ResponseWindows::default(),
             provider_timeout: Duration::from_secs(10),
             look_up_timeout: Duration::from_secs(4),
             wait_for_winner: Duration::from_secs(15),
             checks: checks.map(Duration::from_secs).collect(),
             reconcile_poll: Duration::from_secs(5),
-            retention: Retention::default(),
+            retention: RetentionPolicy::default(),
             counting_clock: None,
         }
     }

@@ -20,7 +20,7 @@ const NONCE_LEN: usize = 24;
 
 /// Where a sealed value stands. A value moved to another place does not open.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct AssociatedData<'a> {
     /// Table.
     pub table: &'a str,
     /// The row's id.
@@ -29,7 +29,7 @@ pub struct Place<'a> {
     pub column: &'a str,
 }
 
-impl Place<'_> {
+impl AssociatedData<'_> {
     fn bytes(&self) -> Vec<u8> {
         [self.table.as_bytes(), &[0], self.column.as_bytes(), &[0], self.row].concat()
     }
@@ -74,7 +74,7 @@ impl Seal {
     }
 
     /// Seals a value for its place.
-    pub fn seal(&self, place: Place<'_>, plain: &[u8]) -> StoreResult<Vec<u8>> {
+    pub fn seal(&self, place: AssociatedData<'_>, plain: &[u8]) -> StoreResult<Vec<u8>> {
         let nonce = XNonce::generate();
         let sealed = self
             .0
@@ -84,7 +84,7 @@ impl Seal {
     }
 
     /// Opens a sealed value; `None` when it was sealed with another key, for another place, or was changed.
-    pub fn open(&self, place: Place<'_>, sealed: &[u8]) -> Option<Vec<u8>> {
+    pub fn open(&self, place: AssociatedData<'_>, sealed: &[u8]) -> Option<Vec<u8>> {
         let (version, rest) = sealed.split_first()?;
         let (nonce, sealed) = rest.split_at_checked(NONCE_LEN)?;
         let nonce = XNonce::try_from(nonce).ok()?;
@@ -122,7 +122,7 @@ fn warn_if_open_to_others(_path: &Path) {}
 mod tests {
     use super::*;
 
-    const PLACE: Place<'static> = Place { table: "endpoint", row: b"0123456789abcdef", column: "credential" };
+    const PLACE: AssociatedData<'static> = AssociatedData { table: "endpoint", row: b"0123456789abcdef", column: "credential" };
 
     #[test]
     fn a_sealed_value_opens_in_its_place_and_holds_no_plain_text() {
@@ -141,9 +141,9 @@ mod tests {
         let mut changed = sealed.clone();
         *changed.last_mut().unwrap() ^= 1;
 
-        assert_eq!(seal.open(Place { row: b"another row 1234", ..PLACE }, &sealed), None);
-        assert_eq!(seal.open(Place { column: "secret", ..PLACE }, &sealed), None);
-        assert_eq!(seal.open(Place { table: "provider", ..PLACE }, &sealed), None);
+        assert_eq!(seal.open(AssociatedData { row: b"another row 1234", ..PLACE }, &sealed), None);
+        assert_eq!(seal.open(AssociatedData { column: "secret", ..PLACE }, &sealed), None);
+        assert_eq!(seal.open(AssociatedData { table: "provider", ..PLACE }, &sealed), None);
         assert_eq!(seal.open(PLACE, &changed), None);
         assert_eq!(seal.open(PLACE, &sealed[..10]), None);
         assert_eq!(seal.open(PLACE, &[]), None);

@@ -19,7 +19,7 @@ use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;
 use crate::domain::{IngestOptions, IngestReport};
 use crate::engine::intake::{self, IntakeError, Taken};
-use crate::wire::import::Format;
+use crate::wire::import::FileFormat;
 use crate::wire::operator::{IngestReportJson, MOST_TOLD};
 
 /// Why a body stopped before its end.
@@ -85,7 +85,7 @@ fn too_large(what: &str) -> Problem {
 }
 
 /// What the content type says the body is.
-fn format(headers: &HeaderMap) -> Result<Option<Format>, Problem> {
+fn format(headers: &HeaderMap) -> Result<Option<FileFormat>, Problem> {
     let refused = |detail: &str| Err(Problem::new(Code::UnsupportedMediaType, detail));
     let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
     if encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
@@ -97,8 +97,8 @@ fn format(headers: &HeaderMap) -> Result<Option<Format>, Problem> {
         _ => String::new(),
     };
     match essence.as_str() {
-        "application/json" => Ok(Some(Format::Json)),
-        "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Ok(Some(Format::Ndjson)),
+        "application/json" => Ok(Some(FileFormat::Json)),
+        "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Ok(Some(FileFormat::Ndjson)),
         _ => refused("the header Content-Type must be application/json or application/x-ndjson"),
     }
 }

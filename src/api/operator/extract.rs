@@ -9,7 +9,7 @@ use axum::response::Response;
 use serde::Serialize;
 use url::form_urlencoded;
 
-use crate::api::access::{BodyFault, Credential, JsonContent, whole_body};
+use crate::api::access::{BodyFault, JsonContent, RequestCredential, whole_body};
 use crate::api::problem::{self, Code, Problem};
 use crate::api::state::{Api, Peer};
 use crate::domain::{FieldError, KeyScope};
@@ -28,7 +28,7 @@ impl FromRequestParts<Api> for Operator {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, Problem> {
-        let Credential::ApiKey(key) = Credential::of(&parts.headers)? else {
+        let RequestCredential::ApiKey(key) = RequestCredential::of(&parts.headers)? else {
             let detail = "not authorized: the operator's routes take an API key with the scope operator, no access token";
             return Err(Problem::new(Code::NotAuthorized, detail));
         };

@@ -10,7 +10,7 @@ use super::super::args::{AlertExportArgs, Format};
 use super::super::context::Context;
 use super::super::failure::{Misused, say};
 use super::super::output::{cell, json};
-use super::super::source::Source;
+use super::super::source::AlertAccess;
 use super::{object, query};
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertId, Timestamp};
@@ -30,7 +30,7 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
     };
     let organization = args.organization.organization.as_deref();
     let asked = |dialect| query(args.filter.parameters(), dialect);
-    let (source, mut query) = Source::open_for(context, &args.remote, organization, asked).await?;
+    let (source, mut query) = AlertAccess::open_for(context, &args.remote, organization, asked).await?;
     query.page.size = MAX_PAGE_SIZE;
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     bar.set_style(

@@ -10,8 +10,8 @@ use url::form_urlencoded::Serializer;
 use super::args::AlertsCommand;
 use super::context::Context;
 use super::failure::Misused;
-use super::output::{Answer, Rows, columns_of};
-use super::source::Source;
+use super::output::{Report, Rows, columns_of};
+use super::source::AlertAccess;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{Alert, AlertId, AlertQuery, Deadline, FieldError, Page};
 use crate::wire::{self, Dialect};
@@ -21,13 +21,13 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
         AlertsCommand::List(args) => {
             let organization = args.organization.organization.as_deref();
             let asked = |dialect| query(args.parameters(), dialect);
-            let (source, query) = Source::open_for(&context, &args.remote, organization, asked).await?;
+            let (source, query) = AlertAccess::open_for(&context, &args.remote, organization, asked).await?;
             let page = source.alerts.list(&query).await?;
             listing(&page, source.now())?
         }
         AlertsCommand::Show { id, remote, organization } => {
             let id = alert_id(&id)?;
-            let source = Source::open(&context, &remote, organization.organization.as_deref()).await?;
+            let source = AlertAccess::open(&context, &remote, organization.organization.as_deref()).await?;
             single(&source.alerts.get(id).await?, source.now())?
         }
         AlertsCommand::Resolve(args) => return resolve::run(&context, *args).await,
@@ -54,7 +54,7 @@ fn in_words(error: &FieldError) -> String {
     format!("--{flag}: {}", error.message)
 }
 
-fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Answer> {
+fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Report> {
     let document: Value = serde_json::from_slice(&wire::write::page(page, Dialect::Current, now))?;
     let records = document["data"].as_array().cloned().unwrap_or_default();
     let row = |alert: &Alert| {
@@ -77,7 +77,7 @@ fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Answer> {
         (total, 0) => format!("page {} is beyond the last one, which is {}: {total} alerts match", page.page, page.total_pages() - 1),
         (total, _) => format!("{shown} of {total} alerts; page {} of 0 to {}", page.page, page.total_pages() - 1),
     };
-    Ok(Answer {
+    Ok(Report {
         table: Rows {
             head: vec!["ID", "LEFT", "STATUS", "PROVIDER", "TYPE", "AMOUNT", "", "CARD", "DESCRIPTOR", "ALERT TIME"],
             rows: page.data.iter().map(row).collect(),
@@ -90,7 +90,7 @@ fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Answer> {
     })
 }
 
-pub(super) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Answer> {
+pub(super) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Report> {
     let record = object(alert, now)?;
     let mut rows = Vec::new();
     for column in columns_of(&record) {
@@ -102,7 +102,7 @@ pub(super) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Answer> {
             Some(other) => rows.push(vec![column, other.to_string()]),
         }
     }
-    Ok(Answer { table: Rows { rows, ..Rows::default() }, document: record.clone(), records: vec![record], columns: wire::write::paths() })
+    Ok(Report { table: Rows { rows, ..Rows::default() }, document: record.clone(), records: vec![record], columns: wire::write::paths() })
 }
 
 fn object(alert: &Alert, now: Timestamp) -> anyhow::Result<Value> {

@@ -8,7 +8,7 @@ use super::super::args::AlertResolveArgs;
 use super::super::context::Context;
 use super::super::failure::{Misused, SaidAlready, say};
 use super::super::output::printable;
-use super::super::source::Source;
+use super::super::source::AlertAccess;
 use super::{alert_id, card, in_words, single};
 use crate::desk::indeterminate;
 use crate::domain::resolution::Decision;
@@ -18,7 +18,7 @@ use crate::wire::Dialect;
 
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
     let id = alert_id(&args.id)?;
-    let source = Source::open(context, &args.remote, args.organization.organization.as_deref()).await?;
+    let source = AlertAccess::open(context, &args.remote, args.organization.organization.as_deref()).await?;
     // Looked at before anything else: whoever is asked has to see what the question is about.
     let alert = source.alerts.get(id).await?;
     let resolution = resolution(&args, source.dialect, alert.amount)?;

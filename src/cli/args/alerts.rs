@@ -108,7 +108,6 @@ pub(in crate::cli) struct AlertExportArgs {
 
 /// Which alerts, in which order: the interface's parameters.
 #[derive(Debug, Clone, Default, Args)]
-#[allow(missing_docs, reason = "each is the interface's parameter of that name")]
 pub(in crate::cli) struct AlertFilterArgs {
     /// Alert date on or after this UTC day
     #[arg(long, value_name = "YYYY-MM-DD")]

@@ -21,7 +21,7 @@ pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, OrganizationArgs}
 pub(super) use self::webhooks::{
     CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
 };
-use crate::config::{Fault, Listen};
+use crate::config::{Listen, SimulatorFault};
 use crate::domain::KeyScope;
 
 /// Chargeback alerts, answered before they become chargebacks.
@@ -151,7 +151,7 @@ pub(super) struct DemoArgs {
     pub(super) rate: Rate,
     /// What goes wrong at the networks
     #[arg(long, value_enum, default_value = "none")]
-    pub(super) fault: Fault,
+    pub(super) fault: SimulatorFault,
     /// Also answer over HTTP at this address, with a key that is shown
     #[arg(long, value_name = "ADDR")]
     pub(super) listen: Option<Listen>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
 
-use crate::config::Theme;
+use crate::config::ThemeSetting;
 
 /// Flags that every command has.
 #[derive(Debug, Clone, Args)]
@@ -46,7 +46,7 @@ pub(in crate::cli) enum Format {
 pub(in crate::cli) struct ConsoleArgs {
     /// Colours of the console. Default: by the terminal's background [env: AVERT_THEME]
     #[arg(long, value_enum)]
-    pub(in crate::cli) theme: Option<Theme>,
+    pub(in crate::cli) theme: Option<ThemeSetting>,
 }
 
 impl ConsoleArgs {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub(super) struct Catalogue {
     pub merchants: Vec<Merchant>,
     pub issuers: Vec<Issuer>,
-    pub networks: Networks,
+    pub networks: NetworkCatalogue,
 }
 
 /// A shop.
@@ -48,9 +48,9 @@ pub(super) struct CardRange {
 /// How the networks write.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Networks {
+pub(super) struct NetworkCatalogue {
     #[serde(rename = "kind")]
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<AlertKind>,
     /// By scheme.
     pub reasons: BTreeMap<String, Reasons>,
     #[serde(rename = "rule")]
@@ -62,7 +62,7 @@ pub(super) struct Networks {
 /// A kind of alert.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Kind {
+pub(super) struct AlertKind {
     pub provider: String,
     #[serde(rename = "type")]
     pub alert_type: String,

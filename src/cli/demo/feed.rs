@@ -11,7 +11,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rust_decimal::Decimal;
 
-use super::catalogue::{CardRange, Catalogue, Issuer, Kind, Merchant};
+use super::catalogue::{AlertKind, CardRange, Catalogue, Issuer, Merchant};
 use crate::domain::alert::default_window;
 use crate::domain::card::{holds_card_number, mask_card_numbers};
 use crate::domain::resolution::{Decision, InvalidReason};
@@ -175,7 +175,7 @@ impl DemoFeed {
     }
 
     /// A new alert of this kind, raised at this moment, about a purchase some days before.
-    fn fresh(&mut self, kind: &Kind, raised: Timestamp) -> Alert {
+    fn fresh(&mut self, kind: &AlertKind, raised: Timestamp) -> Alert {
         let merchant = self.merchant(kind.subscription);
         let (issuer, scheme, bin) = self.card(kind, &merchant.currency);
         let last_four = self.fill("####");
@@ -249,7 +249,7 @@ impl DemoFeed {
     }
 
     /// The fields that only one network knows, and its id.
-    fn network_fields(&mut self, alert: &mut Alert, kind: &Kind) {
+    fn network_fields(&mut self, alert: &mut Alert, kind: &AlertKind) {
         alert.initiated_by = self.choose(&kind.initiated_by);
         alert.provider_id = loop {
             let id = self.fill(&kind.id);
@@ -299,8 +299,8 @@ impl DemoFeed {
         alert.updated_at = Some(received);
     }
 
-    fn kind(&mut self, wanted: impl Fn(&Kind) -> bool) -> Kind {
-        let kinds: Vec<&Kind> = self.catalogue.networks.kinds.iter().filter(|kind| wanted(kind)).collect();
+    fn kind(&mut self, wanted: impl Fn(&AlertKind) -> bool) -> AlertKind {
+        let kinds: Vec<&AlertKind> = self.catalogue.networks.kinds.iter().filter(|kind| wanted(kind)).collect();
         let chosen = kinds.choose_weighted(&mut self.rng, |kind| kind.weight);
         // Each question of this file leaves kinds to choose from: a test asks them all.
         (*chosen.expect("the catalogue has a kind for each question")).clone()
@@ -312,7 +312,7 @@ impl DemoFeed {
     }
 
     /// Issuer, scheme and BIN of a card that such alerts come for; mostly of a bank at home where the shop is.
-    fn card(&mut self, kind: &Kind, currency: &str) -> (String, String, String) {
+    fn card(&mut self, kind: &AlertKind, currency: &str) -> (String, String, String) {
         let fits = |card: &&CardRange| kind.schemes.contains(&card.scheme);
         let abroad = self.rng.random_bool(0.15);
         let issuers = self.catalogue.issuers.iter().filter(|issuer| abroad || issuer.home.iter().any(|home| home == currency));
@@ -322,7 +322,7 @@ impl DemoFeed {
         (issuer.name.clone(), card.scheme.clone(), card.bin.clone())
     }
 
-    fn reason(&mut self, kind: &Kind, scheme: &str) -> Option<String> {
+    fn reason(&mut self, kind: &AlertKind, scheme: &str) -> Option<String> {
         let reasons = self.catalogue.networks.reasons.get(scheme)?;
         let codes = if kind.fraud {
             &reasons.fraud

@@ -22,8 +22,8 @@ use super::local::{Home, Local, Running};
 use super::open::{alert_json, attend, console_settings, require_terminal};
 use super::signals::Signals;
 use crate::api::{self, ApiOptions};
-use crate::config::{Settings, Simulator};
-use crate::console::{Place, Session};
+use crate::config::{Settings, SimulatorSettings};
+use crate::console::{Session, SessionInfo};
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::{CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
 use crate::engine::ActingEngine;
@@ -71,7 +71,7 @@ struct Stage {
 async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> anyhow::Result<Stage> {
     let home = Home::at(directory.path().to_owned());
     let settings =
-        Settings { simulator: Simulator { fault: args.fault }, console: context.settings.console.clone(), ..Settings::default() };
+        Settings { simulator: SimulatorSettings { fault: args.fault }, console: context.settings.console.clone(), ..Settings::default() };
     telemetry::to_file(context.raised(context.settings.log.level.filter()), &home.data_dir.join("logs"))
         .context("the log cannot be written")?;
     let local = Local::open(&home, &settings).await?;
@@ -100,14 +100,14 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
     let session = Session {
         deployment: local.engine.deployment(caller),
         clock: local.clock.clone(),
-        place: Place {
+        place: SessionInfo {
             name: "demo".to_owned(),
             demo: true,
             facts: vec![
                 ("service".to_owned(), "a throwaway engine in this process; simulated networks".to_owned()),
                 ("data".to_owned(), format!("{}, gone when the demo ends", home.database.display())),
             ],
-            ..Place::default()
+            ..SessionInfo::default()
         },
         // A report outlives the demo that it tells of.
         settings: console_settings(context, &args.console, std::env::temp_dir())?,

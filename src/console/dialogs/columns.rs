@@ -6,8 +6,8 @@ use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
 use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Outcome};
-use crate::console::keymap::{Action, Context};
+use crate::console::dialog::{Dialog, Order, Orders};
+use crate::console::keymap::{Action, KeyContext};
 use crate::console::message::Message;
 use crate::console::screens::queue::columns::Column;
 use crate::console::screens::queue::state::{Queue, sorted_by};
@@ -53,11 +53,11 @@ pub struct ColumnsMenu {
 impl ColumnsMenu {
     /// The columns of the list.
     pub fn of(queue: &Queue) -> Self {
-        let menu = OpenMenu::new(Selection::default(), &[Context::Columns, Context::Menu], Action::ColumnToggle);
+        let menu = OpenMenu::new(Selection::default(), &[KeyContext::Columns, KeyContext::Menu], Action::ColumnToggle);
         Self { menu, shown: queue.columns.clone(), sort: queue.sort() }
     }
 
-    fn change(&mut self, action: Action, at: usize, cx: &mut AppContext) -> Outcome {
+    fn change(&mut self, action: Action, at: usize, cx: &mut AppContext) -> Orders {
         let column = all(&self.shown)[at];
         let to = match action {
             Action::ColumnToggle => toggle(&mut self.shown, column),
@@ -82,7 +82,7 @@ impl ColumnsMenu {
 }
 
 impl Dialog for ColumnsMenu {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
         let length = all(&self.shown).len();
         match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {

@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
 use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Outcome};
-use crate::console::keymap::{Action, Binding, Context, Key, Keymap};
+use crate::console::dialog::{Dialog, Order, Orders};
+use crate::console::keymap::{Action, Binding, Chord, KeyContext, Keymap};
 use crate::console::message::Message;
 use crate::console::pen::Pen;
 use crate::console::toasts::Tone;
@@ -25,13 +25,13 @@ pub struct Help {
     search: TextInput,
     menu: OpenMenu,
     /// Whose keys it tells of.
-    contexts: [Context; 2],
+    contexts: [KeyContext; 2],
 }
 
 impl Help {
     /// The help of a screen, which has the keys of these contexts.
-    pub fn of(contexts: [Context; 2]) -> Self {
-        let menu = OpenMenu::new(Selection::default(), &[Context::Menu], Action::MenuPick);
+    pub fn of(contexts: [KeyContext; 2]) -> Self {
+        let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
         Self { search: TextInput::one_line(""), menu, contexts }
     }
 
@@ -68,7 +68,7 @@ impl Help {
 }
 
 impl Dialog for Help {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
         match event {
             // What is typed is searched for, so letters are no commands here.
@@ -129,6 +129,6 @@ fn is_text(code: KeyCode, modifiers: KeyModifiers) -> bool {
 fn keys(binding: &Binding) -> String {
     match binding.keys.as_slice() {
         [] => "(no key)".to_owned(),
-        keys => keys.iter().map(Key::to_string).collect::<Vec<_>>().join("  "),
+        keys => keys.iter().map(Chord::to_string).collect::<Vec<_>>().join("  "),
     }
 }

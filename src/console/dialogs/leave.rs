@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use super::menu::NO_FIELD;
 use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Outcome};
+use crate::console::dialog::{Dialog, Order, Orders};
 use crate::console::effects::Effect;
 use crate::console::message::Message;
 use crate::console::pen::Pen;
@@ -57,7 +57,7 @@ impl Leave {
 }
 
 impl Dialog for Leave {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let choice = match message {
             Message::Input(Event::Key(key)) => Choice::of(*key),
             Message::Input(event @ Event::Mouse(_)) => self.targets.clicked(event),

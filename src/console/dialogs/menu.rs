@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use crate::console::context::AppContext;
-use crate::console::keymap::{Action, Binding, Context};
+use crate::console::keymap::{Action, Binding, KeyContext};
 use crate::console::toasts::Tone;
 use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::menu::{Menu, Selection};
@@ -39,14 +39,14 @@ pub struct List<'m> {
 pub struct OpenMenu {
     /// Which entry is chosen.
     pub chosen: Selection,
-    contexts: &'static [Context],
+    contexts: &'static [KeyContext],
     click: Action,
     targets: ClickTargets<Target>,
 }
 
 impl OpenMenu {
     /// A list with the keys of these contexts. A click on an entry chooses it and does this action.
-    pub fn new(chosen: Selection, contexts: &'static [Context], click: Action) -> Self {
+    pub fn new(chosen: Selection, contexts: &'static [KeyContext], click: Action) -> Self {
         Self { chosen, contexts, click, targets: ClickTargets::default() }
     }
 

@@ -14,8 +14,8 @@ pub mod settle;
 pub mod views;
 
 use super::context::AppContext;
-use super::dialog::{self, Outcome};
-use super::keymap::{Action, Context};
+use super::dialog::{self, Orders};
+use super::keymap::{Action, KeyContext};
 use super::screen::Keys;
 use super::screens::Screens;
 
@@ -23,12 +23,12 @@ use resolve_form::Choice;
 use resolve_form::dialog as resolve;
 
 /// Opens the dialog of an action over the screen; `None` where it has none.
-pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Option<Outcome> {
+pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Option<Orders> {
     let keys = screens.shown().keys();
     let Screens { queue, settings, .. } = screens;
     Some(match action {
         Action::Help => match keys {
-            Keys::Of(context) => dialog::open(help::Help::of([context, Context::Always])),
+            Keys::Of(context) => dialog::open(help::Help::of([context, KeyContext::Always])),
             Keys::Typed(_) => return None,
         },
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort())),

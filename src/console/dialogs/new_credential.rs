@@ -6,10 +6,10 @@ use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
 use crate::console::context::AppContext;
-use crate::console::dialog::{self, Dialog, Order, Outcome};
-use crate::console::keymap::{Action, Context};
+use crate::console::dialog::{self, Dialog, Order, Orders};
+use crate::console::keymap::{Action, KeyContext};
 use crate::console::message::Message;
-use crate::console::screens::settings::state::Settings;
+use crate::console::screens::settings::state::SettingsScreen;
 use crate::console::toasts::Tone;
 use crate::console::widgets::menu::Selection;
 use crate::domain::{CredentialKind, KeyScope};
@@ -28,19 +28,19 @@ struct NewCredential {
 }
 
 /// Asks what to create.
-pub fn open(settings: &Settings, cx: &mut AppContext) -> Outcome {
+pub fn open(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
     let creating = || settings.creating.map(|_| "One is being created: its secret comes first.");
     match settings.refusal(cx.place.read_only).or_else(creating) {
         Some(words) => {
             cx.tell(Tone::Note, words);
             Vec::new()
         }
-        None => dialog::open(NewCredential { menu: OpenMenu::new(Selection::default(), &[Context::Menu], Action::MenuPick) }),
+        None => dialog::open(NewCredential { menu: OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick) }),
     }
 }
 
 impl Dialog for NewCredential {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
         match (self.menu.update(event, KINDS.len(), cx), self.menu.chosen.index(KINDS.len())) {
             (Some(Action::MenuPick), Some(at)) => vec![Order::Close, Message::CreateCredential(KINDS[at].0).into()],

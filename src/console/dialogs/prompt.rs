@@ -5,7 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Outcome};
+use crate::console::dialog::{Dialog, Order, Orders};
 use crate::console::message::Message;
 use crate::console::pen::Pen;
 use crate::console::toasts::Tone;
@@ -13,7 +13,7 @@ use crate::console::widgets::menu::centered;
 use crate::console::widgets::text_input::{TextInput, Typed};
 
 /// What is done with the text; the error is what is wrong with it.
-type Answer = Box<dyn FnMut(&str, &mut AppContext) -> Result<Outcome, String> + Send>;
+type Answer = Box<dyn FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send>;
 
 /// The dialog while it is open.
 pub struct Prompt {
@@ -29,7 +29,7 @@ impl Prompt {
     pub fn new(
         title: &'static str,
         hint: &'static str,
-        answer: impl FnMut(&str, &mut AppContext) -> Result<Outcome, String> + Send + 'static,
+        answer: impl FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send + 'static,
     ) -> Self {
         Self { title, hint, input: TextInput::one_line(""), answer: Box::new(answer), error: None }
     }
@@ -45,7 +45,7 @@ impl Prompt {
 }
 
 impl Dialog for Prompt {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Input(Event::Key(key)) => match key.code {
                 KeyCode::Esc => return vec![Order::Close],

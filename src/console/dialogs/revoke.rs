@@ -7,12 +7,12 @@ use ratatui::style::Style;
 
 use super::menu::NO_FIELD;
 use crate::console::context::AppContext;
-use crate::console::dialog::{self, Dialog, Order, Outcome};
+use crate::console::dialog::{self, Dialog, Order, Orders};
 use crate::console::effects::Effect;
 use crate::console::message::Message;
 use crate::console::pen::Pen;
 use crate::console::screens::settings::draw::{described, revoked_already};
-use crate::console::screens::settings::state::Settings;
+use crate::console::screens::settings::state::SettingsScreen;
 use crate::console::text::{clean, columns, wrap};
 use crate::console::toasts::Tone;
 use crate::console::widgets::click_targets::ClickTargets;
@@ -29,7 +29,7 @@ struct Revoke {
 }
 
 /// Asks about the credential under the cursor.
-pub fn open(settings: &Settings, cx: &mut AppContext) -> Outcome {
+pub fn open(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
     let refusal = settings.refusal(cx.place.read_only).map(str::to_owned);
     let already = || settings.current().filter(|credential| credential.revoked_at.is_some()).map(|known| revoked_already(known, cx.now));
     match (refusal.or_else(already), settings.current().cloned()) {
@@ -69,7 +69,7 @@ impl Answer {
 }
 
 impl Dialog for Revoke {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let answer = match message {
             Message::Input(Event::Key(key)) => Answer::of(*key),
             Message::Input(Event::Paste(_)) => {

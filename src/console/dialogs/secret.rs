@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use super::menu::NO_FIELD;
 use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Outcome};
+use crate::console::dialog::{Dialog, Order, Orders};
 use crate::console::effects::Effect;
 use crate::console::message::Message;
 use crate::console::pen::Pen;
@@ -63,7 +63,7 @@ impl ShownSecret {
 }
 
 impl Dialog for ShownSecret {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let step = match message {
             Message::Input(Event::Key(key)) => {
                 let step = self.step(*key);

@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 
 use super::menu::NO_FIELD;
 use crate::console::context::AppContext;
-use crate::console::dialog::{self, Dialog, Order, Outcome};
+use crate::console::dialog::{self, Dialog, Order, Orders};
 use crate::console::effects::Effect;
 use crate::console::look::Look;
 use crate::console::message::Message;
@@ -64,7 +64,7 @@ pub struct Settle {
 }
 
 /// Opens the dialog on the decision that waits for a person: the one under the cursor, else the oldest.
-pub fn open(queue: &Queue, cx: &mut AppContext) -> Outcome {
+pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
     let here = queue.current().and_then(|alert| cx.unsettled.of(alert.id)).filter(|unsettled| Stage::of(unsettled) == Stage::Parked);
     let Some(unsettled) = here.or_else(|| cx.unsettled.parked().next()).cloned() else {
         let words = if cx.operator {
@@ -100,7 +100,7 @@ impl Settle {
         }
     }
 
-    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Outcome {
+    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
         self.word = None;
         let command = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
         match (key.code, self.focus) {
@@ -119,7 +119,7 @@ impl Settle {
     }
 
     /// A click, or space.
-    fn press(&mut self, target: Target, cx: &mut AppContext) -> Outcome {
+    fn press(&mut self, target: Target, cx: &mut AppContext) -> Orders {
         self.focus = target;
         match target {
             Target::Applied => self.choose(true),
@@ -140,7 +140,7 @@ impl Settle {
         self.focus = Target::ORDER[(at + if forward { 1 } else { count - 1 }) % count];
     }
 
-    fn say(&mut self, cx: &mut AppContext) -> Outcome {
+    fn say(&mut self, cx: &mut AppContext) -> Orders {
         match self.applied {
             _ if self.gone => self.word = Some("It was settled meanwhile: there is nothing to say any more.".to_owned()),
             None => self.word = Some("Choose first what became of it: a or n.".to_owned()),
@@ -265,7 +265,7 @@ impl Settle {
 }
 
 impl Dialog for Settle {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),
             Message::Input(Event::Paste(_)) => cx.tell(Tone::Note, NO_FIELD),

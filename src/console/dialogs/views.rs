@@ -7,9 +7,9 @@ use ratatui::text::{Line, Span};
 use super::menu::{List, OpenMenu};
 use super::prompt::Prompt;
 use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Outcome};
+use crate::console::dialog::{Dialog, Order, Orders};
 use crate::console::effects::{Effect, Keep};
-use crate::console::keymap::{Action, Context};
+use crate::console::keymap::{Action, KeyContext};
 use crate::console::message::Message;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::clean;
@@ -35,10 +35,10 @@ impl ViewsMenu {
     pub fn of(queue: &Queue, cx: &AppContext) -> Self {
         let at = cx.views.names().iter().position(|name| *name == queue.view.name).unwrap_or(0);
         let listed = View { name: queue.view.name.clone(), filter: queue.filter().clone(), sort: queue.sort() };
-        Self { menu: OpenMenu::new(Selection::at(at), &[Context::Menu, Context::Views], Action::MenuPick), listed }
+        Self { menu: OpenMenu::new(Selection::at(at), &[KeyContext::Menu, KeyContext::Views], Action::MenuPick), listed }
     }
 
-    fn show(&self, at: usize, cx: &mut AppContext) -> Outcome {
+    fn show(&self, at: usize, cx: &mut AppContext) -> Orders {
         let name = cx.views.names()[at].to_owned();
         match cx.views.named(&name, cx.now) {
             Some(Ok(view)) => vec![Order::Close, Message::ShowView(view).into()],
@@ -51,7 +51,7 @@ impl ViewsMenu {
     }
 
     /// Asks for the name to save what is listed under.
-    fn save(&self) -> Outcome {
+    fn save(&self) -> Orders {
         let listed = self.listed.clone();
         let hint = "kept on this workstation   enter saves   esc closes";
         let answer = move |name: &str, cx: &mut AppContext| save_as(name, &listed, cx);
@@ -59,7 +59,7 @@ impl ViewsMenu {
     }
 }
 
-fn delete(at: usize, cx: &mut AppContext) -> Outcome {
+fn delete(at: usize, cx: &mut AppContext) -> Orders {
     let Some(name) = cx.views.delete(at).map(|view| view.name.clone()) else {
         cx.tell(Tone::Note, "The built-in views stay.");
         return Vec::new();
@@ -69,7 +69,7 @@ fn delete(at: usize, cx: &mut AppContext) -> Outcome {
     vec![Effect::Keep(Keep::NoView(name)).into()]
 }
 
-fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Outcome, String> {
+fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Orders, String> {
     if BuiltIn::named(name).is_some() {
         return Err(format!("{name} is the name of a built-in view"));
     }
@@ -84,7 +84,7 @@ fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Outcome, St
 }
 
 impl Dialog for ViewsMenu {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
         let length = cx.views.names().len();
         match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {

@@ -8,7 +8,7 @@ use super::message::Message;
 use super::screen::Screen;
 
 use queue::state::Queue;
-use settings::state::Settings;
+use settings::state::SettingsScreen;
 
 /// A screen by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Screens {
     /// Alerts and their answers.
     pub queue: Queue,
     /// Keys and clients.
-    pub settings: Settings,
+    pub settings: SettingsScreen,
 }
 
 impl Screens {

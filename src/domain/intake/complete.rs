@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 
 use super::patch::AlertPatch;
-use super::windows::Windows;
+use super::windows::ResponseWindows;
 use crate::domain::alert::{Alert, AlertStatus, Deadline};
 use crate::domain::ids::{AlertId, CompanyId, EnrollmentId};
 use crate::domain::outcome::Outcome;
@@ -32,7 +32,7 @@ pub struct IntakeTerms<'a> {
     /// The same.
     pub enrollment: EnrollmentId,
     /// The time to answer.
-    pub windows: &'a Windows,
+    pub windows: &'a ResponseWindows,
     /// Whether arrivals are told at all.
     pub events: bool,
     /// When they come.
@@ -74,7 +74,7 @@ impl AlertPatch {
 }
 
 /// Derives the deadline (decisions, Alerts and time).
-fn deadline(alert: &Alert, raised: Timestamp, waiting: bool, windows: &Windows, now: Timestamp) -> Timestamp {
+fn deadline(alert: &Alert, raised: Timestamp, waiting: bool, windows: &ResponseWindows, now: Timestamp) -> Timestamp {
     let by_window = later_by(raised, windows.of(&alert.provider, &alert.alert_type));
     match alert.deadline {
         Deadline::At(own) => own,

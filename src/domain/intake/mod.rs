@@ -15,4 +15,4 @@ pub use merge::merge;
 pub use patch::{AlertPatch, FieldSet};
 pub use report::{IngestOptions, IngestReport, RejectedRow};
 pub use validate::MAX_HOURS_LEFT;
-pub use windows::Windows;
+pub use windows::ResponseWindows;

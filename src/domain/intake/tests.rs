@@ -18,7 +18,7 @@ fn now() -> Timestamp {
 }
 
 /// Completes a patch as an organization of its own would, with these windows.
-fn completed(patch: AlertPatch, windows: &Windows) -> AlertPatch {
+fn completed(patch: AlertPatch, windows: &ResponseWindows) -> AlertPatch {
     let (company, enrollment) = (CompanyId::generate(), EnrollmentId::generate());
     patch.complete(&IntakeTerms { company, enrollment, windows, events: true, present: now().into() })
 }
@@ -45,7 +45,7 @@ fn outcome() -> Outcome {
 }
 
 fn taken(incoming: AlertPatch) -> AlertPatch {
-    completed(incoming.validate().unwrap(), &Windows::default())
+    completed(incoming.validate().unwrap(), &ResponseWindows::default())
 }
 
 fn refused(incoming: AlertPatch) -> FieldError {
@@ -99,7 +99,7 @@ fn an_amount_keeps_its_digits() {
 #[test]
 fn missing_ids_and_times_are_made_and_known_to_be_made() {
     let (company, enrollment) = (CompanyId::generate(), EnrollmentId::generate());
-    let terms = IntakeTerms { company, enrollment, windows: &Windows::default(), events: true, present: now().into() };
+    let terms = IntakeTerms { company, enrollment, windows: &ResponseWindows::default(), events: true, present: now().into() };
     let incoming = with(|alert| alert.alert_time = None);
 
     let row = incoming.validate().unwrap().complete(&terms);
@@ -147,7 +147,7 @@ fn an_alert_has_its_networks_window_from_the_time_it_was_raised() {
 
 #[test]
 fn a_window_can_be_set() {
-    let windows = Windows::default().with_provider(Provider::Ethoca, TimeDelta::hours(2));
+    let windows = ResponseWindows::default().with_provider(Provider::Ethoca, TimeDelta::hours(2));
 
     let row = completed(least(), &windows);
 
@@ -245,7 +245,7 @@ fn an_outcome_brought_along_is_completed() {
 #[test]
 fn events_can_be_silenced() {
     let (company, enrollment) = (CompanyId::generate(), EnrollmentId::generate());
-    let terms = IntakeTerms { company, enrollment, windows: &Windows::default(), events: false, present: now().into() };
+    let terms = IntakeTerms { company, enrollment, windows: &ResponseWindows::default(), events: false, present: now().into() };
 
     let row = least().complete(&terms);
 
@@ -374,7 +374,7 @@ proptest! {
             alert.deadline = Deadline::HoursLeft(hours);
             alert.outcome = answered.then(outcome);
         });
-        if let Ok(row) = incoming.validate().map(|row| completed(row, &Windows::default())) {
+        if let Ok(row) = incoming.validate().map(|row| completed(row, &ResponseWindows::default())) {
             let alert = row.alert;
             prop_assert!(alert.deadline.moment().is_some());
             prop_assert!(alert.alert_time.is_some() && alert.updated_at.is_some() && alert.company_id.is_some());

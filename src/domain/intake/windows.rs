@@ -8,12 +8,12 @@ use crate::domain::alert::{AlertType, Provider, default_window};
 
 /// The time a merchant has to answer, by provider and type (decisions, Alerts and time).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Windows {
+pub struct ResponseWindows {
     by_provider: HashMap<Provider, TimeDelta>,
     by_type: HashMap<AlertType, TimeDelta>,
 }
 
-impl Windows {
+impl ResponseWindows {
     /// Sets the window of a provider.
     #[must_use]
     pub fn with_provider(mut self, provider: Provider, window: TimeDelta) -> Self {
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn a_window_is_the_types_before_the_providers_before_the_usual_one() {
-        let windows = Windows::default()
+        let windows = ResponseWindows::default()
             .with_provider(Provider::Verifi, TimeDelta::hours(48))
             .with_type(AlertType::VerifiCancel, TimeDelta::hours(12));
 

@@ -9,7 +9,6 @@ pub const DEFAULT_SORT: Sort = Sort { field: SortField::HoursLeft, order: SortOr
 
 /// What a word of a query sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "each is the parameter of that name; `word` and `takes` describe it")]
 pub enum Key {
     Status,
     Provider,

@@ -1,7 +1,5 @@
 //! Webhook deliveries: the retry schedule, their order, what an attempt makes of a delivery and its endpoint, and redelivery.
 
-#![allow(missing_docs, reason = "many names explain themselves")]
-
 use chrono::TimeDelta;
 use rand::{Rng, RngExt};
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use url::form_urlencoded;
 
-use super::line::{Answer, NoAnswer};
+use super::line::{GatewayAnswer, Unanswered};
 use crate::domain::redact;
 use crate::domain::url::BaseUrl;
 use crate::domain::{AttemptId, ResolutionParts};
@@ -109,15 +109,15 @@ fn statement(body: &str, attempt: AttemptId) -> Result<Statement, String> {
 }
 
 /// What an answer to `POST /decisions` means.
-pub(super) fn submitted(answer: Result<Answer, NoAnswer>, attempt: AttemptId) -> SubmitResult {
-    let Answer { status, body } = match answer {
+pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: AttemptId) -> SubmitResult {
+    let GatewayAnswer { status, body } = match answer {
         Ok(answer) => answer,
-        Err(NoAnswer::NotSent(why)) => return SubmitResult::Declined(Declined::NotSent(redact::words(&why))),
-        Err(NoAnswer::Lost(why)) => {
+        Err(Unanswered::NotSent(why)) => return SubmitResult::Declined(Declined::NotSent(redact::words(&why))),
+        Err(Unanswered::Lost(why)) => {
             tracing::debug!(why, "the answer of a gateway was lost");
             return SubmitResult::Unknown(Doubt::TimedOut);
         }
-        Err(NoAnswer::TooLarge(most)) => return unreadable(&too_large(most)),
+        Err(Unanswered::TooLarge(most)) => return unreadable(&too_large(most)),
     };
     let stated = statement(&body, attempt);
     match status {
@@ -148,11 +148,11 @@ pub(super) fn submitted(answer: Result<Answer, NoAnswer>, attempt: AttemptId) ->
 }
 
 /// What an answer to `GET /decisions/{attemptId}` means.
-pub(super) fn looked_up(answer: Result<Answer, NoAnswer>, attempt: AttemptId) -> LookUp {
-    let Answer { status, body } = match answer {
+pub(super) fn looked_up(answer: Result<GatewayAnswer, Unanswered>, attempt: AttemptId) -> LookUp {
+    let GatewayAnswer { status, body } = match answer {
         Ok(answer) => answer,
-        Err(NoAnswer::NotSent(why) | NoAnswer::Lost(why)) => return LookUp::Failed(redact::words(&why)),
-        Err(NoAnswer::TooLarge(most)) => return LookUp::Failed(too_large(most)),
+        Err(Unanswered::NotSent(why) | Unanswered::Lost(why)) => return LookUp::Failed(redact::words(&why)),
+        Err(Unanswered::TooLarge(most)) => return LookUp::Failed(too_large(most)),
     };
     match (status, statement(&body, attempt)) {
         // A 404 says that a decision is not known only if it says so: a wrong path is a 404 too.
@@ -188,10 +188,10 @@ struct Page<'a> {
 }
 
 /// What an answer to `GET /alerts` means.
-pub(super) fn page(answer: Result<Answer, NoAnswer>) -> Result<PulledPage, String> {
-    let Answer { status, body } = answer.map_err(|no| match no {
-        NoAnswer::NotSent(why) | NoAnswer::Lost(why) => redact::words(&why),
-        NoAnswer::TooLarge(most) => format!("its page could not be read: {}", too_large(most)),
+pub(super) fn page(answer: Result<GatewayAnswer, Unanswered>) -> Result<PulledPage, String> {
+    let GatewayAnswer { status, body } = answer.map_err(|no| match no {
+        Unanswered::NotSent(why) | Unanswered::Lost(why) => redact::words(&why),
+        Unanswered::TooLarge(most) => format!("its page could not be read: {}", too_large(most)),
     })?;
     match status {
         200..=299 => {}

@@ -14,7 +14,7 @@ use crate::outbound::{client, credential};
 const LONGEST_CONNECT: Duration = Duration::from_secs(5);
 
 /// A call, to be made once.
-pub(super) struct Call {
+pub(super) struct GatewayCall {
     method: Method,
     url: String,
     headers: HeaderMap,
@@ -22,7 +22,7 @@ pub(super) struct Call {
     wrong: Option<String>,
 }
 
-impl Call {
+impl GatewayCall {
     pub(super) fn new(method: Method, url: String) -> Self {
         Self { method, url, headers: HeaderMap::new(), body: None, wrong: None }
     }
@@ -46,7 +46,7 @@ impl Call {
 
 /// What came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct GatewayAnswer {
     pub(super) status: u16,
     /// Without our own credential, should the gateway have echoed it. Where it broke off: empty, except of a refusal.
     pub(super) body: String,
@@ -54,7 +54,7 @@ pub(super) struct Answer {
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NoAnswer {
+pub(super) enum Unanswered {
     /// The call was not sent: no name, no connection, no TLS.
     NotSent(String),
     /// It was sent, or may have been: no answer in time, or the connection broke; in words.
@@ -63,7 +63,7 @@ pub(super) enum NoAnswer {
     TooLarge(usize),
 }
 
-impl From<Reason> for NoAnswer {
+impl From<Reason> for Unanswered {
     fn from(reason: Reason) -> Self {
         if reason.is_not_sent() { Self::NotSent(reason.to_string()) } else { Self::Lost(reason.to_string()) }
     }
@@ -94,23 +94,23 @@ impl Line {
     }
 
     /// Makes a call once; at most so many bytes of a good answer are read.
-    pub(super) async fn make(&self, call: Call, most: usize) -> Result<Answer, NoAnswer> {
-        let Call { method, url, mut headers, body, wrong } = call;
+    pub(super) async fn make(&self, call: GatewayCall, most: usize) -> Result<GatewayAnswer, Unanswered> {
+        let GatewayCall { method, url, mut headers, body, wrong } = call;
         if let Some(wrong) = wrong {
-            return Err(NoAnswer::NotSent(wrong));
+            return Err(Unanswered::NotSent(wrong));
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.extend(self.header.clone());
         let request = self.client.request(method, url).headers(headers).body(body.unwrap_or_default()).build();
-        let request = request.map_err(|error| NoAnswer::NotSent(format!("the call cannot be made: {}", cause(&error))))?;
+        let request = request.map_err(|error| Unanswered::NotSent(format!("the call cannot be made: {}", cause(&error))))?;
         let why = |error| Reason::of(&error, self.connect_timeout, self.timeout);
         let mut response = self.client.execute(request).await.map_err(why)?;
         let body = body::whole(&mut response, most).await.map_err(|unread| match unread {
-            Unread::TooLarge => NoAnswer::TooLarge(most),
+            Unread::TooLarge => Unanswered::TooLarge(most),
             Unread::Broken(error) => why(error).into(),
         })?;
         let body = redact::secrets(String::from_utf8_lossy(&body).into_owned(), &self.secrets);
-        Ok(Answer { status: response.status().as_u16(), body })
+        Ok(GatewayAnswer { status: response.status().as_u16(), body })
     }
 }
 

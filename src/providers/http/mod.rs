@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use reqwest::Method;
 use reqwest::header::HeaderName;
 
-use self::line::{Call, Line};
+use self::line::{GatewayCall, Line};
 use super::{AlertProvider, AlertSource, Capabilities, LookUp, PulledPage, Submission, SubmitResult};
 use crate::domain::url::BaseUrl;
 use crate::domain::webhook::auth::{valid_basic, valid_header};
@@ -19,7 +19,7 @@ use crate::domain::{EndpointAuth, Secret};
 
 /// How avert is known to a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Credential {
+pub enum GatewayCredential {
     /// Not at all.
     None,
     /// `Authorization: Basic` (RFC 7617).
@@ -40,7 +40,7 @@ pub enum Credential {
     },
 }
 
-impl Credential {
+impl GatewayCredential {
     /// Refuses what a header cannot carry, without repeating it.
     fn check(&self) -> Result<(), String> {
         let checked = match self {
@@ -72,7 +72,7 @@ pub struct HttpOptions {
     /// Address of the gateway; paths are added to it.
     pub url: BaseUrl,
     /// How avert is known there.
-    pub credential: Credential,
+    pub credential: GatewayCredential,
     /// What the gateway can do about lost answers.
     pub capabilities: Capabilities,
     /// How long a call may take in all: name, connection, request and answer. A connection may take half of it.
@@ -107,14 +107,14 @@ impl AlertProvider for HttpProvider {
     }
 
     async fn submit(&self, submission: &Submission) -> SubmitResult {
-        let call = Call::new(Method::POST, format!("{}/decisions", self.base))
+        let call = GatewayCall::new(Method::POST, format!("{}/decisions", self.base))
             .header(HeaderName::from_static("idempotency-key"), submission.attempt.to_string())
             .json(contract::decision(submission));
         contract::submitted(self.line.make(call, contract::MAX_ANSWER).await, submission.attempt)
     }
 
     async fn look_up(&self, submission: &Submission) -> LookUp {
-        let call = Call::new(Method::GET, contract::look_up_address(&self.base, submission));
+        let call = GatewayCall::new(Method::GET, contract::look_up_address(&self.base, submission));
         contract::looked_up(self.line.make(call, contract::MAX_ANSWER).await, submission.attempt)
     }
 }
@@ -122,7 +122,7 @@ impl AlertProvider for HttpProvider {
 #[async_trait]
 impl AlertSource for HttpProvider {
     async fn pull(&self, cursor: Option<&str>) -> Result<PulledPage, String> {
-        let call = Call::new(Method::GET, contract::page_address(&self.base, cursor));
+        let call = GatewayCall::new(Method::GET, contract::page_address(&self.base, cursor));
         contract::page(self.line.make(call, contract::MAX_PAGE).await)
     }
 }

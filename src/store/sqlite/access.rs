@@ -11,17 +11,17 @@ use super::connection::is_duplicate;
 use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{known_organization, micros, moment};
-use super::writer::{Kind, Unit};
+use super::writer::{Unit, WriteKind};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, KeyScope, OrganizationId, Revoked};
-use crate::store::seal::{Place, Seal};
+use crate::store::seal::{AssociatedData, Seal};
 use crate::store::{AccessStore, CredentialRecord, SigningKeyRecord, StoreError, StoreResult};
 
 #[async_trait]
 impl AccessStore for SqliteStore {
     async fn add_credential(&self, record: CredentialRecord) -> StoreResult<()> {
-        self.write(Kind::Visible, move |unit, by| {
+        self.write(WriteKind::Visible, move |unit, by| {
             add(unit, &record)?;
             let credential = &record.credential;
             audit::record(unit, by, record.organization, AuditNote::credential_created(credential), credential.created_at)
@@ -40,7 +40,7 @@ impl AccessStore for SqliteStore {
 
     async fn revoke_credential(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<Revoked>> {
         let id = id.to_owned();
-        self.write(Kind::Visible, move |unit, by| {
+        self.write(WriteKind::Visible, move |unit, by| {
             let revoked = revoke(unit, organization, &id, now)?;
             if let Some(Revoked { credential, already: false }) = &revoked {
                 audit::record(unit, by, organization, AuditNote::credential_revoked(credential), now)?;
@@ -52,7 +52,7 @@ impl AccessStore for SqliteStore {
 
     async fn touch_credential(&self, id: &str, now: Timestamp) -> StoreResult<()> {
         let id = id.to_owned();
-        self.write(Kind::Quiet, move |unit, _| touch(unit, &id, now)).await
+        self.write(WriteKind::Quiet, move |unit, _| touch(unit, &id, now)).await
     }
 
     async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>> {
@@ -61,7 +61,7 @@ impl AccessStore for SqliteStore {
     }
 
     async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
-        self.write(Kind::Quiet, move |unit, _| keep_signing_key(unit, &record)).await
+        self.write(WriteKind::Quiet, move |unit, _| keep_signing_key(unit, &record)).await
     }
 }
 
@@ -168,8 +168,8 @@ fn touch(unit: &Unit<'_>, id: &str, now: Timestamp) -> StoreResult<()> {
     Ok(())
 }
 
-fn place(id: &str) -> Place<'_> {
-    Place { table: "signing_key", row: id.as_bytes(), column: "private_key" }
+fn place(id: &str) -> AssociatedData<'_> {
+    AssociatedData { table: "signing_key", row: id.as_bytes(), column: "private_key" }
 }
 
 /// The signing key, where there is one.

@@ -6,7 +6,7 @@ use super::counts::NO_DAY;
 use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{self, organization_key};
-use super::writer::Kind;
+use super::writer::WriteKind;
 use super::{audit, expiry, ingest, list};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
@@ -43,7 +43,7 @@ impl AlertStore for SqliteStore {
     }
 
     async fn ingest(&self, organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> StoreResult<IngestReport> {
-        self.write(Kind::Visible, move |unit, by| {
+        self.write(WriteKind::Visible, move |unit, by| {
             let report = ingest::ingest(unit, organization, rows, now)?;
             if let Some(note) = AuditNote::alerts_taken_in(&report) {
                 audit::record(unit, by, organization, note, now)?;
@@ -54,7 +54,7 @@ impl AlertStore for SqliteStore {
     }
 
     async fn expire_due(&self, now: Timestamp, limit: u32) -> StoreResult<u64> {
-        self.write(Kind::Visible, move |unit, _| expiry::expire_due(unit, now, limit)).await
+        self.write(WriteKind::Visible, move |unit, _| expiry::expire_due(unit, now, limit)).await
     }
 
     async fn next_deadline(&self) -> StoreResult<Option<Timestamp>> {

@@ -10,7 +10,7 @@ use super::handle::SqliteStore;
 use super::outbox::{self, Recipients};
 use super::readers::Reader;
 use super::rows::{self, WordKeys, micros, moment, organization_key};
-use super::writer::{Kind, Unit};
+use super::writer::{Unit, WriteKind};
 use crate::domain::attempt::{KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, grant, may_commit, record_outcome, word_of};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
@@ -25,24 +25,24 @@ use crate::store::{
 #[async_trait]
 impl AttemptStore for SqliteStore {
     async fn claim_resolution(&self, request: ClaimRequest) -> StoreResult<Claim> {
-        self.write(Kind::Quiet, move |unit, by| claim(unit, &request, by)).await
+        self.write(WriteKind::Quiet, move |unit, by| claim(unit, &request, by)).await
     }
 
     async fn commit_resolution(&self, request: CommitRequest) -> StoreResult<Commit> {
-        self.write(Kind::Visible, move |unit, _| commit(unit, &request)).await
+        self.write(WriteKind::Visible, move |unit, _| commit(unit, &request)).await
     }
 
     async fn commit_late(&self, request: CommitRequest) -> StoreResult<Commit> {
-        self.write(Kind::Visible, move |unit, _| commit_late(unit, &request)).await
+        self.write(WriteKind::Visible, move |unit, _| commit_late(unit, &request)).await
     }
 
     async fn end_attempt(&self, attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Timestamp) -> StoreResult<bool> {
         let detail = detail.to_owned();
-        self.write(Kind::Visible, move |unit, _| self::end(unit, attempt, generation, &end, &detail, now)).await
+        self.write(WriteKind::Visible, move |unit, _| self::end(unit, attempt, generation, &end, &detail, now)).await
     }
 
     async fn claim_unsettled(&self, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<UnsettledAttempt>> {
-        self.write(Kind::Quiet, move |unit, _| claim_unsettled(unit, now, lease_until, limit)).await
+        self.write(WriteKind::Quiet, move |unit, _| claim_unsettled(unit, now, lease_until, limit)).await
     }
 
     async fn unsettled(&self, organization: OrganizationId) -> StoreResult<Vec<UnsettledResolution>> {
@@ -50,7 +50,7 @@ impl AttemptStore for SqliteStore {
     }
 
     async fn settle_parked(&self, organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> StoreResult<Settled> {
-        self.write(Kind::Visible, move |unit, by| settle(unit, by, organization, id, applied, now)).await
+        self.write(WriteKind::Visible, move |unit, by| settle(unit, by, organization, id, applied, now)).await
     }
 }
 

@@ -201,9 +201,9 @@ impl CountCache {
     }
 
     /// The days with matches, earliest first, with how many there are; days without a date last.
-    pub(super) fn days(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> Days<'_> {
+    pub(super) fn days(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> MatchingDays<'_> {
         let range = self.organizations.get(&organization).map(|counts| counts.days.range(bounds(from, until)));
-        Days { range, wanted: self.wanted(filter) }
+        MatchingDays { range, wanted: self.wanted(filter) }
     }
 
     /// The keys that occur, of whatever `pick` picks.
@@ -220,12 +220,12 @@ impl CountCache {
 }
 
 /// Days with matches, from either end.
-pub(super) struct Days<'a> {
+pub(super) struct MatchingDays<'a> {
     range: Option<std::collections::btree_map::Range<'a, i64, Vec<(u32, u32)>>>,
     wanted: Vec<bool>,
 }
 
-impl Iterator for Days<'_> {
+impl Iterator for MatchingDays<'_> {
     type Item = (i64, u64);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -234,7 +234,7 @@ impl Iterator for Days<'_> {
     }
 }
 
-impl DoubleEndedIterator for Days<'_> {
+impl DoubleEndedIterator for MatchingDays<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
         let range = self.range.as_mut()?;
         range.rev().map(|(day, cells)| (*day, sum(cells, &self.wanted))).find(|(_, alerts)| *alerts > 0)

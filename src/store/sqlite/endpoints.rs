@@ -10,20 +10,20 @@ use uuid::Uuid;
 use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{known_organization, micros, moment};
-use super::writer::{Kind, Unit};
+use super::writer::{Unit, WriteKind};
 use super::{audit, signing};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::webhook::schedule::{BY_OPERATOR, Failing, REMOVED};
 use crate::domain::{Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange};
-use crate::store::seal::{Place, Seal};
+use crate::store::seal::{AssociatedData, Seal};
 use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult};
 
 #[async_trait]
 impl EndpointStore for SqliteStore {
     async fn add_endpoint(&self, organization: OrganizationId, endpoint: NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
-        self.write(Kind::Visible, move |unit, by| {
+        self.write(WriteKind::Visible, move |unit, by| {
             let added = add(unit, organization, &endpoint, now)?;
             audit::record(unit, by, organization, AuditNote::endpoint_added(&added), now)?;
             Ok(added)
@@ -46,11 +46,11 @@ impl EndpointStore for SqliteStore {
         change: EndpointChange,
         now: Timestamp,
     ) -> StoreResult<Option<Endpoint>> {
-        self.write(Kind::Visible, move |unit, by| self::change(unit, by, organization, id, change, now)).await
+        self.write(WriteKind::Visible, move |unit, by| self::change(unit, by, organization, id, change, now)).await
     }
 
     async fn remove_endpoint(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool> {
-        self.write(Kind::Visible, move |unit, by| remove(unit, by, organization, id, now)).await
+        self.write(WriteKind::Visible, move |unit, by| remove(unit, by, organization, id, now)).await
     }
 
     async fn target(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<Option<EndpointTarget>> {
@@ -59,8 +59,8 @@ impl EndpointStore for SqliteStore {
     }
 }
 
-fn place(id: &EndpointId) -> Place<'_> {
-    Place { table: "endpoint", row: id.0.as_bytes(), column: "credential" }
+fn place(id: &EndpointId) -> AssociatedData<'_> {
+    AssociatedData { table: "endpoint", row: id.0.as_bytes(), column: "credential" }
 }
 
 /// A credential as columns: its kind, its header's name, and the text to be sealed.
@@ -200,7 +200,7 @@ fn remove(unit: &Unit<'_>, by: &Actor, organization: OrganizationId, id: Endpoin
 }
 
 /// An endpoint as one sends to it.
-pub(super) struct Target {
+pub(super) struct SendTarget {
     pub(super) key: i64,
     pub(super) id: EndpointId,
     pub(super) url: String,
@@ -209,7 +209,7 @@ pub(super) struct Target {
 }
 
 /// Every endpoint that is not disabled and has something waiting, with the secrets that sign at this moment.
-pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<Target>> {
+pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<SendTarget>> {
     let mut statement = unit.conn.prepare_cached(
         "SELECT key, id, url, header_name, credential FROM endpoint e
          WHERE disabled_at IS NULL AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')",
@@ -220,7 +220,7 @@ pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<Target
         let id = EndpointId(Uuid::from_bytes(row.get(1)?));
         let key = row.get(0)?;
         let signing = signing::in_force(unit.conn, &unit.shared.seal, key, now)?;
-        targets.push(Target { key, id, url: row.get(2)?, auth: auth(row, id, &unit.shared.seal)?, signing });
+        targets.push(SendTarget { key, id, url: row.get(2)?, auth: auth(row, id, &unit.shared.seal)?, signing });
     }
     Ok(targets)
 }

@@ -7,7 +7,7 @@ use tokio::sync::watch::Sender;
 use super::checkpoint::Checkpointer;
 use super::readers::{Reader, Readers};
 use super::watch::Watcher;
-use super::writer::{Kind, Shared, Unit, Writer};
+use super::writer::{Shared, Unit, WriteKind, Writer};
 use crate::domain::Actor;
 use crate::store::StoreResult;
 
@@ -61,7 +61,7 @@ impl SqliteStore {
     /// Does a unit of work, which is told whom the audit log puts it down to, and answers once it is durable.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        kind: Kind,
+        kind: WriteKind,
         work: impl FnOnce(&mut Unit<'_>, &Actor) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
         let by = Arc::clone(&self.by);

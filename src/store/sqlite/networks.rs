@@ -13,7 +13,7 @@ use super::finding::Finding;
 use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{micros, moment};
-use super::writer::{Kind, Unit};
+use super::writer::{Unit, WriteKind};
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{InstanceId, Provider, lease};
 use crate::store::{NetworkStore, PullEnd, PullLease, PullState, StoreResult};
@@ -25,13 +25,13 @@ impl NetworkStore for SqliteStore {
     }
 
     async fn keep_gateways(&self, known: Vec<(Provider, Option<String>)>) -> StoreResult<()> {
-        self.write(Kind::Visible, move |unit, _| keep_gateways(unit, &known)).await
+        self.write(WriteKind::Visible, move |unit, _| keep_gateways(unit, &known)).await
     }
 
     async fn claim_pull(&self, source: &str, now: Timestamp, lease_until: Timestamp, longest: Duration) -> StoreResult<Option<PullLease>> {
         let source = source.to_owned();
         let longest = TimeDelta::from_std(longest).unwrap_or(TimeDelta::MAX);
-        self.write(Kind::Quiet, move |unit, _| claim(unit, &source, now, lease_until, longest)).await
+        self.write(WriteKind::Quiet, move |unit, _| claim(unit, &source, now, lease_until, longest)).await
     }
 
     async fn advance_pull(
@@ -43,12 +43,12 @@ impl NetworkStore for SqliteStore {
         lease_until: Timestamp,
     ) -> StoreResult<bool> {
         let source = source.to_owned();
-        self.write(Kind::Quiet, move |unit, _| advance(unit, &source, generation, cursor.as_deref(), now, lease_until)).await
+        self.write(WriteKind::Quiet, move |unit, _| advance(unit, &source, generation, cursor.as_deref(), now, lease_until)).await
     }
 
     async fn end_pull(&self, source: &str, generation: i64, end: PullEnd) -> StoreResult<bool> {
         let source = source.to_owned();
-        self.write(Kind::Quiet, move |unit, _| self::end(unit, &source, generation, &end)).await
+        self.write(WriteKind::Quiet, move |unit, _| self::end(unit, &source, generation, &end)).await
     }
 
     async fn pull_state(&self, source: &str) -> StoreResult<Option<PullState>> {

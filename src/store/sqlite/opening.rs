@@ -21,7 +21,7 @@ use super::writer::{Shared, Writer};
 use crate::domain::Actor;
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Clock as _, SystemClock};
-use crate::store::seal::{Place, Seal};
+use crate::store::seal::{AssociatedData, Seal};
 use crate::store::{StoreError, StoreResult};
 
 /// Where the database is.
@@ -59,7 +59,7 @@ impl SqliteOptions {
 /// The row of `fact` that proves a data key: this text, sealed.
 const KEY_CHECK: &str = "key_check";
 const KEY_CHECK_TEXT: &[u8] = b"avert";
-const KEY_CHECK_PLACE: Place<'static> = Place { table: "fact", row: KEY_CHECK.as_bytes(), column: "value" };
+const KEY_CHECK_PLACE: AssociatedData<'static> = AssociatedData { table: "fact", row: KEY_CHECK.as_bytes(), column: "value" };
 
 impl SqliteStore {
     /// Opens the database, making what is missing: directory, database, data key. Blocks for as long as a migration takes.

@@ -11,7 +11,7 @@ use super::connection::is_duplicate;
 use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{micros, organization_key};
-use super::writer::Kind;
+use super::writer::WriteKind;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, Company, CompanyId, EnrollmentId, Organization, OrganizationId};
@@ -24,7 +24,7 @@ impl OrganizationStore for SqliteStore {
     }
 
     async fn add_organization(&self, record: OrganizationRecord, now: Timestamp) -> StoreResult<()> {
-        self.write(Kind::Visible, move |unit, by| {
+        self.write(WriteKind::Visible, move |unit, by| {
             insert(unit.conn, &record, now)?;
             let organization = &record.organization;
             audit::record(unit, by, organization.id, AuditNote::organization_created(organization), now)

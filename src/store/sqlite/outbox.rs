@@ -8,11 +8,11 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::endpoints::{self, Target};
+use super::endpoints::{self, SendTarget};
 use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{micros, moment};
-use super::writer::{Kind, Unit};
+use super::writer::{Unit, WriteKind};
 use super::{audit, deliveries};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
@@ -34,11 +34,11 @@ impl OutboxStore for SqliteStore {
         skip: &[EndpointId],
     ) -> StoreResult<Vec<DueDelivery>> {
         let skip = skip.to_vec();
-        self.write(Kind::Quiet, move |unit, _| claim_due(unit, now, lease_until, limit, per_endpoint, &skip)).await
+        self.write(WriteKind::Quiet, move |unit, _| claim_due(unit, now, lease_until, limit, per_endpoint, &skip)).await
     }
 
     async fn record_attempts(&self, records: Vec<AttemptRecord>, now: Timestamp) -> StoreResult<()> {
-        self.write(Kind::Visible, move |unit, _| record(unit, &records, now)).await
+        self.write(WriteKind::Visible, move |unit, _| record(unit, &records, now)).await
     }
 
     async fn next_due_delivery(&self) -> StoreResult<Option<Timestamp>> {
@@ -52,7 +52,7 @@ impl OutboxStore for SqliteStore {
         test: SentTest,
         now: Timestamp,
     ) -> StoreResult<Option<DeliveryLog>> {
-        self.write(Kind::Visible, move |unit, by| record_test(unit, by, organization, endpoint, &test, now)).await
+        self.write(WriteKind::Visible, move |unit, by| record_test(unit, by, organization, endpoint, &test, now)).await
     }
 
     async fn deliveries_of(&self, organization: OrganizationId, alert: AlertId) -> StoreResult<Vec<Delivery>> {
@@ -68,11 +68,11 @@ impl OutboxStore for SqliteStore {
     }
 
     async fn redeliver(&self, organization: OrganizationId, id: DeliveryId, now: Timestamp) -> StoreResult<Redelivery> {
-        self.write(Kind::Visible, move |unit, by| deliveries::redeliver(unit, by, organization, id, now)).await
+        self.write(WriteKind::Visible, move |unit, by| deliveries::redeliver(unit, by, organization, id, now)).await
     }
 
     async fn redeliver_exhausted(&self, organization: OrganizationId, endpoint: EndpointId, now: Timestamp) -> StoreResult<Option<u64>> {
-        self.write(Kind::Visible, move |unit, by| deliveries::redeliver_exhausted(unit, by, organization, endpoint, now)).await
+        self.write(WriteKind::Visible, move |unit, by| deliveries::redeliver_exhausted(unit, by, organization, endpoint, now)).await
     }
 }
 
@@ -159,7 +159,7 @@ fn claim_due(
 ) -> StoreResult<Vec<DueDelivery>> {
     let conn = unit.conn;
     take_back(unit, now)?;
-    let targets: Vec<Target> = endpoints::enabled(unit, now)?.into_iter().filter(|target| !skip.contains(&target.id)).collect();
+    let targets: Vec<SendTarget> = endpoints::enabled(unit, now)?.into_iter().filter(|target| !skip.contains(&target.id)).collect();
     let mut in_flight = conn.prepare_cached("SELECT count(*) FROM delivery WHERE endpoint = ?1 AND state = 'leased'")?;
     let mut waiting = WaitingOf::prepare(conn)?;
     let mut candidates = Vec::new();
@@ -210,7 +210,7 @@ fn take_back(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
     Ok(())
 }
 
-fn lease(unit: &Unit<'_>, key: i64, target: &Target, lease_until: Timestamp) -> StoreResult<DueDelivery> {
+fn lease(unit: &Unit<'_>, key: i64, target: &SendTarget, lease_until: Timestamp) -> StoreResult<DueDelivery> {
     let lease = unit
         .conn
         .prepare_cached(

@@ -10,11 +10,11 @@ use super::rows::{micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{Secret, rotation};
-use crate::store::seal::{Place, Seal};
+use crate::store::seal::{AssociatedData, Seal};
 use crate::store::{StoreError, StoreResult};
 
-fn place(id: &[u8; 16]) -> Place<'_> {
-    Place { table: "signing_secret", row: id, column: "secret" }
+fn place(id: &[u8; 16]) -> AssociatedData<'_> {
+    AssociatedData { table: "signing_secret", row: id, column: "secret" }
 }
 
 /// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest one already.

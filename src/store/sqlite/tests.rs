@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::writer::{Kind, Unit};
+use super::writer::{Unit, WriteKind};
 use super::{SqliteOptions, SqliteStore};
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Timestamp, from_iso};
@@ -59,7 +59,7 @@ async fn a_reply_of_the_writer_means_that_the_disk_has_it() {
     let settings = store
         .threads
         .writer
-        .write(Kind::Quiet, |unit| {
+        .write(WriteKind::Quiet, |unit| {
             let mode: String = unit.conn.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
             Ok((mode, pragma(unit.conn, "synchronous"), pragma(unit.conn, "wal_autocheckpoint"), pragma(unit.conn, "busy_timeout")))
         })
@@ -75,7 +75,7 @@ async fn plans_are_stable_and_readers_cannot_write() {
     let (_directory, store) = open();
 
     let stable =
-        store.threads.writer.write(Kind::Quiet, |unit| Ok(unit.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?)).await.unwrap();
+        store.threads.writer.write(WriteKind::Quiet, |unit| Ok(unit.conn.db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG)?)).await.unwrap();
     let reader = store
         .threads
         .readers
@@ -98,7 +98,7 @@ fn hold(store: &Arc<SqliteStore>) -> mpsc::Sender<()> {
         holding
             .threads
             .writer
-            .write(Kind::Quiet, move |_| {
+            .write(WriteKind::Quiet, move |_| {
                 let _ = wait.recv();
                 Ok(())
             })
@@ -122,7 +122,7 @@ async fn units_that_wait_together_are_committed_together() {
     let units: Vec<_> = (0..20)
         .map(|_| {
             let store = Arc::clone(&store);
-            tokio::spawn(async move { store.threads.writer.write(Kind::Visible, count_up).await.unwrap() })
+            tokio::spawn(async move { store.threads.writer.write(WriteKind::Visible, count_up).await.unwrap() })
         })
         .collect();
     tokio::task::yield_now().await;
@@ -152,10 +152,10 @@ async fn a_unit_that_fails_or_breaks_takes_nobody_with_it() {
     };
 
     let (first, failed, broken, last, ()) = tokio::join!(
-        store.threads.writer.write(Kind::Visible, count_up),
-        store.threads.writer.write(Kind::Visible, failing),
-        store.threads.writer.write(Kind::Visible, breaking),
-        store.threads.writer.write(Kind::Visible, count_up),
+        store.threads.writer.write(WriteKind::Visible, count_up),
+        store.threads.writer.write(WriteKind::Visible, failing),
+        store.threads.writer.write(WriteKind::Visible, breaking),
+        store.threads.writer.write(WriteKind::Visible, count_up),
         async { drop(go) },
     );
     let facts = store
@@ -174,7 +174,7 @@ async fn a_full_disk_is_told_keeps_nothing_and_passes() {
     let (_directory, store) = open();
     let organization = organization(&store).await;
     let limit = |pages: i64| {
-        store.threads.writer.write(Kind::Quiet, move |unit| {
+        store.threads.writer.write(WriteKind::Quiet, move |unit| {
             let pages = if pages == 0 { pragma(unit.conn, "page_count") } else { pages };
             unit.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
             Ok(())
@@ -195,7 +195,7 @@ async fn a_full_disk_is_told_keeps_nothing_and_passes() {
 async fn a_database_that_another_process_keeps_locked_is_told() {
     let (directory, store) = open();
     let organization = organization(&store).await;
-    store.threads.writer.write(Kind::Quiet, |unit| Ok(unit.conn.busy_timeout(Duration::ZERO)?)).await.unwrap();
+    store.threads.writer.write(WriteKind::Quiet, |unit| Ok(unit.conn.busy_timeout(Duration::ZERO)?)).await.unwrap();
     let other = Connection::open(directory.path().join("avert.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
 

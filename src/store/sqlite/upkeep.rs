@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{micros, moment};
-use super::writer::{Kind, Unit};
+use super::writer::{Unit, WriteKind};
 use super::{retention, watch};
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
@@ -19,7 +19,7 @@ impl UpkeepStore for SqliteStore {
     }
 
     async fn probe(&self, now: Timestamp) -> StoreResult<()> {
-        self.write(Kind::Quiet, move |unit, _| probe(unit, now)).await
+        self.write(WriteKind::Quiet, move |unit, _| probe(unit, now)).await
     }
 
     async fn depths(&self) -> StoreResult<Depths> {
@@ -32,7 +32,7 @@ impl UpkeepStore for SqliteStore {
         if found.is_empty() {
             return Ok(Pruned::default());
         }
-        self.write(Kind::Quiet, move |unit, _| retention::prune(unit, &found, now)).await
+        self.write(WriteKind::Quiet, move |unit, _| retention::prune(unit, &found, now)).await
     }
 }
 

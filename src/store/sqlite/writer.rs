@@ -50,7 +50,7 @@ impl Unit<'_> {
 
 /// Whether a unit of work changes something that readers can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum WriteKind {
     /// A new change number, and everybody who watches is woken.
     Visible,
     /// Leases and claims: nobody's view changes.
@@ -65,7 +65,7 @@ type Job = Box<dyn FnOnce(StoreResult<&mut Unit<'_>>) -> Result<Reply, Reply> + 
 /// The way to the writing thread.
 #[derive(Debug)]
 pub(super) struct Writer {
-    jobs: Mutex<Option<Sender<(Kind, Job)>>>,
+    jobs: Mutex<Option<Sender<(WriteKind, Job)>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -86,7 +86,7 @@ impl Writer {
     /// Does a unit of work and answers once it is durable.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        kind: Kind,
+        kind: WriteKind,
         work: impl FnOnce(&mut Unit<'_>) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
         let (tell, told) = oneshot::channel::<StoreResult<T>>();
@@ -131,14 +131,14 @@ struct State {
 }
 
 impl State {
-    fn run(mut self, queue: &Receiver<(Kind, Job)>) {
+    fn run(mut self, queue: &Receiver<(WriteKind, Job)>) {
         while let Ok(first) = queue.recv() {
             self.group(first, queue);
         }
     }
 
     /// One transaction: `first` and whoever waits behind it.
-    fn group(&mut self, first: (Kind, Job), queue: &Receiver<(Kind, Job)>) {
+    fn group(&mut self, first: (WriteKind, Job), queue: &Receiver<(WriteKind, Job)>) {
         let number = match self.begin() {
             Ok(number) => number,
             Err(error) => {
@@ -157,7 +157,7 @@ impl State {
             let before = self.conn.total_changes();
             match self.unit(number + 1, job) {
                 Ok(reply) => {
-                    visible |= kind == Kind::Visible && self.conn.total_changes() != before;
+                    visible |= kind == WriteKind::Visible && self.conn.total_changes() != before;
                     replies.push(reply);
                 }
                 Err(reply) => {

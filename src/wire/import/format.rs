@@ -2,7 +2,7 @@
 
 /// How the alerts of a file are written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum FileFormat {
     /// A page, an array, an object, or several of them one after the other.
     Json,
     /// One object a line.
@@ -11,7 +11,7 @@ pub enum Format {
     Csv,
 }
 
-impl Format {
+impl FileFormat {
     /// Every format.
     pub const ALL: [Self; 3] = [Self::Json, Self::Ndjson, Self::Csv];
 

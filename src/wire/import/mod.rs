@@ -12,7 +12,7 @@ mod table;
 
 use std::io::BufRead;
 
-pub use self::format::Format;
+pub use self::format::FileFormat;
 pub use self::row::{MAX_ROW, Row};
 
 use self::document::Document;
@@ -38,24 +38,24 @@ enum Reader<R> {
 
 impl<R: BufRead> Importer<R> {
     /// Begins to read; without a format, the content decides.
-    pub fn new(input: R, format: Option<Format>) -> Self {
+    pub fn new(input: R, format: Option<FileFormat>) -> Self {
         let mut source = Source::new(input);
         let reader = match source.begin().and_then(|()| format.map_or_else(|| source.sniff(), Ok)) {
             Err(refusal) => Reader::Refused(Some(refuse(1, refusal)), source),
-            Ok(Format::Json) => Reader::Document(Document::new(source)),
-            Ok(Format::Ndjson) => Reader::Lines(Lines::new(source)),
-            Ok(Format::Csv) => Reader::Table(Box::new(Table::new(source))),
+            Ok(FileFormat::Json) => Reader::Document(Document::new(source)),
+            Ok(FileFormat::Ndjson) => Reader::Lines(Lines::new(source)),
+            Ok(FileFormat::Csv) => Reader::Table(Box::new(Table::new(source))),
         };
         Self { reader, unknown: UnknownFields::default() }
     }
 
     /// How the source is read; `None` where it cannot be.
-    pub fn format(&self) -> Option<Format> {
+    pub fn format(&self) -> Option<FileFormat> {
         match &self.reader {
             Reader::Refused(..) => None,
-            Reader::Document(_) => Some(Format::Json),
-            Reader::Lines(_) => Some(Format::Ndjson),
-            Reader::Table(_) => Some(Format::Csv),
+            Reader::Document(_) => Some(FileFormat::Json),
+            Reader::Lines(_) => Some(FileFormat::Ndjson),
+            Reader::Table(_) => Some(FileFormat::Csv),
         }
     }
 

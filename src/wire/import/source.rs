@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
-use super::format::Format;
+use super::format::FileFormat;
 use super::row::MAX_ROW;
 
 /// A buffered reader that can look ahead and counts what was taken off it.
@@ -38,7 +38,7 @@ impl<R: BufRead> Source<R> {
     }
 
     /// Finds out the format by the beginning of the content.
-    pub(super) fn sniff(&mut self) -> Result<Format, String> {
+    pub(super) fn sniff(&mut self) -> Result<FileFormat, String> {
         let mut wanted = 16 * 1024;
         loop {
             self.look_ahead(wanted).map_err(|error| unreadable(&error))?;
@@ -47,7 +47,7 @@ impl<R: BufRead> Source<R> {
                 return Ok(format);
             }
             if self.ended || wanted > MAX_ROW {
-                return Ok(Format::Json);
+                return Ok(FileFormat::Json);
             }
             wanted *= 4;
         }
@@ -133,41 +133,41 @@ pub(super) fn unreadable(error: &io::Error) -> String {
 }
 
 /// The format of a text that begins so; `None` when more of it has to be seen. `whole` says that there is no more.
-fn sniff(text: &[u8], whole: bool) -> Option<Format> {
+fn sniff(text: &[u8], whole: bool) -> Option<FileFormat> {
     let text = text.trim_ascii_start();
     match text.first() {
-        None => whole.then_some(Format::Json),
-        Some(b'[') => Some(Format::Json),
+        None => whole.then_some(FileFormat::Json),
+        Some(b'[') => Some(FileFormat::Json),
         Some(b'{') => sniff_objects(text, whole),
-        Some(_) => Some(Format::Csv),
+        Some(_) => Some(FileFormat::Csv),
     }
 }
 
 /// Objects: one a line, or a document that goes over lines as it likes? The first line tells.
-fn sniff_objects(text: &[u8], whole: bool) -> Option<Format> {
+fn sniff_objects(text: &[u8], whole: bool) -> Option<FileFormat> {
     let end = match text.iter().position(|byte| *byte == b'\n') {
         None if whole => text.len(),
         // A page may stand on one line, however long it is.
-        None => return Shape::of(text).page.then_some(Format::Json),
+        None => return Shape::of(text).page.then_some(FileFormat::Json),
         Some(end) => end,
     };
     let line = text[..end].trim_ascii_end();
     let shape = Shape::of(line);
     if shape.page {
-        return Some(Format::Json);
+        return Some(FileFormat::Json);
     }
     if shape.in_text || shape.depth == 0 {
         // A text is never broken over lines in JSON: then this line is broken, and lines are what the file is made of.
-        return Some(Format::Ndjson);
+        return Some(FileFormat::Ndjson);
     }
     let next = text[end..].trim_ascii_start().first();
     match next {
         None if !whole => None,
         // `... 1` and then `{` is never JSON: this line is broken, and the next one begins another object.
         Some(b'{') if !line.ends_with(b"{") && !line.ends_with(b"[") && !line.ends_with(b",") && !line.ends_with(b":") => {
-            Some(Format::Ndjson)
+            Some(FileFormat::Ndjson)
         }
-        _ => Some(Format::Json),
+        _ => Some(FileFormat::Json),
     }
 }
 
@@ -226,27 +226,27 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case("[{}]", Format::Json)]
-    #[case("  \n [", Format::Json)]
-    #[case("{\"total\":1, \"data\" : [{}]}", Format::Json)]
-    #[case("{\"data\":[\n{\"id\":1},\n{\"id\":2}]}", Format::Json)]
-    #[case("{\n  \"data\": [\n{}]}", Format::Json)]
-    #[case("{\n\"id\": \"1\"\n}\n{\n\"id\": \"2\"\n}", Format::Json)]
-    #[case("{\"id\":\"1\"}\n{\"id\":\"2\"}\n", Format::Ndjson)]
-    #[case("{\"id\":\"1\"}", Format::Ndjson)]
-    #[case("{\"id\":\"1\n{\"id\":\"2\"}\n", Format::Ndjson)]
-    #[case("{\"id\":\"1\"\n{\"id\":\"2\"}\n", Format::Ndjson)]
-    #[case("{\"source\":\"data\",\"x\":[1]}\n{}", Format::Ndjson)]
-    #[case("id,providerId\n", Format::Csv)]
-    #[case("\"id\";\"providerId\"\n", Format::Csv)]
-    #[case("", Format::Json)]
-    fn the_beginning_tells_the_format(#[case] text: &str, #[case] format: Format) {
+    #[case("[{}]", FileFormat::Json)]
+    #[case("  \n [", FileFormat::Json)]
+    #[case("{\"total\":1, \"data\" : [{}]}", FileFormat::Json)]
+    #[case("{\"data\":[\n{\"id\":1},\n{\"id\":2}]}", FileFormat::Json)]
+    #[case("{\n  \"data\": [\n{}]}", FileFormat::Json)]
+    #[case("{\n\"id\": \"1\"\n}\n{\n\"id\": \"2\"\n}", FileFormat::Json)]
+    #[case("{\"id\":\"1\"}\n{\"id\":\"2\"}\n", FileFormat::Ndjson)]
+    #[case("{\"id\":\"1\"}", FileFormat::Ndjson)]
+    #[case("{\"id\":\"1\n{\"id\":\"2\"}\n", FileFormat::Ndjson)]
+    #[case("{\"id\":\"1\"\n{\"id\":\"2\"}\n", FileFormat::Ndjson)]
+    #[case("{\"source\":\"data\",\"x\":[1]}\n{}", FileFormat::Ndjson)]
+    #[case("id,providerId\n", FileFormat::Csv)]
+    #[case("\"id\";\"providerId\"\n", FileFormat::Csv)]
+    #[case("", FileFormat::Json)]
+    fn the_beginning_tells_the_format(#[case] text: &str, #[case] format: FileFormat) {
         assert_eq!(sniff(text.as_bytes(), true), Some(format));
     }
 
     #[test]
     fn a_long_page_on_one_line_is_known_by_its_beginning() {
-        assert_eq!(sniff(b"{\"total\":9,\"data\":[{\"id\":", false), Some(Format::Json));
+        assert_eq!(sniff(b"{\"total\":9,\"data\":[{\"id\":", false), Some(FileFormat::Json));
         assert_eq!(sniff(b"{\"id\":\"1\",\"comm", false), None);
     }
 }

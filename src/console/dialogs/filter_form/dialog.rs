@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 
 use super::{FilterForm, FilterStep};
 use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Outcome};
+use crate::console::dialog::{Dialog, Order, Orders};
 use crate::console::message::Message;
 
 impl Dialog for FilterForm {
-    fn update(&mut self, message: &Message, _: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: &Message, _: &mut AppContext) -> Orders {
         let Message::Input(event) = message else { return Vec::new() };
         match self.handle(event) {
             FilterStep::Apply(filter, sort) => vec![Order::Close, Message::List(*filter, sort).into()],

@@ -3,10 +3,10 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::{Choice, FormStep, Place, ResolveForm, Submission, Warning};
+use super::{Choice, FormContext, FormStep, FormSubmission, FormWarning, ResolveForm};
 use crate::console::context::AppContext;
 use crate::console::decisions::State;
-use crate::console::dialog::{self, Dialog, Order, Outcome, run};
+use crate::console::dialog::{self, Dialog, Order, Orders, run};
 use crate::console::effects::Effect;
 use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
@@ -24,14 +24,14 @@ struct ResolveDialog {
 }
 
 /// Opens the form on the alert under the cursor, or says why it cannot be answered now.
-pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Outcome {
+pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = queue.current().cloned() else { return Vec::new() };
     if let Some(words) = refusal(&alert, cx) {
         cx.tell(Tone::Note, words);
         return Vec::new();
     }
     let effects = queue.ask_facts_now();
-    let place = Place {
+    let place = FormContext {
         production: cx.place.is_production(),
         read_only: cx.place.read_only,
         grace_seconds: cx.settings.grace.as_secs(),
@@ -67,18 +67,19 @@ fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
 }
 
 /// What the form has to know of other alerts on the same payment.
-fn warnings(alert: &Alert, siblings: &Loadable<Vec<Alert>>, cx: &AppContext) -> Vec<Warning> {
+fn warnings(alert: &Alert, siblings: &Loadable<Vec<Alert>>, cx: &AppContext) -> Vec<FormWarning> {
     let earlier = cx.decisions.of(alert.id).filter(|decision| matches!(decision.state, State::Checking(_)));
-    let mut warnings: Vec<Warning> = earlier.map(|decision| Warning::MayHaveArrived(decision.word().to_owned())).into_iter().collect();
+    let mut warnings: Vec<FormWarning> =
+        earlier.map(|decision| FormWarning::MayHaveArrived(decision.word().to_owned())).into_iter().collect();
     match siblings {
-        Loadable::NotAsked | Loadable::Loading => warnings.push(Warning::Looking),
-        Loadable::Failed(error) => warnings.push(Warning::NotCompared(format!("doubles were not looked for: {error}"))),
+        Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Looking),
+        Loadable::Failed(error) => warnings.push(FormWarning::NotCompared(format!("doubles were not looked for: {error}"))),
         Loadable::Loaded(_) if duplicate::query(alert).is_none() => {
-            warnings.push(Warning::NotCompared("doubles not looked for: no card digits or no amount".to_owned()));
+            warnings.push(FormWarning::NotCompared("doubles not looked for: no card digits or no amount".to_owned()));
         }
         Loadable::Loaded(siblings) => {
             let found = siblings.iter().filter_map(|other| Duplicate::of(alert, &cx.decisions.foreseen(other)));
-            warnings.extend(found.map(Warning::Duplicate));
+            warnings.extend(found.map(FormWarning::Duplicate));
         }
     }
     warnings
@@ -97,7 +98,7 @@ impl ResolveDialog {
 }
 
 impl Dialog for ResolveDialog {
-    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Input(event) => {
                 self.form.set_now(cx.now);
@@ -108,7 +109,7 @@ impl Dialog for ResolveDialog {
                         outcome
                     }
                     FormStep::Submit(submission) => {
-                        let Submission { alert_id, resolution, draft } = *submission;
+                        let FormSubmission { alert_id, resolution, draft } = *submission;
                         vec![Order::Close, Message::Decided(alert_id, resolution, draft).into()]
                     }
                     FormStep::Stay | FormStep::Ignored => Vec::new(),

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::plan::Sheet;
-use super::seen::Tone;
+use super::seen::Attention;
 use super::{Choice, Errors, Focus, ResolveForm, Spot};
 use crate::console::text::{clean, columns, cut};
 use crate::console::theme::Theme;
@@ -49,13 +49,13 @@ impl ResolveForm {
         };
         theme.open_form(frame.buffer_mut(), panel);
         let inner = Rect { x: panel.x + margin, y: panel.y + 1, width: width - 2 * margin, height: panel.height.saturating_sub(2) };
-        let mut pen = Pen { frame, theme, form: self, inner, label, wide, y: inner.y };
+        let mut pen = FormPen { frame, theme, form: self, inner, label, wide, y: inner.y };
         pen.form(&sheet, now);
     }
 }
 
 /// Draws from the top down.
-pub(super) struct Pen<'p, 'f> {
+pub(super) struct FormPen<'p, 'f> {
     pub(super) frame: &'p mut Frame<'f>,
     pub(super) theme: &'p Theme,
     pub(super) form: &'p ResolveForm,
@@ -65,7 +65,7 @@ pub(super) struct Pen<'p, 'f> {
     pub(super) y: u16,
 }
 
-impl Pen<'_, '_> {
+impl FormPen<'_, '_> {
     fn form(&mut self, sheet: &Sheet, now: Timestamp) {
         let Sheet { errors, plan, .. } = sheet;
         self.title();
@@ -331,16 +331,16 @@ impl Pen<'_, '_> {
         }
     }
 
-    fn seen(&mut self, seen: &[(Tone, String, bool)]) {
+    fn seen(&mut self, seen: &[(Attention, String, bool)]) {
         let theme = self.theme;
         self.label("Seen", false);
         let x = self.content_x();
         for (tone, text, first) in seen {
             let (sign, sign_style, style) = match tone {
-                Tone::Stop => ("⚠", theme.danger, theme.strong),
-                Tone::Care => ("⚠", theme.warning, theme.plain),
-                Tone::Fits => ("✓", theme.ok, theme.plain),
-                Tone::Note => ("·", theme.quiet, theme.quiet),
+                Attention::Stop => ("⚠", theme.danger, theme.strong),
+                Attention::Care => ("⚠", theme.warning, theme.plain),
+                Attention::Fits => ("✓", theme.ok, theme.plain),
+                Attention::Note => ("·", theme.quiet, theme.quiet),
             };
             let sign = if *first { sign } else { " " };
             self.put(x, vec![Span::styled(sign, sign_style), Span::raw(" "), Span::styled(text.as_str(), style)]);

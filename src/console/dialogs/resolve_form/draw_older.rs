@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
-use super::draw::Pen;
+use super::draw::FormPen;
 use super::older::{Older, REFUNDS};
 use super::plan::{Plan, Words};
 use super::{Errors, Focus, Spot};
@@ -16,7 +16,7 @@ const BEFORE: u16 = 7;
 /// Columns of the field for an amount: enough for any that there is, with its decimals.
 const AMOUNT: u16 = 18;
 
-impl Pen<'_, '_> {
+impl FormPen<'_, '_> {
     pub(super) fn older(&mut self, older: &Older, plan: &Plan, errors: &Errors) {
         self.label("Resolution", self.form.focus == Focus::Word);
         match plan.words {

@@ -1,6 +1,6 @@
 //! The resolve form: one decision on one alert, sent once, and only when every rule of the interface holds.
 //!
-//! In a session of the older dialect it has the older fields, in `older`. The form holds the alert's own facts and never a row number. It sends nothing itself: a valid [`Submission`] goes to the caller.
+//! In a session of the older dialect it has the older fields, in `older`. The form holds the alert's own facts and never a row number. It sends nothing itself: a valid [`FormSubmission`] goes to the caller.
 //! Enter moves on and never sends; `ctrl-s`, space on the button or a click on it do.
 
 mod choice;
@@ -22,11 +22,11 @@ use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts
 pub use choice::Choice;
 use older::Older;
 pub use older::older_word;
-pub use warning::Warning;
+pub use warning::FormWarning;
 
 /// Where a decision would go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct FormContext {
     /// The real world: the form wears a badge.
     pub production: bool,
     /// Nothing may be sent from here.
@@ -39,7 +39,7 @@ pub struct Place {
 
 /// A decision that is ready to leave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Submission {
+pub struct FormSubmission {
     /// On which alert.
     pub alert_id: AlertId,
     /// Valid by construction; card numbers in its comments are masked.
@@ -58,7 +58,7 @@ pub enum FormStep {
     /// Close the form; the draft is to be kept for the alert.
     Cancel(Draft),
     /// Close the form and send.
-    Submit(Box<Submission>),
+    Submit(Box<FormSubmission>),
 }
 
 /// What can have the focus.
@@ -155,8 +155,8 @@ const STILL_LOOKING: &str = "Still looking for doubles. Once more sends without 
 #[derive(Debug)]
 pub struct ResolveForm {
     alert: Alert,
-    place: Place,
-    warnings: Vec<Warning>,
+    place: FormContext,
+    warnings: Vec<FormWarning>,
     choice: Choice,
     reason: Option<InvalidReason>,
     /// What takes the place of choice and reason in the older dialect.
@@ -178,7 +178,14 @@ pub struct ResolveForm {
 impl ResolveForm {
     /// Opens the form on an alert with a decision already made. The draft gives the comments and the reason back, not the decision; in the
     /// older dialect the resolution too, where it says what the decision says.
-    pub fn new(alert: &Alert, choice: Choice, place: Place, draft: Option<Draft>, warnings: Vec<Warning>, now: Timestamp) -> Self {
+    pub fn new(
+        alert: &Alert,
+        choice: Choice,
+        place: FormContext,
+        draft: Option<Draft>,
+        warnings: Vec<FormWarning>,
+        now: Timestamp,
+    ) -> Self {
         let draft = draft.unwrap_or_default();
         let older = (place.dialect == Dialect::Older).then(|| Older::new(alert, choice, &draft));
         let focus = match (&older, choice) {
@@ -248,7 +255,7 @@ impl ResolveForm {
 
     /// Takes what has been found out about the alert meanwhile. While the search runs again, what it found before still stands, and a
     /// refund once seen does for as long as the form is open: refunds are final. One not seen before has to be confirmed anew.
-    pub fn set_warnings(&mut self, warnings: Vec<Warning>) {
+    pub fn set_warnings(&mut self, warnings: Vec<FormWarning>) {
         let known = std::mem::replace(&mut self.warnings, warnings);
         if self.warnings.iter().any(|warning| warning.is_refunded() && !known.iter().any(|old| old.is_same_refund(warning))) {
             self.confirmed.clear();
@@ -259,7 +266,7 @@ impl ResolveForm {
         }
         for old in known {
             let still_there = self.warnings.iter().any(|warning| warning.is_same_duplicate(&old));
-            if !still_there && (old.is_refunded() || looking && matches!(old, Warning::Duplicate(_))) {
+            if !still_there && (old.is_refunded() || looking && matches!(old, FormWarning::Duplicate(_))) {
                 self.warnings.push(old);
             }
         }
@@ -269,7 +276,7 @@ impl ResolveForm {
 
     /// Whether the search for doubles has not come back yet.
     fn is_looking(&self) -> bool {
-        self.warnings.contains(&Warning::Looking)
+        self.warnings.contains(&FormWarning::Looking)
     }
 
     /// The decision by the rules of its dialect, or all that is wrong with it.
@@ -358,10 +365,10 @@ impl ResolveForm {
     /// What speaks so much against the answer that it has to be confirmed once more; the gravest first.
     fn doubts(&self) -> Vec<Doubt> {
         let (rule, refunds) = (self.alert.network_rule_applied(), self.refunds());
-        let arrived = self.warnings.iter().any(|warning| matches!(warning, Warning::MayHaveArrived(_)));
+        let arrived = self.warnings.iter().any(|warning| matches!(warning, FormWarning::MayHaveArrived(_)));
         let doubts = [
             (arrived, Doubt::MayHaveArrived),
-            (refunds && (rule || self.warnings.iter().any(Warning::is_refunded)), Doubt::PaidTwice),
+            (refunds && (rule || self.warnings.iter().any(FormWarning::is_refunded)), Doubt::PaidTwice),
             (rule && !refunds && !self.says_refunded_before(), Doubt::NetworkRule),
             (self.is_closed(self.now), Doubt::Closed),
             (self.alert.alert_type.is_notice(), Doubt::Notice),
@@ -476,7 +483,7 @@ impl ResolveForm {
                 self.word = Some(STILL_LOOKING.to_owned());
                 FormStep::Stay
             }
-            Ok(resolution) => FormStep::Submit(Box::new(Submission { alert_id: self.alert.id, resolution, draft: self.draft() })),
+            Ok(resolution) => FormStep::Submit(Box::new(FormSubmission { alert_id: self.alert.id, resolution, draft: self.draft() })),
             Err(errors) => {
                 self.tried = true;
                 if let Some(field) = errors.first_field(self.older.is_some()) {

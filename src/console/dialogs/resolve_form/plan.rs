@@ -1,6 +1,6 @@
 //! How the resolve form is laid out: what gives way where there is less room.
 
-use super::seen::{Seen, Tone};
+use super::seen::{Attention, Seen};
 use super::{Choice, Errors, ResolveForm};
 use crate::console::text::wrap;
 use crate::domain::Timestamp;
@@ -78,7 +78,7 @@ const OLDER_PLANS: [Plan; 10] = [
 pub(super) struct Sheet {
     pub(super) errors: Errors,
     /// Lines of what to have seen, each with whether it begins a new thing.
-    pub(super) seen: Vec<(Tone, String, bool)>,
+    pub(super) seen: Vec<(Attention, String, bool)>,
     pub(super) plan: Plan,
     pub(super) height: u16,
 }
@@ -113,7 +113,7 @@ impl ResolveForm {
             let hidden = seen.len() - kept;
             seen.truncate(kept);
             if kept > 1 || over < hidden {
-                seen.push((Tone::Note, format!("and {hidden} more lines in a taller window"), true));
+                seen.push((Attention::Note, format!("and {hidden} more lines in a taller window"), true));
             }
         }
         Sheet { height: total(&plan, seen.len()), errors, seen, plan }
@@ -138,7 +138,7 @@ fn line(error: &Option<String>) -> u16 {
 }
 
 /// Lines of at most so many columns, each with whether it begins a new thing.
-fn wrapped(seen: &[Seen], columns: u16) -> Vec<(Tone, String, bool)> {
+fn wrapped(seen: &[Seen], columns: u16) -> Vec<(Attention, String, bool)> {
     let lines = |seen: &Seen| {
         let tone = seen.tone;
         wrap(&seen.text, columns).into_iter().enumerate().map(move |(index, line)| (tone, line, index == 0))

@@ -4,7 +4,7 @@ use chrono::Duration;
 
 use super::choice::Choice;
 use super::older::{Older, older_word};
-use super::warning::Warning;
+use super::warning::FormWarning;
 use super::{Focus, ResolveForm};
 use crate::console::text::clean;
 use crate::console::times;
@@ -17,7 +17,7 @@ const CLOSING: Duration = Duration::minutes(15);
 
 /// How much a line asks for attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Tone {
+pub(super) enum Attention {
     Stop,
     Care,
     Fits,
@@ -27,7 +27,7 @@ pub(super) enum Tone {
 /// One thing to have seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
-    pub(super) tone: Tone,
+    pub(super) tone: Attention,
     pub(super) text: String,
 }
 
@@ -40,13 +40,13 @@ impl ResolveForm {
         lines.extend(self.network_rule());
         lines.extend(self.window(now));
         if self.alert.alert_type.is_notice() {
-            lines.push(Seen { tone: Tone::Care, text: "a notice: the network asks for no answer".to_owned() });
+            lines.push(Seen { tone: Attention::Care, text: "a notice: the network asks for no answer".to_owned() });
         }
         if let Some(older) = &self.older {
             lines.extend(self.words(older));
         }
         if lines.is_empty() {
-            lines.push(Seen { tone: Tone::Note, text: "nothing speaks against it".to_owned() });
+            lines.push(Seen { tone: Attention::Note, text: "nothing speaks against it".to_owned() });
         }
         lines.sort_by_key(|line| line.tone);
         lines
@@ -59,18 +59,18 @@ impl ResolveForm {
             None if self.place.read_only => "this profile is read-only".to_owned(),
             None => return None,
         };
-        Some(Seen { tone: Tone::Stop, text })
+        Some(Seen { tone: Attention::Stop, text })
     }
 
-    fn seen_of(&self, warning: &Warning, now: Timestamp) -> Option<Seen> {
+    fn seen_of(&self, warning: &FormWarning, now: Timestamp) -> Option<Seen> {
         let duplicate = match warning {
-            Warning::Looking => return Some(Seen { tone: Tone::Note, text: "looking for doubles…".to_owned() }),
-            Warning::MayHaveArrived(word) => {
+            FormWarning::Looking => return Some(Seen { tone: Attention::Note, text: "looking for doubles…".to_owned() }),
+            FormWarning::MayHaveArrived(word) => {
                 let text = format!("{} was sent before and may have arrived: its answer never came", clean(word));
-                return Some(Seen { tone: Tone::Stop, text });
+                return Some(Seen { tone: Attention::Stop, text });
             }
-            Warning::NotCompared(text) => return Some(Seen { tone: Tone::Note, text: clean(text).into_owned() }),
-            Warning::Duplicate(duplicate) => duplicate,
+            FormWarning::NotCompared(text) => return Some(Seen { tone: Attention::Note, text: clean(text).into_owned() }),
+            FormWarning::Duplicate(duplicate) => duplicate,
         };
         let who = format!("{} {}", clean(duplicate.provider.as_str()), clean(&duplicate.provider_id));
         let same = duplicate.evidence.words();
@@ -80,14 +80,14 @@ impl ResolveForm {
             Some(older) => offered.is_some() && offered.map(older_word).as_ref() == older.word(),
             None => self.choice == Choice::Invalid && offered.is_some() && offered == self.reason,
         };
-        let careful = if fits { Tone::Fits } else { Tone::Care };
+        let careful = if fits { Attention::Fits } else { Attention::Care };
         let (tone, text) = match &duplicate.state {
             DuplicateState::Refunded { at } if fits => {
                 let what = if self.older.is_some() { "answer" } else { "reason" };
-                (Tone::Fits, format!("{who} was refunded {}; this {what} fits", when(at)))
+                (Attention::Fits, format!("{who} was refunded {}; this {what} fits", when(at)))
             }
             DuplicateState::Refunded { at } => {
-                let tone = if self.refunds() { Tone::Stop } else { Tone::Care };
+                let tone = if self.refunds() { Attention::Stop } else { Attention::Care };
                 (tone, format!("refunded {}: {who}, {same}", when(at)))
             }
             DuplicateState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
@@ -103,16 +103,16 @@ impl ResolveForm {
         let rule = self.alert.rule_name.as_deref().map_or(String::new(), |name| format!(" {:?}", clean(name)));
         let text = format!("probably refunded already by the network's rule{rule}");
         let tone = match (self.says_refunded_before(), self.refunds()) {
-            (true, _) => Tone::Fits,
-            (false, true) => Tone::Stop,
-            (false, false) => Tone::Care,
+            (true, _) => Attention::Fits,
+            (false, true) => Attention::Stop,
+            (false, false) => Attention::Care,
         };
         Some(Seen { tone, text })
     }
 
     /// What the words of the older dialect leave open, or say twice.
     fn words(&self, older: &Older) -> Vec<Seen> {
-        let care = |text: String| Seen { tone: Tone::Care, text };
+        let care = |text: String| Seen { tone: Attention::Care, text };
         let Some(word) = older.word() else { return Vec::new() };
         let mut lines = Vec::new();
         match word {
@@ -145,17 +145,17 @@ impl ResolveForm {
         let end = self.alert.expired_at.or_else(|| self.alert.deadline.moment());
         match (end, self.alert.deadline) {
             (Some(end), _) if end <= now => {
-                Some(Seen { tone: Tone::Care, text: format!("the window closed {}: {closed}", times::ago(end, now)) })
+                Some(Seen { tone: Attention::Care, text: format!("the window closed {}: {closed}", times::ago(end, now)) })
             }
             (Some(end), _) if end - now <= CLOSING => {
                 let left = times::spell(end - now);
-                Some(Seen { tone: Tone::Care, text: format!("the window closes in {left}, at {}", times::utc_clock(end)) })
+                Some(Seen { tone: Attention::Care, text: format!("the window closes in {left}, at {}", times::utc_clock(end)) })
             }
             (None, _) if self.alert.status == AlertStatus::Expired => {
-                Some(Seen { tone: Tone::Care, text: format!("the window has closed: {closed}") })
+                Some(Seen { tone: Attention::Care, text: format!("the window has closed: {closed}") })
             }
             (None, Deadline::HoursLeft(..=0)) => {
-                Some(Seen { tone: Tone::Care, text: "the window closes in less than an hour, or has closed".to_owned() })
+                Some(Seen { tone: Attention::Care, text: "the window closes in less than an hour, or has closed".to_owned() })
             }
             _ => None,
         }

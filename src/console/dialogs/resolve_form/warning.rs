@@ -6,7 +6,7 @@ use crate::domain::resolution::InvalidReason;
 
 /// What was found out about an alert beyond its own facts; those the form reads itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Warning {
+pub enum FormWarning {
     /// The search for duplicates has not come back yet.
     Looking,
     /// Another alert on the same payment.
@@ -17,7 +17,7 @@ pub enum Warning {
     NotCompared(String),
 }
 
-impl Warning {
+impl FormWarning {
     /// Whether money has gone back already, so that a refund must be confirmed.
     pub(super) fn is_refunded(&self) -> bool {
         matches!(self, Self::Duplicate(duplicate) if duplicate.is_refunded())

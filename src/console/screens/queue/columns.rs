@@ -8,7 +8,6 @@ use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, Timestamp
 
 /// A column of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "`title` and `about` describe each")]
 pub enum Column {
     Left,
     Provider,

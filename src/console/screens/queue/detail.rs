@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 
 use super::columns::{amount, outcome_words};
 use super::facts::{Warning, warnings};
-use super::state::{Queue, Target};
-use crate::console::decisions::{Decision, State, seconds_left};
+use super::state::{Queue, QueueTarget};
+use crate::console::decisions::{PendingDecision, State, seconds_left};
 use crate::console::dialogs::resolve_form::older_word;
 use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
@@ -58,7 +58,7 @@ pub fn draw(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) -> 
         }
         buffer.set_line(line.x, y, &part.line, line.width);
         if let Some(action) = part.hit {
-            queue.targets.push(line, Target::Do(action));
+            queue.targets.push(line, QueueTarget::Do(action));
         }
     }
     if most > 0 {
@@ -190,7 +190,7 @@ impl Parts<'_> {
         wrap(&clean(text), self.width).into_iter().map(|line| (Line::from(Span::styled(line, style)), None)).collect()
     }
 
-    fn decision(&mut self, decision: &Decision) {
+    fn decision(&mut self, decision: &PendingDecision) {
         let (theme, now) = (self.look.theme, self.look.now);
         let word = decision.word();
         let (title, style, why, key) = match &decision.state {

@@ -7,8 +7,8 @@ use ratatui::style::{Color, Modifier, Style};
 
 use super::columns::{self, Column, Placed};
 use super::layout::{GUTTER, Regions};
-use super::listing::Row;
-use super::state::{AT_RISK_HOURS, Queue, Target};
+use super::listing::ListRow;
+use super::state::{AT_RISK_HOURS, Queue, QueueTarget};
 use crate::console::decisions::State;
 use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
@@ -144,7 +144,7 @@ fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &R
         let style = if chip.set { theme.accent } else { theme.quiet };
         let area = pen.put(&clean(&chip.text), style);
         if chip.set {
-            queue.targets.push(area, Target::Chip(chip.key));
+            queue.targets.push(area, QueueTarget::Chip(chip.key));
         }
         pen.skip(2);
     }
@@ -153,7 +153,7 @@ fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &R
         let Some(binding) = look.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
         let words = format!("{} {}", look.key(action), binding.words);
         if let Some(area) = pen.put_whole(&words, theme.quiet) {
-            queue.targets.push(area, Target::Do(action));
+            queue.targets.push(area, QueueTarget::Do(action));
         }
         pen.skip(3);
     }
@@ -190,7 +190,7 @@ fn draw_heads(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Reg
             Pen::new(buffer, area).put(&title, style);
         }
         if column.sort_field().is_some() {
-            queue.targets.push(area, Target::Title(column));
+            queue.targets.push(area, QueueTarget::Title(column));
         }
     }
 }
@@ -208,15 +208,15 @@ fn draw_rows(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regi
             buffer.set_style(row, look.theme.selection);
             buffer.set_stringn(row.x, row.y, "▌", 1, look.theme.accent);
         }
-        queue.targets.push(row, Target::Row(index));
+        queue.targets.push(row, QueueTarget::Row(index));
         let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
         match listing.row(index) {
-            Row::Alert(alert) => {
+            ListRow::Alert(alert) => {
                 let stand = if index == listing.cursor() { Stand::Cursor } else { Stand::Row };
                 draw_alert(alert, queue.double(alert.id), stand, look, buffer, text, placed);
             }
-            Row::Gone(alert) => draw_alert(alert, queue.double(alert.id), Stand::Gone, look, buffer, text, placed),
-            Row::Pending => {
+            ListRow::Gone(alert) => draw_alert(alert, queue.double(alert.id), Stand::Gone, look, buffer, text, placed),
+            ListRow::Pending => {
                 put_right(buffer, Rect { width: 6.min(text.width), ..text }, "·", look.theme.quiet);
             }
         }
@@ -349,7 +349,7 @@ fn draw_scrollbar(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rec
     if queue.listing.rows() > u64::from(area.height) && area.width > 0 {
         let bar = Rect { x: area.right() - 1, width: 1, ..area };
         scrollbar::draw(look.theme, buffer, bar, queue.listing.top(), queue.listing.rows());
-        queue.targets.push(bar, Target::Scrollbar);
+        queue.targets.push(bar, QueueTarget::Scrollbar);
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Need {
 
 /// What stands in a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Row<'a> {
+pub enum ListRow<'a> {
     /// An alert of the list.
     Alert(&'a Alert),
     /// The cursor's alert, which is no longer in the list.
@@ -47,7 +47,7 @@ pub enum Row<'a> {
     Pending,
 }
 
-impl<'a> Row<'a> {
+impl<'a> ListRow<'a> {
     /// The alert, where it is here.
     pub fn alert(self) -> Option<&'a Alert> {
         match self {
@@ -172,13 +172,13 @@ impl Listing {
     }
 
     /// What stands in a row.
-    pub fn row(&self, index: u64) -> Row<'_> {
+    pub fn row(&self, index: u64) -> ListRow<'_> {
         let index = match &self.ghost {
-            Some(ghost) if index == self.cursor => return Row::Gone(ghost),
+            Some(ghost) if index == self.cursor => return ListRow::Gone(ghost),
             Some(_) if index > self.cursor => index - 1,
             _ => index,
         };
-        self.loaded(index).map_or(Row::Pending, Row::Alert)
+        self.loaded(index).map_or(ListRow::Pending, ListRow::Alert)
     }
 
     fn loaded(&self, index: u64) -> Option<&Alert> {
@@ -547,8 +547,8 @@ mod tests {
 
         refresh(&mut listing, &rest);
 
-        assert_eq!(listing.row(5), Row::Gone(&all[5]));
-        assert_eq!((listing.row(4), listing.row(6)), (Row::Alert(&all[4]), Row::Alert(&all[6])));
+        assert_eq!(listing.row(5), ListRow::Gone(&all[5]));
+        assert_eq!((listing.row(4), listing.row(6)), (ListRow::Alert(&all[4]), ListRow::Alert(&all[6])));
         assert_eq!((listing.rows(), listing.total()), (30, Some(29)));
 
         listing.move_by(1);

@@ -15,9 +15,9 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::console::context::AppContext;
-use crate::console::dialog::{Order, Outcome, run};
+use crate::console::dialog::{Order, Orders, run};
 use crate::console::effects::Effect;
-use crate::console::keymap::{Action, Context};
+use crate::console::keymap::{Action, KeyContext};
 use crate::console::message::Message;
 use crate::console::screen::{Keys, Screen};
 use crate::console::toasts::Tone;
@@ -26,7 +26,7 @@ use crate::desk::Draft;
 use crate::domain::query;
 use crate::domain::{AlertId, Resolution, Timestamp};
 
-use state::{Queue, Target};
+use state::{Queue, QueueTarget};
 
 /// Two clicks within so long are a double click.
 const DOUBLE_CLICK: Duration = Duration::milliseconds(400);
@@ -35,7 +35,7 @@ const DOUBLE_CLICK: Duration = Duration::milliseconds(400);
 const WHEEL: i64 = 3;
 
 impl Screen for Queue {
-    fn update(&mut self, message: Message, cx: &mut AppContext) -> Outcome {
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
         let now = cx.now;
         let effects = match message {
             Message::Tick => {
@@ -67,7 +67,7 @@ impl Screen for Queue {
             for y in divider.y..divider.bottom() {
                 frame.buffer_mut().set_stringn(divider.x, y, "│", 1, cx.theme.line);
             }
-            self.targets.push(divider, Target::Divider);
+            self.targets.push(divider, QueueTarget::Divider);
         }
         if let Some(detail) = regions.detail {
             self.detail_most.set(detail::draw(self, &look, frame.buffer_mut(), detail));
@@ -77,7 +77,7 @@ impl Screen for Queue {
     fn keys(&self) -> Keys {
         match self.search {
             Some(_) => Keys::Typed(&[("enter", "keep"), ("esc", "as before"), ("↑↓", "walk the list")]),
-            None => Keys::Of(Context::Queue),
+            None => Keys::Of(KeyContext::Queue),
         }
     }
 
@@ -115,7 +115,7 @@ impl Screen for Queue {
     }
 }
 
-fn input(queue: &mut Queue, event: Event, cx: &mut AppContext) -> Outcome {
+fn input(queue: &mut Queue, event: Event, cx: &mut AppContext) -> Orders {
     match event {
         // Whoever comes back after trouble wants to know at once.
         Event::FocusGained if queue.link.trouble.is_some() => run(queue.refresh(cx.now)),
@@ -133,7 +133,7 @@ fn input(queue: &mut Queue, event: Event, cx: &mut AppContext) -> Outcome {
     }
 }
 
-fn key_to_search(queue: &mut Queue, key: KeyEvent, cx: &mut AppContext) -> Outcome {
+fn key_to_search(queue: &mut Queue, key: KeyEvent, cx: &mut AppContext) -> Orders {
     match key.code {
         KeyCode::Enter => return run(queue.close_search(true)),
         KeyCode::Esc => return run(queue.close_search(false)),
@@ -148,7 +148,7 @@ fn key_to_search(queue: &mut Queue, key: KeyEvent, cx: &mut AppContext) -> Outco
     Vec::new()
 }
 
-fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Outcome {
+fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
     let page = i64::from(queue.regions().rows.height.saturating_sub(1).max(1));
     let listing = &mut queue.listing;
     match action {
@@ -192,7 +192,7 @@ fn back(queue: &mut Queue, cx: &mut AppContext) {
     }
 }
 
-fn copy(queue: &Queue, json: bool, cx: &mut AppContext) -> Outcome {
+fn copy(queue: &Queue, json: bool, cx: &mut AppContext) -> Orders {
     let Some(alert) = queue.current() else { return Vec::new() };
     let (text, words) = if json {
         ((cx.alert_json)(alert, cx.now), "The alert was copied as JSON.".to_owned())
@@ -233,7 +233,7 @@ fn move_on(queue: &mut Queue, cx: &AppContext) {
     listing.move_to(from);
 }
 
-fn mouse_event(queue: &mut Queue, event: MouseEvent, cx: &mut AppContext) -> Outcome {
+fn mouse_event(queue: &mut Queue, event: MouseEvent, cx: &mut AppContext) -> Orders {
     let at = (event.column, event.row).into();
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => {
@@ -254,16 +254,16 @@ fn mouse_event(queue: &mut Queue, event: MouseEvent, cx: &mut AppContext) -> Out
     Vec::new()
 }
 
-fn click(queue: &mut Queue, target: Target, event: MouseEvent, cx: &mut AppContext) -> Outcome {
+fn click(queue: &mut Queue, target: QueueTarget, event: MouseEvent, cx: &mut AppContext) -> Orders {
     match target {
-        Target::Row(row) => click_row(queue, row, cx),
-        Target::Title(column) => run(column.sort_field().map_or_else(Vec::new, |field| queue.sort_by(field))),
-        Target::Do(action) => vec![Order::Act(action)],
-        Target::Chip(key) => {
+        QueueTarget::Row(row) => click_row(queue, row, cx),
+        QueueTarget::Title(column) => run(column.sort_field().map_or_else(Vec::new, |field| queue.sort_by(field))),
+        QueueTarget::Do(action) => vec![Order::Act(action)],
+        QueueTarget::Chip(key) => {
             let (filter, sort) = query::without(queue.filter().clone(), queue.sort(), key);
             run(queue.ask(filter, sort))
         }
-        Target::Divider | Target::Scrollbar => {
+        QueueTarget::Divider | QueueTarget::Scrollbar => {
             queue.dragged = Some(target);
             queue.drag(event.column, event.row);
             Vec::new()
@@ -271,7 +271,7 @@ fn click(queue: &mut Queue, target: Target, event: MouseEvent, cx: &mut AppConte
     }
 }
 
-fn click_row(queue: &mut Queue, row: u64, cx: &mut AppContext) -> Outcome {
+fn click_row(queue: &mut Queue, row: u64, cx: &mut AppContext) -> Orders {
     queue.listing.move_to(row);
     // The alert is what was clicked, wherever its row may be by the second click.
     let Some(id) = queue.listing.cursor_id() else { return Vec::new() };

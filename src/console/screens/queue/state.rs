@@ -10,8 +10,8 @@ use ratatui::layout::Rect;
 use crate::console::effects::Effect;
 use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
-use crate::console::message::{Answer, Message};
-use crate::console::views::{View, Views};
+use crate::console::message::{Message, Reply};
+use crate::console::views::{SavedViews, View};
 use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::text_input::TextInput;
 use crate::desk::{self, BuiltIn, Layout};
@@ -47,7 +47,7 @@ const USUAL_DIVIDER: u8 = 66;
 
 /// What a click can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum QueueTarget {
     /// A row of the list, by its number in the whole list.
     Row(u64),
     Title(Column),
@@ -113,10 +113,10 @@ pub struct Queue {
     known_doubles: HashMap<AlertId, bool>,
     /// While the order is frozen: how many alerts the list has by now, where that is more.
     pub new: Option<u64>,
-    pub(super) targets: ClickTargets<Target>,
+    pub(super) targets: ClickTargets<QueueTarget>,
     pub(super) last_click: Option<(AlertId, Timestamp)>,
     /// What the mouse drags.
-    pub(super) dragged: Option<Target>,
+    pub(super) dragged: Option<QueueTarget>,
     area: Rect,
     listings: u64,
     /// The number of the service's last change.
@@ -132,7 +132,7 @@ pub struct Queue {
 
 impl Queue {
     /// The screen as it was left, or on the alerts that wait for an answer.
-    pub fn new(kept: &Layout, views: &Views, operator: bool, area: Rect, now: Timestamp) -> Self {
+    pub fn new(kept: &Layout, views: &SavedViews, operator: bool, area: Rect, now: Timestamp) -> Self {
         let named = kept.view.as_deref().and_then(|name| views.named(name, now)).and_then(Result::ok);
         let view = named.unwrap_or_else(|| View::built_in(BuiltIn::Open, now));
         let (filter, sort) = match kept.query.as_deref().map(query::parse) {
@@ -196,7 +196,7 @@ impl Queue {
             columns: if self.columns == Column::USUAL {
                 Vec::new()
             } else {
-                self.columns.iter().map(|column| desk::Column { name: column.name().to_owned(), width: None }).collect()
+                self.columns.iter().map(|column| desk::ColumnLayout { name: column.name().to_owned(), width: None }).collect()
             },
         }
     }
@@ -246,11 +246,11 @@ impl Queue {
     /// The mouse has dragged what it drags to a place.
     pub(super) fn drag(&mut self, column: u16, row: u16) {
         match self.dragged {
-            Some(Target::Divider) => {
+            Some(QueueTarget::Divider) => {
                 let percent = u32::from(column) * 100 / u32::from(self.area.width.max(1));
                 self.move_divider(u8::try_from(percent).unwrap_or(100));
             }
-            Some(Target::Scrollbar) => {
+            Some(QueueTarget::Scrollbar) => {
                 let rows = self.regions().rows;
                 let line = u64::from(row.saturating_sub(rows.y).min(rows.height.saturating_sub(1)));
                 let last = u64::from(rows.height.max(2)) - 1;
@@ -436,7 +436,7 @@ impl Queue {
     }
 
     /// Takes in that something changed at the service, and waits for the next change.
-    pub fn heard_of_change(&mut self, answer: Answer<u64>, now: Timestamp) -> Vec<Effect> {
+    pub fn heard_of_change(&mut self, answer: Reply<u64>, now: Timestamp) -> Vec<Effect> {
         let wait = match answer {
             Ok(number) => {
                 self.last_change = number;
@@ -448,7 +448,7 @@ impl Queue {
         vec![Effect::Watch(self.last_change, wait)]
     }
 
-    fn take_page(&mut self, ticket: Ticket, answer: Answer<Page<Alert>>, now: Timestamp) {
+    fn take_page(&mut self, ticket: Ticket, answer: Reply<Page<Alert>>, now: Timestamp) {
         let incoming = self.incoming.as_mut().filter(|incoming| incoming.id() == ticket.listing);
         let is_incoming = incoming.is_some();
         match incoming.unwrap_or(&mut self.listing).accept(ticket, answer) {
@@ -487,7 +487,7 @@ impl Queue {
     }
 
     /// Takes in how many alerts the list has by now, while its order is frozen.
-    fn counted(&mut self, listing: u64, answer: Answer<u64>) {
+    fn counted(&mut self, listing: u64, answer: Reply<u64>) {
         if let (true, Ok(count)) = (listing == self.listing.id() && self.frozen, answer) {
             self.new = Some(count);
         }
@@ -504,7 +504,7 @@ impl Queue {
     }
 
     /// Takes in the alerts on the same card: those on the same payment are kept.
-    fn take_same_card(&mut self, of: AlertId, answer: Answer<Vec<Alert>>) {
+    fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>) {
         if self.facts.alert != Some(of) {
             return;
         }

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::state::{Settings, Target};
+use super::state::{SettingsScreen, SettingsTarget};
 use crate::console::keymap::Action;
 use crate::console::look::Look;
 use crate::console::pen::Pen;
@@ -26,7 +26,7 @@ const LABEL: u16 = 14;
 const FEWEST: u16 = 4;
 
 /// Draws everything below the header and above the notes.
-pub fn draw(settings: &Settings, facts: &[(String, String)], look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
+pub fn draw(settings: &SettingsScreen, facts: &[(String, String)], look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
     settings.targets.clear();
     let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
     let facts = fact_lines(facts, inside.width.min(110));
@@ -101,7 +101,7 @@ fn fact_lines(facts: &[(String, String)], width: u16) -> Vec<(String, String)> {
     lines.collect()
 }
 
-fn draw_title(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
+fn draw_title(settings: &SettingsScreen, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
     let theme = look.theme;
     let mut pen = Pen::new(buffer, Rect { height: 1, ..area });
     pen.put("Keys and clients", theme.strong);
@@ -131,7 +131,7 @@ fn draw_title(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: R
     for action in [Action::CredentialCreate, Action::CredentialRevoke] {
         let Some(binding) = look.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
         if let Some(area) = pen.put_whole(&format!("{} {}", look.key(action), binding.words), theme.quiet) {
-            settings.targets.push(area, Target::Do(action));
+            settings.targets.push(area, SettingsTarget::Do(action));
         }
         pen.skip(3);
     }
@@ -159,7 +159,7 @@ fn layout(width: u16) -> [Column; 6] {
     ]
 }
 
-fn draw_table(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
+fn draw_table(settings: &SettingsScreen, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
     let theme = look.theme;
     let columns = layout(area.width);
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
@@ -185,7 +185,7 @@ fn draw_table(settings: &Settings, look: &Look<'_>, buffer: &mut Buffer, area: R
             buffer.set_style(row, theme.selection);
             buffer.set_stringn(row.x, y, "▌", 1, theme.accent);
         }
-        settings.targets.push(row, Target::Row(index));
+        settings.targets.push(row, SettingsTarget::Row(index));
         draw_row(credential, settings.is_own(credential), &columns, look, buffer, row);
     }
     if rows.len() > height {

@@ -8,21 +8,21 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::console::context::AppContext;
-use crate::console::dialog::{Order, Outcome, run};
+use crate::console::dialog::{Order, Orders, run};
 use crate::console::dialogs::secret::ShownSecret;
 use crate::console::effects::Effect;
-use crate::console::keymap::{Action, Context};
-use crate::console::message::{Answer, Message};
+use crate::console::keymap::{Action, KeyContext};
+use crate::console::message::{Message, Reply};
 use crate::console::screen::{Keys, Screen};
 use crate::console::text::clean;
 use crate::console::theme::ThemeName;
 use crate::console::toasts::Tone;
 use crate::domain::{CreatedCredential, CredentialKind, Revoked, Timestamp};
 
-use state::{Settings, Target};
+use state::{SettingsScreen, SettingsTarget};
 
-impl Screen for Settings {
-    fn update(&mut self, message: Message, cx: &mut AppContext) -> Outcome {
+impl Screen for SettingsScreen {
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Tick => return run(self.run_due(cx.now)),
             Message::Shown => self.refresh(cx.now),
@@ -45,7 +45,7 @@ impl Screen for Settings {
     }
 
     fn keys(&self) -> Keys {
-        Keys::Of(Context::Settings)
+        Keys::Of(KeyContext::Settings)
     }
 
     fn next_due(&self) -> Option<Timestamp> {
@@ -53,20 +53,20 @@ impl Screen for Settings {
     }
 }
 
-fn input(screen: &mut Settings, event: &Event) -> Outcome {
+fn input(screen: &mut SettingsScreen, event: &Event) -> Orders {
     match event {
         Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollDown => screen.move_by(1),
         Event::Mouse(mouse) if mouse.kind == MouseEventKind::ScrollUp => screen.move_by(-1),
         event => match screen.targets.clicked(event) {
-            Some(Target::Row(row)) => screen.move_to(row),
-            Some(Target::Do(action)) => return vec![Order::Act(action)],
+            Some(SettingsTarget::Row(row)) => screen.move_to(row),
+            Some(SettingsTarget::Do(action)) => return vec![Order::Act(action)],
             None => {}
         },
     }
     Vec::new()
 }
 
-fn act(screen: &mut Settings, action: Action, cx: &mut AppContext) -> Outcome {
+fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orders {
     let page = i64::try_from(screen.window.get().1.max(2) - 1).unwrap_or(1);
     match action {
         Action::Down => screen.move_by(1),
@@ -88,7 +88,7 @@ fn act(screen: &mut Settings, action: Action, cx: &mut AppContext) -> Outcome {
     Vec::new()
 }
 
-fn created(screen: &mut Settings, answer: Answer<CreatedCredential>, cx: &mut AppContext) -> Outcome {
+fn created(screen: &mut SettingsScreen, answer: Reply<CreatedCredential>, cx: &mut AppContext) -> Orders {
     match answer {
         Ok(created) => {
             screen.created(&created.credential);
@@ -107,7 +107,7 @@ fn created(screen: &mut Settings, answer: Answer<CreatedCredential>, cx: &mut Ap
     }
 }
 
-fn revoked(screen: &mut Settings, kind: CredentialKind, id: &str, answer: Answer<Revoked>, cx: &mut AppContext) {
+fn revoked(screen: &mut SettingsScreen, kind: CredentialKind, id: &str, answer: Reply<Revoked>, cx: &mut AppContext) {
     match answer {
         Ok(Revoked { credential, already }) => {
             screen.put(&credential);

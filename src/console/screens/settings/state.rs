@@ -8,7 +8,7 @@ use chrono::Duration;
 use crate::console::effects::Effect;
 use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
-use crate::console::message::Answer;
+use crate::console::message::Reply;
 use crate::console::widgets::click_targets::ClickTargets;
 use crate::domain::{Credential, CredentialKind, CredentialList, Timestamp};
 use crate::service::ServiceError;
@@ -18,14 +18,14 @@ const POLL: Duration = Duration::seconds(15);
 
 /// What a click can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum SettingsTarget {
     Row(usize),
     Do(Action),
 }
 
 /// The Settings screen.
 #[derive(Debug, Default)]
-pub struct Settings {
+pub struct SettingsScreen {
     /// The keys and clients, as they were told last.
     pub list: Loadable<CredentialList>,
     /// Since when they cannot be loaded, and why.
@@ -34,14 +34,14 @@ pub struct Settings {
     pub creating: Option<CredentialKind>,
     /// Rows that are scrolled away and rows there are room for, as the last frame found.
     pub window: Cell<(usize, usize)>,
-    pub(super) targets: ClickTargets<Target>,
+    pub(super) targets: ClickTargets<SettingsTarget>,
     /// Whether keys and clients can be managed from here.
     offered: bool,
     cursor: Option<String>,
     refresh_due: Option<Timestamp>,
 }
 
-impl Settings {
+impl SettingsScreen {
     /// The screen, nothing asked for yet.
     pub fn new(offered: bool) -> Self {
         Self { offered, ..Self::default() }
@@ -109,7 +109,7 @@ impl Settings {
     }
 
     /// Takes the list in; the cursor stays on its credential.
-    pub fn listed(&mut self, answer: Answer<CredentialList>, now: Timestamp) {
+    pub fn listed(&mut self, answer: Reply<CredentialList>, now: Timestamp) {
         let shown = self.current().map(|credential| credential.id.clone());
         self.trouble = match &answer {
             Ok(_) => None,
@@ -145,7 +145,7 @@ impl Settings {
         vec![Effect::LoadCredentials]
     }
 
-    /// When [`Settings::run_due`] has something to do by itself.
+    /// When [`SettingsScreen::run_due`] has something to do by itself.
     pub fn due(&self) -> Option<Timestamp> {
         self.refresh_due.filter(|_| self.is_offered())
     }
@@ -171,8 +171,8 @@ mod tests {
         }
     }
 
-    fn screen(credentials: Vec<Credential>) -> Settings {
-        let mut settings = Settings::new(true);
+    fn screen(credentials: Vec<Credential>) -> SettingsScreen {
+        let mut settings = SettingsScreen::new(true);
         let (organization, environment, in_use) = ("acme".to_owned(), Environment::Sandbox, vec!["own".to_owned()]);
         settings.listed(Ok(CredentialList { organization, environment, credentials, in_use }), now());
         settings
@@ -218,6 +218,6 @@ mod tests {
 
     #[test]
     fn nothing_is_asked_where_keys_cannot_be_managed() {
-        assert!(Settings::new(false).run_due(now()).is_empty());
+        assert!(SettingsScreen::new(false).run_due(now()).is_empty());
     }
 }

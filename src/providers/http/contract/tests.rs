@@ -23,8 +23,8 @@ fn invalid() -> Submission {
     submission(Resolution::Current { decision, comments: "double of \"A\"".to_owned() })
 }
 
-fn answer(status: u16, body: &str) -> Result<Answer, NoAnswer> {
-    Ok(Answer { status, body: body.to_owned() })
+fn answer(status: u16, body: &str) -> Result<GatewayAnswer, Unanswered> {
+    Ok(GatewayAnswer { status, body: body.to_owned() })
 }
 
 fn stated(state: &str) -> String {
@@ -149,10 +149,10 @@ fn what_is_neither_yes_nor_no_is_a_doubt(#[case] status: u16, #[case] body: &str
 }
 
 #[rstest]
-#[case(NoAnswer::NotSent("no connection".to_owned()), SubmitResult::Declined(Declined::NotSent("no connection".to_owned())))]
-#[case(NoAnswer::Lost("it broke".to_owned()), SubmitResult::Unknown(Doubt::TimedOut))]
-#[case(NoAnswer::TooLarge(65_536), SubmitResult::Unknown(Doubt::Unreadable("it is over 64 KiB".to_owned())))]
-fn only_what_was_not_sent_is_a_no(#[case] no: NoAnswer, #[case] said: SubmitResult) {
+#[case(Unanswered::NotSent("no connection".to_owned()), SubmitResult::Declined(Declined::NotSent("no connection".to_owned())))]
+#[case(Unanswered::Lost("it broke".to_owned()), SubmitResult::Unknown(Doubt::TimedOut))]
+#[case(Unanswered::TooLarge(65_536), SubmitResult::Unknown(Doubt::Unreadable("it is over 64 KiB".to_owned())))]
+fn only_what_was_not_sent_is_a_no(#[case] no: Unanswered, #[case] said: SubmitResult) {
     assert_eq!(submitted(Err(no), AttemptId::generate()), said);
 }
 
