@@ -13,7 +13,7 @@ use avert::console::lean::LeanBackend;
 use avert::console::message::Message;
 use avert::console::terminal::FrameWriter;
 use avert::console::theme::{Theme, ThemeName};
-use avert::console::{ConsoleSettings, Place};
+use avert::console::{ConsoleSettings, SessionInfo};
 use avert::domain::time::{SharedClock, SystemClock};
 use avert::domain::{Alert, AlertId, AlertType, Currency, Deadline, Page, Provider};
 use chrono::Duration;
@@ -126,7 +126,7 @@ impl Desk {
     fn with(total: u64) -> Self {
         let clock: SharedClock = Arc::new(SystemClock);
         let parts = Parts {
-            place: Place { name: "acme-eu".to_owned(), ..Place::default() },
+            place: SessionInfo { name: "acme-eu".to_owned(), ..SessionInfo::default() },
             settings: ConsoleSettings::default(),
             theme: Theme::named(ThemeName::Dark),
             clock,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avert::api::{self, ApiOptions};
-use avert::client::{Client, ClientOptions, Credential};
+use avert::client::{AccessCredential, Client, ClientOptions};
 use avert::domain::resolution::{Decision, InvalidReason, OlderRefunded, OlderWord};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CreatedCredential, CredentialKind, Deadline, KeyScope, PageRequest,
@@ -70,11 +70,11 @@ impl World {
             Way::InProcess => None,
             Way::ApiKey => Some((
                 Dialect::Current,
-                Credential::ApiKey(acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret),
+                AccessCredential::ApiKey(acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret),
             )),
             Way::Token => {
                 let CreatedCredential { credential, secret } = acting.create_credential(CredentialKind::Client).await.unwrap();
-                Some((Dialect::Older, Credential::ClientCredentials { id: credential.id, secret }))
+                Some((Dialect::Older, AccessCredential::ClientCredentials { id: credential.id, secret }))
             }
         };
         let Some((dialect, credential)) = over_http else {

@@ -5,7 +5,7 @@ mod older;
 mod pictures;
 mod resolve;
 
-use avert::console::dialogs::resolve_form::{Choice, FormStep, Place, ResolveForm, Warning};
+use avert::console::dialogs::resolve_form::{Choice, FormContext, FormStep, FormWarning, ResolveForm};
 use avert::console::theme::{Theme, ThemeName};
 use avert::desk::Draft;
 use avert::domain::duplicate::{Duplicate, DuplicateEvidence, DuplicateState};
@@ -20,9 +20,9 @@ use ratatui::{Frame, Terminal};
 
 use crate::support::alerts::{noon, open_alert};
 
-const PRODUCTION: Place = Place { production: true, read_only: false, grace_seconds: 5, dialect: Dialect::Current };
+const PRODUCTION: FormContext = FormContext { production: true, read_only: false, grace_seconds: 5, dialect: Dialect::Current };
 
-const OLDER: Place = Place { dialect: Dialect::Older, ..PRODUCTION };
+const OLDER: FormContext = FormContext { dialect: Dialect::Older, ..PRODUCTION };
 
 /// The alert of the design's pictures: VERIFI, 70 minutes before its deadline.
 fn travel_alert() -> Alert {
@@ -39,8 +39,8 @@ fn travel_alert() -> Alert {
     }
 }
 
-fn double(state: DuplicateState) -> Warning {
-    Warning::Duplicate(Duplicate {
+fn double(state: DuplicateState) -> FormWarning {
+    FormWarning::Duplicate(Duplicate {
         provider: Provider::Ethoca,
         provider_id: "5F2RE396".to_owned(),
         evidence: DuplicateEvidence::CardAmountAndDay,
@@ -48,7 +48,7 @@ fn double(state: DuplicateState) -> Warning {
     })
 }
 
-fn refunded_double() -> Warning {
+fn refunded_double() -> FormWarning {
     double(DuplicateState::Refunded { at: Some(noon() - Duration::hours(3)) })
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read};
 
 use avert::domain::{AlertPatch, RejectedRow};
-use avert::wire::import::{Format, Importer, MAX_ROW, Row};
+use avert::wire::import::{FileFormat, Importer, MAX_ROW, Row};
 use avert::wire::{Dialect, write};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -31,7 +31,7 @@ fn seen(rows: &[Row]) -> Vec<(u64, String)> {
         .collect()
 }
 
-fn format_of(content: &str) -> Option<Format> {
+fn format_of(content: &str) -> Option<FileFormat> {
     Importer::new(content.as_bytes(), None).format()
 }
 
@@ -47,8 +47,8 @@ fn a_page_an_array_single_objects_and_lines_all_give_the_same_alerts() {
     assert_eq!(seen(&rows(&array)), [(2, "P-1".to_owned()), (4, "P-2".to_owned())]);
     assert_eq!(seen(&rows(&lines)), [(1, "P-1".to_owned()), (3, "P-2".to_owned())]);
     assert_eq!(seen(&rows(&objects)), [(1, "P-1".to_owned()), (4, "P-2".to_owned())]);
-    assert_eq!(format_of(&page), Some(Format::Json));
-    assert_eq!(format_of(&lines), Some(Format::Ndjson));
+    assert_eq!(format_of(&page), Some(FileFormat::Json));
+    assert_eq!(format_of(&lines), Some(FileFormat::Ndjson));
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn an_empty_file_holds_nothing() {
 fn the_format_can_be_named_where_the_content_does_not_tell() {
     let objects = format!("{{\n{}", &PLAIN[1..]);
 
-    let read: Vec<_> = Importer::new(objects.as_bytes(), Some(Format::Ndjson)).collect();
+    let read: Vec<_> = Importer::new(objects.as_bytes(), Some(FileFormat::Ndjson)).collect();
 
     assert_eq!(read.iter().filter(|row| row.is_err()).count(), 2);
 }
@@ -297,7 +297,7 @@ fn nesting_without_end_is_refused() {
 proptest! {
     #[test]
     fn no_content_makes_reading_panic_or_go_on_for_ever(content in proptest::collection::vec(any::<u8>(), 0..300), format in 0_usize..4) {
-        let format = Format::ALL.get(format).copied();
+        let format = FileFormat::ALL.get(format).copied();
 
         let read = Importer::new(content.as_slice(), format).count();
 
@@ -306,7 +306,7 @@ proptest! {
 
     #[test]
     fn almost_json_and_almost_csv_never_panic(content in "[\\[\\]\\{\\}\",:;a\\n\\\\ d]{0,200}", format in 0_usize..4) {
-        let format = Format::ALL.get(format).copied();
+        let format = FileFormat::ALL.get(format).copied();
 
         let read = Importer::new(content.as_bytes(), format).count();
 

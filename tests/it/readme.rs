@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use avert::console::keymap::{Context, Keymap};
+use avert::console::keymap::{KeyContext, Keymap};
 
 use crate::support::binary::run_ok;
 
@@ -15,7 +15,7 @@ fn between(begin: &str, end: &str) -> &'static str {
 #[test]
 fn the_readme_shows_every_key_there_is() {
     let keymap = Keymap::default();
-    let places = [Context::Queue, Context::Settings, Context::Always, Context::Menu, Context::Views, Context::Columns];
+    let places = [KeyContext::Queue, KeyContext::Settings, KeyContext::Always, KeyContext::Menu, KeyContext::Views, KeyContext::Columns];
     let mut table = "| key | where | what it does |\n| --- | --- | --- |\n".to_owned();
     for (context, place) in places.into_iter().zip(["Queue", "Settings", "everywhere", "menus", "views", "columns"]) {
         for binding in keymap.bindings(context) {

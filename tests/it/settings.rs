@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use avert::client::{Client, ClientOptions, Credential as Access};
+use avert::client::{AccessCredential as Access, Client, ClientOptions};
 use avert::domain::time::SystemClock;
 use avert::domain::{CredentialKind, Environment, KeyScope, Secret};
 use avert::service::{Credentials, ServiceError};

@@ -1,11 +1,13 @@
 //! House rules, held by reading the source: who may use whom, first lines, no loose ends.
 
+mod items;
 mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use items::items;
 use source::{Sources, files_below};
 
 /// Who may use whom, as the front page of the crate says it: `room → room, room` in its diagram. `cli` may use all.
@@ -186,4 +188,44 @@ fn rooms_are_seen_in_single_imports_groups_and_inline_paths() {
     let used = sources.rooms_used(sources.iter().find(|source| source.path == "src/a.rs").unwrap());
 
     assert_eq!(used.into_iter().collect::<Vec<_>>(), ["b", "c", "d", "e"]);
+}
+
+#[test]
+fn one_type_name_means_one_thing() {
+    let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in source_files() {
+        for item in items(&fs::read_to_string(&path).unwrap()) {
+            if item.is_type {
+                places.entry(item.name).or_default().insert(relative(&path));
+            }
+        }
+    }
+
+    let ambiguous: BTreeMap<_, _> = places.into_iter().filter(|(_, files)| files.len() > 1).collect();
+
+    assert!(ambiguous.is_empty(), "{ambiguous:#?}");
+}
+
+#[test]
+fn every_public_item_says_what_it_is() {
+    let silent: Vec<_> = source_files()
+        .into_iter()
+        .flat_map(|path| items(&fs::read_to_string(&path).unwrap()).into_iter().map(move |item| (relative(&path), item)))
+        .filter(|(_, item)| item.is_public && !item.is_documented)
+        .map(|(path, item)| format!("{path}: {}", item.name))
+        .collect();
+
+    assert!(silent.is_empty(), "{silent:#?}");
+}
+
+#[test]
+fn items_are_seen_with_their_docs_in_macros_and_traits_and_not_in_tests() {
+    let text = "/// One.\npub struct One { pub field: u8 }\nstruct Own;\nopen! { pub enum Two { A } }\npub trait Three { fn silent(&self); }\n\
+        impl One { pub(super) fn four() {} }\n#[cfg(test)]\nmod tests { pub struct Five; }";
+
+    let items = items(text);
+
+    let types: Vec<_> = items.iter().filter(|item| item.is_type).map(|item| item.name.as_str()).collect();
+    let silent: Vec<_> = items.iter().filter(|item| item.is_public && !item.is_documented).map(|item| item.name.as_str()).collect();
+    assert_eq!((types, silent), (vec!["One", "Two", "Three"], vec!["Three", "silent"]));
 }

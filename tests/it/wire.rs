@@ -4,7 +4,7 @@ use avert::domain::event::RenderEvent;
 use avert::domain::time::from_iso;
 use avert::domain::{
     Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, Deadline, EnrollmentId, EventKind, IntakeTerms,
-    Outcome, OutcomeId, Page, Provider, Timestamp, Windows,
+    Outcome, OutcomeId, Page, Provider, ResponseWindows, Timestamp,
 };
 
 use avert::wire::read::{UnknownFields, answer, incoming};
@@ -200,7 +200,7 @@ fn an_own_deadline_goes_before_hours_left() {
     let terms = IntakeTerms {
         company: CompanyId::generate(),
         enrollment: EnrollmentId::generate(),
-        windows: &Windows::default(),
+        windows: &ResponseWindows::default(),
         events: true,
         present: noon().into(),
     };

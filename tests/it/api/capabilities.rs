@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use avert::client::{Client, ClientOptions, Credential};
+use avert::client::{AccessCredential, Client, ClientOptions};
 use avert::domain::url::{EndpointUrl, PlainHttp};
 use avert::domain::{
     Alert, AlertId, AlertPatch, AtRisk, AttemptId, CredentialKind, Deadline, DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth,
@@ -26,7 +26,7 @@ enum Way {
 }
 
 fn client(served: &Served, operator_key: Option<&str>) -> Client {
-    let credential = Credential::ApiKey(Secret::new(served.key.clone()));
+    let credential = AccessCredential::ApiKey(Secret::new(served.key.clone()));
     let options =
         ClientOptions::new(format!("http://{}", served.address).parse().unwrap(), Dialect::Current, credential, served.clock.clone());
     Client::new(ClientOptions { operator_key: operator_key.map(Secret::new), ..options }).unwrap()

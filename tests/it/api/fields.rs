@@ -2,7 +2,7 @@
 
 use avert::domain::field::Merge;
 use avert::domain::{Alert, AlertPatch, AlertStatus, AlertType, Deadline, Provider};
-use avert::wire::import::{Format, Importer};
+use avert::wire::import::{FileFormat, Importer};
 use avert::wire::read::{UnknownFields, answer};
 use avert::wire::{Dialect, write};
 use chrono::Duration;
@@ -150,9 +150,9 @@ fn every_field_of_the_table_is_written_and_read_in_both_dialects_and_from_a_file
     for dialect in [Dialect::Current, Dialect::Older] {
         let json = write::alert(&alert, dialect, noon());
         let text = std::str::from_utf8(&json).unwrap();
-        let mut files = vec![(Format::Json, text.to_owned()), (Format::Ndjson, format!("{text}\n"))];
+        let mut files = vec![(FileFormat::Json, text.to_owned()), (FileFormat::Ndjson, format!("{text}\n"))];
         if dialect == Dialect::Current {
-            files.push((Format::Csv, table(&serde_json::from_str(text).unwrap())));
+            files.push((FileFormat::Csv, table(&serde_json::from_str(text).unwrap())));
         }
 
         let read = answer(text, &mut UnknownFields::default()).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use avert::client::{Client, ClientOptions, Credential, Pauses};
+use avert::client::{AccessCredential, Client, ClientOptions, Pauses};
 use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
 use avert::domain::{AlertId, Resolution, Secret};
 use avert::service::ResolveRequest;
@@ -21,8 +21,8 @@ pub const KEY: &str = "avk_test_1_s3cret";
 /// What all clients of these tests have in common: nothing is waited for, and a hanging service is given up soon.
 pub fn options(url: &str, dialect: Dialect) -> ClientOptions {
     let credential = match dialect {
-        Dialect::Current => Credential::ApiKey(Secret::new(KEY)),
-        Dialect::Older => Credential::ClientCredentials { id: "desk 1".to_owned(), secret: Secret::new("s&cret") },
+        Dialect::Current => AccessCredential::ApiKey(Secret::new(KEY)),
+        Dialect::Older => AccessCredential::ClientCredentials { id: "desk 1".to_owned(), secret: Secret::new("s&cret") },
     };
     let pauses = Pauses { reads: vec![Duration::ZERO; 2], longest_asked: Duration::ZERO };
     ClientOptions { pauses, ..ClientOptions::new(url.parse().unwrap(), dialect, credential, ManualClock::at(NOON)) }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use avert::console::app::{App, Kept, Parts};
 use avert::console::effects::{Effect, Runner};
-use avert::console::event_loop::{End, Stage, drive};
+use avert::console::event_loop::{End, Surface, drive};
 use avert::console::theme::{Theme, ThemeName};
-use avert::console::{ConsoleSettings, Place};
+use avert::console::{ConsoleSettings, SessionInfo};
 use avert::desk::Desk;
 use avert::domain::time::{SharedClock, SystemClock};
 use crossterm::event::Event;
@@ -29,7 +29,7 @@ struct Shown {
     gone: bool,
 }
 
-impl Stage for Shown {
+impl Surface for Shown {
     fn draw(&mut self, app: &mut App) -> io::Result<()> {
         self.terminal.draw(|frame| app.draw(frame)).map_err(io::Error::other)?;
         *self.frames.lock().unwrap() += 1;
@@ -76,7 +76,7 @@ impl Going {
             gone,
         };
         let parts = Parts {
-            place: Place::default(),
+            place: SessionInfo::default(),
             settings: ConsoleSettings { grace: Duration::ZERO, ..ConsoleSettings::default() },
             theme: Theme::named(ThemeName::Dark),
             clock: clock.clone(),

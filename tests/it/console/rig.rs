@@ -9,7 +9,7 @@ use avert::console::effects::{Effect, perform};
 use avert::console::message::Message;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::Zone;
-use avert::console::{ConsoleSettings, Place};
+use avert::console::{ConsoleSettings, SessionInfo};
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Environment};
 use avert::service::Deployment;
@@ -44,7 +44,7 @@ pub struct Rig {
 pub struct Made {
     pub alerts: Vec<Alert>,
     pub size: (u16, u16),
-    pub place: Place,
+    pub place: SessionInfo,
     pub grace: Wait,
     pub operator: bool,
     pub kept: Kept,
@@ -60,7 +60,7 @@ impl Default for Made {
         Self {
             alerts: morning(clock().now()),
             size: (120, 40),
-            place: Place { name: "acme-eu".to_owned(), environment: Environment::Production, ..Place::default() },
+            place: SessionInfo { name: "acme-eu".to_owned(), environment: Environment::Production, ..SessionInfo::default() },
             grace: Wait::from_secs(5),
             operator: true,
             kept: Kept { drafts: HashMap::new(), ..Kept::default() },

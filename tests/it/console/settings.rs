@@ -1,6 +1,6 @@
 //! The Settings screen: keys and clients are created, shown once, copied, revoked; nothing keeps a secret.
 
-use avert::console::Place;
+use avert::console::SessionInfo;
 use avert::console::effects::{Effect, Keep};
 use avert::console::message::Message;
 use avert::domain::time::Clock;
@@ -207,7 +207,7 @@ fn revoking_what_this_console_itself_uses_is_warned_of() {
 
 #[test]
 fn a_read_only_console_changes_no_credential() {
-    let mut rig = on(Made { place: Place { read_only: true, ..Place::default() }, ..Made::default() });
+    let mut rig = on(Made { place: SessionInfo { read_only: true, ..SessionInfo::default() }, ..Made::default() });
 
     rig.press("n enter x r");
 

@@ -182,7 +182,7 @@ fn the_screen_begins_as_it_was_left() {
     kept.layout.view = Some("All".to_owned());
     kept.layout.query = Some("provider:cdrn sort:-amount".to_owned());
     kept.layout.divider = Some(50);
-    kept.layout.columns = vec![avert::desk::Column { name: "amount".to_owned(), width: None }];
+    kept.layout.columns = vec![avert::desk::ColumnLayout { name: "amount".to_owned(), width: None }];
 
     let rig = Made { kept, ..Made::default() }.start();
 

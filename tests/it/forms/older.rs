@@ -1,6 +1,6 @@
 //! The resolve form in the words of the older dialect.
 
-use avert::console::dialogs::resolve_form::{Choice, FormStep, ResolveForm, Submission, Warning};
+use avert::console::dialogs::resolve_form::{Choice, FormStep, FormSubmission, FormWarning, ResolveForm};
 use avert::desk::Draft;
 use avert::domain::resolution::{OlderRefunded, OlderWord};
 use avert::domain::{Alert, AlertType, Resolution, decide};
@@ -14,7 +14,7 @@ fn older(choice: Choice) -> ResolveForm {
     ResolveForm::new(&travel_alert(), choice, OLDER, None, Vec::new(), noon())
 }
 
-fn sent(step: FormStep) -> Submission {
+fn sent(step: FormStep) -> FormSubmission {
     match step {
         FormStep::Submit(submission) => *submission,
         step => panic!("nothing was sent: {step:?}"),
@@ -353,7 +353,7 @@ fn any_form() -> impl Strategy<Value = ResolveForm> {
     let refunds = prop::option::of(prop::sample::select(OlderRefunded::KNOWN));
     let amounts = prop::sample::select(vec!["", "0", "10", "1480.00", "9999", "x"]);
     let texts = prop::sample::select(vec![String::new(), "x".repeat(250), "x".repeat(251)]);
-    let warnings = prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(DuplicateState::Waiting), Warning::Looking]]);
+    let warnings = prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(DuplicateState::Waiting), FormWarning::Looking]]);
     (choice, words, refunds, amounts, texts, warnings, any::<bool>(), any::<bool>()).prop_map(
         |(choice, word, refunded, amount, comments, warnings, rule, notice)| {
             let alert_type = if notice { AlertType::VerifiDisputeNotice } else { AlertType::VerifiDispute };

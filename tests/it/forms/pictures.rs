@@ -1,7 +1,7 @@
 //! A picture of every state of the forms at 80x24, 120x40 and 200x60.
 
 use avert::console::dialogs::filter_form::FilterForm;
-use avert::console::dialogs::resolve_form::{Choice, Place, ResolveForm, Warning};
+use avert::console::dialogs::resolve_form::{Choice, FormContext, FormWarning, ResolveForm};
 use avert::console::theme::{Theme, ThemeName};
 use avert::domain::query::parse;
 use avert::domain::resolution::InvalidReason;
@@ -39,9 +39,9 @@ fn state(name: &str) -> ResolveForm {
             let comments = "Refunded under the Ethoca alert 5F2RE396 on 20 Nov, same card and amount. No second refund is due.";
             with(new(Choice::Invalid, None, comments, vec![refunded_double()]), &[key(KeyCode::Tab)])
         }
-        "looking_for_doubles" => new(Choice::Refunded, None, "", vec![Warning::Looking]),
+        "looking_for_doubles" => new(Choice::Refunded, None, "", vec![FormWarning::Looking]),
         "second_refund" => {
-            let warnings = vec![refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
+            let warnings = vec![refunded_double(), FormWarning::NotCompared("ARN not checked".to_owned())];
             ResolveForm::new(&rule(), Choice::Refunded, PRODUCTION, None, warnings, noon())
         }
         "second_refund_refused" => {
@@ -56,7 +56,7 @@ fn state(name: &str) -> ResolveForm {
                 deadline: Deadline::At(noon() + Duration::minutes(4)),
                 ..rule()
             };
-            let warnings = vec![double(DuplicateState::Waiting), refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
+            let warnings = vec![double(DuplicateState::Waiting), refunded_double(), FormWarning::NotCompared("ARN not checked".to_owned())];
             with(ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, draft(None, &"x".repeat(260)), warnings, noon()), &[ctrl('s')])
         }
         "enter_on_send" => with(form(Choice::Refunded), &[key(KeyCode::BackTab), key(KeyCode::Enter)]),
@@ -64,7 +64,7 @@ fn state(name: &str) -> ResolveForm {
         "read_only" => ResolveForm::new(
             &travel_alert(),
             Choice::Refunded,
-            Place { production: false, read_only: true, grace_seconds: 0, dialect: Dialect::Current },
+            FormContext { production: false, read_only: true, grace_seconds: 0, dialect: Dialect::Current },
             None,
             Vec::new(),
             noon(),
@@ -87,7 +87,7 @@ fn state(name: &str) -> ResolveForm {
         "older_everything_at_once" => {
             let alert =
                 Alert { alert_type: AlertType::VerifiDisputeNotice, deadline: Deadline::At(noon() + Duration::minutes(4)), ..rule() };
-            let warnings = vec![double(DuplicateState::Waiting), refunded_double(), Warning::NotCompared("ARN not checked".to_owned())];
+            let warnings = vec![double(DuplicateState::Waiting), refunded_double(), FormWarning::NotCompared("ARN not checked".to_owned())];
             with(ResolveForm::new(&alert, Choice::Refunded, OLDER, draft(None, &"x".repeat(260)), warnings, noon()), &typed("2"))
         }
         other => panic!("no state {other}"),

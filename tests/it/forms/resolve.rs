@@ -1,6 +1,6 @@
 //! The resolve form's rules: nothing leaves before every rule of the interface holds, and never by Enter.
 
-use avert::console::dialogs::resolve_form::{Choice, FormStep, Place, ResolveForm, Submission, Warning};
+use avert::console::dialogs::resolve_form::{Choice, FormContext, FormStep, FormSubmission, FormWarning, ResolveForm};
 use avert::console::theme::{Theme, ThemeName};
 use avert::domain::outcome::Outcome;
 use avert::domain::resolution::{Decision, InvalidReason};
@@ -13,7 +13,7 @@ use rstest::rstest;
 
 use super::*;
 
-fn sent(step: FormStep) -> Submission {
+fn sent(step: FormStep) -> FormSubmission {
     match step {
         FormStep::Submit(submission) => *submission,
         step => panic!("nothing was sent: {step:?}"),
@@ -250,7 +250,7 @@ fn an_error_goes_away_when_it_is_mended() {
 #[rstest]
 #[case::of_a_refunded_double(travel_alert(), vec![refunded_double()])]
 #[case::where_the_network_has_a_rule(Alert { rule_name: Some("Above 10 AED".to_owned()), ..travel_alert() }, Vec::new())]
-fn a_second_refund_needs_an_explicit_confirmation(#[case] alert: Alert, #[case] warnings: Vec<Warning>) {
+fn a_second_refund_needs_an_explicit_confirmation(#[case] alert: Alert, #[case] warnings: Vec<FormWarning>) {
     let mut form = ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, None, warnings, noon());
 
     let refused = form.handle(&ctrl('s'));
@@ -344,7 +344,7 @@ fn a_confirmation_is_for_one_refund_and_asked_for_again_after_another_decision()
 
 #[test]
 fn a_double_found_while_the_form_is_open_has_to_be_confirmed() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking], noon());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Looking], noon());
     assert!(Screen::resolve(&form, 80, 24).has("looking for doubles"));
 
     form.set_warnings(vec![refunded_double()]);
@@ -353,9 +353,9 @@ fn a_double_found_while_the_form_is_open_has_to_be_confirmed() {
 }
 
 #[rstest]
-#[case::while_it_is_looked_for_again(vec![Warning::Looking])]
-#[case::though_the_next_search_failed(vec![Warning::NotCompared("doubles were not looked for".to_owned())])]
-fn a_refund_once_seen_is_not_forgotten(#[case] news: Vec<Warning>) {
+#[case::while_it_is_looked_for_again(vec![FormWarning::Looking])]
+#[case::though_the_next_search_failed(vec![FormWarning::NotCompared("doubles were not looked for".to_owned())])]
+fn a_refund_once_seen_is_not_forgotten(#[case] news: Vec<FormWarning>) {
     let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
 
     form.set_warnings(news);
@@ -369,7 +369,7 @@ fn a_confirmation_stands_while_nothing_new_is_found() {
     let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
     play(&mut form, [ctrl('s'), key(KeyCode::Char(' '))]);
 
-    form.set_warnings(vec![Warning::Looking]);
+    form.set_warnings(vec![FormWarning::Looking]);
     form.set_warnings(vec![refunded_double()]);
 
     assert!(matches!(form.handle(&ctrl('s')), FormStep::Submit(_)));
@@ -379,7 +379,7 @@ fn a_confirmation_stands_while_nothing_new_is_found() {
 fn a_double_that_turns_out_to_be_gone_is_gone() {
     let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![double(DuplicateState::Waiting)], noon());
 
-    form.set_warnings(vec![Warning::Looking]);
+    form.set_warnings(vec![FormWarning::Looking]);
     let meanwhile = Screen::resolve(&form, 80, 24).has("still unanswered");
     form.set_warnings(Vec::new());
 
@@ -389,7 +389,7 @@ fn a_double_that_turns_out_to_be_gone_is_gone() {
 
 #[test]
 fn a_refund_waits_for_the_search_for_doubles_unless_it_is_sent_twice() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking], noon());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Looking], noon());
 
     let first = form.handle(&ctrl('s'));
     let word = Screen::resolve(&form, 80, 24).has("Still looking for doubles. Once more sends without waiting.");
@@ -401,7 +401,7 @@ fn a_refund_waits_for_the_search_for_doubles_unless_it_is_sent_twice() {
 
 #[test]
 fn a_refund_is_sent_at_once_when_the_search_has_come_back() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking], noon());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Looking], noon());
 
     form.set_warnings(Vec::new());
 
@@ -443,9 +443,9 @@ fn enter_on_send_sends_nothing_and_says_what_does() {
 
 #[rstest]
 #[case(Vec::new())]
-#[case(vec![Warning::NotCompared("doubles were not looked for: no connection".to_owned())])]
-fn a_search_that_is_over_is_not_said_to_go_on(#[case] found: Vec<Warning>) {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![Warning::Looking], noon());
+#[case(vec![FormWarning::NotCompared("doubles were not looked for: no connection".to_owned())])]
+fn a_search_that_is_over_is_not_said_to_go_on(#[case] found: Vec<FormWarning>) {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Looking], noon());
     form.handle(&ctrl('s'));
     assert!(Screen::resolve(&form, 120, 40).has("Still looking for doubles."));
 
@@ -504,7 +504,7 @@ fn a_line_is_begun_with_alt_enter() {
 
 #[test]
 fn nothing_is_sent_from_a_read_only_profile() {
-    let place = Place { read_only: true, ..PRODUCTION };
+    let place = FormContext { read_only: true, ..PRODUCTION };
     let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, place, None, Vec::new(), noon());
 
     assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
@@ -546,7 +546,7 @@ fn a_closing_or_closed_window_is_said(#[case] deadline: Deadline, #[case] says: 
 
 #[test]
 fn the_badge_says_production_and_only_there() {
-    let trial = ResolveForm::new(&travel_alert(), Choice::Refunded, Place::default(), None, Vec::new(), noon());
+    let trial = ResolveForm::new(&travel_alert(), Choice::Refunded, FormContext::default(), None, Vec::new(), noon());
 
     assert!(Screen::resolve(&form(Choice::Refunded), 80, 24).has(" PRODUCTION"));
     assert!(!Screen::resolve(&trial, 80, 24).has("PRODUCTION"));
@@ -624,11 +624,11 @@ fn a_click_into_the_comments_puts_the_cursor_there() {
 fn any_form() -> impl Strategy<Value = ResolveForm> {
     let choice = prop::sample::select(&Choice::ALL[..]);
     let texts = prop::sample::select(vec![String::new(), "fine".to_owned(), "x".repeat(250), "x".repeat(251), "bell\u{7}".to_owned()]);
-    let warnings = prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(DuplicateState::Waiting), Warning::Looking]]);
+    let warnings = prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(DuplicateState::Waiting), FormWarning::Looking]]);
     let rest = (any::<bool>(), any::<bool>(), prop::option::of(prop::sample::select(&InvalidReason::ALL[..])));
     (choice, texts, warnings, rest).prop_map(|(choice, comments, warnings, (rule, read_only, reason))| {
         let alert = Alert { rule_name: rule.then(|| "Above 10 AED".to_owned()), ..travel_alert() };
-        ResolveForm::new(&alert, choice, Place { read_only, ..PRODUCTION }, draft(reason, &comments), warnings, noon())
+        ResolveForm::new(&alert, choice, FormContext { read_only, ..PRODUCTION }, draft(reason, &comments), warnings, noon())
     })
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock as _, Timestamp};
-use avert::domain::{Alert, AlertId, AuditEntry, AuditState, CredentialKind, Deadline, IngestOptions, KeyScope, Pruned, Retention};
+use avert::domain::{Alert, AlertId, AuditEntry, AuditState, CredentialKind, Deadline, IngestOptions, KeyScope, Pruned, RetentionPolicy};
 use avert::engine::{ActingEngine, CountingClock, Engine, EngineSettings};
 use avert::providers::simulator::Fault;
 use avert::service::{Alerts as _, Audit as _, Intake as _, ServiceError};
@@ -37,7 +37,7 @@ impl House {
         let home = tempfile::tempdir().unwrap();
         let (clock, network) = (ManualClock::at(NOON), network(true, true));
         let days = |days: Option<i64>| days.map(TimeDelta::days);
-        let retention = Retention { tries: None, deliveries: None, given_up: None, attempts: days(attempts), audit: days(audit) };
+        let retention = RetentionPolicy { tries: None, deliveries: None, given_up: None, attempts: days(attempts), audit: days(audit) };
         let settings = EngineSettings { retention, counting_clock, ..impatient() };
         let engine = engine_with(home.path(), &clock, network.clone(), settings);
         let acting = acting(&engine).await;

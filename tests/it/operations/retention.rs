@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use avert::domain::time::Clock as _;
-use avert::domain::{Alert, AlertId, Deadline, Delivery, DeliveryState, EndpointAuth, NewEndpoint, NextStep, Pruned, Retention, Secret};
+use avert::domain::{
+    Alert, AlertId, Deadline, Delivery, DeliveryState, EndpointAuth, NewEndpoint, NextStep, Pruned, RetentionPolicy, Secret,
+};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::service::{Alerts as _, Webhooks as _};
 use avert::store::AttemptRecord;
@@ -35,7 +37,7 @@ impl House {
         let clock = ManualClock::at(NOON);
         let days = |days: Option<i64>| days.map(TimeDelta::days);
         let retention =
-            Retention { tries: days(tries), deliveries: days(deliveries), given_up: days(given_up), attempts: None, audit: None };
+            RetentionPolicy { tries: days(tries), deliveries: days(deliveries), given_up: days(given_up), attempts: None, audit: None };
         let settings = EngineSettings { retention, ..impatient() };
         let engine = engine_with(home.path(), &clock, network(true, true), settings);
         let acting = acting(&engine).await;

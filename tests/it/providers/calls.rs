@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use avert::domain::Secret;
 use avert::domain::url::UrlError;
-use avert::providers::http::{Credential, HttpOptions};
+use avert::providers::http::{GatewayCredential, HttpOptions};
 use avert::providers::{AlertProvider, Declined, Doubt, HttpProvider, LookUp, SubmitResult};
 use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -45,11 +45,11 @@ async fn a_look_up_asks_by_the_attempt_with_the_credential() {
 }
 
 #[rstest]
-#[case(Credential::None, "authorization", "")]
-#[case(Credential::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") }, "authorization", "Basic ZGVzazpodW50ZXIyMg==")]
-#[case(Credential::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k-77") }, "x-api-key", "k-77")]
+#[case(GatewayCredential::None, "authorization", "")]
+#[case(GatewayCredential::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") }, "authorization", "Basic ZGVzazpodW50ZXIyMg==")]
+#[case(GatewayCredential::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k-77") }, "x-api-key", "k-77")]
 #[tokio::test]
-async fn a_gateway_knows_avert_by_what_is_set(#[case] credential: Credential, #[case] header: &str, #[case] value: &str) {
+async fn a_gateway_knows_avert_by_what_is_set(#[case] credential: GatewayCredential, #[case] header: &str, #[case] value: &str) {
     let gateway = gateway("applied").await;
     let provider = HttpProvider::new(HttpOptions { credential, ..options(gateway.url()) }).unwrap();
 
@@ -172,7 +172,11 @@ async fn a_credential_that_a_gateway_echoes_is_not_repeated() {
 #[case("https://gateway.example", "", "the credential cannot be sent: value is empty")]
 fn what_cannot_be_a_line_is_refused_without_the_credential(#[case] url: &str, #[case] token: &str, #[case] words: &str) {
     let line = url.parse().map_err(|error: UrlError| error.to_string()).and_then(|url| {
-        HttpProvider::new(HttpOptions { url, credential: Credential::Bearer(Secret::new(token)), ..options("https://gateway.example") })
+        HttpProvider::new(HttpOptions {
+            url,
+            credential: GatewayCredential::Bearer(Secret::new(token)),
+            ..options("https://gateway.example")
+        })
     });
 
     let error = line.unwrap_err();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use avert::domain::resolution::Decision;
 use avert::domain::{AttemptId, Resolution, Secret};
-use avert::providers::http::{Credential, HttpOptions};
+use avert::providers::http::{GatewayCredential, HttpOptions};
 use avert::providers::{Capabilities, HttpProvider, Submission};
 use serde_json::json;
 
@@ -29,7 +29,7 @@ pub async fn gateway(state: &str) -> Receiver {
 pub fn options(url: impl AsRef<str>) -> HttpOptions {
     HttpOptions {
         url: url.as_ref().parse().unwrap(),
-        credential: Credential::Bearer(Secret::new(TOKEN)),
+        credential: GatewayCredential::Bearer(Secret::new(TOKEN)),
         capabilities: Capabilities { lookup: true, idempotent: true, ..Capabilities::default() },
         timeout: Duration::from_secs(30),
     }

@@ -285,7 +285,8 @@ impl Found {
     }
 }
 
-fn is_test(attributes: &[syn::Attribute]) -> bool {
+/// Whether the attributes say that an item is for tests only.
+pub fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
             && matches!(&attribute.meta, syn::Meta::List(list) if list.tokens.to_string().split([' ', '(', ')', ',']).any(|word| word == "test"))
