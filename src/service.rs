@@ -11,7 +11,7 @@ use crate::domain::resolution::FieldError;
 use crate::domain::{
     Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Company, Count, CreatedCredential, CredentialKind,
     CredentialList, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestOptions,
-    IngestReport, NewEndpoint, Page, Resolution, Revoked, UnsettledResolution,
+    IngestReport, NewEndpoint, Page, Resolution, ResolutionAttempt, Revoked,
 };
 
 /// Why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -191,7 +191,7 @@ capability! {
     /// Attempts to resolve that have not ended: is the decision with the network or not?
     pub trait Attempts {
         /// The attempts that are on their way, unknown or parked, oldest first.
-        read fn unsettled(&self) -> Vec<UnsettledResolution>;
+        read fn unfinished(&self) -> Vec<ResolutionAttempt>;
 
         /// Decides a parked attempt by a person's word: whether the network applied it. Final. The alert as it is then.
         write fn settle_parked(&self, id: AttemptId, applied: bool) -> Alert;

@@ -10,7 +10,7 @@ use super::failure::{Misused, NotFound};
 use super::local::Local;
 use super::output::{Report, Rows, printable};
 use crate::domain::time::to_iso;
-use crate::domain::{AttemptId, UnsettledResolution};
+use crate::domain::{AttemptId, ResolutionAttempt};
 use crate::service::{Attempts, ServiceError};
 
 /// The columns of the listing, as CSV and NDJSON have them too.
@@ -21,12 +21,12 @@ pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::R
     let answer = match command {
         AttemptsCommand::List { organization } => {
             let acting = local.acting(context.organization(&organization)).await?;
-            listing(&acting.unsettled().await?)
+            listing(&acting.unfinished().await?)
         }
         AttemptsCommand::Settle(args) => {
             let id: AttemptId = args.id.parse().map_err(|_| Misused(format!("{:?} is not an attempt's id: a UUID is needed", args.id)))?;
             let acting = local.acting(context.organization(&args.organization)).await?;
-            let found = acting.unsettled().await?.into_iter().find(|attempt| attempt.id == id);
+            let found = acting.unfinished().await?.into_iter().find(|attempt| attempt.id == id);
             let attempt = found.ok_or_else(|| NotFound(format!("there is no unsettled attempt {id}; `avert attempts list` shows them")))?;
             // Said before anybody is asked.
             if attempt.state != "PARKED" {
@@ -45,14 +45,14 @@ pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::R
     Ok(())
 }
 
-fn question(attempt: &UnsettledResolution, applied: bool) -> String {
+fn question(attempt: &ResolutionAttempt, applied: bool) -> String {
     let word =
         if applied { "holds this decision: it becomes the alert's outcome" } else { "does not hold it: the alert can be answered anew" };
     let asked = format!("{}, {}, by {}", attempt.resolution.to_string(), to_iso(attempt.started_at), attempt.actor);
     format!("alert {}\n{}\nYou say that the network {word}.\nThis is final. Settle it? [y/N] ", attempt.alert, printable(&asked))
 }
 
-fn record(attempt: &UnsettledResolution) -> Value {
+fn record(attempt: &ResolutionAttempt) -> Value {
     json!({
         "id": attempt.id.to_string(),
         "alertId": attempt.alert.to_string(),
@@ -67,9 +67,9 @@ fn record(attempt: &UnsettledResolution) -> Value {
     })
 }
 
-fn listing(attempts: &[UnsettledResolution]) -> Report {
+fn listing(attempts: &[ResolutionAttempt]) -> Report {
     let records: Vec<Value> = attempts.iter().map(record).collect();
-    let row = |attempt: &UnsettledResolution| {
+    let row = |attempt: &ResolutionAttempt| {
         vec![
             attempt.id.to_string(),
             attempt.state.clone(),

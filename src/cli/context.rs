@@ -88,11 +88,11 @@ impl Context {
 
     /// The organization to act for: the flag's, else the settings'.
     pub(super) fn organization<'a>(&'a self, args: &'a OrganizationArgs) -> Option<&'a str> {
-        args.organization.as_deref().or_else(|| self.settled_organization())
+        args.organization.as_deref().or_else(|| self.configured_organization())
     }
 
     /// The organization that the settings name, if they name one.
-    pub(super) fn settled_organization(&self) -> Option<&str> {
+    pub(super) fn configured_organization(&self) -> Option<&str> {
         Some(self.settings.organization.as_str()).filter(|name| !name.is_empty())
     }
 }

@@ -120,7 +120,7 @@ fn provider(set: &NetworkSettings, credential: GatewayCredential) -> anyhow::Res
 
 fn capabilities(set: &NetworkSettings) -> Capabilities {
     let NetworkSettings { lookup, idempotent, final_error_only, settle_seconds, .. } = *set;
-    Capabilities { lookup, idempotent, final_error_only, settle: Duration::from_secs(settle_seconds.0.into()) }
+    Capabilities { lookup, idempotent, final_error_only, consistency_lag: Duration::from_secs(settle_seconds.0.into()) }
 }
 
 fn limits(set: &NetworkSettings) -> GuardLimits {

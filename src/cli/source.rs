@@ -54,7 +54,7 @@ impl AlertAccess {
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
         let asked = asked(dialect)?;
         let local = Local::existing(&context.home, &context.settings).await?;
-        let acting = local.acting(organization.or_else(|| context.settled_organization())).await?;
+        let acting = local.acting(organization.or_else(|| context.configured_organization())).await?;
         let source = Self {
             alerts: Arc::new(acting),
             dialect,

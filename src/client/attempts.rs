@@ -6,15 +6,15 @@ use reqwest::Method;
 use super::handle::Client;
 use super::reading;
 use super::refusals::unreadable;
-use crate::domain::{Alert, AttemptId, UnsettledResolution};
+use crate::domain::{Alert, AttemptId, ResolutionAttempt};
 use crate::service::{Attempts, ServiceError};
 use crate::wire::operator::{AttemptDecisionJson, AttemptJson, ListJson};
 
 #[async_trait]
 impl Attempts for Client {
-    async fn unsettled(&self) -> Result<Vec<UnsettledResolution>, ServiceError> {
+    async fn unfinished(&self) -> Result<Vec<ResolutionAttempt>, ServiceError> {
         let attempts = self.inner.ask::<ListJson<AttemptJson>>("/attempts").await?.data;
-        let read = attempts.into_iter().map(UnsettledResolution::try_from).collect::<Result<_, _>>();
+        let read = attempts.into_iter().map(ResolutionAttempt::try_from).collect::<Result<_, _>>();
         read.map_err(|_| unreadable("it has a decision that is none"))
     }
 

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::values::{Failures, PauseSeconds, Places, PullSeconds, SettleSeconds, TimeoutSeconds, read_word, word, write_word};
+use super::values::{Failures, LagSeconds, PauseSeconds, Places, PullSeconds, TimeoutSeconds, read_word, word, write_word};
 use crate::domain::Provider;
 use crate::domain::url::{BaseUrl, PlainHttp};
 use crate::domain::webhook::auth::valid_header;
@@ -112,7 +112,7 @@ pub struct NetworkSettings {
     /// How long a call may take.
     pub timeout_seconds: TimeoutSeconds,
     /// How long after a call a decision may still appear in look-ups.
-    pub settle_seconds: SettleSeconds,
+    pub settle_seconds: LagSeconds,
     /// How many calls are with the gateway at the same time.
     pub max_in_flight: Places,
     /// After so many failures in a row it is left alone.
@@ -141,7 +141,7 @@ impl Default for NetworkSettings {
             idempotent: false,
             final_error_only: false,
             timeout_seconds: TimeoutSeconds(10),
-            settle_seconds: SettleSeconds(60),
+            settle_seconds: LagSeconds(60),
             max_in_flight: Places(8),
             breaker_failures: Failures(5),
             breaker_pause_seconds: PauseSeconds(5),

@@ -246,7 +246,7 @@ pub struct TimeoutSeconds(pub u32);
 
 /// Whole seconds, 0 to 86400 (a day).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct SettleSeconds(pub u32);
+pub struct LagSeconds(pub u32);
 
 /// Calls at the same time, 1 to 1000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -269,4 +269,4 @@ bounded!(Places, 1, 1_000, "whole numbers");
 bounded!(Failures, 1, 1_000, "whole numbers");
 bounded!(PauseSeconds, 1, 3_600, "whole seconds");
 bounded!(TimeoutSeconds, 1, 60, "whole seconds");
-bounded!(SettleSeconds, 0, 86_400, "whole seconds");
+bounded!(LagSeconds, 0, 86_400, "whole seconds");

@@ -24,7 +24,7 @@ use super::session::{AlertJson, ConsoleSettings, SessionInfo};
 use super::theme::Theme;
 use super::times::until_next_minute;
 use super::toasts::{NoteLine, Toasts, Tone, warning_lines};
-use super::unsettled::Unsettled;
+use super::unfinished::Unfinished;
 use super::views::SavedViews;
 use super::widgets::click_targets::ClickTargets;
 use super::write_check::WriteCheck;
@@ -109,7 +109,7 @@ impl App {
                 covered: false,
                 leaving: false,
                 decisions: Decisions::default(),
-                unsettled: Unsettled::default(),
+                unfinished: Unfinished::default(),
                 drafts: kept.drafts,
                 views,
                 toasts: Toasts::default(),
@@ -127,7 +127,7 @@ impl App {
         };
         app.kept = app.layout();
         if operator {
-            app.cx.unsettled.changed(now);
+            app.cx.unfinished.changed(now);
         }
         for trouble in kept.troubles {
             app.cx.tell(Tone::Bad, trouble);
@@ -165,8 +165,8 @@ impl App {
             Message::Resolved(key, answer) => resolving::answered(key, answer, cx),
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
             Message::Settled(id, applied, answer) => resolving::settled(id, applied, answer, cx),
-            Message::Unsettled(answer) => {
-                resolving::listed_unsettled(answer, cx);
+            Message::Unfinished(answer) => {
+                resolving::listed_unfinished(answer, cx);
                 Vec::new()
             }
             Message::Written(answer) => {
@@ -177,7 +177,7 @@ impl App {
             }
             message => {
                 if let Message::Changed(Ok(_)) = &message {
-                    cx.unsettled.changed(cx.now);
+                    cx.unfinished.changed(cx.now);
                     cx.decisions.look_soon(cx.now);
                 }
                 self.screens.get_mut(self.screens.addressee(&message)).update(message, cx)
@@ -216,8 +216,8 @@ impl App {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
         effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
-        if self.cx.unsettled.take_due(now) {
-            effects.push(Effect::Unsettled);
+        if self.cx.unfinished.take_due(now) {
+            effects.push(Effect::Unfinished);
         }
         for (name, ..) in ScreenName::ALL {
             if self.is_running(name) {
@@ -279,7 +279,7 @@ impl App {
         let cx = &self.cx;
         let running = ScreenName::ALL.into_iter().filter(|(name, ..)| self.is_running(*name));
         let screens = running.filter_map(|(name, ..)| self.screens.get(name).next_due());
-        let others = [cx.decisions.next_wake(cx.now), cx.unsettled.next_wake(), cx.toasts.next_wake(), cx.writes.next_due()];
+        let others = [cx.decisions.next_wake(cx.now), cx.unfinished.next_wake(), cx.toasts.next_wake(), cx.writes.next_due()];
         others.into_iter().flatten().chain(screens).fold(cx.now + until_next_minute(cx.now), Timestamp::min)
     }
 

@@ -9,7 +9,7 @@ use super::look::Look;
 use super::session::{AlertJson, ConsoleSettings, SessionInfo};
 use super::theme::Theme;
 use super::toasts::{Toasts, Tone};
-use super::unsettled::Unsettled;
+use super::unfinished::Unfinished;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use crate::desk::Draft;
@@ -29,7 +29,7 @@ pub struct AppContext {
     /// Leaving as soon as what is with the service has come back.
     pub leaving: bool,
     pub decisions: Decisions,
-    pub unsettled: Unsettled,
+    pub unfinished: Unfinished,
     pub drafts: HashMap<AlertId, Draft>,
     pub views: SavedViews,
     pub toasts: Toasts,
@@ -45,7 +45,7 @@ impl AppContext {
             zone: self.settings.zone,
             keymap: &self.settings.keymap,
             decisions: &self.decisions,
-            unsettled: &self.unsettled,
+            unfinished: &self.unfinished,
             dialect: self.place.dialect,
         }
     }

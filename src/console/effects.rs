@@ -48,7 +48,7 @@ pub enum Effect {
     /// Try whether the service can write.
     TryWriting,
     /// Ask which decisions the engine has not settled.
-    Unsettled,
+    Unfinished,
     /// Tell the engine whether the network applied a parked decision on this alert. Final.
     Settle(AttemptId, AlertId, bool),
     /// Keep something on the desk.
@@ -205,7 +205,7 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         }
         Effect::Resolve(key, id, request) => Message::Resolved(key, alerts.resolve(id, request).await),
         Effect::LookUp(key, id) => Message::LookedUp(key, look_up(&**alerts, attempts.as_deref(), id).await),
-        Effect::Unsettled => Message::Unsettled(attempts.as_ref()?.unsettled().await),
+        Effect::Unfinished => Message::Unfinished(attempts.as_ref()?.unfinished().await),
         Effect::Settle(attempt, id, applied) => {
             let answer = match attempts {
                 Some(attempts) => attempts.settle_parked(attempt, applied).await,

@@ -6,7 +6,7 @@ use super::decisions::Decisions;
 use super::keymap::{Action, Keymap};
 use super::theme::Theme;
 use super::times::{Urgency, Zone};
-use super::unsettled::Unsettled;
+use super::unfinished::Unfinished;
 use crate::domain::{Dialect, Timestamp};
 
 /// Theme, time and words.
@@ -23,7 +23,7 @@ pub struct Look<'a> {
     /// The decisions on their way.
     pub decisions: &'a Decisions,
     /// What the engine has not settled.
-    pub unsettled: &'a Unsettled,
+    pub unfinished: &'a Unfinished,
     /// In whose words decisions are given.
     pub dialect: Dialect,
 }

@@ -9,8 +9,8 @@ use super::views::View;
 use crate::desk::Draft;
 use crate::domain::indeterminate::Found;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, Page, Resolution, Revoked, Sort,
-    UnsettledResolution,
+    Alert, AlertFilter, AlertId, AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, Page, Resolution, ResolutionAttempt,
+    Revoked, Sort,
 };
 use crate::service::ServiceError;
 
@@ -45,7 +45,7 @@ pub enum Message {
     /// What the alert of a decision looks like whose fate is not known.
     LookedUp(u64, Reply<Found>),
     /// The decisions that the engine has not settled.
-    Unsettled(Reply<Vec<UnsettledResolution>>),
+    Unfinished(Reply<Vec<ResolutionAttempt>>),
     /// What came of a person's word on a parked decision: on which alert, and whether it was applied.
     Settled(AlertId, bool, Reply<Alert>),
     /// Every key and client.

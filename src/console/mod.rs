@@ -29,7 +29,7 @@ pub mod text;
 pub mod theme;
 pub mod times;
 pub mod toasts;
-pub mod unsettled;
+pub mod unfinished;
 pub mod views;
 pub mod widgets;
 pub mod write_check;

@@ -7,9 +7,9 @@ use super::effects::Effect;
 use super::keymap::Action;
 use super::message::{Message, Reply};
 use super::toasts::Tone;
-use super::unsettled::in_words;
+use super::unfinished::in_words;
 use crate::domain::indeterminate::Found;
-use crate::domain::{Alert, AlertId, UnsettledResolution};
+use crate::domain::{Alert, AlertId, ResolutionAttempt};
 
 /// Takes back the decision that was staged last.
 pub fn undo(cx: &mut AppContext) -> Orders {
@@ -78,10 +78,10 @@ fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Orders {
 }
 
 /// Takes in which decisions the engine has not settled.
-pub fn listed_unsettled(answer: Reply<Vec<UnsettledResolution>>, cx: &mut AppContext) {
+pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppContext) {
     // What it told last stands until it tells something else; the link says by itself that it does not answer.
     let Ok(all) = answer else { return };
-    let news = cx.unsettled.take(all);
+    let news = cx.unfinished.take(all);
     if let Some(first) = news.first() {
         let key = cx.key(Action::Settle);
         let what = match news.len() {
@@ -94,7 +94,7 @@ pub fn listed_unsettled(answer: Reply<Vec<UnsettledResolution>>, cx: &mut AppCon
 
 /// Takes in what came of a person's word.
 pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
-    cx.unsettled.changed(cx.now);
+    cx.unfinished.changed(cx.now);
     match answer {
         Ok(alert) => {
             cx.decisions.settled(id);

@@ -16,7 +16,7 @@ pub fn gaps_of_a_command() -> Vec<Duration> {
 /// that gets none by that decision.
 pub async fn look_up(alerts: &dyn Alerts, attempts: Option<&dyn Attempts>, id: AlertId) -> Result<Found, ServiceError> {
     let pending = match attempts {
-        Some(attempts) => Some(attempts.unsettled().await?.iter().any(|unsettled| unsettled.alert == id)),
+        Some(attempts) => Some(attempts.unfinished().await?.iter().any(|unfinished| unfinished.alert == id)),
         None => None,
     };
     Ok(Found { alert: alerts.get(id).await?, pending })

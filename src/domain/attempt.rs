@@ -35,7 +35,7 @@ impl AttemptState {
 
 /// A decision whose fate is not settled.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnsettledResolution {
+pub struct ResolutionAttempt {
     /// The attempt; also what the provider knows it by.
     pub id: AttemptId,
     /// Of which alert.

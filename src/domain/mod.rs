@@ -37,7 +37,7 @@ pub mod url;
 pub mod webhook;
 
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
-pub use attempt::{AttemptState, Holder, UnsettledResolution};
+pub use attempt::{AttemptState, Holder, ResolutionAttempt};
 pub use audit::{Actor, AuditEntry, AuditState};
 pub use credential::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, Revoked};
 pub use environment::Environment;

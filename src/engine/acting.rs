@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use super::{Caller, Engine, later_by, unavailable};
 use crate::domain::{
     Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, IngestOptions, IngestReport,
-    OrganizationId, Page, UnsettledResolution,
+    OrganizationId, Page, ResolutionAttempt,
 };
 use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Intake, ResolveRequest, ServiceError, Stats};
 use crate::store::{Settled, SharedStore};
@@ -81,8 +81,8 @@ impl Intake for ActingEngine {
 
 #[async_trait]
 impl Attempts for ActingEngine {
-    async fn unsettled(&self) -> Result<Vec<UnsettledResolution>, ServiceError> {
-        self.store().unsettled(self.organization()).await.map_err(unavailable)
+    async fn unfinished(&self) -> Result<Vec<ResolutionAttempt>, ServiceError> {
+        self.store().unfinished(self.organization()).await.map_err(unavailable)
     }
 
     async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {

@@ -13,7 +13,7 @@ use super::{Engine, figures, later, locked, until};
 use crate::domain::redact;
 use crate::domain::{Timestamp, batch};
 use crate::providers::{Capabilities, Declined, Doubt, LookUp, Submission, SubmitResult};
-use crate::store::{AttemptEnd, CommitRequest, StoreResult, UnsettledAttempt};
+use crate::store::{AttemptEnd, ClaimedAttempt, CommitRequest, StoreResult};
 
 /// What a round of reconciling came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Engine {
         loop {
             let now = self.now();
             let lease = later(now, self.settings().reconcile_lease());
-            let taken = self.store().claim_unsettled(now, lease, batch::TAKEOVER).await?;
+            let taken = self.store().claim_due_attempts(now, lease, batch::TAKEOVER).await?;
             let full = taken.len() >= batch::TAKEOVER as usize;
             let ends: Vec<_> =
                 stream::iter(taken).map(|attempt| self.clear_up(attempt)).buffer_unordered(batch::TAKEOVER_IN_FLIGHT).collect().await;
@@ -103,20 +103,20 @@ impl Engine {
     }
 
     /// Looks at one attempt and ends it, or lays it down again. `None` when it led to its outcome.
-    async fn clear_up(&self, unsettled: UnsettledAttempt) -> StoreResult<Option<AttemptEnd>> {
-        let finding = self.find_out(&unsettled).await;
-        let (attempt, alert) = (unsettled.attempt, unsettled.alert.id);
-        tracing::info!(%attempt, %alert, checks = unsettled.checks, ?finding, "looked at an attempt whose fate was unknown");
+    async fn clear_up(&self, unfinished: ClaimedAttempt) -> StoreResult<Option<AttemptEnd>> {
+        let finding = self.find_out(&unfinished).await;
+        let (attempt, alert) = (unfinished.attempt, unfinished.alert.id);
+        tracing::info!(%attempt, %alert, checks = unfinished.checks, ?finding, "looked at an attempt whose fate was unknown");
         let (end, detail) = match finding {
             Finding::Yes => {
-                return Ok(match self.commit_yes(attempt, unsettled.generation).await? {
+                return Ok(match self.commit_yes(attempt, unfinished.generation).await? {
                     Landed::Ours(_) => None,
                     Landed::Anothers(_) => Some(AttemptEnd::Parked),
                 });
             }
             Finding::No(why) => (AttemptEnd::Released, why),
             Finding::Never(why) => (AttemptEnd::Parked, why),
-            Finding::Later(why, known_from) => match (self.gap(unsettled.checks), known_from) {
+            Finding::Later(why, known_from) => match (self.gap(unfinished.checks), known_from) {
                 (None, None) => (AttemptEnd::Parked, why),
                 (gap, known_from) => {
                     let usual = gap.map(|gap| later(self.now(), gap));
@@ -124,13 +124,13 @@ impl Engine {
                     let next_check = [usual, known_from].into_iter().flatten().min().unwrap_or_else(|| self.now());
                     // A repeat whose answer got lost is a call that has to settle too, before a refusal counts.
                     let repeated =
-                        known_from.is_none() && !self.inner.providers.answering_for(&unsettled.alert.provider).capabilities().lookup;
-                    let calls_over = if repeated { self.now() } else { unsettled.deadline };
+                        known_from.is_none() && !self.inner.providers.answering_for(&unfinished.alert.provider).capabilities().lookup;
+                    let calls_over = if repeated { self.now() } else { unfinished.deadline };
                     (AttemptEnd::Unknown { next_check, calls_over }, why)
                 }
             },
         };
-        let ended = self.store().end_attempt(attempt, unsettled.generation, end.clone(), &detail, self.now()).await?;
+        let ended = self.store().end_attempt(attempt, unfinished.generation, end.clone(), &detail, self.now()).await?;
         if let (true, AttemptEnd::Unknown { next_check, .. }) = (ended, &end) {
             self.check_at(*next_check);
         }
@@ -142,32 +142,32 @@ impl Engine {
         self.settings().checks.get(usize::try_from(checks).ok()?).copied()
     }
 
-    async fn find_out(&self, unsettled: &UnsettledAttempt) -> Finding {
-        let submission = Submission::of(unsettled.attempt, &unsettled.alert, unsettled.resolution.clone());
+    async fn find_out(&self, unfinished: &ClaimedAttempt) -> Finding {
+        let submission = Submission::of(unfinished.attempt, &unfinished.alert, unfinished.resolution.clone());
         if let Some(why) = self.closed(&submission.provider).await {
             tracing::warn!(attempt = %submission.attempt, why, "not looked at: it is another process that can ask the network");
             // What is known of it stays, and it is never given up for this.
-            return Finding::Later(unsettled.detail.clone(), Some(later(self.now(), self.settings().reconcile_poll)));
+            return Finding::Later(unfinished.detail.clone(), Some(later(self.now(), self.settings().reconcile_poll)));
         }
         let provider = self.inner.providers.answering_for(&submission.provider);
         let settings = self.settings();
         match provider.capabilities() {
-            Capabilities { lookup: true, settle, .. } => {
+            Capabilities { lookup: true, consistency_lag, .. } => {
                 let began = Instant::now();
                 let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&submission)).await;
                 figures::looked_up(&submission.provider, found.as_ref().ok(), began.elapsed());
-                let counts_from = later(unsettled.deadline, settle);
+                let counts_from = later(unfinished.deadline, consistency_lag);
                 after_look_up(found.unwrap_or_else(|_| LookUp::Failed("no answer in time".to_owned())), counts_from, self.now())
             }
-            Capabilities { idempotent: true, settle, .. } => {
+            Capabilities { idempotent: true, consistency_lag, .. } => {
                 let answer = self.repeat(&submission).await;
-                after_repeat(answer, later(unsettled.deadline, settle), self.now())
+                after_repeat(answer, later(unfinished.deadline, consistency_lag), self.now())
             }
             Capabilities { final_error_only: true, .. } => {
                 let answer = self.repeat(&submission).await;
                 after_repeat_that_is_not_recognized(answer)
             }
-            Capabilities { .. } => Finding::Never(left_to_a_person(&unsettled.detail)),
+            Capabilities { .. } => Finding::Never(left_to_a_person(&unfinished.detail)),
         }
     }
 

@@ -239,7 +239,7 @@ impl Sending {
                 Ok(LookUp::AnsweredOtherwise(what)) => {
                     return self.release(&format!("the network holds another answer to this alert: {what}")).await;
                 }
-                Ok(LookUp::NotKnown) if engine.now() >= later(calls_over, capabilities.settle) => {
+                Ok(LookUp::NotKnown) if engine.now() >= later(calls_over, capabilities.consistency_lag) => {
                     return self.release(&format!("{doubt}; the network does not know of the decision")).await;
                 }
                 Ok(LookUp::Refused(why)) => return self.release(&format!("it refused: {why}")).await,

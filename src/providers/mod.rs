@@ -30,7 +30,7 @@ pub struct Capabilities {
     /// The same submission sent twice counts once, and the second one is told that the alert was answered already, but not by whom.
     pub final_error_only: bool,
     /// How long after a call has ended a decision may still appear in look-ups; until then "not known" is no answer.
-    pub settle: Duration,
+    pub consistency_lag: Duration,
 }
 
 /// A decision on its way to a provider.
@@ -221,7 +221,7 @@ mod tests {
     #[async_trait]
     impl AlertProvider for Named {
         fn capabilities(&self) -> Capabilities {
-            Capabilities { settle: self.0, ..Capabilities::default() }
+            Capabilities { consistency_lag: self.0, ..Capabilities::default() }
         }
         async fn submit(&self, _: &Submission) -> SubmitResult {
             SubmitResult::Accepted
@@ -235,7 +235,7 @@ mod tests {
     fn a_network_has_its_own_provider_or_the_default_one() {
         let providers =
             Providers::all(Arc::new(Named(Duration::from_secs(1)))).with(Provider::Cdrn, Arc::new(Named(Duration::from_secs(2))));
-        let settle = |network| providers.answering_for(&network).capabilities().settle.as_secs();
+        let settle = |network| providers.answering_for(&network).capabilities().consistency_lag.as_secs();
 
         assert_eq!(settle(Provider::Cdrn), 2);
         assert_eq!(settle(Provider::Ethoca), 1);

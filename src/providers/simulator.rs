@@ -212,7 +212,7 @@ impl Simulator {
     /// The network of the demo: can look up and honours idempotency, with a profile's faults.
     pub fn with_profile(profile: FaultProfile, seed: u64) -> Self {
         Self::new(
-            Capabilities { lookup: true, idempotent: true, settle: Duration::from_secs(2), ..Capabilities::default() },
+            Capabilities { lookup: true, idempotent: true, consistency_lag: Duration::from_secs(2), ..Capabilities::default() },
             profile.rates(),
             seed,
         )

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::error::StoreResult;
 pub use crate::domain::attempt::Claim;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AttemptId, OrganizationId, Resolution, UnsettledResolution};
+use crate::domain::{Alert, AlertId, AttemptId, OrganizationId, Resolution, ResolutionAttempt};
 
 /// A wish to have the one running resolution of an alert (reliability, step 2).
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ pub enum AttemptEnd {
 
 /// An attempt that the reconciler has taken over.
 #[derive(Debug, Clone)]
-pub struct UnsettledAttempt {
+pub struct ClaimedAttempt {
     /// The attempt.
     pub attempt: AttemptId,
     /// Its new fence.
@@ -117,10 +117,10 @@ pub trait AttemptStore: Send + Sync {
 
     /// Takes over attempts that nobody works on: INFLIGHT of a dead process or past their deadline, UNKNOWN that are due. Until `lease_until`
     /// nobody else gets them; they stay in their state.
-    async fn claim_unsettled(&self, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<UnsettledAttempt>>;
+    async fn claim_due_attempts(&self, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>>;
 
     /// Attempts that are on their way, unknown or parked, oldest first, at most 1,000.
-    async fn unsettled(&self, organization: OrganizationId) -> StoreResult<Vec<UnsettledResolution>>;
+    async fn unfinished(&self, organization: OrganizationId) -> StoreResult<Vec<ResolutionAttempt>>;
 
     /// Ends a parked attempt by a person's word. `applied`: the network took the decision; its outcome is stored, unless the alert has one.
     async fn settle_parked(&self, organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> StoreResult<Settled>;

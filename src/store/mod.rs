@@ -22,7 +22,7 @@ use tokio::sync::watch;
 
 pub use self::access::{AccessStore, CredentialRecord, SigningKeyRecord};
 pub use self::alerts::AlertStore;
-pub use self::attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, Commit, CommitRequest, Settled, UnsettledAttempt};
+pub use self::attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled};
 pub use self::audit::AuditStore;
 pub use self::endpoints::{EndpointStore, EndpointTarget};
 pub use self::error::{StoreError, StoreResult};

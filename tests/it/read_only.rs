@@ -95,7 +95,7 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     passes!(webhooks.deliveries(DeliveryFilter::default()));
     passes!(webhooks.delivery(delivery));
     passes!(credentials.credentials());
-    passes!(attempts.unsettled());
+    passes!(attempts.unfinished());
     passes!(audit.audit(None, 10));
     passes!(stats.count_all());
     passes!(stats.counts());

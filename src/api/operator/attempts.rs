@@ -13,7 +13,7 @@ use crate::wire::{Dialect, write};
 
 /// GET /operator/v1/attempts
 pub(in crate::api) async fn list(operator: Operator) -> Result<Response, Problem> {
-    Ok(answer(&ListJson::<AttemptJson>::of(operator.acting.unsettled().await?)))
+    Ok(answer(&ListJson::<AttemptJson>::of(operator.acting.unfinished().await?)))
 }
 
 /// POST /operator/v1/attempts/:id/decision

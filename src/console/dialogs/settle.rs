@@ -18,10 +18,10 @@ use crate::console::screens::queue::state::Queue;
 use crate::console::text::{clean, columns, wrap};
 use crate::console::times;
 use crate::console::toasts::Tone;
-use crate::console::unsettled::{Stage, in_words};
+use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::menu::centered;
-use crate::domain::{Alert, UnsettledResolution, decide};
+use crate::domain::{Alert, ResolutionAttempt, decide};
 
 /// Widest the dialog gets.
 const WIDE: u16 = 84;
@@ -52,7 +52,7 @@ impl Target {
 /// The dialog.
 #[derive(Debug)]
 pub struct Settle {
-    unsettled: UnsettledResolution,
+    unfinished: ResolutionAttempt,
     alert: Option<Alert>,
     production: bool,
     applied: Option<bool>,
@@ -65,8 +65,8 @@ pub struct Settle {
 
 /// Opens the dialog on the decision that waits for a person: the one under the cursor, else the oldest.
 pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
-    let here = queue.current().and_then(|alert| cx.unsettled.of(alert.id)).filter(|unsettled| Stage::of(unsettled) == Stage::Parked);
-    let Some(unsettled) = here.or_else(|| cx.unsettled.parked().next()).cloned() else {
+    let here = queue.current().and_then(|alert| cx.unfinished.of(alert.id)).filter(|unfinished| Stage::of(unfinished) == Stage::Parked);
+    let Some(unfinished) = here.or_else(|| cx.unfinished.parked().next()).cloned() else {
         let words = if cx.operator {
             "No decision waits for a person's word."
         } else {
@@ -79,17 +79,17 @@ pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
         cx.tell(Tone::Note, "This place is read-only: nothing is settled from here.");
         return Vec::new();
     }
-    let (id, known) = (unsettled.alert, queue.listing.find(unsettled.alert).cloned());
-    let mut outcome = dialog::open(Settle::new(unsettled, known, cx.place.is_production()));
+    let (id, known) = (unfinished.alert, queue.listing.find(unfinished.alert).cloned());
+    let mut outcome = dialog::open(Settle::new(unfinished, known, cx.place.is_production()));
     outcome.push(Effect::Get(id).into());
     outcome
 }
 
 impl Settle {
     /// Asks about a parked decision; the alert may come later.
-    fn new(unsettled: UnsettledResolution, alert: Option<Alert>, production: bool) -> Self {
+    fn new(unfinished: ResolutionAttempt, alert: Option<Alert>, production: bool) -> Self {
         Self {
-            unsettled,
+            unfinished,
             alert,
             production,
             applied: None,
@@ -145,8 +145,8 @@ impl Settle {
             _ if self.gone => self.word = Some("It was settled meanwhile: there is nothing to say any more.".to_owned()),
             None => self.word = Some("Choose first what became of it: a or n.".to_owned()),
             Some(applied) => {
-                let (attempt, alert) = (self.unsettled.id, self.unsettled.alert);
-                cx.unsettled.said(alert);
+                let (attempt, alert) = (self.unfinished.id, self.unfinished.alert);
+                cx.unfinished.said(alert);
                 return vec![Order::Close, Effect::Settle(attempt, alert, applied).into()];
             }
         }
@@ -157,7 +157,7 @@ impl Settle {
     fn lines(&self, look: &Look<'_>, width: u16) -> Vec<Row> {
         let theme = look.theme;
         let mut lines: Vec<Row> = Vec::new();
-        let said = in_words(&self.unsettled.resolution);
+        let said = in_words(&self.unfinished.resolution);
         let mut title = vec![Span::styled(format!("What became of {}?", clean(&said)), theme.strong)];
         if self.production {
             let used: usize = title.iter().map(Span::width).sum();
@@ -174,13 +174,13 @@ impl Settle {
             }
         };
         labelled("Alert", &self.about(), theme.plain);
-        let (at, now) = (self.unsettled.started_at, look.now);
-        labelled("Sent", &format!("{}, {}, by {}", times::utc(at), times::ago(at, now), self.unsettled.actor), theme.plain);
-        let comments = self.unsettled.resolution.comments();
+        let (at, now) = (self.unfinished.started_at, look.now);
+        labelled("Sent", &format!("{}, {}, by {}", times::utc(at), times::ago(at, now), self.unfinished.actor), theme.plain);
+        let comments = self.unfinished.resolution.comments();
         if !comments.is_empty() {
             labelled("Comments", &comments.replace('\n', " / "), theme.plain);
         }
-        labelled("Known", &known(&self.unsettled), theme.plain);
+        labelled("Known", &known(&self.unfinished), theme.plain);
         labelled("", "Look at the network's own portal before you answer.", theme.quiet);
         if self.gone {
             labelled("", "It was settled meanwhile.", theme.warning);
@@ -236,7 +236,7 @@ impl Settle {
 
     /// The alert in a line.
     fn about(&self) -> String {
-        let Some(alert) = &self.alert else { return format!("{}, not loaded yet", self.unsettled.alert) };
+        let Some(alert) = &self.alert else { return format!("{}, not loaded yet", self.unfinished.alert) };
         let money = alert.money().map_or_else(String::new, |money| format!("  {money}"));
         let card = match (alert.card_bin.as_str(), alert.card_last_four.as_str()) {
             ("", "") => String::new(),
@@ -246,7 +246,7 @@ impl Settle {
     }
 
     fn if_applied(&self) -> String {
-        let next = decide(&self.unsettled.resolution).status;
+        let next = decide(&self.unfinished.resolution).status;
         match self.alert.as_ref().map(|alert| (&alert.status, &alert.outcome)) {
             Some((status, Some(outcome))) => {
                 format!("The alert has an outcome already ({}) and stays {status}; this is only put on record.", clean(&outcome.outcome))
@@ -274,9 +274,9 @@ impl Dialog for Settle {
                     return self.press(target, cx);
                 }
             }
-            Message::Alert(_, Ok(alert)) if alert.id == self.unsettled.alert => self.alert = Some(alert.clone()),
-            Message::Unsettled(Ok(all)) => {
-                self.gone |= !all.iter().any(|one| one.id == self.unsettled.id && Stage::of(one) == Stage::Parked);
+            Message::Alert(_, Ok(alert)) if alert.id == self.unfinished.alert => self.alert = Some(alert.clone()),
+            Message::Unfinished(Ok(all)) => {
+                self.gone |= !all.iter().any(|one| one.id == self.unfinished.id && Stage::of(one) == Stage::Parked);
             }
             _ => {}
         }
@@ -306,9 +306,9 @@ impl Dialog for Settle {
 }
 
 /// What the engine knows of it.
-fn known(unsettled: &UnsettledResolution) -> String {
-    let detail = unsettled.detail.trim().trim_end_matches('.');
-    let looked = match unsettled.checks {
+fn known(unfinished: &ResolutionAttempt) -> String {
+    let detail = unfinished.detail.trim().trim_end_matches('.');
+    let looked = match unfinished.checks {
         0 => String::new(),
         1 => "; looked at once".to_owned(),
         many => format!("; looked at {many} times"),

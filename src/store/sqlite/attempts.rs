@@ -15,11 +15,11 @@ use crate::domain::attempt::{KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Se
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Actor, Alert, AlertId, AttemptId, AttemptState, Dialect, EventKind, Holder, InstanceId, OrganizationId, Resolution, ResolutionParts,
-    UnsettledResolution,
+    Actor, Alert, AlertId, AttemptId, AttemptState, Dialect, EventKind, Holder, InstanceId, OrganizationId, Resolution, ResolutionAttempt,
+    ResolutionParts,
 };
 use crate::store::{
-    AttemptEnd, AttemptStore, Claim, ClaimRequest, Commit, CommitRequest, Settled, StoreError, StoreResult, UnsettledAttempt,
+    AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled, StoreError, StoreResult,
 };
 
 #[async_trait]
@@ -41,12 +41,12 @@ impl AttemptStore for SqliteStore {
         self.write(WriteKind::Visible, move |unit, _| self::end(unit, attempt, generation, &end, &detail, now)).await
     }
 
-    async fn claim_unsettled(&self, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<UnsettledAttempt>> {
-        self.write(WriteKind::Quiet, move |unit, _| claim_unsettled(unit, now, lease_until, limit)).await
+    async fn claim_due_attempts(&self, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>> {
+        self.write(WriteKind::Quiet, move |unit, _| claim_due_attempts(unit, now, lease_until, limit)).await
     }
 
-    async fn unsettled(&self, organization: OrganizationId) -> StoreResult<Vec<UnsettledResolution>> {
-        self.read(move |reader| unsettled(reader, organization)).await
+    async fn unfinished(&self, organization: OrganizationId) -> StoreResult<Vec<ResolutionAttempt>> {
+        self.read(move |reader| unfinished(reader, organization)).await
     }
 
     async fn settle_parked(&self, organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> StoreResult<Settled> {
@@ -235,7 +235,7 @@ fn end(unit: &Unit<'_>, attempt: AttemptId, generation: i64, end: &AttemptEnd, d
 }
 
 /// Takes over attempts that nobody works on.
-fn claim_unsettled(unit: &mut Unit<'_>, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<UnsettledAttempt>> {
+fn claim_due_attempts(unit: &mut Unit<'_>, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>> {
     let conn = unit.conn;
     let mut take = conn.prepare_cached(
         "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, lease_until = ?3, deadline = ?4
@@ -248,7 +248,7 @@ fn claim_unsettled(unit: &mut Unit<'_>, now: Timestamp, lease_until: Timestamp, 
     for (key, deadline) in due {
         let mut rows = take.query(params![key, unit.own().0.as_bytes(), micros(lease_until), micros(deadline)])?;
         let Some(row) = rows.next()? else { continue };
-        taken.push(UnsettledAttempt {
+        taken.push(ClaimedAttempt {
             attempt: AttemptId(Uuid::from_bytes(row.get(5)?)),
             generation: row.get(6)?,
             organization: OrganizationId(Uuid::from_bytes(row.get(11)?)),
@@ -307,7 +307,7 @@ fn read_open(row: &Row<'_>, mut is_dead: impl FnMut(InstanceId) -> bool) -> Stor
 }
 
 /// Attempts that have not ended, oldest first.
-fn unsettled(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<UnsettledResolution>> {
+fn unfinished(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<ResolutionAttempt>> {
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
     let mut statement = reader.conn.prepare_cached(
         "SELECT r.dialect, r.resolution, r.refunded, r.amount_stopped, r.comments,
@@ -318,7 +318,7 @@ fn unsettled(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<U
     let mut rows = statement.query([organization])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(UnsettledResolution {
+        found.push(ResolutionAttempt {
             id: AttemptId(Uuid::from_bytes(row.get(5)?)),
             alert: AlertId(Uuid::from_bytes(row.get(6)?)),
             state: row.get(7)?,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text::{Text, bare};
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertId, Amount, AttemptId, Dialect, FieldError, Resolution, ResolutionParts, UnsettledResolution};
+use crate::domain::{AlertId, Amount, AttemptId, Dialect, FieldError, Resolution, ResolutionAttempt, ResolutionParts};
 
 /// An attempt to record a decision with a network, of which it is not known how it ended.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -75,9 +75,9 @@ impl TryFrom<ResolutionJson> for Resolution {
     }
 }
 
-impl From<UnsettledResolution> for AttemptJson {
-    fn from(attempt: UnsettledResolution) -> Self {
-        let UnsettledResolution { id, alert, state, resolution, started_at, next_check, checks, detail, actor } = attempt;
+impl From<ResolutionAttempt> for AttemptJson {
+    fn from(attempt: ResolutionAttempt) -> Self {
+        let ResolutionAttempt { id, alert, state, resolution, started_at, next_check, checks, detail, actor } = attempt;
         Self {
             id: Text(id),
             alert_id: Text(alert),
@@ -92,7 +92,7 @@ impl From<UnsettledResolution> for AttemptJson {
     }
 }
 
-impl TryFrom<AttemptJson> for UnsettledResolution {
+impl TryFrom<AttemptJson> for ResolutionAttempt {
     type Error = Vec<FieldError>;
 
     fn try_from(json: AttemptJson) -> Result<Self, Self::Error> {

@@ -162,7 +162,7 @@ async fn a_parked_attempt_is_seen_and_decided_by_a_person(way: Way) {
     let attempts = deployment.attempts.unwrap();
     let ((alert, first), (_, second)) = (served.parked().await, served.parked().await);
 
-    let seen = attempts.unsettled().await.unwrap();
+    let seen = attempts.unfinished().await.unwrap();
     let applied = attempts.settle_parked(first, true).await.unwrap();
     let once_more = attempts.settle_parked(first, true).await;
     let not_applied = attempts.settle_parked(second, false).await.unwrap();
@@ -175,7 +175,7 @@ async fn a_parked_attempt_is_seen_and_decided_by_a_person(way: Way) {
     assert_eq!((applied.id, applied.outcome.map(|outcome| outcome.comments).as_deref()), (alert, Some("told")));
     assert!(matches!(&once_more, Err(ServiceError::Conflict(why)) if why.contains("does not wait")), "{once_more:?}");
     assert_eq!(not_applied.outcome, None);
-    assert_eq!(attempts.unsettled().await, served.acting.unsettled().await);
+    assert_eq!(attempts.unfinished().await, served.acting.unfinished().await);
 }
 
 async fn the_audit_log_is_read_as_far_back_as_is_asked(way: Way) {
@@ -340,7 +340,7 @@ async fn a_key_that_is_no_operators_opens_nothing_beyond_the_interface() {
 
     assert!(matches!(client.endpoints().await, Err(ServiceError::NotAuthorized(_))));
     assert!(matches!(client.next_change(0).await, Err(ServiceError::NotAuthorized(_))));
-    assert!(matches!(client.unsettled().await, Err(ServiceError::NotAuthorized(_))));
+    assert!(matches!(client.unfinished().await, Err(ServiceError::NotAuthorized(_))));
     assert!(matches!(client.audit(None, 1).await, Err(ServiceError::NotAuthorized(_))));
     assert!(matches!(client.count_all().await, Err(ServiceError::NotAuthorized(_))));
     assert!(

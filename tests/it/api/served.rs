@@ -97,7 +97,8 @@ impl Served {
         let store = SqliteStore::open(&SqliteOptions::directory(directory.path(), Arc::new(EventBody))).unwrap();
         let clock = ManualClock::at(NOON);
         let (sender, arrived) = mpsc::unbounded_channel();
-        let capabilities = Capabilities { lookup: true, idempotent: true, settle: Duration::from_secs(60), ..Capabilities::default() };
+        let capabilities =
+            Capabilities { lookup: true, idempotent: true, consistency_lag: Duration::from_secs(60), ..Capabilities::default() };
         let simulator = Simulator::new(capabilities, FaultRates::default(), 7);
         let network = Arc::new(Network { simulator, holding: AtomicBool::new(false), gate: Semaphore::new(0), arrived: sender });
         let settings = EngineSettings { wait_for_winner: Duration::from_millis(50), ..EngineSettings::default() };

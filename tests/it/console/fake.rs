@@ -9,7 +9,7 @@ use avert::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Company, Count,
     CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
     DeliveryPage, DeliveryState, Endpoint, EndpointChange, EndpointId, Environment, EventId, EventKind, IngestOptions, IngestReport,
-    KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, Revoked, Secret, UnsettledResolution, decide,
+    KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Revoked, Secret, decide,
 };
 use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Intake, ResolveRequest, ServiceError, Stats, Webhooks};
 use chrono::Duration;
@@ -44,7 +44,7 @@ pub struct Fake {
     /// Why nothing can be written, where that is so.
     pub unwritable: Mutex<Option<ServiceError>>,
     /// The decisions that are not settled.
-    pub unsettled: Mutex<Vec<UnsettledResolution>>,
+    pub unfinished: Mutex<Vec<ResolutionAttempt>>,
     /// Every word of a person on one of them.
     pub settled: Mutex<Vec<(AttemptId, bool)>>,
 }
@@ -63,7 +63,7 @@ impl Fake {
             credentials: Mutex::default(),
             own: Mutex::default(),
             unwritable: Mutex::default(),
-            unsettled: Mutex::default(),
+            unfinished: Mutex::default(),
             settled: Mutex::default(),
         })
     }
@@ -156,7 +156,7 @@ impl Alerts for Fake {
         match fate {
             Some(Fate::Refused(error)) => {
                 if let ServiceError::ProviderOutcomeUnknown(detail) = &error {
-                    self.unsettled.lock().unwrap().push(UnsettledResolution {
+                    self.unfinished.lock().unwrap().push(ResolutionAttempt {
                         id: AttemptId::generate(),
                         alert: id,
                         state: "UNKNOWN".to_owned(),
@@ -238,16 +238,16 @@ impl Webhooks for Fake {
 
 #[async_trait]
 impl Attempts for Fake {
-    async fn unsettled(&self) -> Result<Vec<UnsettledResolution>, ServiceError> {
+    async fn unfinished(&self) -> Result<Vec<ResolutionAttempt>, ServiceError> {
         self.up()?;
-        Ok(self.unsettled.lock().unwrap().clone())
+        Ok(self.unfinished.lock().unwrap().clone())
     }
 
     async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
         self.settled.lock().unwrap().push((id, applied));
-        let place = self.unsettled.lock().unwrap().iter().position(|unsettled| unsettled.id == id && unsettled.state == "PARKED");
+        let place = self.unfinished.lock().unwrap().iter().position(|unfinished| unfinished.id == id && unfinished.state == "PARKED");
         let Some(place) = place else { return Err(ServiceError::Conflict("it does not wait for a person".to_owned())) };
-        let UnsettledResolution { alert, resolution, .. } = self.unsettled.lock().unwrap().remove(place);
+        let ResolutionAttempt { alert, resolution, .. } = self.unfinished.lock().unwrap().remove(place);
         if applied {
             return self.record(alert, &ResolveRequest { resolution, idempotency_key: None });
         }

@@ -1,7 +1,7 @@
 //! What the engine has not settled: seen in the list and beside it, and settled by a person's word, never by Enter.
 
 use avert::domain::resolution::Decision;
-use avert::domain::{AlertId, AlertStatus, AttemptId, Resolution, UnsettledResolution};
+use avert::domain::{AlertId, AlertStatus, AttemptId, Resolution, ResolutionAttempt};
 use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
@@ -10,9 +10,9 @@ use uuid::Uuid;
 use super::fake::{Fate, morning};
 use super::rig::{Made, Rig, clock};
 
-fn unsettled(alert: AlertId, state: &str) -> UnsettledResolution {
+fn unfinished(alert: AlertId, state: &str) -> ResolutionAttempt {
     let now = avert::domain::time::Clock::now(clock().as_ref());
-    UnsettledResolution {
+    ResolutionAttempt {
         id: AttemptId(Uuid::from_u128(77)),
         alert,
         state: state.to_owned(),
@@ -31,7 +31,7 @@ fn rig(state: &str) -> (Rig, AlertId) {
     let alerts = morning(now);
     let id = alerts[2].id;
     let mut rig = Rig::new(alerts);
-    *rig.service.unsettled.lock().unwrap() = vec![unsettled(id, state)];
+    *rig.service.unfinished.lock().unwrap() = vec![unfinished(id, state)];
     rig.hear();
     rig.press("j j");
     assert_eq!(rig.current(), id);
@@ -152,7 +152,7 @@ fn what_was_settled_meanwhile_is_not_settled_twice() {
     let (mut rig, _) = rig("PARKED");
     rig.press("p a");
 
-    rig.service.unsettled.lock().unwrap().clear();
+    rig.service.unfinished.lock().unwrap().clear();
     rig.hear();
     rig.press("ctrl-s");
 
@@ -178,7 +178,7 @@ fn a_decision_of_this_desk_that_the_engine_gave_up_is_told_as_not_recorded_and_n
     rig.advance(Duration::seconds(6));
     assert!(rig.app.decisions().is_checking(id));
 
-    rig.service.unsettled.lock().unwrap().clear();
+    rig.service.unfinished.lock().unwrap().clear();
     rig.hear();
 
     assert!(rig.screen().contains("did not apply it"), "{}", rig.screen());
@@ -246,7 +246,7 @@ fn the_dialog_looks_as_it_did(#[values((80, 24), (120, 40), (200, 60))] size: (u
     let alerts = morning(now);
     let id = alerts[1].id;
     let mut rig = Made { size, ..Made::of(alerts) }.start();
-    *rig.service.unsettled.lock().unwrap() = vec![unsettled(id, "PARKED")];
+    *rig.service.unfinished.lock().unwrap() = vec![unfinished(id, "PARKED")];
     rig.hear();
 
     rig.press(if state == "asked" { "p" } else { "p n tab tab enter" });

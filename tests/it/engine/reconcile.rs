@@ -16,7 +16,7 @@ use rstest::rstest;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{Gate, SETTLE, acting, bring_in, deliveries_of, engine_on, engine_with, impatient, network, resolve};
+use crate::support::engine::{CONSISTENCY_LAG, Gate, acting, bring_in, deliveries_of, engine_on, engine_with, impatient, network, resolve};
 
 /// What the caller was told.
 #[derive(Debug, PartialEq)]
@@ -65,7 +65,7 @@ async fn every_fault_of_every_kind_of_network_ends_as_the_table_says(
     #[values(false, true)] idempotent: bool,
     #[values(false, true)] final_error_only: bool,
 ) {
-    let capabilities = Capabilities { lookup, idempotent, final_error_only, settle: SETTLE };
+    let capabilities = Capabilities { lookup, idempotent, final_error_only, consistency_lag: CONSISTENCY_LAG };
     for fault in Fault::ALL {
         let directory = tempfile::tempdir().unwrap();
         let (clock, network) = (ManualClock::at(NOON), Arc::new(Simulator::new(capabilities, FaultRates::default(), 1)));
@@ -170,7 +170,7 @@ async fn what_is_left_to_a_person_says_first_why_nobody_knows(#[case] fault: Fau
 
     clear_up(&engine, &clock).await;
 
-    let [parked] = acting.unsettled().await.unwrap().try_into().unwrap();
+    let [parked] = acting.unfinished().await.unwrap().try_into().unwrap();
     assert_eq!((parked.state.as_str(), parked.alert), ("PARKED", id));
     assert_eq!(parked.detail, format!("{why}; the network can neither look the decision up nor take it twice"));
     let again = resolve(&acting, id, Decision::NotRefunded).await.unwrap_err();
@@ -257,7 +257,7 @@ async fn released_by_another_process(directory: &std::path::Path, clock: &Arc<Ma
     gate.reached().await;
     clock.advance(Duration::minutes(5));
     let now = clock.now();
-    let taken = other.store().claim_unsettled(now, now + Duration::minutes(1), 10).await.unwrap();
+    let taken = other.store().claim_due_attempts(now, now + Duration::minutes(1), 10).await.unwrap();
     let [attempt] = taken.as_slice() else { panic!("one attempt, not {taken:?}") };
     assert!(other.store().end_attempt(attempt.attempt, attempt.generation, AttemptEnd::Released, "", now).await.unwrap());
     Late { acting, other: acting_of(&other).await, id, caller }
@@ -382,7 +382,7 @@ async fn agreement(lookup: bool, idempotent: bool, final_error_only: bool, seed:
         look_up_failure: 0.3,
         ..FaultRates::default()
     };
-    let capabilities = Capabilities { lookup, idempotent, final_error_only, settle: SETTLE };
+    let capabilities = Capabilities { lookup, idempotent, final_error_only, consistency_lag: CONSISTENCY_LAG };
     let network = Arc::new(Simulator::new(capabilities, rates, seed));
     let engine = engine_on(directory.path(), &clock, &network);
     let acting = acting(&engine).await;

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{SETTLE, acting, bring_in, engine_with, resolve};
+use crate::support::engine::{CONSISTENCY_LAG, acting, bring_in, engine_with, resolve};
 use crate::support::receiver::Receiver;
 use crate::support::stop::{Stop, StoppingNetwork};
 use crate::support::store;
@@ -56,7 +56,7 @@ pub(super) fn promising(promise: &str) -> Arc<Simulator> {
         lookup: promise.contains("lookup"),
         idempotent: promise.contains("idempotent"),
         final_error_only: promise == "final-error-only",
-        settle: SETTLE,
+        consistency_lag: CONSISTENCY_LAG,
     };
     Arc::new(Simulator::new(capabilities, FaultRates::default(), 1))
 }
@@ -234,8 +234,8 @@ impl Next<'_> {
 
     /// What has become of the decision, without touching it.
     async fn end(&self) -> End {
-        let unsettled = self.acting.unsettled().await.unwrap();
-        match (self.alert().await.outcome, unsettled.as_slice()) {
+        let unfinished = self.acting.unfinished().await.unwrap();
+        match (self.alert().await.outcome, unfinished.as_slice()) {
             (Some(_), []) => End::Resolved,
             (None, []) => End::Open,
             (None, [one]) if one.state == "PARKED" => End::Parked,
@@ -249,7 +249,7 @@ impl Next<'_> {
         if end == End::Parked {
             let answer = resolve(&self.acting, self.scene.alert, Decision::NotRefunded).await;
             // The person asks the network, and says what it says.
-            let attempt = self.acting.unsettled().await.unwrap()[0].id;
+            let attempt = self.acting.unfinished().await.unwrap()[0].id;
             assert_eq!(answer, Err(ServiceError::WaitsForPerson(attempt)), "{case}: nobody else gets in");
             self.acting.settle_parked(attempt, self.scene.applied() > 0).await.unwrap();
         }

@@ -41,10 +41,10 @@ impl Desk {
         clock.advance(TimeDelta::minutes(1));
         engine.reconcile_once().await.unwrap();
         assert!(resolve(&acting, other.id, Decision::Refunded).await.is_err());
-        let unsettled = acting.unsettled().await.unwrap();
-        let states: Vec<_> = unsettled.iter().map(|attempt| attempt.state.as_str()).collect();
+        let unfinished = acting.unfinished().await.unwrap();
+        let states: Vec<_> = unfinished.iter().map(|attempt| attempt.state.as_str()).collect();
         assert_eq!(states, ["PARKED", "UNKNOWN"]);
-        Self { directory, acting, clock, alert: alert.id, parked: unsettled[0].id, unknown: unsettled[1].id }
+        Self { directory, acting, clock, alert: alert.id, parked: unfinished[0].id, unknown: unfinished[1].id }
     }
 
     fn home(&self) -> &Path {
@@ -124,7 +124,7 @@ async fn a_word_that_cannot_be_taken_is_refused_with_its_reason_and_changes_noth
     assert!(no_id.contains("a UUID is needed"), "{no_id}");
     assert!(no_word.contains("--applied") && two_words.contains("--not-applied"), "{no_word} {two_words}");
     assert!(nobody_to_ask.contains("--yes"), "{nobody_to_ask}");
-    assert_eq!(desk.acting.unsettled().await.unwrap().len(), 2);
+    assert_eq!(desk.acting.unfinished().await.unwrap().len(), 2);
     assert_eq!(desk.audit().await, []);
 }
 

@@ -97,7 +97,7 @@ async fn a_decision_that_arrives_after_its_process_died_is_found_once_the_networ
     scene.process_stopped_at("before submit", Process::resolve_and_deliver).await.kill().await;
     let next = scene.next_process().await;
     let alert = next.alert().await;
-    let attempt = next.acting.unsettled().await.unwrap()[0].id;
+    let attempt = next.acting.unfinished().await.unwrap()[0].id;
 
     scene.clock.advance(TimeDelta::seconds(29));
     let first = next.engine.reconcile_once().await.unwrap();

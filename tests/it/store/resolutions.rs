@@ -269,7 +269,7 @@ async fn attempts_past_their_deadline_are_taken_over_once(fixture: Fixture) {
     let alert = stored(&fixture).await;
     let request = claim(&fixture, &alert);
     let generation = claimed(&fixture, request.clone()).await;
-    let take = async |now: Timestamp| fixture.store.claim_unsettled(now, now + Duration::seconds(30), 10).await.unwrap();
+    let take = async |now: Timestamp| fixture.store.claim_due_attempts(now, now + Duration::seconds(30), 10).await.unwrap();
 
     let before_deadline = take(noon() + Duration::seconds(9)).await;
     let taken = take(noon() + Duration::seconds(10)).await;
@@ -280,10 +280,10 @@ async fn attempts_past_their_deadline_are_taken_over_once(fixture: Fixture) {
 
     assert!(before_deadline.is_empty() && while_leased.is_empty());
     assert_eq!((taken.len(), after_lease.len()), (1, 1));
-    let unsettled = &taken[0];
-    assert_eq!((unsettled.attempt, unsettled.organization, &unsettled.alert), (request.attempt, fixture.organization, &alert));
-    assert_eq!((&unsettled.resolution, unsettled.started_at, unsettled.deadline), (&request.resolution, request.now, request.deadline));
-    assert_eq!((unsettled.checks, after_lease[0].checks), (0, 1));
+    let unfinished = &taken[0];
+    assert_eq!((unfinished.attempt, unfinished.organization, &unfinished.alert), (request.attempt, fixture.organization, &alert));
+    assert_eq!((&unfinished.resolution, unfinished.started_at, unfinished.deadline), (&request.resolution, request.now, request.deadline));
+    assert_eq!((unfinished.checks, after_lease[0].checks), (0, 1));
     assert!(matches!(stale, Commit::Fenced(_)));
     assert!(told.outcome.is_some());
 }
@@ -299,10 +299,10 @@ async fn an_unknown_attempt_is_taken_over_when_its_check_is_due(fixture: Fixture
         .await
         .unwrap();
 
-    let early = fixture.store.claim_unsettled(next_check - Duration::seconds(1), next_check, 10).await.unwrap();
-    let due = fixture.store.claim_unsettled(next_check, next_check + Duration::seconds(30), 10).await.unwrap();
+    let early = fixture.store.claim_due_attempts(next_check - Duration::seconds(1), next_check, 10).await.unwrap();
+    let due = fixture.store.claim_due_attempts(next_check, next_check + Duration::seconds(30), 10).await.unwrap();
     fixture.store.end_attempt(request.attempt, due[0].generation, AttemptEnd::Parked, "nobody knows", next_check).await.unwrap();
-    let parked = fixture.store.claim_unsettled(next_check + Duration::days(9), next_check + Duration::days(9), 10).await.unwrap();
+    let parked = fixture.store.claim_due_attempts(next_check + Duration::days(9), next_check + Duration::days(9), 10).await.unwrap();
 
     assert_eq!((early.len(), due.len(), parked.len()), (0, 1, 0));
     assert_eq!(due[0].deadline, noon() + Duration::seconds(3), "no call was running any more from then on");
@@ -330,11 +330,11 @@ async fn a_late_yes_after_another_outcome_is_parked(fixture: Fixture) {
     let told = resolve(&fixture, claim(&fixture, &alert)).await;
 
     let late = fixture.store.commit_late(yes(&lost, generation)).await.unwrap();
-    let unsettled = fixture.store.claim_unsettled(noon() + Duration::days(1), noon() + Duration::days(2), 10).await.unwrap();
+    let unfinished = fixture.store.claim_due_attempts(noon() + Duration::days(1), noon() + Duration::days(2), 10).await.unwrap();
     let again = fixture.store.commit_late(yes(&lost, generation)).await.unwrap();
 
     assert_eq!(late, Commit::Fenced(Box::new(told.clone())));
-    assert!(unsettled.is_empty(), "a person decides");
+    assert!(unfinished.is_empty(), "a person decides");
     assert_eq!(again, Commit::Fenced(Box::new(told.clone())));
     assert_eq!(fixture.get(&alert).await, told);
 }

@@ -18,14 +18,18 @@ use tokio::sync::Semaphore;
 use super::clock::ManualClock;
 
 /// How long the network's look-ups may lag behind.
-pub const SETTLE: Duration = Duration::from_secs(30);
+pub const CONSISTENCY_LAG: Duration = Duration::from_secs(30);
 
 /// The longest a test waits for something that has to come.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A network without faults that can do this about lost answers.
 pub fn network(lookup: bool, idempotent: bool) -> Arc<Simulator> {
-    Arc::new(Simulator::new(Capabilities { lookup, idempotent, settle: SETTLE, ..Capabilities::default() }, FaultRates::default(), 1))
+    Arc::new(Simulator::new(
+        Capabilities { lookup, idempotent, consistency_lag: CONSISTENCY_LAG, ..Capabilities::default() },
+        FaultRates::default(),
+        1,
+    ))
 }
 
 /// A key for the interface's routes.
@@ -113,7 +117,7 @@ pub struct Gate {
 impl Gate {
     /// A closed gate before a network that can do this about lost answers.
     pub fn new(lookup: bool, idempotent: bool) -> Arc<Self> {
-        let capabilities = Capabilities { lookup, idempotent, settle: SETTLE, ..Capabilities::default() };
+        let capabilities = Capabilities { lookup, idempotent, consistency_lag: CONSISTENCY_LAG, ..Capabilities::default() };
         Arc::new(Self { capabilities, inside: Semaphore::new(0), through: Semaphore::new(0), answers: Mutex::default() })
     }
 

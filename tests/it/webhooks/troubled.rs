@@ -9,13 +9,13 @@ use avert::domain::time::Timestamp;
 use avert::domain::{
     Actor, Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, Credential, CutOffs,
     Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestReport, InstanceId,
-    NewEndpoint, OrganizationId, Page, Provider, Pruned, Revoked, UnsettledResolution,
+    NewEndpoint, OrganizationId, Page, Provider, Pruned, ResolutionAttempt, Revoked,
 };
 use avert::store::{
-    AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, Commit, CommitRequest,
-    CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget, NetworkStore, OrganizationRecord, OrganizationStore, OutboxStore,
-    PullEnd, PullLease, PullState, Redelivery, SentTest, Settled, SharedStore, SigningKeyRecord, Store, StoreError, StoreResult,
-    UnsettledAttempt, UpkeepStore,
+    AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClaimedAttempt, Commit,
+    CommitRequest, CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget, NetworkStore, OrganizationRecord,
+    OrganizationStore, OutboxStore, PullEnd, PullLease, PullState, Redelivery, SentTest, Settled, SharedStore, SigningKeyRecord, Store,
+    StoreError, StoreResult, UpkeepStore,
 };
 use tokio::sync::watch;
 
@@ -114,8 +114,8 @@ with_troubles! {
         commit_resolution(request: CommitRequest) -> Commit;
         commit_late(request: CommitRequest) -> Commit;
         end_attempt(attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Timestamp) -> bool;
-        claim_unsettled(now: Timestamp, lease_until: Timestamp, limit: u32) -> Vec<UnsettledAttempt>;
-        unsettled(organization: OrganizationId) -> Vec<UnsettledResolution>;
+        claim_due_attempts(now: Timestamp, lease_until: Timestamp, limit: u32) -> Vec<ClaimedAttempt>;
+        unfinished(organization: OrganizationId) -> Vec<ResolutionAttempt>;
         settle_parked(organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> Settled;
     }
     AuditStore {

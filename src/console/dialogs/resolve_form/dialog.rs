@@ -13,7 +13,7 @@ use crate::console::loadable::Loadable;
 use crate::console::message::Message;
 use crate::console::screens::queue::state::Queue;
 use crate::console::toasts::Tone;
-use crate::console::unsettled::{Stage, in_words};
+use crate::console::unfinished::{Stage, in_words};
 use crate::domain::duplicate::Duplicate;
 use crate::domain::{Alert, duplicate};
 
@@ -57,9 +57,9 @@ fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
         let undo = cx.key(Action::Undo);
         return Some(format!("A decision on this alert is on its way; {undo} takes it back while it waits."));
     }
-    let unsettled = cx.unsettled.of(alert.id)?;
-    let word = in_words(&unsettled.resolution);
-    Some(match Stage::of(unsettled) {
+    let unfinished = cx.unfinished.of(alert.id)?;
+    let word = in_words(&unfinished.resolution);
+    Some(match Stage::of(unfinished) {
         Stage::Sending => format!("{word} is with the network right now."),
         Stage::Unknown => format!("Whether {word} arrived is being found out: no other answer is taken until then."),
         Stage::Parked => format!("{word} waits for a person's word: {} says what became of it.", cx.key(Action::Settle)),

@@ -15,12 +15,12 @@ use crate::console::loadable::Loadable;
 use crate::console::look::Look;
 use crate::console::text::{clean, columns, counted, cut, wrap};
 use crate::console::times::{self, Urgency};
-use crate::console::unsettled::{Stage, in_words};
+use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar;
 use crate::domain::duplicate::DuplicateEvidence;
 use crate::domain::field::{Content, Field, Kind, Section, Shown};
 use crate::domain::resolution::{InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Dialect, Money, Timestamp, UnsettledResolution, duplicate};
+use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Dialect, Money, ResolutionAttempt, Timestamp, duplicate};
 
 /// Columns of the labels.
 const LABEL: u16 = 14;
@@ -71,12 +71,12 @@ pub fn draw(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) -> 
 fn lines(alert: &Alert, queue: &Queue, look: &Look<'_>, width: u16) -> Vec<Part> {
     let mut parts = Parts { look, width, parts: Vec::with_capacity(48) };
     parts.head(alert, queue.listing.is_gone());
-    match (look.decisions.of(alert.id), look.unsettled.of(alert.id)) {
+    match (look.decisions.of(alert.id), look.unfinished.of(alert.id)) {
         (Some(decision), None) => parts.decision(decision),
         // The engine knows more of a decision than whoever sent it and heard nothing.
-        (Some(decision), Some(unsettled)) if matches!(decision.state, State::Checking(_)) => parts.unsettled(unsettled),
+        (Some(decision), Some(unfinished)) if matches!(decision.state, State::Checking(_)) => parts.unfinished(unfinished),
         (Some(decision), Some(_)) => parts.decision(decision),
-        (None, Some(unsettled)) => parts.unsettled(unsettled),
+        (None, Some(unfinished)) => parts.unfinished(unfinished),
         (None, None) => {}
     }
     let siblings = queue.facts.siblings.loaded().map_or(&[][..], Vec::as_slice);
@@ -236,30 +236,34 @@ impl Parts<'_> {
     }
 
     /// A decision that the engine has not settled: what was sent, when and by whom, and what is known.
-    fn unsettled(&mut self, unsettled: &UnsettledResolution) {
+    fn unfinished(&mut self, unfinished: &ResolutionAttempt) {
         let (theme, now) = (self.look.theme, self.look.now);
-        let word = in_words(&unsettled.resolution);
-        let (title, style) = match Stage::of(unsettled) {
+        let word = in_words(&unfinished.resolution);
+        let (title, style) = match Stage::of(unfinished) {
             Stage::Sending => (format!("→ {word} is with the network"), theme.accent),
             Stage::Unknown => (format!("? Not known whether {word} arrived"), theme.warning),
             Stage::Parked => (format!("P {word} waits for a person's word"), theme.danger),
         };
         let mut lines = self.styled_lines(&title, style.add_modifier(Modifier::BOLD));
-        let sent =
-            format!("sent {}, {}, by {}", times::near(unsettled.started_at, now), times::ago(unsettled.started_at, now), unsettled.actor);
+        let sent = format!(
+            "sent {}, {}, by {}",
+            times::near(unfinished.started_at, now),
+            times::ago(unfinished.started_at, now),
+            unfinished.actor
+        );
         lines.extend(self.styled_lines(&sent, theme.plain));
-        if !unsettled.detail.is_empty() {
-            lines.extend(self.styled_lines(&unsettled.detail, theme.plain));
+        if !unfinished.detail.is_empty() {
+            lines.extend(self.styled_lines(&unfinished.detail, theme.plain));
         }
-        let comments = unsettled.resolution.comments();
+        let comments = unfinished.resolution.comments();
         if !comments.is_empty() {
             lines.extend(self.styled_lines(&format!("comments: {}", comments.replace('\n', " / ")), theme.quiet));
         }
-        match Stage::of(unsettled) {
+        match Stage::of(unfinished) {
             Stage::Sending => {}
             Stage::Unknown => {
-                let looked = counted(u64::from(unsettled.checks), "look", "looks");
-                let words = format!("being checked: {looked} so far. {}", next_look(unsettled.next_check, now));
+                let looked = counted(u64::from(unfinished.checks), "look", "looks");
+                let words = format!("being checked: {looked} so far. {}", next_look(unfinished.next_check, now));
                 lines.extend(self.styled_lines(&words, theme.plain));
             }
             Stage::Parked => {

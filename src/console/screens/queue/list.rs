@@ -17,7 +17,7 @@ use crate::console::pen::{Pen, put_middle, put_right};
 use crate::console::text;
 use crate::console::text::{clean, count, counted, cut};
 use crate::console::times::{self, Urgency};
-use crate::console::unsettled::Stage;
+use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
 use crate::domain::{Alert, AlertFilter, AlertStatus, SortField, SortOrder, query};
 
@@ -334,7 +334,7 @@ fn decision_sign(alert: &Alert, look: &Look<'_>) -> Option<(&'static str, Style)
         State::Checking(_) => ("?", look.theme.warning),
         State::Refused(_) => ("!", look.theme.danger),
     });
-    let engines = look.unsettled.of(alert.id).map(|unsettled| match Stage::of(unsettled) {
+    let engines = look.unfinished.of(alert.id).map(|unfinished| match Stage::of(unfinished) {
         Stage::Sending => ("→", look.theme.accent),
         Stage::Unknown => ("?", look.theme.warning),
         Stage::Parked => ("P", look.theme.danger),

@@ -104,7 +104,7 @@ impl Screen for Queue {
             // On the list's page they stand above the list.
             Action::Search | Action::Filter | Action::Views => self.page,
             // Only where there is something to settle.
-            Action::Settle => cx.unsettled.parked().next().is_some(),
+            Action::Settle => cx.unfinished.parked().next().is_some(),
             _ => true,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
-use crate::domain::{AlertId, Resolution, Timestamp, UnsettledResolution};
+use crate::domain::{AlertId, Resolution, ResolutionAttempt, Timestamp};
 
 /// Changes are gathered so long before it is asked again.
 const REST: Duration = Duration::milliseconds(250);
@@ -22,8 +22,8 @@ pub enum Stage {
 
 impl Stage {
     /// The stage of a decision; one that this version does not know counts as being found out.
-    pub fn of(unsettled: &UnsettledResolution) -> Self {
-        match unsettled.state.as_str() {
+    pub fn of(unfinished: &ResolutionAttempt) -> Self {
+        match unfinished.state.as_str() {
             "INFLIGHT" => Self::Sending,
             "PARKED" => Self::Parked,
             _ => Self::Unknown,
@@ -33,14 +33,14 @@ impl Stage {
 
 /// The unsettled decisions of the organization, as the engine told of them last.
 #[derive(Debug, Default)]
-pub struct Unsettled {
+pub struct Unfinished {
     /// The oldest first.
-    all: Vec<UnsettledResolution>,
+    all: Vec<ResolutionAttempt>,
     by_alert: HashMap<AlertId, usize>,
     due: Option<Timestamp>,
 }
 
-impl Unsettled {
+impl Unfinished {
     /// Asks for them soon: something changed.
     pub fn changed(&mut self, now: Timestamp) {
         self.due.get_or_insert(now + REST);
@@ -57,9 +57,9 @@ impl Unsettled {
     }
 
     /// Takes in what the engine tells; returns those that wait for a person and did not before.
-    pub fn take(&mut self, all: Vec<UnsettledResolution>) -> Vec<UnsettledResolution> {
+    pub fn take(&mut self, all: Vec<ResolutionAttempt>) -> Vec<ResolutionAttempt> {
         let was_parked = |id| self.all.iter().any(|known| known.id == id && Stage::of(known) == Stage::Parked);
-        let parked = all.iter().filter(|unsettled| Stage::of(unsettled) == Stage::Parked && !was_parked(unsettled.id));
+        let parked = all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked && !was_parked(unfinished.id));
         let news = parked.cloned().collect();
         self.all = all;
         self.index();
@@ -68,22 +68,22 @@ impl Unsettled {
 
     /// A person's word on the one on an alert is on its way: nobody is asked for it any more, until the engine tells otherwise.
     pub fn said(&mut self, alert: AlertId) {
-        self.all.retain(|unsettled| unsettled.alert != alert);
+        self.all.retain(|unfinished| unfinished.alert != alert);
         self.index();
     }
 
     fn index(&mut self) {
-        self.by_alert = self.all.iter().enumerate().map(|(index, unsettled)| (unsettled.alert, index)).collect();
+        self.by_alert = self.all.iter().enumerate().map(|(index, unfinished)| (unfinished.alert, index)).collect();
     }
 
     /// The one on an alert.
-    pub fn of(&self, alert: AlertId) -> Option<&UnsettledResolution> {
+    pub fn of(&self, alert: AlertId) -> Option<&ResolutionAttempt> {
         self.by_alert.get(&alert).and_then(|index| self.all.get(*index))
     }
 
     /// Those that wait for a person, the oldest first.
-    pub fn parked(&self) -> impl Iterator<Item = &UnsettledResolution> {
-        self.all.iter().filter(|unsettled| Stage::of(unsettled) == Stage::Parked)
+    pub fn parked(&self) -> impl Iterator<Item = &ResolutionAttempt> {
+        self.all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked)
     }
 }
 
@@ -108,8 +108,8 @@ mod tests {
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
 
-    fn unsettled(alert: AlertId, state: &str) -> UnsettledResolution {
-        UnsettledResolution {
+    fn unfinished(alert: AlertId, state: &str) -> ResolutionAttempt {
+        ResolutionAttempt {
             id: AttemptId::generate(),
             alert,
             state: state.to_owned(),
@@ -125,9 +125,9 @@ mod tests {
     #[test]
     fn one_that_is_parked_is_news_once() {
         let alert = AlertId::generate();
-        let unknown = unsettled(alert, "UNKNOWN");
-        let parked = UnsettledResolution { state: "PARKED".to_owned(), ..unknown.clone() };
-        let mut all = Unsettled::default();
+        let unknown = unfinished(alert, "UNKNOWN");
+        let parked = ResolutionAttempt { state: "PARKED".to_owned(), ..unknown.clone() };
+        let mut all = Unfinished::default();
 
         let told = [vec![unknown], vec![parked.clone()], vec![parked.clone()], vec![]].map(|news| all.take(news).len());
 
@@ -138,9 +138,9 @@ mod tests {
     #[test]
     fn each_is_found_by_its_alert_and_only_the_parked_ones_wait_for_a_person() {
         let alerts = [AlertId::generate(), AlertId::generate(), AlertId::generate()];
-        let mut all = Unsettled::default();
+        let mut all = Unfinished::default();
 
-        all.take(vec![unsettled(alerts[0], "INFLIGHT"), unsettled(alerts[1], "PARKED"), unsettled(alerts[2], "UNKNOWN")]);
+        all.take(vec![unfinished(alerts[0], "INFLIGHT"), unfinished(alerts[1], "PARKED"), unfinished(alerts[2], "UNKNOWN")]);
 
         assert_eq!(alerts.map(|alert| all.of(alert).map(Stage::of)), [Some(Stage::Sending), Some(Stage::Parked), Some(Stage::Unknown)]);
         assert_eq!(all.parked().map(|parked| parked.alert).collect::<Vec<_>>(), [alerts[1]]);
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn changes_are_gathered_before_it_is_asked_again() {
         let now = from_iso("2026-03-10T12:00:00Z").unwrap();
-        let mut all = Unsettled::default();
+        let mut all = Unfinished::default();
         all.changed(now);
         all.changed(now + Duration::milliseconds(200));
 
