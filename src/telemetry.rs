@@ -1,6 +1,6 @@
 //! Figures for Prometheus; tracing: to a file while the console is open, to stderr when serving; and the report that a panic leaves.
 
-mod figures;
+mod metrics;
 
 use std::backtrace::Backtrace;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -13,7 +13,7 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 
-pub use figures::{gather_figures, keep_figures};
+pub use self::metrics::{install_metrics, run_metrics_upkeep};
 
 use crate::domain::sanitize::line;
 

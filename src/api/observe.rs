@@ -123,10 +123,10 @@ pub(super) async fn metrics(State(observed): State<Observed>, headers: HeaderMap
     match observed.engine.store().depths().await {
         Ok(depths) => {
             for (state, deliveries) in [("pending", depths.pending), ("leased", depths.leased), ("exhausted", depths.exhausted)] {
-                metrics::gauge!("avert_deliveries_queued", "state" => state).set(as_figure(deliveries));
+                metrics::gauge!("avert_deliveries_queued", "state" => state).set(as_sample(deliveries));
             }
             for (state, attempts) in [("INFLIGHT", depths.inflight), ("UNKNOWN", depths.unknown), ("PARKED", depths.parked)] {
-                metrics::gauge!("avert_decisions_unsettled", "state" => state).set(as_figure(attempts));
+                metrics::gauge!("avert_decisions_unsettled", "state" => state).set(as_sample(attempts));
             }
             let overdue = depths.oldest_due.map_or(0.0, |due| (observed.engine.clock().now() - due).as_seconds_f64().max(0.0));
             metrics::gauge!("avert_deliveries_overdue_seconds").set(overdue);
@@ -159,6 +159,6 @@ fn key(headers: &HeaderMap) -> Result<&str, Problem> {
 
 /// Counts beyond 2^53 lose their last digits, which nobody will miss.
 #[allow(clippy::cast_precision_loss)]
-fn as_figure(count: u64) -> f64 {
+fn as_sample(count: u64) -> f64 {
     count as f64
 }

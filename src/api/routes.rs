@@ -46,13 +46,13 @@ routes! {
     post "/operator/v1/alerts" => operator::alerts::take_in;
     get "/operator/v1/attempts" => operator::attempts::list;
     post "/operator/v1/attempts/{id}/decision" => operator::attempts::decide;
-    get "/operator/v1/audit" => operator::figures::audit;
+    get "/operator/v1/audit" => operator::stats::audit;
     get "/operator/v1/changes" => operator::changes::stream;
     get "/operator/v1/clients" => operator::credentials::clients;
     post "/operator/v1/clients" => operator::credentials::create_client;
     delete "/operator/v1/clients/{id}" => operator::credentials::revoke_client;
     get "/operator/v1/companies" => operator::credentials::companies;
-    get "/operator/v1/counts" => operator::figures::counts;
+    get "/operator/v1/counts" => operator::stats::counts;
     get "/operator/v1/deliveries" => operator::deliveries::list;
     get "/operator/v1/deliveries/{id}" => operator::deliveries::get;
     post "/operator/v1/deliveries/{id}/redeliver" => operator::deliveries::redeliver;

@@ -41,7 +41,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot answer at {listen}"))?;
     let address = listener.local_addr().context("the listener has no address")?;
     let allowed_hosts = [context.settings.serve.allow_hosts.clone(), args.allow_host].concat();
-    let metrics = telemetry::keep_figures();
+    let metrics = telemetry::install_metrics();
     let defaults = ApiOptions::default();
     let tokens_per_minute = NonZeroU32::new(context.settings.serve.tokens_per_minute.0).unwrap_or(defaults.tokens_per_minute);
     let options = ApiOptions { allowed_hosts, tokens_per_minute, drain: DRAIN, metrics: metrics.clone(), ..defaults };
@@ -51,7 +51,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     let running = local.start(addresses, DRAIN)?;
     let options = ApiOptions { dispatcher: Some(running.dispatcher()), ..options };
     if let Some(metrics) = metrics {
-        tokio::spawn(telemetry::gather_figures(metrics, running.cancel.clone()));
+        tokio::spawn(telemetry::run_metrics_upkeep(metrics, running.cancel.clone()));
     }
 
     let mut serving = tokio::spawn(api::serve(listener, local.engine.clone(), options, running.cancel.clone()));

@@ -40,7 +40,7 @@ impl Look<'_> {
     }
 
     /// Figures: as bright as what decides, but not bold.
-    pub fn figure(&self) -> Style {
+    pub fn digits(&self) -> Style {
         self.theme.strong.remove_modifier(Modifier::BOLD)
     }
 

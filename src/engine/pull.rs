@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Caller, Engine, figures, later, until};
+use super::{Caller, Engine, later, metrics, until};
 use crate::domain::redact;
 use crate::domain::{AlertPatch, FieldError, IngestOptions, IngestReport, Provider, RejectedRow};
 use crate::providers::AlertSource;
@@ -83,7 +83,7 @@ impl Engine {
             Ok(_) => (from.every, None),
             Err(error) => (failed_pause(), Some(error.to_string())),
         };
-        figures::pulled(&from.network, &turn);
+        metrics::pulled(&from.network, &turn);
         let end = PullEnd { next_at: later(self.now(), pause), failure };
         // Where the store does not take even this, the lease runs out.
         let ended = self.store().end_pull(&key, lease.generation, end).await;
@@ -110,7 +110,7 @@ impl Engine {
             if !self.store().advance_pull(key, generation, page.cursor.clone(), now, later(now, LEASE)).await? {
                 return Ok(Pulled::Failed("another process has taken over".to_owned()));
             }
-            figures::page_stored(&from.network, now);
+            metrics::page_stored(&from.network, now);
             if last {
                 return Ok(Pulled::Pages { pages, report });
             }
@@ -144,7 +144,7 @@ impl Engine {
         if more > 0 {
             tracing::warn!(network = %from.network, more, "further pulled alerts of the page were rejected");
         }
-        figures::pulled_alerts(&from.network, &report);
+        metrics::pulled_alerts(&from.network, &report);
         Ok(report)
     }
 

@@ -9,7 +9,7 @@ use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 use super::resolve::Landed;
-use super::{Engine, figures, later, locked, until};
+use super::{Engine, later, locked, metrics, until};
 use crate::domain::redact;
 use crate::domain::{Timestamp, batch};
 use crate::providers::{Capabilities, Declined, Doubt, LookUp, Submission, SubmitResult};
@@ -155,7 +155,7 @@ impl Engine {
             Capabilities { lookup: true, consistency_lag, .. } => {
                 let began = Instant::now();
                 let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&submission)).await;
-                figures::looked_up(&submission.provider, found.as_ref().ok(), began.elapsed());
+                metrics::looked_up(&submission.provider, found.as_ref().ok(), began.elapsed());
                 let counts_from = later(unfinished.deadline, consistency_lag);
                 after_look_up(found.unwrap_or_else(|_| LookUp::Failed("no answer in time".to_owned())), counts_from, self.now())
             }
@@ -176,7 +176,7 @@ impl Engine {
         let provider = self.inner.providers.answering_for(&submission.provider);
         let began = Instant::now();
         let answer = tokio::time::timeout(self.settings().provider_timeout, provider.submit(submission)).await;
-        figures::submitted(&submission.provider, answer.as_ref().ok(), began.elapsed());
+        metrics::submitted(&submission.provider, answer.as_ref().ok(), began.elapsed());
         answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut))
     }
 }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::{Caller, Engine, figures, later, locked, unavailable};
+use super::{Caller, Engine, later, locked, metrics, unavailable};
 use crate::domain::attempt::outcome_id;
 use crate::domain::redact;
 use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, OrganizationId, Resolution};
@@ -50,7 +50,7 @@ impl Engine {
                 Err(ServiceError::ProviderOutcomeUnknown("the service broke off while the decision was on its way".to_owned()))
             }
         };
-        figures::resolved(&result);
+        metrics::resolved(&result);
         result
     }
 
@@ -187,7 +187,7 @@ impl Sending {
         let provider = self.engine.inner.providers.answering_for(&self.submission.provider);
         let began = Instant::now();
         let answer = tokio::time::timeout(settings.provider_timeout, provider.submit(&self.submission)).await;
-        figures::submitted(&self.submission.provider, answer.as_ref().ok(), began.elapsed());
+        metrics::submitted(&self.submission.provider, answer.as_ref().ok(), began.elapsed());
         match answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut)) {
             SubmitResult::Accepted => self.commit().await,
             SubmitResult::Declined(why) => self.release(&why.to_string()).await,
@@ -233,7 +233,7 @@ impl Sending {
         if capabilities.lookup {
             let began = Instant::now();
             let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&self.submission)).await;
-            figures::looked_up(&self.submission.provider, found.as_ref().ok(), began.elapsed());
+            metrics::looked_up(&self.submission.provider, found.as_ref().ok(), began.elapsed());
             match found {
                 Ok(LookUp::Applied) => return self.commit().await,
                 Ok(LookUp::AnsweredOtherwise(what)) => {

@@ -7,5 +7,5 @@ pub(super) mod credentials;
 pub(super) mod deliveries;
 pub(super) mod endpoints;
 mod extract;
-pub(super) mod figures;
 pub(super) mod index;
+pub(super) mod stats;

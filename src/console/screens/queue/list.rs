@@ -256,12 +256,12 @@ fn draw_alert(alert: &Alert, double: Option<bool>, stand: Stand, look: &Look<'_>
     let theme = look.theme;
     let left = times::left(alert, look.now);
     // What has more than a day steps back.
-    let (text, figure, plain, quiet) = match (stand, left.urgency) {
+    let (text, digits, plain, quiet) = match (stand, left.urgency) {
         (Stand::Gone, _) => (theme.quiet, theme.quiet, theme.quiet, theme.quiet),
-        (Stand::Cursor, _) => (look.figure(), look.figure(), look.figure(), look.figure()),
+        (Stand::Cursor, _) => (look.digits(), look.digits(), look.digits(), look.digits()),
         (Stand::Row, Urgency::Later) => (theme.quiet, theme.plain, theme.plain, theme.quiet),
         (Stand::Row, Urgency::Over) => (theme.plain, theme.plain, theme.plain, theme.quiet),
-        (Stand::Row, Urgency::Now | Urgency::Soon | Urgency::Today) => (theme.plain, look.figure(), theme.plain, theme.quiet),
+        (Stand::Row, Urgency::Now | Urgency::Soon | Urgency::Today) => (theme.plain, look.digits(), theme.plain, theme.quiet),
     };
     let gone = stand == Stand::Gone;
     if let Some((sign, style)) = decision_sign(alert, look) {
@@ -277,7 +277,7 @@ fn draw_alert(alert: &Alert, double: Option<bool>, stand: Stand, look: &Look<'_>
                     buffer.set_stringn(cell.right() + 1, cell.y, sign, 1, if gone { theme.quiet } else { style });
                 }
             }
-            Column::Amount => draw_amount(alert, buffer, cell, figure, quiet),
+            Column::Amount => draw_amount(alert, buffer, cell, digits, quiet),
             Column::Type | Column::Descriptor => put_cut(buffer, cell, &column.text(alert, width, look.now), text),
             Column::Order
             | Column::Reason
@@ -300,10 +300,10 @@ fn put_cut(buffer: &mut Buffer, cell: Rect, text: &str, style: Style) {
 }
 
 /// The number up to the currency's three columns, so that numbers stand under numbers.
-fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, figure: Style, quiet: Style) {
+fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, quiet: Style) {
     let currency_room = 4.min(cell.width);
     let number = Rect { width: cell.width - currency_room, ..cell };
-    put_right(buffer, number, &columns::amount(alert), figure);
+    put_right(buffer, number, &columns::amount(alert), digits);
     let currency = Rect { x: number.right() + 1, width: currency_room.saturating_sub(1), ..cell };
     put_cut(buffer, currency, &clean(alert.currency.as_str()), quiet);
 }

@@ -197,7 +197,7 @@ fn draw_table(settings: &SettingsScreen, look: &Look<'_>, buffer: &mut Buffer, a
 fn draw_row(credential: &Credential, own: bool, columns: &[Column], look: &Look<'_>, buffer: &mut Buffer, row: Rect) {
     let theme = look.theme;
     let revoked = credential.revoked_at.is_some();
-    let (text, plain) = if revoked { (theme.quiet, theme.quiet) } else { (look.figure(), theme.plain) };
+    let (text, plain) = if revoked { (theme.quiet, theme.quiet) } else { (look.digits(), theme.plain) };
     let scope = match credential.kind {
         CredentialKind::Key(scope) => scope.as_str(),
         CredentialKind::Client => "alerts",

@@ -16,7 +16,7 @@ const UNITS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Begins to keep figures, in the whole process; `None` where somebody else keeps them already.
-pub fn keep_figures() -> Option<PrometheusHandle> {
+pub fn install_metrics() -> Option<PrometheusHandle> {
     let builder = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)
         .and_then(|builder| builder.set_buckets_for_metric(Matcher::Suffix("_units".to_owned()), &UNITS));
@@ -27,7 +27,7 @@ pub fn keep_figures() -> Option<PrometheusHandle> {
 }
 
 /// Gathers samples until cancelled.
-pub async fn gather_figures(handle: PrometheusHandle, cancel: CancellationToken) {
+pub async fn run_metrics_upkeep(handle: PrometheusHandle, cancel: CancellationToken) {
     let mut ticks = tokio::time::interval(UPKEEP);
     loop {
         tokio::select! {
