@@ -158,7 +158,7 @@ fn retention(settings: &Settings) -> RetentionPolicy {
     let days = |days: Days| Some(days.0).filter(|days| *days > 0).map(|days| TimeDelta::days(days.into()));
     let kept = &settings.retention;
     RetentionPolicy {
-        tries: days(kept.tries_days),
+        delivery_attempts: days(kept.tries_days),
         deliveries: days(kept.deliveries_days),
         given_up: days(kept.given_up_days),
         attempts: days(kept.attempts_days),

@@ -41,7 +41,7 @@ impl Inner {
             401 | 403 => {
                 // The next request gets a new token; this one is not sent again.
                 if let (Authorization::Token(tokens), Some(token)) = (&self.access, &token) {
-                    tokens.forget(token).await;
+                    tokens.discard(token).await;
                 }
                 Err(ServiceError::NotAuthorized(words(&refusal, "the service did not accept the credentials")))
             }

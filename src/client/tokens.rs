@@ -100,7 +100,7 @@ impl Tokens {
     }
 
     /// Forgets a token that was refused, so that the next request gets a new one.
-    pub(super) async fn forget(&self, token: &Token) {
+    pub(super) async fn discard(&self, token: &Token) {
         let mut newest = self.newest.lock().await;
         if let Some(known) = newest.as_mut().filter(|newest| newest.number == token.number && token.may_have_expired()) {
             // Kept for its number; its time is over.

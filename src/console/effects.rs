@@ -20,7 +20,7 @@ pub enum Effect {
     /// Load a page of a list.
     Load(Need),
     /// No page of this list is waited for any more.
-    Forget(u64),
+    Abandon(u64),
     /// Count a list.
     Count(u64, AlertFilter),
     /// Count all alerts.
@@ -111,7 +111,7 @@ impl Runner {
     pub fn run(&mut self, effect: Effect) -> Option<Effect> {
         while self.tasks.try_join_next().is_some() {}
         match effect {
-            Effect::Forget(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
+            Effect::Abandon(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
             Effect::Keep(what) => self.keep(what),
             Effect::Copy(_) | Effect::CopySecret(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
                 return Some(effect);
@@ -220,7 +220,7 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
             Message::CredentialRevoked(kind, id, answer)
         }
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
-        Effect::Forget(_)
+        Effect::Abandon(_)
         | Effect::Keep(_)
         | Effect::Copy(_)
         | Effect::CopySecret(_)

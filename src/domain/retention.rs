@@ -14,7 +14,7 @@ pub const AUDIT_AT_ONCE: u32 = 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionPolicy {
     /// The log of tries of a delivery that arrived, from each try on.
-    pub tries: Option<TimeDelta>,
+    pub delivery_attempts: Option<TimeDelta>,
     /// A delivery that arrived, and its event once every delivery of it is pruned; from its arrival on.
     pub deliveries: Option<TimeDelta>,
     /// A delivery that was given up (exhausted, or cancelled with its endpoint), with its event and its tries; from that moment on.
@@ -28,7 +28,7 @@ pub struct RetentionPolicy {
 impl Default for RetentionPolicy {
     fn default() -> Self {
         let days = |days| Some(TimeDelta::days(days));
-        Self { tries: days(30), deliveries: days(90), given_up: days(365), attempts: days(365), audit: days(2_557) }
+        Self { delivery_attempts: days(30), deliveries: days(90), given_up: days(365), attempts: days(365), audit: days(2_557) }
     }
 }
 
@@ -37,7 +37,7 @@ impl RetentionPolicy {
     pub fn cut_offs(self, now: Timestamp) -> CutOffs {
         let before = |kept: Option<TimeDelta>| kept.and_then(|kept| now.checked_sub_signed(kept));
         CutOffs {
-            tries: before(self.tries),
+            delivery_attempts: before(self.delivery_attempts),
             deliveries: before(self.deliveries),
             given_up: before(self.given_up),
             // Idempotency-Keys are remembered by them.
@@ -52,7 +52,7 @@ impl RetentionPolicy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CutOffs {
     /// Tries, by their start, of deliveries that arrived.
-    pub tries: Option<Timestamp>,
+    pub delivery_attempts: Option<Timestamp>,
     /// Deliveries, by their arrival.
     pub deliveries: Option<Timestamp>,
     /// Deliveries that were given up, by that moment.
@@ -71,7 +71,7 @@ pub struct Pruned {
     /// Events that have no delivery any more.
     pub events: u64,
     /// Entries of the log of tries.
-    pub tries: u64,
+    pub delivery_attempts: u64,
     /// Attempts to resolve that have ended.
     pub attempts: u64,
     /// Entries of the audit log.
@@ -83,7 +83,7 @@ impl Pruned {
     pub fn add(&mut self, other: Self) {
         self.deliveries += other.deliveries;
         self.events += other.events;
-        self.tries += other.tries;
+        self.delivery_attempts += other.delivery_attempts;
         self.attempts += other.attempts;
         self.audit += other.audit;
     }
@@ -101,11 +101,16 @@ mod tests {
     #[test]
     fn what_is_kept_for_ever_has_no_cut_off_and_the_rest_one_of_its_own() {
         let days = TimeDelta::days;
-        let retention =
-            RetentionPolicy { tries: None, deliveries: Some(days(1)), given_up: Some(days(2)), attempts: Some(days(3)), audit: None };
+        let retention = RetentionPolicy {
+            delivery_attempts: None,
+            deliveries: Some(days(1)),
+            given_up: Some(days(2)),
+            attempts: Some(days(3)),
+            audit: None,
+        };
 
         let expected = CutOffs {
-            tries: None,
+            delivery_attempts: None,
             deliveries: Some(noon() - days(1)),
             given_up: Some(noon() - days(2)),
             attempts: Some(noon() - days(3)),

@@ -33,7 +33,7 @@ impl Engine {
             let kinds = [
                 ("delivery", batch.deliveries),
                 ("event", batch.events),
-                ("try", batch.tries),
+                ("try", batch.delivery_attempts),
                 ("attempt", batch.attempts),
                 ("audit", batch.audit),
             ];
@@ -61,8 +61,8 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
             () = cancel.cancelled() => return,
             done = engine.prune_once() => match done {
                 Ok(done) if done == Pruned::default() => {}
-                Ok(Pruned { deliveries, events, tries, attempts, audit }) => {
-                    tracing::info!(deliveries, events, tries, attempts, audit, "what has served its time was pruned");
+                Ok(Pruned { deliveries, events, delivery_attempts, attempts, audit }) => {
+                    tracing::info!(deliveries, events, delivery_attempts, attempts, audit, "what has served its time was pruned");
                 }
                 Err(error) => tracing::warn!(%error, "what has served its time could not be pruned, trying again in an hour"),
             },

@@ -207,7 +207,7 @@ impl Dispatcher {
                     if poll <= now || due {
                         self.look = true;
                         self.next_due = None;
-                        self.lanes.forget_speed();
+                        self.lanes.reset_speed();
                         poll = now + self.settings.poll;
                     }
                 }
@@ -380,7 +380,7 @@ impl Dispatcher {
             NextStep::Delivered => tracing::debug!(%delivery, attempt, status, "webhook delivered"),
             NextStep::DisableEndpoint(reason) => {
                 tracing::warn!(%delivery, %endpoint, "webhook endpoint disabled: {reason}");
-                self.lanes.forget(endpoint);
+                self.lanes.remove(endpoint);
             }
             NextStep::RetryAt(_) | NextStep::Exhausted => {
                 tracing::info!(%delivery, attempt, status, error = tried.error, ?next, "webhook not delivered");

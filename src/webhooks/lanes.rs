@@ -125,7 +125,7 @@ impl Lanes {
     }
 
     /// Forgets what is queued for an endpoint that gets nothing any more.
-    pub(super) fn forget(&mut self, endpoint: EndpointId) {
+    pub(super) fn remove(&mut self, endpoint: EndpointId) {
         if let Some(lane) = self.lanes.get_mut(&endpoint) {
             lane.queue.clear();
         }
@@ -144,7 +144,7 @@ impl Lanes {
     }
 
     /// Forgets how fast receivers are: what they took long ago says nothing about now.
-    pub(super) fn forget_speed(&mut self) {
+    pub(super) fn reset_speed(&mut self) {
         self.lanes.values_mut().for_each(|lane| lane.taken = 0);
     }
 
@@ -293,7 +293,7 @@ mod tests {
         lanes.accept((0..7).map(|_| due(fast)).collect(), lease());
         assert_eq!(lanes.ahead(), Ahead { in_all: 0, of_one: 0 });
         assert_eq!(lanes.skip(LIMITS, noon()).len(), 2);
-        lanes.forget_speed();
+        lanes.reset_speed();
         assert_eq!(lanes.ahead(), Ahead { in_all: 0, of_one: 0 });
     }
 

@@ -47,9 +47,9 @@ impl Dictionary {
     }
 
     /// Forgets everything: keys handed out in a transaction that was rolled back are not keys.
-    pub(super) fn forget(&mut self) {
-        self.words.forget();
-        self.ids.forget();
+    pub(super) fn clear(&mut self) {
+        self.words.clear();
+        self.ids.clear();
     }
 }
 
@@ -63,7 +63,7 @@ where
         Self { insert, find, read, keys: HashMap::new(), values: HashMap::new() }
     }
 
-    fn forget(&mut self) {
+    fn clear(&mut self) {
         self.keys.clear();
         self.values.clear();
     }

@@ -15,7 +15,7 @@ use crate::store::StoreResult;
 /// Rows that may go, found without holding up who writes.
 #[derive(Debug, Default)]
 pub(super) struct Prunable {
-    tries: Vec<(i64, i64)>,
+    delivery_attempts: Vec<(i64, i64)>,
     deliveries: Vec<i64>,
     given_up: Vec<i64>,
     attempts: Vec<i64>,
@@ -28,7 +28,7 @@ pub(super) struct Prunable {
 impl Prunable {
     /// Whether there is nothing to prune.
     pub(super) fn is_empty(&self) -> bool {
-        self.tries.is_empty()
+        self.delivery_attempts.is_empty()
             && self.deliveries.is_empty()
             && self.given_up.is_empty()
             && self.attempts.is_empty()
@@ -54,13 +54,13 @@ pub(super) fn find(reader: &Reader, cut_offs: CutOffs, limit: u32, now: Timestam
         )?;
         found.given_up = statement.query_map(params![micros(before), limit], |row| row.get(0))?.collect::<Result<_, _>>()?;
     }
-    if let Some(before) = cut_offs.tries {
+    if let Some(before) = cut_offs.delivery_attempts {
         let mut statement = reader.conn.prepare_cached(
             "SELECT a.delivery, a.attempt FROM delivery_attempt a INDEXED BY delivery_attempt_by_start
                 CROSS JOIN delivery d ON d.key = a.delivery
              WHERE a.started_at < ?1 AND d.state = 'delivered' ORDER BY a.started_at LIMIT ?2",
         )?;
-        found.tries =
+        found.delivery_attempts =
             statement.query_map(params![micros(before), limit], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
     }
     if let Some(before) = cut_offs.attempts {
@@ -80,22 +80,22 @@ pub(super) fn find(reader: &Reader, cut_offs: CutOffs, limit: u32, now: Timestam
 /// Prunes them, save those that have been asked for again meanwhile.
 pub(super) fn prune(unit: &Unit<'_>, found: &Prunable, now: Timestamp) -> StoreResult<Pruned> {
     let mut pruned = Pruned::default();
-    let mut one_try = unit.conn.prepare_cached(
+    let mut one_attempt = unit.conn.prepare_cached(
         "DELETE FROM delivery_attempt WHERE delivery = ?1 AND attempt = ?2
             AND EXISTS (SELECT 1 FROM delivery WHERE key = ?1 AND state = 'delivered')",
     )?;
-    for (delivery, attempt) in &found.tries {
-        pruned.tries += one_try.execute(params![delivery, attempt])? as u64;
+    for (delivery, attempt) in &found.delivery_attempts {
+        pruned.delivery_attempts += one_attempt.execute(params![delivery, attempt])? as u64;
     }
     let mut event_of =
         unit.conn.prepare_cached("SELECT event FROM delivery WHERE key = ?1 AND state IN ('delivered', 'exhausted', 'cancelled')")?;
-    let mut tries_of = unit.conn.prepare_cached("DELETE FROM delivery_attempt WHERE delivery = ?1")?;
+    let mut attempts_of = unit.conn.prepare_cached("DELETE FROM delivery_attempt WHERE delivery = ?1")?;
     let mut delivery = unit.conn.prepare_cached("DELETE FROM delivery WHERE key = ?1")?;
     let mut event =
         unit.conn.prepare_cached("DELETE FROM event WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE event = ?1)")?;
     for key in found.deliveries.iter().chain(&found.given_up) {
         let Some(of) = event_of.query_row([key], |row| row.get::<_, i64>(0)).optional()? else { continue };
-        pruned.tries += tries_of.execute([key])? as u64;
+        pruned.delivery_attempts += attempts_of.execute([key])? as u64;
         pruned.deliveries += delivery.execute([key])? as u64;
         pruned.events += event.execute([of])? as u64;
     }

@@ -226,7 +226,7 @@ impl State {
             // The panic hook has reported it; dropping the job has told the caller.
             Err(_) => None,
         };
-        self.dictionary.forget();
+        self.dictionary.clear();
         if !self.conn.is_autocommit()
             && let Err(error) = savepoint("ROLLBACK TO unit").and_then(|_| savepoint("RELEASE unit"))
         {
@@ -246,7 +246,7 @@ impl State {
 
     /// Rolls back whatever is open.
     fn abandon(&mut self) {
-        self.dictionary.forget();
+        self.dictionary.clear();
         if !self.conn.is_autocommit()
             && let Err(error) = self.conn.execute_batch("ROLLBACK")
         {

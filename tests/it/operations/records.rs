@@ -37,7 +37,8 @@ impl House {
         let home = tempfile::tempdir().unwrap();
         let (clock, network) = (ManualClock::at(NOON), network(true, true));
         let days = |days: Option<i64>| days.map(TimeDelta::days);
-        let retention = RetentionPolicy { tries: None, deliveries: None, given_up: None, attempts: days(attempts), audit: days(audit) };
+        let retention =
+            RetentionPolicy { delivery_attempts: None, deliveries: None, given_up: None, attempts: days(attempts), audit: days(audit) };
         let settings = EngineSettings { retention, counting_clock, ..impatient() };
         let engine = engine_with(home.path(), &clock, network.clone(), settings);
         let acting = acting(&engine).await;
@@ -74,7 +75,7 @@ impl House {
     }
 }
 
-fn forgotten(attempts: u64, audit: u64) -> Result<Pruned, avert::store::StoreError> {
+fn pruned(attempts: u64, audit: u64) -> Result<Pruned, avert::store::StoreError> {
     Ok(Pruned { attempts, audit, ..Pruned::default() })
 }
 
@@ -85,11 +86,11 @@ async fn old_entries_of_the_audit_log_go_an_entry_tells_of_them_and_the_rest_ver
     house.pass(TimeDelta::days(200));
     house.act(2).await;
     let old = house.audit().await;
-    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, pruned(0, 0));
 
     house.pass(TimeDelta::days(166));
 
-    assert_eq!(house.engine.prune_once().await, forgotten(0, 3));
+    assert_eq!(house.engine.prune_once().await, pruned(0, 3));
     let left = house.audit().await;
     assert_eq!(
         left.iter().map(|entry| (entry.number, entry.action.as_str())).collect::<Vec<_>>(),
@@ -116,7 +117,7 @@ async fn a_log_that_was_shortened_again_and_again_still_verifies_and_goes_on() {
 
     // Entries about prunings alone are no reason to prune: there would be one each day for ever.
     house.pass(TimeDelta::days(30));
-    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, pruned(0, 0));
 
     assert_eq!(numbers, [15]);
 }
@@ -126,11 +127,11 @@ async fn an_entry_is_kept_to_the_end_of_its_last_day() {
     let house = House::keeping(None, Some(10)).await;
     house.act(1).await;
     house.pass(TimeDelta::days(10) + TimeDelta::hours(11));
-    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, pruned(0, 0));
 
     house.pass(TimeDelta::hours(1));
 
-    assert_eq!(house.engine.prune_once().await, forgotten(0, 1));
+    assert_eq!(house.engine.prune_once().await, pruned(0, 1));
 }
 
 #[tokio::test]
@@ -162,7 +163,7 @@ async fn more_than_a_commit_takes_goes_in_one_go() {
     .unwrap();
     house.pass(TimeDelta::days(12));
 
-    assert_eq!(house.engine.prune_once().await, forgotten(0, 12_000));
+    assert_eq!(house.engine.prune_once().await, pruned(0, 12_000));
     assert_eq!(house.audit().await.len(), 3, "an entry for each commit");
     assert!(matches!(house.acting.verify_audit().await, Ok(AuditState::Whole { entries: 3, .. })));
 }
@@ -177,11 +178,11 @@ async fn attempts_that_ended_long_ago_go_and_their_outcomes_stay() {
     house.acting.resolve(refused, says(Decision::Refunded)).await.unwrap_err();
     assert_eq!(house.attempts(), 2);
     house.pass(TimeDelta::days(30));
-    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, pruned(0, 0));
 
     house.pass(TimeDelta::seconds(1));
 
-    assert_eq!(house.engine.prune_once().await, forgotten(2, 0));
+    assert_eq!(house.engine.prune_once().await, pruned(2, 0));
     assert_eq!(house.attempts(), 0);
     assert_eq!(house.acting.get(answered).await, Ok(outcome));
     let again = house.acting.resolve(answered, says(Decision::Refunded)).await;
@@ -200,7 +201,7 @@ async fn attempts_whose_fate_is_open_are_kept_whatever_their_age() {
 
     house.pass(TimeDelta::days(4_000));
 
-    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, pruned(0, 0));
     assert_eq!(house.attempts(), 3);
 }
 
@@ -216,7 +217,7 @@ async fn an_idempotency_key_is_remembered_for_its_day_whatever_the_settings_say(
 
     assert_eq!(house.acting.resolve(alert, request()).await, first);
     house.pass(TimeDelta::seconds(2));
-    assert_eq!(house.engine.prune_once().await, forgotten(1, 0));
+    assert_eq!(house.engine.prune_once().await, pruned(1, 0));
 }
 
 #[tokio::test]
@@ -226,16 +227,16 @@ async fn a_clock_that_jumps_ahead_makes_no_record_go() {
     let house = House::with(Some(30), Some(30), Some(CountingClock::new(move || *told.lock().unwrap()))).await;
     let alert = house.alert("P-1").await;
     house.acting.resolve(alert, says(Decision::Refunded)).await.unwrap();
-    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, pruned(0, 0));
 
     house.pass(TimeDelta::days(400));
-    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, pruned(0, 0));
     house.clock.advance(-TimeDelta::days(400));
     *count.lock().unwrap() += Duration::from_secs(40 * 86_400);
     house.pass(TimeDelta::days(40));
 
     // Time that has really gone by counts.
-    assert_eq!(house.engine.prune_once().await, forgotten(1, 2));
+    assert_eq!(house.engine.prune_once().await, pruned(1, 2));
 }
 
 #[tokio::test]
@@ -247,6 +248,6 @@ async fn nothing_goes_where_all_is_kept_for_ever() {
 
     house.pass(TimeDelta::days(10_000));
 
-    assert_eq!(house.engine.prune_once().await, forgotten(0, 0));
+    assert_eq!(house.engine.prune_once().await, pruned(0, 0));
     assert_eq!((house.attempts(), house.audit().await.len()), (1, 2));
 }

@@ -36,8 +36,13 @@ impl House {
         let home = tempfile::tempdir().unwrap();
         let clock = ManualClock::at(NOON);
         let days = |days: Option<i64>| days.map(TimeDelta::days);
-        let retention =
-            RetentionPolicy { tries: days(tries), deliveries: days(deliveries), given_up: days(given_up), attempts: None, audit: None };
+        let retention = RetentionPolicy {
+            delivery_attempts: days(tries),
+            deliveries: days(deliveries),
+            given_up: days(given_up),
+            attempts: None,
+            audit: None,
+        };
         let settings = EngineSettings { retention, ..impatient() };
         let engine = engine_with(home.path(), &clock, network(true, true), settings);
         let acting = acting(&engine).await;
@@ -91,9 +96,9 @@ async fn a_delivery_that_arrived_is_forgotten_with_its_event_when_its_time_is_ov
     assert_eq!(house.engine.prune_once().await, Ok(Pruned::default()));
 
     house.clock.advance(TimeDelta::microseconds(1));
-    let forgotten = house.engine.prune_once().await.unwrap();
+    let pruned = house.engine.prune_once().await.unwrap();
 
-    assert_eq!(forgotten, Pruned { deliveries: 1, events: 1, tries: 1, ..Pruned::default() });
+    assert_eq!(pruned, Pruned { deliveries: 1, events: 1, delivery_attempts: 1, ..Pruned::default() });
     assert!(house.deliveries(old.id).await.is_empty());
     assert_eq!(house.deliveries(young.id).await.len(), 1);
     assert_eq!(house.counts(), (1, 1, 1));
@@ -107,7 +112,7 @@ async fn the_log_of_tries_goes_before_its_delivery() {
 
     house.clock.advance(TimeDelta::days(31));
 
-    assert_eq!(house.engine.prune_once().await, Ok(Pruned { tries: 1, ..Pruned::default() }));
+    assert_eq!(house.engine.prune_once().await, Ok(Pruned { delivery_attempts: 1, ..Pruned::default() }));
     assert_eq!(house.deliveries(alert.id).await.len(), 1);
 }
 
@@ -121,9 +126,9 @@ async fn what_was_given_up_is_forgotten_in_a_time_of_its_own_with_its_tries() {
     assert_eq!(house.engine.prune_once().await, Ok(Pruned::default()));
 
     house.clock.advance(TimeDelta::microseconds(1));
-    let forgotten = house.engine.prune_once().await.unwrap();
+    let pruned = house.engine.prune_once().await.unwrap();
 
-    assert_eq!(forgotten, Pruned { deliveries: 1, events: 1, tries: 1, ..Pruned::default() });
+    assert_eq!(pruned, Pruned { deliveries: 1, events: 1, delivery_attempts: 1, ..Pruned::default() });
     assert!(house.deliveries(exhausted.id).await.is_empty());
     assert_eq!(house.deliveries(waiting.id).await[0].state, DeliveryState::Pending);
 }
@@ -180,7 +185,7 @@ async fn an_event_stays_while_another_endpoint_has_not_got_it() {
 
     house.clock.advance(TimeDelta::days(2));
 
-    assert_eq!(house.engine.prune_once().await, Ok(Pruned { deliveries: 1, tries: 1, ..Pruned::default() }));
+    assert_eq!(house.engine.prune_once().await, Ok(Pruned { deliveries: 1, delivery_attempts: 1, ..Pruned::default() }));
     assert_eq!(house.deliveries(alert.id).await.len(), 1);
     assert_eq!(house.rows("event"), 1);
 }
@@ -203,8 +208,8 @@ async fn more_than_a_commit_takes_is_forgotten_in_one_go() {
     let conn = Connection::open(file(house.home.path())).unwrap();
     conn.execute("UPDATE delivery SET state = 'delivered', delivered_at = 0", []).unwrap();
 
-    let forgotten = house.engine.prune_once().await.unwrap();
+    let pruned = house.engine.prune_once().await.unwrap();
 
-    assert_eq!((forgotten.deliveries, forgotten.events), (1_203, 1_203));
+    assert_eq!((pruned.deliveries, pruned.events), (1_203, 1_203));
     assert_eq!(house.counts(), (0, 0, 0));
 }

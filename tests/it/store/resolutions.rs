@@ -354,9 +354,9 @@ async fn a_second_late_yes_ends_and_is_forgotten_in_its_time(fixture: Fixture) {
     }
     let later = noon() + Duration::days(2);
 
-    let forgotten = fixture.store.prune(CutOffs { attempts: Some(later), ..CutOffs::default() }, 10, later).await.unwrap();
+    let pruned = fixture.store.prune(CutOffs { attempts: Some(later), ..CutOffs::default() }, 10, later).await.unwrap();
 
-    assert_eq!(forgotten.attempts, 2, "the one that was committed and the second late one; the first waits for a person");
+    assert_eq!(pruned.attempts, 2, "the one that was committed and the second late one; the first waits for a person");
 }
 
 async fn a_late_yes_of_the_attempt_that_was_committed_changes_nothing(fixture: Fixture) {

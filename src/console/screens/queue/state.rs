@@ -288,7 +288,7 @@ impl Queue {
         }
         let mut effects = Vec::new();
         if let Some(abandoned) = self.incoming.take() {
-            effects.push(Effect::Forget(abandoned.id()));
+            effects.push(Effect::Abandon(abandoned.id()));
         }
         if (&filter, sort) != (self.listing.filter(), self.listing.sort()) {
             self.listings += 1;
