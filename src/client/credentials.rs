@@ -52,13 +52,13 @@ impl Credentials for Client {
     }
 
     async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError> {
-        let (inner, doubt) = (&self.inner, "it is not known whether one was created: look at the list, and revoke what nobody has");
+        let (inner, cause) = (&self.inner, "it is not known whether one was created: look at the list, and revoke what nobody has");
         let created: CreatedCredential = match kind {
             CredentialKind::Key(scope) => {
                 let new = NewKeyJson { scope: Some(Text(scope)) };
-                inner.tell::<CreatedKeyJson>(inner.call_with(Method::POST, "/keys", &new)?, doubt).await?.into()
+                inner.tell::<CreatedKeyJson>(inner.call_with(Method::POST, "/keys", &new)?, cause).await?.into()
             }
-            CredentialKind::Client => inner.tell::<CreatedClientJson>(inner.call(Method::POST, "/clients")?, doubt).await?.into(),
+            CredentialKind::Client => inner.tell::<CreatedClientJson>(inner.call(Method::POST, "/clients")?, cause).await?.into(),
         };
         Ok(CreatedCredential { credential: shown(created.credential), ..created })
     }
@@ -68,11 +68,11 @@ impl Credentials for Client {
         // The answer to a second revocation is that to the first: only the list tells that it had happened.
         let before = inner.credentials_of(kind).await?.into_iter().find(|known| known.id == id);
         let segment: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();
-        let doubt = "it is not known whether it was revoked: look at the list";
+        let cause = "it is not known whether it was revoked: look at the list";
         let call = |of: &str| inner.call(Method::DELETE, &format!("/{of}/{segment}"));
         let credential: Credential = match kind {
-            CredentialKind::Key(_) => inner.tell::<KeyJson>(call("keys")?, doubt).await?.into(),
-            CredentialKind::Client => inner.tell::<ClientJson>(call("clients")?, doubt).await?.into(),
+            CredentialKind::Key(_) => inner.tell::<KeyJson>(call("keys")?, cause).await?.into(),
+            CredentialKind::Client => inner.tell::<ClientJson>(call("clients")?, cause).await?.into(),
         };
         Ok(Revoked { credential: shown(credential), already: before.is_some_and(|before| before.revoked_at.is_some()) })
     }

@@ -30,16 +30,16 @@ impl Inner {
     }
 
     /// Changes something, and reads the answer.
-    pub(super) async fn tell<T: DeserializeOwned>(&self, call: Call, doubt: &str) -> Result<T, ServiceError> {
-        read(self.send(call, doubt).await?)
+    pub(super) async fn tell<T: DeserializeOwned>(&self, call: Call, cause: &str) -> Result<T, ServiceError> {
+        read(self.send(call, cause).await?)
     }
 
-    /// Changes something: sent once. `doubt` is told where the answer does not come.
-    pub(super) async fn send(&self, call: Call, doubt: &str) -> Result<Answer, ServiceError> {
+    /// Changes something: sent once. `cause` is told where the answer does not come.
+    pub(super) async fn send(&self, call: Call, cause: &str) -> Result<Answer, ServiceError> {
         match self.http.send(call).await {
             Ok(answer) => good(answer),
             Err(NoAnswer::NotSent(why)) => Err(ServiceError::Unavailable(format!("{why}; nothing was sent"))),
-            Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why)) => Err(ServiceError::Unavailable(format!("{why}; {doubt}"))),
+            Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why)) => Err(ServiceError::Unavailable(format!("{why}; {cause}"))),
             Err(NoAnswer::Refused(error)) => Err(error),
         }
     }

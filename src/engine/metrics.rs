@@ -27,7 +27,7 @@ pub(super) fn submitted(provider: &Provider, answer: Option<&SubmitResult>, took
     let result = match answer {
         Some(SubmitResult::Accepted) => "accepted",
         Some(SubmitResult::Declined(_)) => "declined",
-        Some(SubmitResult::Unknown(_)) => "unknown",
+        Some(SubmitResult::Indeterminate(_)) => "unknown",
         None => "timed_out",
     };
     called(provider, "submit", result, took);

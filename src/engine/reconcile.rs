@@ -12,7 +12,7 @@ use super::resolve::Landed;
 use super::{Engine, later, locked, metrics, until};
 use crate::domain::redact;
 use crate::domain::{Timestamp, batch};
-use crate::providers::{Capabilities, Declined, Doubt, LookUp, Submission, SubmitResult};
+use crate::providers::{Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
 use crate::store::{AttemptEnd, ClaimedAttempt, CommitRequest, StoreResult};
 
 /// What a round of reconciling came to.
@@ -32,13 +32,13 @@ pub struct Reconciled {
 #[derive(Debug, PartialEq)]
 enum Finding {
     /// The provider has applied it.
-    Yes,
+    Accepted,
     /// It has not, and will not; why.
-    No(String),
+    Declined(String),
     /// Not yet known; why, and from when on it can be known, where that is known.
-    Later(String, Option<Timestamp>),
+    Indeterminate(String, Option<Timestamp>),
     /// It cannot be found out; why.
-    Never(String),
+    NeedsPerson(String),
 }
 
 impl Engine {
@@ -108,15 +108,15 @@ impl Engine {
         let (attempt, alert) = (unfinished.attempt, unfinished.alert.id);
         tracing::info!(%attempt, %alert, checks = unfinished.checks, ?finding, "looked at an attempt whose fate was unknown");
         let (end, detail) = match finding {
-            Finding::Yes => {
-                return Ok(match self.commit_yes(attempt, unfinished.generation).await? {
+            Finding::Accepted => {
+                return Ok(match self.commit_accepted(attempt, unfinished.generation).await? {
                     Landed::Ours(_) => None,
                     Landed::Anothers(_) => Some(AttemptEnd::Parked),
                 });
             }
-            Finding::No(why) => (AttemptEnd::Released, why),
-            Finding::Never(why) => (AttemptEnd::Parked, why),
-            Finding::Later(why, known_from) => match (self.gap(unfinished.checks), known_from) {
+            Finding::Declined(why) => (AttemptEnd::Released, why),
+            Finding::NeedsPerson(why) => (AttemptEnd::Parked, why),
+            Finding::Indeterminate(why, known_from) => match (self.gap(unfinished.checks), known_from) {
                 (None, None) => (AttemptEnd::Parked, why),
                 (gap, known_from) => {
                     let usual = gap.map(|gap| later(self.now(), gap));
@@ -147,7 +147,7 @@ impl Engine {
         if let Some(why) = self.closed(&submission.provider).await {
             tracing::warn!(attempt = %submission.attempt, why, "not looked at: it is another process that can ask the network");
             // What is known of it stays, and it is never given up for this.
-            return Finding::Later(unfinished.detail.clone(), Some(later(self.now(), self.settings().reconcile_poll)));
+            return Finding::Indeterminate(unfinished.detail.clone(), Some(later(self.now(), self.settings().reconcile_poll)));
         }
         let provider = self.inner.providers.answering_for(&submission.provider);
         let settings = self.settings();
@@ -167,7 +167,7 @@ impl Engine {
                 let answer = self.repeat(&submission).await;
                 after_repeat_that_is_not_recognized(answer)
             }
-            Capabilities { .. } => Finding::Never(left_to_a_person(&unfinished.detail)),
+            Capabilities { .. } => Finding::NeedsPerson(left_to_a_person(&unfinished.detail)),
         }
     }
 
@@ -177,45 +177,47 @@ impl Engine {
         let began = Instant::now();
         let answer = tokio::time::timeout(self.settings().provider_timeout, provider.submit(submission)).await;
         metrics::submitted(&submission.provider, answer.as_ref().ok(), began.elapsed());
-        answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut))
+        answer.unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut))
     }
 }
 
 /// Why nothing can be found out, after why nothing is known.
-fn left_to_a_person(doubt: &str) -> String {
-    let doubt = if doubt.is_empty() { "the process that sent it ended before an answer came" } else { doubt };
-    format!("{doubt}; the network can neither look the decision up nor take it twice")
+fn left_to_a_person(cause: &str) -> String {
+    let cause = if cause.is_empty() { "the process that sent it ended before an answer came" } else { cause };
+    format!("{cause}; the network can neither look the decision up nor take it twice")
 }
 
 /// What a look-up proves.
 fn after_look_up(found: LookUp, counts_from: Timestamp, now: Timestamp) -> Finding {
     match found {
-        LookUp::Applied => Finding::Yes,
-        LookUp::AnsweredOtherwise(what) => Finding::No(redact::words(&format!("the network holds another answer to this alert: {what}"))),
-        LookUp::NotKnown if now >= counts_from => Finding::No("the network does not know of the decision".to_owned()),
-        LookUp::NotKnown => Finding::Later("the network does not know of the decision yet".to_owned(), Some(counts_from)),
-        LookUp::Refused(why) => Finding::No(redact::words(&format!("it refused: {why}"))),
-        LookUp::NotTold(why) => Finding::Later(redact::words(&why), None),
-        LookUp::Failed(why) => Finding::Later(redact::words(&format!("the look-up failed: {why}")), None),
+        LookUp::Applied => Finding::Accepted,
+        LookUp::AnsweredOtherwise(what) => {
+            Finding::Declined(redact::words(&format!("the network holds another answer to this alert: {what}")))
+        }
+        LookUp::NotKnown if now >= counts_from => Finding::Declined("the network does not know of the decision".to_owned()),
+        LookUp::NotKnown => Finding::Indeterminate("the network does not know of the decision yet".to_owned(), Some(counts_from)),
+        LookUp::Refused(why) => Finding::Declined(redact::words(&format!("it refused: {why}"))),
+        LookUp::NotTold(why) => Finding::Indeterminate(redact::words(&why), None),
+        LookUp::Failed(why) => Finding::Indeterminate(redact::words(&format!("the look-up failed: {why}")), None),
     }
 }
 
 /// What a repeat proves, where the provider counts it once.
 fn after_repeat(answer: SubmitResult, counts_from: Timestamp, now: Timestamp) -> Finding {
     match answer {
-        SubmitResult::Accepted => Finding::Yes,
+        SubmitResult::Accepted => Finding::Accepted,
         SubmitResult::Declined(Declined::Refused(why)) => {
             let why = redact::words(&format!("it refused: {why}"));
             // While the first call may still be on its way, a refusal of the second proves nothing about it.
-            if now >= counts_from { Finding::No(why) } else { Finding::Later(why, Some(counts_from)) }
+            if now >= counts_from { Finding::Declined(why) } else { Finding::Indeterminate(why, Some(counts_from)) }
         }
         // That this call did not arrive, or was not looked at, says nothing about the first one.
         SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
-            Finding::Later(redact::words(&why.to_string()), None)
+            Finding::Indeterminate(redact::words(&why.to_string()), None)
         }
         // Ours would have been answered with a yes; whose it is, a person has to find out.
-        SubmitResult::Unknown(Doubt::AlreadyActioned) => Finding::Never(Doubt::AlreadyActioned.to_string()),
-        SubmitResult::Unknown(doubt) => Finding::Later(redact::words(&doubt.to_string()), None),
+        SubmitResult::Indeterminate(Cause::AlreadyActioned) => Finding::NeedsPerson(Cause::AlreadyActioned.to_string()),
+        SubmitResult::Indeterminate(cause) => Finding::Indeterminate(redact::words(&cause.to_string()), None),
     }
 }
 
@@ -223,18 +225,18 @@ fn after_repeat(answer: SubmitResult, counts_from: Timestamp, now: Timestamp) ->
 /// the two calls it was that took effect. "Answered already" and a refusal are left to a person: either may be the first call's doing.
 fn after_repeat_that_is_not_recognized(answer: SubmitResult) -> Finding {
     match answer {
-        SubmitResult::Accepted => Finding::Yes,
+        SubmitResult::Accepted => Finding::Accepted,
         SubmitResult::Declined(Declined::Refused(why)) => {
             let why = format!("it refused the repeat: {why}; that may be because it took the first call");
-            Finding::Never(redact::words(&why))
+            Finding::NeedsPerson(redact::words(&why))
         }
         SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
-            Finding::Later(redact::words(&why.to_string()), None)
+            Finding::Indeterminate(redact::words(&why.to_string()), None)
         }
-        SubmitResult::Unknown(Doubt::AlreadyActioned) => {
-            Finding::Never("the alert was answered at the network: by the first call, or by somebody else".to_owned())
+        SubmitResult::Indeterminate(Cause::AlreadyActioned) => {
+            Finding::NeedsPerson("the alert was answered at the network: by the first call, or by somebody else".to_owned())
         }
-        SubmitResult::Unknown(doubt) => Finding::Later(redact::words(&doubt.to_string()), None),
+        SubmitResult::Indeterminate(cause) => Finding::Indeterminate(redact::words(&cause.to_string()), None),
     }
 }
 
@@ -287,9 +289,9 @@ mod tests {
         let found = after_look_up(LookUp::NotKnown, counts_from(), now);
         let refused = after_repeat(SubmitResult::Declined(Declined::Refused("closed".to_owned())), counts_from(), now);
 
-        assert_eq!([matches!(found, Finding::No(_)), matches!(refused, Finding::No(_))], [no; 2]);
+        assert_eq!([matches!(found, Finding::Declined(_)), matches!(refused, Finding::Declined(_))], [no; 2]);
         if !no {
-            assert!(matches!(found, Finding::Later(_, Some(moment)) if moment == counts_from()));
+            assert!(matches!(found, Finding::Indeterminate(_, Some(moment)) if moment == counts_from()));
         }
     }
 
@@ -297,29 +299,29 @@ mod tests {
     fn a_look_up_that_fails_proves_nothing_ever() {
         let long_after = counts_from() + TimeDelta::days(9);
 
-        assert!(matches!(after_look_up(LookUp::Failed("503".to_owned()), counts_from(), long_after), Finding::Later(_, None)));
+        assert!(matches!(after_look_up(LookUp::Failed("503".to_owned()), counts_from(), long_after), Finding::Indeterminate(_, None)));
     }
 
     #[test]
     fn another_answer_at_the_network_is_a_no() {
         let found = after_look_up(LookUp::AnsweredOtherwise("MISSED".to_owned()), counts_from(), counts_from());
 
-        assert!(matches!(found, Finding::No(why) if why.contains("MISSED")));
+        assert!(matches!(found, Finding::Declined(why) if why.contains("MISSED")));
     }
 
     #[rstest]
     #[case(SubmitResult::Accepted, true, false)]
     #[case(SubmitResult::Declined(Declined::NotSent("down".to_owned())), false, false)]
     #[case(SubmitResult::Declined(Declined::TurnedAway("401".to_owned())), false, false)]
-    #[case(SubmitResult::Unknown(Doubt::TimedOut), false, false)]
-    #[case(SubmitResult::Unknown(Doubt::Undecided), false, false)]
-    #[case(SubmitResult::Unknown(Doubt::ServerError(503)), false, false)]
-    #[case(SubmitResult::Unknown(Doubt::AlreadyActioned), false, true)]
+    #[case(SubmitResult::Indeterminate(Cause::TimedOut), false, false)]
+    #[case(SubmitResult::Indeterminate(Cause::Undecided), false, false)]
+    #[case(SubmitResult::Indeterminate(Cause::ServerError(503)), false, false)]
+    #[case(SubmitResult::Indeterminate(Cause::AlreadyActioned), false, true)]
     fn a_repeat_proves_a_yes_or_nothing(#[case] answer: SubmitResult, #[case] yes: bool, #[case] never: bool) {
         let finding = after_repeat(answer, counts_from(), counts_from());
 
-        assert_eq!((finding == Finding::Yes, matches!(finding, Finding::Never(_))), (yes, never));
-        assert!(!matches!(finding, Finding::No(_)));
+        assert_eq!((finding == Finding::Accepted, matches!(finding, Finding::NeedsPerson(_))), (yes, never));
+        assert!(!matches!(finding, Finding::Declined(_)));
     }
 
     #[rstest]
@@ -327,8 +329,8 @@ mod tests {
     #[case(SubmitResult::Declined(Declined::NotSent("down".to_owned())), false, false)]
     #[case(SubmitResult::Declined(Declined::TurnedAway("401".to_owned())), false, false)]
     #[case(SubmitResult::Declined(Declined::Refused("closed".to_owned())), false, true)]
-    #[case(SubmitResult::Unknown(Doubt::TimedOut), false, false)]
-    #[case(SubmitResult::Unknown(Doubt::AlreadyActioned), false, true)]
+    #[case(SubmitResult::Indeterminate(Cause::TimedOut), false, false)]
+    #[case(SubmitResult::Indeterminate(Cause::AlreadyActioned), false, true)]
     fn a_repeat_that_is_not_recognized_proves_a_yes_or_is_left_to_a_person(
         #[case] answer: SubmitResult,
         #[case] yes: bool,
@@ -336,13 +338,13 @@ mod tests {
     ) {
         let finding = after_repeat_that_is_not_recognized(answer);
 
-        assert_eq!((finding == Finding::Yes, matches!(finding, Finding::Never(_))), (yes, never));
-        assert!(!matches!(finding, Finding::No(_)));
+        assert_eq!((finding == Finding::Accepted, matches!(finding, Finding::NeedsPerson(_))), (yes, never));
+        assert!(!matches!(finding, Finding::Declined(_)));
     }
 
     #[test]
     fn a_look_up_tells_a_refusal_and_a_network_that_does_not_say_is_asked_again() {
-        assert!(matches!(after_look_up(LookUp::Refused("closed".to_owned()), counts_from(), counts_from()), Finding::No(_)));
-        assert!(matches!(after_look_up(LookUp::NotTold("401".to_owned()), counts_from(), counts_from()), Finding::Later(_, None)));
+        assert!(matches!(after_look_up(LookUp::Refused("closed".to_owned()), counts_from(), counts_from()), Finding::Declined(_)));
+        assert!(matches!(after_look_up(LookUp::NotTold("401".to_owned()), counts_from(), counts_from()), Finding::Indeterminate(_, None)));
     }
 }

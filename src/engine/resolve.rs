@@ -14,7 +14,7 @@ use super::{Caller, Engine, later, locked, metrics, unavailable};
 use crate::domain::attempt::outcome_id;
 use crate::domain::redact;
 use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, OrganizationId, Resolution};
-use crate::providers::{Doubt, LookUp, Submission, SubmitResult};
+use crate::providers::{Cause, LookUp, Submission, SubmitResult};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreResult};
 
@@ -133,7 +133,7 @@ impl Engine {
     }
 
     /// Stores a provider's yes. Fenced first; where the fence has moved, the yes still counts as long as the alert has no outcome.
-    pub(super) async fn commit_yes(&self, attempt: AttemptId, generation: i64) -> StoreResult<Landed> {
+    pub(super) async fn commit_accepted(&self, attempt: AttemptId, generation: i64) -> StoreResult<Landed> {
         let request = CommitRequest { attempt, generation, now: self.now() };
         let landed = match self.store().commit_resolution(request.clone()).await {
             Ok(Commit::Committed(alert)) => Ok(Landed::Ours(alert)),
@@ -188,16 +188,16 @@ impl Sending {
         let began = Instant::now();
         let answer = tokio::time::timeout(settings.provider_timeout, provider.submit(&self.submission)).await;
         metrics::submitted(&self.submission.provider, answer.as_ref().ok(), began.elapsed());
-        match answer.unwrap_or(SubmitResult::Unknown(Doubt::TimedOut)) {
+        match answer.unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut)) {
             SubmitResult::Accepted => self.commit().await,
             SubmitResult::Declined(why) => self.release(&why.to_string()).await,
-            SubmitResult::Unknown(doubt) => self.clear_up(&doubt).await,
+            SubmitResult::Indeterminate(cause) => self.clear_up(&cause).await,
         }
     }
 
     /// Step 4a: a definite yes.
     async fn commit(self) -> Result<Alert, ServiceError> {
-        match self.engine.commit_yes(self.submission.attempt, self.generation).await {
+        match self.engine.commit_accepted(self.submission.attempt, self.generation).await {
             Ok(Landed::Ours(alert)) => Ok(*alert),
             Ok(Landed::Anothers(alert)) => Err(ServiceError::AlreadyResolved(alert)),
             Err(error) => {
@@ -223,13 +223,13 @@ impl Sending {
     }
 
     /// Steps 4c and 4d: nobody knows; one look-up, where the provider can, and else the reconciler.
-    async fn clear_up(self, doubt: &Doubt) -> Result<Alert, ServiceError> {
+    async fn clear_up(self, cause: &Cause) -> Result<Alert, ServiceError> {
         let (engine, settings) = (&self.engine, self.engine.settings());
         let provider = engine.inner.providers.answering_for(&self.submission.provider);
         let capabilities = provider.capabilities();
         // The call has been answered or cut off; what it left behind at the provider settles from here.
         let calls_over = engine.now();
-        tracing::warn!(attempt = %self.submission.attempt, %doubt, "the provider's answer is in doubt");
+        tracing::warn!(attempt = %self.submission.attempt, %cause, "the provider's answer is in doubt");
         if capabilities.lookup {
             let began = Instant::now();
             let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&self.submission)).await;
@@ -240,13 +240,13 @@ impl Sending {
                     return self.release(&format!("the network holds another answer to this alert: {what}")).await;
                 }
                 Ok(LookUp::NotKnown) if engine.now() >= later(calls_over, capabilities.consistency_lag) => {
-                    return self.release(&format!("{doubt}; the network does not know of the decision")).await;
+                    return self.release(&format!("{cause}; the network does not know of the decision")).await;
                 }
                 Ok(LookUp::Refused(why)) => return self.release(&format!("it refused: {why}")).await,
                 Ok(LookUp::NotKnown | LookUp::NotTold(_) | LookUp::Failed(_)) | Err(_) => {}
             }
         }
-        let why = redact::words(&doubt.to_string());
+        let why = redact::words(&cause.to_string());
         let next_check = later(engine.now(), settings.checks.first().copied().unwrap_or_default());
         if self.end(AttemptEnd::Unknown { next_check, calls_over }, &why).await == Ok(true) {
             engine.check_at(next_check);

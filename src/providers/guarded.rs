@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::{AlertProvider, Capabilities, Declined, Doubt, LookUp, Submission, SubmitResult};
+use super::{AlertProvider, Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
 use crate::domain::time::SharedClock;
 use crate::outbound::circuit::{Circuit, CircuitLimits};
 
@@ -151,7 +151,7 @@ impl AlertProvider for Guarded {
         pass.judge(match &result {
             SubmitResult::Accepted => false,
             SubmitResult::Declined(declined) => matches!(declined, Declined::NotSent(_)),
-            SubmitResult::Unknown(doubt) => !matches!(doubt, Doubt::AlreadyActioned | Doubt::Undecided),
+            SubmitResult::Indeterminate(cause) => !matches!(cause, Cause::AlreadyActioned | Cause::Undecided),
         });
         result
     }

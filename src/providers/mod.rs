@@ -75,7 +75,7 @@ pub enum SubmitResult {
     /// A definite no: the decision is not applied and will not be.
     Declined(Declined),
     /// Nobody knows.
-    Unknown(Doubt),
+    Indeterminate(Cause),
 }
 
 /// Why a decision was definitely not applied by a call. The text is fit for a user.
@@ -101,7 +101,7 @@ impl fmt::Display for Declined {
 
 /// Why nobody knows whether a decision was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Doubt {
+pub enum Cause {
     /// No answer within the time-out, or the connection broke after sending.
     TimedOut,
     /// The provider failed with this status.
@@ -114,7 +114,7 @@ pub enum Doubt {
     AlreadyActioned,
 }
 
-impl fmt::Display for Doubt {
+impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TimedOut => f.write_str("no answer in time"),
@@ -149,7 +149,7 @@ pub trait AlertProvider: Send + Sync + 'static {
     /// What it can do about lost answers.
     fn capabilities(&self) -> Capabilities;
 
-    /// Sends a decision, once: no hidden retries. The caller cuts it off after its time-out; a call cut off is [`Doubt::TimedOut`].
+    /// Sends a decision, once: no hidden retries. The caller cuts it off after its time-out; a call cut off is [`Cause::TimedOut`].
     async fn submit(&self, submission: &Submission) -> SubmitResult;
 
     /// Asks what became of a submission. Asked only where [`Capabilities::lookup`] is true.

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use super::{AlertProvider, Capabilities, Declined, Doubt, LookUp, Submission, SubmitResult};
+use super::{AlertProvider, Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
 use crate::domain::{AttemptId, Provider};
 
 /// Longer than any caller waits: a call that gets no answer is cut off by its caller.
@@ -304,13 +304,13 @@ impl State {
         }
         let ours = self.answers_of(submission).any(|accepted| accepted.attempt == Some(submission.attempt));
         let others = self.answers_of(submission).any(|accepted| accepted.attempt != Some(submission.attempt));
-        let lost = |doubt| Answer::Now(SubmitResult::Unknown(doubt));
+        let lost = |cause| Answer::Now(SubmitResult::Indeterminate(cause));
         let (applied, answer) = match fault {
             None => (true, Answer::Now(SubmitResult::Accepted)),
             Some(Fault::TimeOut { applied }) => (applied, Answer::Never),
-            Some(Fault::ServerError { applied }) => (applied, lost(Doubt::ServerError(503))),
-            Some(Fault::Unreadable { applied }) => (applied, lost(Doubt::Unreadable("not JSON (simulated)".to_owned()))),
-            Some(Fault::AlreadyActioned { applied }) => (applied, lost(Doubt::AlreadyActioned)),
+            Some(Fault::ServerError { applied }) => (applied, lost(Cause::ServerError(503))),
+            Some(Fault::Unreadable { applied }) => (applied, lost(Cause::Unreadable("not JSON (simulated)".to_owned()))),
+            Some(Fault::AlreadyActioned { applied }) => (applied, lost(Cause::AlreadyActioned)),
             Some(Fault::Refusal | Fault::Unreachable) => {
                 (false, Answer::Now(SubmitResult::Declined(Declined::Refused("the alert is closed (simulated)".to_owned()))))
             }
@@ -321,7 +321,7 @@ impl State {
         }
         // One that counts a repeat once without knowing it again takes it for somebody else's.
         if others || ours && capabilities.final_error_only {
-            return if answer == Answer::Never { Answer::Never } else { lost(Doubt::AlreadyActioned) };
+            return if answer == Answer::Never { Answer::Never } else { lost(Cause::AlreadyActioned) };
         }
         if applied {
             self.apply(submission, Some(submission.attempt), submission.resolution.canonical());
@@ -352,7 +352,7 @@ impl AlertProvider for Simulator {
             Answer::Now(result) => result,
             Answer::Never => {
                 wait(NO_ANSWER).await;
-                SubmitResult::Unknown(Doubt::TimedOut)
+                SubmitResult::Indeterminate(Cause::TimedOut)
             }
         }
     }
@@ -435,7 +435,7 @@ mod tests {
 
         let answers = [network.submit(&submission).await, network.submit(&submission).await];
 
-        assert_eq!(answers, [SubmitResult::Accepted, SubmitResult::Unknown(Doubt::AlreadyActioned)]);
+        assert_eq!(answers, [SubmitResult::Accepted, SubmitResult::Indeterminate(Cause::AlreadyActioned)]);
         assert_eq!(network.accepted().len(), 1);
     }
 
@@ -448,7 +448,7 @@ mod tests {
 
         let answer = network.submit(&second).await;
 
-        assert_eq!(answer, SubmitResult::Unknown(Doubt::AlreadyActioned));
+        assert_eq!(answer, SubmitResult::Indeterminate(Cause::AlreadyActioned));
         assert_eq!(network.look_up(&second).await, LookUp::AnsweredOtherwise("current|REFUNDED||".to_owned()));
         assert_eq!(network.accepted().len(), 1);
     }

@@ -15,7 +15,7 @@ use avert::domain::{
     Provider, Resolution, Sort, SortField, SortOrder, decide,
 };
 use avert::engine::{ActingEngine, EngineSettings};
-use avert::providers::{AlertProvider, Declined, Doubt, SubmitResult};
+use avert::providers::{AlertProvider, Cause, Declined, SubmitResult};
 use avert::service::{Alerts, Credentials, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
 use tempfile::TempDir;
@@ -375,7 +375,7 @@ async fn an_answer_that_did_not_come_is_unknown_and_not_a_failure(way: Way) {
     let (world, gate) = World::gated(way).await;
     let world = world.holding([alert.clone()]).await;
 
-    gate.let_through(SubmitResult::Unknown(Doubt::TimedOut));
+    gate.let_through(SubmitResult::Indeterminate(Cause::TimedOut));
     let unknown = world.resolve(alert.id, Decision::Refunded).await;
 
     assert!(matches!(unknown, Err(ServiceError::ProviderOutcomeUnknown(_))), "{unknown:?}");

@@ -145,7 +145,7 @@ fn set(filter: &mut AlertFilter, sort: &mut Option<Sort>, key: Key, word: &Word<
         Key::Outcome => list(&mut filter.outcomes, key, word, |text| (!text.is_empty()).then(|| text.to_owned())),
         Key::Company => list(&mut filter.companies, key, word, |text| text.parse().ok()),
         Key::Expires => one(&mut filter.expires_in, key, word, read_hours),
-        Key::Expired => one(&mut filter.expired, key, word, read_yes_or_no),
+        Key::Expired => one(&mut filter.expired, key, word, parse_bool),
         Key::Descriptor => one(&mut filter.descriptor, key, word, |text| (!text.is_empty()).then(|| text.to_owned())),
         Key::Sort => one(sort, key, word, read_sort),
         Key::From => one(&mut filter.start_date, key, word, parse_day),
@@ -195,7 +195,7 @@ fn read_hours(text: &str) -> Option<u32> {
     digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten().filter(|hours| *hours >= 1)
 }
 
-fn read_yes_or_no(text: &str) -> Option<bool> {
+fn parse_bool(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "yes" | "true" => Some(true),
         "no" | "false" => Some(false),

@@ -12,7 +12,7 @@ use super::line::{GatewayAnswer, Unanswered};
 use crate::domain::redact;
 use crate::domain::url::BaseUrl;
 use crate::domain::{AttemptId, ResolutionParts};
-use crate::providers::{Declined, Doubt, LookUp, PulledPage, Submission, SubmitResult};
+use crate::providers::{Cause, Declined, LookUp, PulledPage, Submission, SubmitResult};
 
 /// Most bytes of an answer about a decision.
 pub(super) const MAX_ANSWER: usize = 64 * 1024;
@@ -115,7 +115,7 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
         Err(Unanswered::NotSent(why)) => return SubmitResult::Declined(Declined::NotSent(redact::words(&why))),
         Err(Unanswered::Lost(why)) => {
             tracing::debug!(why, "the answer of a gateway was lost");
-            return SubmitResult::Unknown(Doubt::TimedOut);
+            return SubmitResult::Indeterminate(Cause::TimedOut);
         }
         Err(Unanswered::TooLarge(most)) => return unreadable(&too_large(most)),
     };
@@ -127,13 +127,13 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
             Ok(Statement { state: State::AnsweredOtherwise, detail }) => {
                 SubmitResult::Declined(Declined::Refused(format!("the network holds another answer to this alert: {detail}")))
             }
-            Ok(Statement { state: State::Pending, .. }) => SubmitResult::Unknown(Doubt::Undecided),
+            Ok(Statement { state: State::Pending, .. }) => SubmitResult::Indeterminate(Cause::Undecided),
             Ok(Statement { state: State::NotKnown, .. }) => unreadable("\"not_known\" is no answer to a decision"),
             Err(why) => unreadable(&why),
         },
         300..=399 => unreadable(&format!("a redirect ({status}), and redirects are not followed")),
-        409 => SubmitResult::Unknown(Doubt::AlreadyActioned),
-        408 => SubmitResult::Unknown(Doubt::ServerError(status)),
+        409 => SubmitResult::Indeterminate(Cause::AlreadyActioned),
+        408 => SubmitResult::Indeterminate(Cause::ServerError(status)),
         400..=499 => match stated {
             Ok(Statement { state: State::Refused, detail }) => SubmitResult::Declined(Declined::Refused(detail)),
             Ok(Statement { state: State::AnsweredOtherwise, detail }) => {
@@ -142,7 +142,7 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
             Ok(Statement { state: State::Applied | State::Pending, .. }) => unreadable(&format!("it contradicts its own status, {status}")),
             Ok(Statement { state: State::NotKnown, .. }) | Err(_) => SubmitResult::Declined(Declined::TurnedAway(refusal(status, &body))),
         },
-        500..=599 => SubmitResult::Unknown(Doubt::ServerError(status)),
+        500..=599 => SubmitResult::Indeterminate(Cause::ServerError(status)),
         _ => unreadable(&format!("the status {status} has no meaning here")),
     }
 }
@@ -212,7 +212,7 @@ pub(super) fn page(answer: Result<GatewayAnswer, Unanswered>) -> Result<PulledPa
 }
 
 fn unreadable(why: &str) -> SubmitResult {
-    SubmitResult::Unknown(Doubt::Unreadable(why.to_owned()))
+    SubmitResult::Indeterminate(Cause::Unreadable(why.to_owned()))
 }
 
 fn too_large(most: usize) -> String {

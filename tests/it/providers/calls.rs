@@ -5,7 +5,7 @@ use std::time::Duration;
 use avert::domain::Secret;
 use avert::domain::url::UrlError;
 use avert::providers::http::{GatewayCredential, HttpOptions};
-use avert::providers::{AlertProvider, Declined, Doubt, HttpProvider, LookUp, SubmitResult};
+use avert::providers::{AlertProvider, Cause, Declined, HttpProvider, LookUp, SubmitResult};
 use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -92,7 +92,7 @@ async fn what_breaks_or_never_comes_after_sending_is_a_doubt(#[case] answer: Ans
 
     let (answer, found) = (provider.submit(&refunded()).await, provider.look_up(&refunded()).await);
 
-    assert_eq!(answer, SubmitResult::Unknown(Doubt::TimedOut));
+    assert_eq!(answer, SubmitResult::Indeterminate(Cause::TimedOut));
     assert!(matches!(found, LookUp::Failed(_)), "{found:?}");
     assert_eq!(gateway.count(), 2, "each call is made once");
 }
@@ -113,7 +113,7 @@ async fn a_connection_that_is_reset_after_the_request_is_a_doubt() {
     let answer = provider.submit(&refunded()).await;
 
     resetting.await.unwrap();
-    assert_eq!(answer, SubmitResult::Unknown(Doubt::TimedOut));
+    assert_eq!(answer, SubmitResult::Indeterminate(Cause::TimedOut));
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn a_redirect_is_not_followed_and_nobody_knows_what_it_did() {
 
         let answer = provider(gateway.url()).submit(&refunded()).await;
 
-        assert!(matches!(answer, SubmitResult::Unknown(Doubt::Unreadable(_))), "{status}: {answer:?}");
+        assert!(matches!(answer, SubmitResult::Indeterminate(Cause::Unreadable(_))), "{status}: {answer:?}");
     }
     assert_eq!(elsewhere.count(), 0);
 }
@@ -139,7 +139,7 @@ async fn a_huge_answer_is_read_no_further_and_is_a_doubt() {
 
     let (answer, found) = (provider.submit(&refunded()).await, provider.look_up(&refunded()).await);
 
-    assert_eq!(answer, SubmitResult::Unknown(Doubt::Unreadable("it is over 64 KiB".to_owned())));
+    assert_eq!(answer, SubmitResult::Indeterminate(Cause::Unreadable("it is over 64 KiB".to_owned())));
     assert_eq!(found, LookUp::Failed("it is over 64 KiB".to_owned()));
 }
 
@@ -191,6 +191,6 @@ async fn a_gateway_that_waits_for_the_network_is_asked_again_later() {
 
     let (answer, found) = (provider.submit(&refunded()).await, provider.look_up(&refunded()).await);
 
-    assert_eq!(answer, SubmitResult::Unknown(Doubt::Undecided));
+    assert_eq!(answer, SubmitResult::Indeterminate(Cause::Undecided));
     assert!(matches!(found, LookUp::NotTold(_)), "{found:?}");
 }

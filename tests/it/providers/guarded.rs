@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use avert::outbound::circuit::CircuitLimits;
 use avert::providers::simulator::{Fault, FaultRates};
-use avert::providers::{AlertProvider, Capabilities, Declined, Doubt, GuardLimits, Guarded, LookUp, Simulator, SubmitResult};
+use avert::providers::{AlertProvider, Capabilities, Cause, Declined, GuardLimits, Guarded, LookUp, Simulator, SubmitResult};
 use chrono::TimeDelta;
 use rstest::rstest;
 
@@ -112,7 +112,7 @@ async fn after_the_pause_a_success_closes_it_and_a_failure_doubles_the_pause() {
     assert_eq!(failed, not_sent("connection refused (simulated)"));
     assert_eq!(early, not_sent("it failed 4 times in a row and is left alone until 12:00:30 UTC"));
     // The second is another decision on the same alert, and reaches the network all the same.
-    assert_eq!(answers, [SubmitResult::Accepted, SubmitResult::Unknown(Doubt::AlreadyActioned)]);
+    assert_eq!(answers, [SubmitResult::Accepted, SubmitResult::Indeterminate(Cause::AlreadyActioned)]);
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn after_the_pause_one_call_is_let_through_and_others_are_not() {
     let (gate, clock) = (Gate::new(true, true), ManualClock::at(NOON));
     let guarded = guarded(gate.clone(), &clock);
     for _ in 0..3 {
-        gate.let_through(SubmitResult::Unknown(Doubt::ServerError(503)));
+        gate.let_through(SubmitResult::Indeterminate(Cause::ServerError(503)));
         guarded.submit(&refunded()).await;
         gate.reached().await;
     }
@@ -169,7 +169,7 @@ async fn calls_that_were_on_their_way_when_it_opened_do_not_lengthen_the_pause()
     }
 
     for _ in 0..9 {
-        gate.let_through(SubmitResult::Unknown(Doubt::TimedOut));
+        gate.let_through(SubmitResult::Indeterminate(Cause::TimedOut));
     }
     for call in calls {
         call.await.unwrap();

@@ -11,7 +11,7 @@ use avert::domain::{
 };
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::FaultRates;
-use avert::providers::{AlertProvider, Capabilities, Doubt, LookUp, Providers, Simulator, Submission, SubmitResult};
+use avert::providers::{AlertProvider, Capabilities, Cause, LookUp, Providers, Simulator, Submission, SubmitResult};
 use avert::service::{Alerts, Changes, Intake, ResolveRequest, ServiceError, Webhooks};
 use tokio::sync::Semaphore;
 
@@ -143,7 +143,7 @@ impl AlertProvider for Gate {
     async fn submit(&self, _: &Submission) -> SubmitResult {
         self.inside.add_permits(1);
         self.through.acquire().await.expect("an open semaphore").forget();
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or(SubmitResult::Unknown(Doubt::TimedOut))
+        self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut))
     }
 
     async fn look_up(&self, _: &Submission) -> LookUp {

@@ -96,7 +96,7 @@ enum Spot {
 
 /// Why an answer has to be confirmed once more before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Doubt {
+enum Caution {
     /// An earlier decision on the alert may have arrived.
     MayHaveArrived,
     /// Another alert on the payment was refunded, or the network's own rule probably did, and this answer says that money goes back.
@@ -109,7 +109,7 @@ enum Doubt {
     Notice,
 }
 
-impl Doubt {
+impl Caution {
     /// What there is to know, in a few words.
     const fn words(self) -> &'static str {
         match self {
@@ -163,7 +163,7 @@ pub struct ResolveForm {
     older: Option<Older>,
     comments: TextInput,
     /// The doubts that were confirmed; one that comes later has to be confirmed anew.
-    confirmed: Vec<Doubt>,
+    confirmed: Vec<Caution>,
     /// Sending was tried while doubles were still being looked for; the next try does not wait for them.
     impatient: bool,
     focus: Focus,
@@ -296,7 +296,7 @@ impl ResolveForm {
         } else if self.place.read_only {
             errors.form = Some("This profile is read-only: nothing can be sent from it.".to_owned());
         }
-        if let Some(doubt) = self.doubts().first().filter(|_| !self.is_confirmed()) {
+        if let Some(doubt) = self.cautions().first().filter(|_| !self.is_confirmed()) {
             errors.confirmation = Some(format!("{}: tick this to send it nevertheless", doubt.words()));
         }
         match self.judged() {
@@ -363,35 +363,35 @@ impl ResolveForm {
     }
 
     /// What speaks so much against the answer that it has to be confirmed once more; the gravest first.
-    fn doubts(&self) -> Vec<Doubt> {
+    fn cautions(&self) -> Vec<Caution> {
         let (rule, refunds) = (self.alert.network_rule_applied(), self.refunds());
         let arrived = self.warnings.iter().any(|warning| matches!(warning, FormWarning::MayHaveArrived(_)));
-        let doubts = [
-            (arrived, Doubt::MayHaveArrived),
-            (refunds && (rule || self.warnings.iter().any(FormWarning::is_refunded)), Doubt::PaidTwice),
-            (rule && !refunds && !self.says_refunded_before(), Doubt::NetworkRule),
-            (self.is_closed(self.now), Doubt::Closed),
-            (self.alert.alert_type.is_notice(), Doubt::Notice),
+        let cautions = [
+            (arrived, Caution::MayHaveArrived),
+            (refunds && (rule || self.warnings.iter().any(FormWarning::is_refunded)), Caution::PaidTwice),
+            (rule && !refunds && !self.says_refunded_before(), Caution::NetworkRule),
+            (self.is_closed(self.now), Caution::Closed),
+            (self.alert.alert_type.is_notice(), Caution::Notice),
         ];
-        doubts.into_iter().filter(|(holds, _)| *holds).map(|(_, doubt)| doubt).collect()
+        cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, doubt)| doubt).collect()
     }
 
     fn needs_confirmation(&self) -> bool {
-        !self.doubts().is_empty()
+        !self.cautions().is_empty()
     }
 
     /// Whether every doubt that there is has been confirmed.
     fn is_confirmed(&self) -> bool {
-        self.doubts().iter().all(|doubt| self.confirmed.contains(doubt))
+        self.cautions().iter().all(|doubt| self.confirmed.contains(doubt))
     }
 
     fn toggle_confirmation(&mut self) {
-        self.confirmed = if self.is_confirmed() { Vec::new() } else { self.doubts() };
+        self.confirmed = if self.is_confirmed() { Vec::new() } else { self.cautions() };
     }
 
     /// What is confirmed, in words.
     fn confirmation_words(&self) -> &'static str {
-        if self.doubts().contains(&Doubt::PaidTwice) { "refund all the same" } else { "answer all the same" }
+        if self.cautions().contains(&Caution::PaidTwice) { "refund all the same" } else { "answer all the same" }
     }
 
     /// The fields in the order of Tab.
@@ -429,14 +429,14 @@ impl ResolveForm {
     }
 
     /// Another answer is being given: what was confirmed of the one before does not hold for it.
-    fn doubt_again(&mut self) {
+    fn reset_confirmation(&mut self) {
         self.confirmed.clear();
         self.impatient = false;
     }
 
     fn choose(&mut self, choice: Choice) {
         if choice != self.choice {
-            self.doubt_again();
+            self.reset_confirmation();
         }
         self.choice = choice;
         self.offer_reason();
@@ -445,7 +445,7 @@ impl ResolveForm {
 
     fn choose_reason(&mut self, reason: InvalidReason) {
         if self.reason != Some(reason) {
-            self.doubt_again();
+            self.reset_confirmation();
         }
         self.reason = Some(reason);
     }
@@ -457,7 +457,7 @@ impl ResolveForm {
         let before = said(older);
         change(older);
         if said(older) != before {
-            self.doubt_again();
+            self.reset_confirmation();
         }
         self.keep_focus_on_a_field();
     }

@@ -99,7 +99,7 @@ fn a_yes_is_said_in_so_many_words(#[case] status: u16, #[case] state: &str) {
 fn a_good_status_without_those_words_is_a_doubt(#[case] body: &str) {
     let said = submitted(answer(200, body), AttemptId::generate());
 
-    assert!(matches!(said, SubmitResult::Unknown(Doubt::Unreadable(_))), "{said:?}");
+    assert!(matches!(said, SubmitResult::Indeterminate(Cause::Unreadable(_))), "{said:?}");
 }
 
 #[test]
@@ -136,22 +136,22 @@ fn any_other_4xx_turns_the_call_away(#[case] status: u16, #[case] body: &str, #[
 }
 
 #[rstest]
-#[case(202, r#"{"state": "pending"}"#, Doubt::Undecided)]
-#[case(408, "", Doubt::ServerError(408))]
-#[case(409, r#"{"state": "applied"}"#, Doubt::AlreadyActioned)]
-#[case(500, r#"{"state": "refused"}"#, Doubt::ServerError(500))]
-#[case(503, "", Doubt::ServerError(503))]
-#[case(307, r#"{"state": "applied"}"#, Doubt::Unreadable("a redirect (307), and redirects are not followed".to_owned()))]
-#[case(400, r#"{"state": "applied"}"#, Doubt::Unreadable("it contradicts its own status, 400".to_owned()))]
-#[case(999, "", Doubt::Unreadable("the status 999 has no meaning here".to_owned()))]
-fn what_is_neither_yes_nor_no_is_a_doubt(#[case] status: u16, #[case] body: &str, #[case] doubt: Doubt) {
-    assert_eq!(submitted(answer(status, body), AttemptId::generate()), SubmitResult::Unknown(doubt));
+#[case(202, r#"{"state": "pending"}"#, Cause::Undecided)]
+#[case(408, "", Cause::ServerError(408))]
+#[case(409, r#"{"state": "applied"}"#, Cause::AlreadyActioned)]
+#[case(500, r#"{"state": "refused"}"#, Cause::ServerError(500))]
+#[case(503, "", Cause::ServerError(503))]
+#[case(307, r#"{"state": "applied"}"#, Cause::Unreadable("a redirect (307), and redirects are not followed".to_owned()))]
+#[case(400, r#"{"state": "applied"}"#, Cause::Unreadable("it contradicts its own status, 400".to_owned()))]
+#[case(999, "", Cause::Unreadable("the status 999 has no meaning here".to_owned()))]
+fn what_is_neither_yes_nor_no_is_a_doubt(#[case] status: u16, #[case] body: &str, #[case] cause: Cause) {
+    assert_eq!(submitted(answer(status, body), AttemptId::generate()), SubmitResult::Indeterminate(cause));
 }
 
 #[rstest]
 #[case(Unanswered::NotSent("no connection".to_owned()), SubmitResult::Declined(Declined::NotSent("no connection".to_owned())))]
-#[case(Unanswered::Lost("it broke".to_owned()), SubmitResult::Unknown(Doubt::TimedOut))]
-#[case(Unanswered::TooLarge(65_536), SubmitResult::Unknown(Doubt::Unreadable("it is over 64 KiB".to_owned())))]
+#[case(Unanswered::Lost("it broke".to_owned()), SubmitResult::Indeterminate(Cause::TimedOut))]
+#[case(Unanswered::TooLarge(65_536), SubmitResult::Indeterminate(Cause::Unreadable("it is over 64 KiB".to_owned())))]
 fn only_what_was_not_sent_is_a_no(#[case] no: Unanswered, #[case] said: SubmitResult) {
     assert_eq!(submitted(Err(no), AttemptId::generate()), said);
 }
