@@ -43,24 +43,24 @@ struct State {
 }
 
 /// Leave to make a call. Dropped without a verdict, the call was cut off: no answer in time.
-struct Pass<'a> {
+struct Permit<'a> {
     guarded: &'a Guarded,
     _place: SemaphorePermit<'a>,
     probe: bool,
-    judged: bool,
+    recorded: bool,
 }
 
-impl Pass<'_> {
+impl Permit<'_> {
     /// Gives the place back, knowing how the provider did.
-    fn judge(mut self, ill: bool) {
-        self.judged = true;
+    fn record(mut self, ill: bool) {
+        self.recorded = true;
         self.guarded.learn(ill, self.probe);
     }
 }
 
-impl Drop for Pass<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        if !self.judged {
+        if !self.recorded {
             self.guarded.learn(true, self.probe);
         }
     }
@@ -74,8 +74,8 @@ impl Guarded {
     }
 
     /// Waits for leave to make a call; why there is none, in words.
-    async fn enter(&self) -> Result<Pass<'_>, String> {
-        self.look(&self.state())?;
+    async fn acquire(&self) -> Result<Permit<'_>, String> {
+        self.check_circuit(&self.state())?;
         let Ok(Ok(place)) = tokio::time::timeout(self.limits.patience, self.places.acquire()).await else {
             self.held_back("busy");
             let (places, seconds) = (self.limits.at_once, self.limits.patience.as_secs_f64());
@@ -83,15 +83,15 @@ impl Guarded {
         };
         // Things may have changed in the meantime.
         let mut state = self.state();
-        self.look(&state)?;
+        self.check_circuit(&state)?;
         let probe = state.circuit.is_unproven();
         state.probing |= probe;
         drop(state);
-        Ok(Pass { guarded: self, _place: place, probe, judged: false })
+        Ok(Permit { guarded: self, _place: place, probe, recorded: false })
     }
 
     /// Whether the circuit lets calls through.
-    fn look(&self, state: &State) -> Result<(), String> {
+    fn check_circuit(&self, state: &State) -> Result<(), String> {
         let failures = state.circuit.failures();
         if let Some(until) = state.circuit.reopens_at(self.clock.now()) {
             self.held_back("open");
@@ -143,12 +143,12 @@ impl AlertProvider for Guarded {
     }
 
     async fn submit(&self, submission: &Submission) -> SubmitResult {
-        let pass = match self.enter().await {
-            Ok(pass) => pass,
+        let permit = match self.acquire().await {
+            Ok(permit) => permit,
             Err(why) => return SubmitResult::Declined(Declined::NotSent(why)),
         };
         let result = self.inner.submit(submission).await;
-        pass.judge(match &result {
+        permit.record(match &result {
             SubmitResult::Accepted => false,
             SubmitResult::Declined(declined) => matches!(declined, Declined::NotSent(_)),
             SubmitResult::Indeterminate(cause) => !matches!(cause, Cause::AlreadyActioned | Cause::Undecided),
@@ -157,12 +157,12 @@ impl AlertProvider for Guarded {
     }
 
     async fn look_up(&self, submission: &Submission) -> LookUp {
-        let pass = match self.enter().await {
-            Ok(pass) => pass,
+        let permit = match self.acquire().await {
+            Ok(permit) => permit,
             Err(why) => return LookUp::Failed(why),
         };
         let found = self.inner.look_up(submission).await;
-        pass.judge(matches!(found, LookUp::Failed(_)));
+        permit.record(matches!(found, LookUp::Failed(_)));
         found
     }
 }

@@ -280,7 +280,7 @@ impl ResolveForm {
     }
 
     /// The decision by the rules of its dialect, or all that is wrong with it.
-    fn judged(&self) -> Result<Resolution, Vec<FieldError>> {
+    fn validated(&self) -> Result<Resolution, Vec<FieldError>> {
         let parts = match &self.older {
             Some(older) => older.parts(self.comments.text()),
             None => self.parts(self.reason.filter(|_| self.choice == Choice::Invalid)),
@@ -299,7 +299,7 @@ impl ResolveForm {
         if let Some(doubt) = self.cautions().first().filter(|_| !self.is_confirmed()) {
             errors.confirmation = Some(format!("{}: tick this to send it nevertheless", doubt.words()));
         }
-        match self.judged() {
+        match self.validated() {
             Ok(resolution) if *errors == Errors::default() => Ok(resolution),
             Ok(_) => Err(errors),
             Err(found) => {
