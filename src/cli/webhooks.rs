@@ -19,8 +19,8 @@ use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
-    Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, Endpoint, EndpointAuth, EndpointChange, NewEndpoint,
-    Secret, SigningChange,
+    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointAuth, EndpointChange,
+    NewEndpoint, Secret, SigningChange,
 };
 use crate::service::{ServiceError, Webhooks};
 use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson};
@@ -263,7 +263,7 @@ fn deliveries(page: &DeliveryPage) -> Report {
 fn delivery_log(log: &DeliveryLog) -> Report {
     let document = record(DeliveryLogJson::from(log.clone()));
     let records: Vec<Value> = document["tries"].as_array().cloned().unwrap_or_default();
-    let row = |one: &DeliveryTry| {
+    let row = |one: &DeliveryAttempt| {
         let result = one.error.clone().or_else(|| one.status.map(|status| status.to_string())).unwrap_or_default();
         let answer: String = one.answer.chars().take(60).collect();
         vec![one.number.to_string(), to_iso(one.started_at), format!("{} ms", one.duration_ms), result, answer]
@@ -274,7 +274,7 @@ fn delivery_log(log: &DeliveryLog) -> Report {
     Report {
         table: Rows {
             head: vec!["TRY", "STARTED", "TOOK", "RESULT", "ANSWER"],
-            rows: log.tries.iter().map(row).collect(),
+            rows: log.attempts.iter().map(row).collect(),
             right: vec![0, 2],
             note: Some(format!("{what} to {}: {}", delivery.url, delivery.state.as_str())),
         },

@@ -54,7 +54,7 @@ pub use secret::Secret;
 pub use stats::{AtRisk, Count};
 pub use time::Timestamp;
 pub use webhook::auth::EndpointAuth;
-pub use webhook::delivery::{Delivery, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, SentRequest};
+pub use webhook::delivery::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, SentRequest};
 pub use webhook::endpoint::{Endpoint, EndpointChange, NewEndpoint, SigningChange};
 pub use webhook::schedule::NextStep;
 pub use webhook::{rotation, signing};

@@ -42,17 +42,17 @@ impl Engine {
             auth: target.auth,
             signing: target.signing,
         };
-        let tried = sender.send(&due, now).await;
-        let taken = tried.status().is_some_and(|status| (200..300).contains(&status));
+        let report = sender.send(&due, now).await;
+        let taken = report.status().is_some_and(|status| (200..300).contains(&status));
         let record = AttemptRecord {
             delivery: due.delivery,
             generation: due.generation,
-            started_at: tried.started_at,
-            duration: TimeDelta::from_std(tried.duration).unwrap_or(TimeDelta::MAX),
-            status: tried.status(),
-            error: tried.error,
-            answer: tried.answer,
-            sent: tried.sent,
+            started_at: report.started_at,
+            duration: TimeDelta::from_std(report.duration).unwrap_or(TimeDelta::MAX),
+            status: report.status(),
+            error: report.error,
+            answer: report.answer,
+            sent: report.sent,
             judged_at: self.trusted_now(),
             next: if taken { NextStep::Delivered } else { NextStep::Exhausted },
         };

@@ -16,7 +16,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::lanes::{Lanes, Limits};
-use super::sender::{Sender, Tried};
+use super::sender::{AttemptReport, Sender};
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::domain::webhook::schedule::next_step;
 use crate::domain::{DeliveryId, EndpointId, NextStep, batch};
@@ -60,7 +60,7 @@ impl Default for DispatcherSettings {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunReport {
     /// Tries made.
-    pub tried: u64,
+    pub attempted: u64,
     /// Those that a receiver took.
     pub delivered: u64,
 }
@@ -91,7 +91,7 @@ pub struct Dispatcher {
 
 /// A piece of work that has come to its end.
 enum Done {
-    Sent { delivery: DeliveryId, generation: i64, attempt: u32, endpoint: EndpointId, tried: Tried },
+    Sent { delivery: DeliveryId, generation: i64, attempt: u32, endpoint: EndpointId, report: AttemptReport },
     Claimed { until: Timestamp, claimed: StoreResult<(Vec<DueDelivery>, Option<Timestamp>)> },
     Recorded(StoreResult<()>),
 }
@@ -256,10 +256,11 @@ impl Dispatcher {
         let (sender, now) = (self.sender.clone(), self.clock.now());
         self.tasks.spawn(async move {
             let began = Instant::now();
-            let tried = AssertUnwindSafe(sender.send(&due, now)).catch_unwind().await;
-            let tried = tried
-                .unwrap_or_else(|_| Tried::failed(now, began.elapsed(), "avert failed to make the request; this is a fault of its own"));
-            Done::Sent { delivery: due.delivery, generation: due.generation, attempt: due.attempt, endpoint: due.endpoint, tried }
+            let report = AssertUnwindSafe(sender.send(&due, now)).catch_unwind().await;
+            let report = report.unwrap_or_else(|_| {
+                AttemptReport::failed(now, began.elapsed(), "avert failed to make the request; this is a fault of its own")
+            });
+            Done::Sent { delivery: due.delivery, generation: due.generation, attempt: due.attempt, endpoint: due.endpoint, report }
         });
     }
 
@@ -319,8 +320,8 @@ impl Dispatcher {
             self.beat.send_replace(Instant::now());
         }
         match done {
-            Done::Sent { delivery, generation, attempt, endpoint, tried } => {
-                self.sent(delivery, generation, attempt, endpoint, tried);
+            Done::Sent { delivery, generation, attempt, endpoint, report } => {
+                self.sent(delivery, generation, attempt, endpoint, report);
                 Ok(())
             }
             Done::Claimed { until, claimed } => {
@@ -360,9 +361,9 @@ impl Dispatcher {
         }
     }
 
-    fn sent(&mut self, delivery: DeliveryId, generation: i64, attempt: u32, endpoint: EndpointId, tried: Tried) {
+    fn sent(&mut self, delivery: DeliveryId, generation: i64, attempt: u32, endpoint: EndpointId, report: AttemptReport) {
         let now = self.clock.now();
-        let next = next_step(tried.result, attempt, now, &mut rand::rng());
+        let next = next_step(report.result, attempt, now, &mut rand::rng());
         let delivered = next == NextStep::Delivered;
         let result = match &next {
             NextStep::Delivered => "delivered",
@@ -371,11 +372,11 @@ impl Dispatcher {
             NextStep::DisableEndpoint(_) => "disabled",
         };
         metrics::counter!("avert_delivery_tries_total", "result" => result).increment(1);
-        metrics::histogram!("avert_delivery_try_seconds").record(tried.duration);
+        metrics::histogram!("avert_delivery_try_seconds").record(report.duration);
         self.lanes.finished(delivery, endpoint, delivered, now);
-        self.report.tried += 1;
+        self.report.attempted += 1;
         self.report.delivered += u64::from(delivered);
-        let status = tried.status();
+        let status = report.status();
         match &next {
             NextStep::Delivered => tracing::debug!(%delivery, attempt, status, "webhook delivered"),
             NextStep::DisableEndpoint(reason) => {
@@ -383,18 +384,18 @@ impl Dispatcher {
                 self.lanes.remove(endpoint);
             }
             NextStep::RetryAt(_) | NextStep::Exhausted => {
-                tracing::info!(%delivery, attempt, status, error = tried.error, ?next, "webhook not delivered");
+                tracing::info!(%delivery, attempt, status, error = report.error, ?next, "webhook not delivered");
             }
         }
         self.results.push(AttemptRecord {
             delivery,
             generation,
-            started_at: tried.started_at,
-            duration: chrono::Duration::from_std(tried.duration).unwrap_or(chrono::Duration::MAX),
+            started_at: report.started_at,
+            duration: chrono::Duration::from_std(report.duration).unwrap_or(chrono::Duration::MAX),
             status,
-            error: tried.error,
-            answer: tried.answer,
-            sent: tried.sent,
+            error: report.error,
+            answer: report.answer,
+            sent: report.sent,
             judged_at: self.judge.now(),
             next,
         });

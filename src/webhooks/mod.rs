@@ -15,4 +15,4 @@ pub mod signature;
 pub use dispatcher::{Dispatcher, DispatcherSettings, RunReport};
 pub use endpoint::AddressPolicy;
 pub use receiver::{ReceivedEvent, Receiver, ReceiverSettings};
-pub use sender::{Sender, SenderSettings, Tried};
+pub use sender::{AttemptReport, Sender, SenderSettings};

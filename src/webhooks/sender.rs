@@ -14,7 +14,7 @@ use super::signature;
 use crate::domain::card::mask_card_numbers;
 use crate::domain::sanitize::without_controls;
 use crate::domain::time::Timestamp;
-use crate::domain::webhook::schedule::{MAX_RETRY_AFTER, TryResult};
+use crate::domain::webhook::schedule::{AttemptResult, MAX_RETRY_AFTER};
 use crate::domain::{EndpointAuth, Secret, SentRequest, redact};
 use crate::outbound::reason::{self, Reason, cause};
 use crate::outbound::{body, client, credential, retry_after};
@@ -39,13 +39,13 @@ impl Default for SenderSettings {
 
 /// What a try came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
+pub struct AttemptReport {
     /// When it began, by the clock it was given.
     pub started_at: Timestamp,
     /// How long it took.
     pub duration: Duration,
     /// Status and the wait that was asked for, or no answer.
-    pub result: TryResult,
+    pub result: AttemptResult,
     /// Why no answer came, in words for a user.
     pub error: Option<String>,
     /// The beginning of the answer, without control characters and without the endpoint's credential.
@@ -54,18 +54,18 @@ pub struct Tried {
     pub sent: Option<SentRequest>,
 }
 
-impl Tried {
+impl AttemptReport {
     /// The answer's status, if one came.
     pub fn status(&self) -> Option<u16> {
         match self.result {
-            TryResult::Answered { status, .. } => Some(status),
-            TryResult::Failed => None,
+            AttemptResult::Answered { status, .. } => Some(status),
+            AttemptResult::Failed => None,
         }
     }
 
     /// A try that came to nothing.
     pub fn failed(started_at: Timestamp, duration: Duration, error: impl Into<String>) -> Self {
-        Self { started_at, duration, result: TryResult::Failed, error: Some(error.into()), answer: String::new(), sent: None }
+        Self { started_at, duration, result: AttemptResult::Failed, error: Some(error.into()), answer: String::new(), sent: None }
     }
 }
 
@@ -99,22 +99,22 @@ impl Sender {
     }
 
     /// Makes the POST and reads the answer. `now` is the present moment, for `webhook-timestamp` and dates in Retry-After.
-    pub async fn send(&self, delivery: &DueDelivery, now: Timestamp) -> Tried {
+    pub async fn send(&self, delivery: &DueDelivery, now: Timestamp) -> AttemptReport {
         let began = Instant::now();
         let (request, sent) = match self.request(delivery, now) {
             Ok((request, sent)) => (request, Some(sent)),
-            Err(error) => return Tried::failed(now, began.elapsed(), error),
+            Err(error) => return AttemptReport::failed(now, began.elapsed(), error),
         };
         let mut response = match self.client.execute(request).await {
             Ok(response) => response,
-            Err(error) => return Tried { sent, ..Tried::failed(now, began.elapsed(), self.words(&error)) },
+            Err(error) => return AttemptReport { sent, ..AttemptReport::failed(now, began.elapsed(), self.words(&error)) },
         };
         let retry_after = retry_after::of(response.headers(), now).map(|wait| TimeDelta::from_std(wait).unwrap_or(MAX_RETRY_AFTER));
-        let result = TryResult::Answered { status: response.status().as_u16(), retry_after };
+        let result = AttemptResult::Answered { status: response.status().as_u16(), retry_after };
         // The status is the answer. A body that breaks off or never ends changes nothing about it.
         let answer = body::beginning(&mut response, MAX_ANSWER_BYTES).await;
         let answer = redacted(&answer, &delivery.auth, &delivery.signing);
-        Tried { started_at: now, duration: began.elapsed(), result, error: None, answer, sent }
+        AttemptReport { started_at: now, duration: began.elapsed(), result, error: None, answer, sent }
     }
 
     fn request(&self, delivery: &DueDelivery, now: Timestamp) -> Result<(reqwest::Request, SentRequest), String> {

@@ -91,12 +91,12 @@ pub struct DeliveryLog {
     /// The body, byte for byte the same in every try.
     pub body: String,
     /// Its tries, oldest first.
-    pub tries: Vec<DeliveryTry>,
+    pub attempts: Vec<DeliveryAttempt>,
 }
 
 /// One try to deliver.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeliveryTry {
+pub struct DeliveryAttempt {
     /// Which one; 1-based.
     pub number: u32,
     /// When it began.

@@ -37,7 +37,7 @@ pub const REMOVED: &str = "removed";
 
 /// What a try came to, as far as what follows depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TryResult {
+pub enum AttemptResult {
     /// The receiver answered.
     Answered {
         status: u16,
@@ -63,14 +63,14 @@ pub enum NextStep {
 
 /// What follows try number `attempt` (1-based): 2xx is delivered, 410 disables the endpoint, everything else (redirects too) is tried
 /// again after the next gap, or later where the receiver asked for it, until the schedule is through.
-pub fn next_step(result: TryResult, attempt: u32, now: Timestamp, rng: &mut (impl Rng + ?Sized)) -> NextStep {
+pub fn next_step(result: AttemptResult, attempt: u32, now: Timestamp, rng: &mut (impl Rng + ?Sized)) -> NextStep {
     let asked = match result {
-        TryResult::Answered { status: 200..=299, .. } => return NextStep::Delivered,
-        TryResult::Answered { status: 410, .. } => {
+        AttemptResult::Answered { status: 200..=299, .. } => return NextStep::Delivered,
+        AttemptResult::Answered { status: 410, .. } => {
             return NextStep::DisableEndpoint("the receiver answered 410 Gone: it wants nothing more".to_owned());
         }
-        TryResult::Answered { retry_after, .. } => retry_after,
-        TryResult::Failed => None,
+        AttemptResult::Answered { retry_after, .. } => retry_after,
+        AttemptResult::Failed => None,
     };
     let index = usize::try_from(attempt.max(1) - 1).unwrap_or(usize::MAX);
     let Some(seconds) = GAPS_SECONDS.get(index) else {
@@ -181,12 +181,12 @@ mod tests {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
-    fn step(result: TryResult, attempt: u32) -> NextStep {
+    fn step(result: AttemptResult, attempt: u32) -> NextStep {
         next_step(result, attempt, noon(), &mut StdRng::seed_from_u64(1))
     }
 
-    fn answered(status: u16) -> TryResult {
-        TryResult::Answered { status, retry_after: None }
+    fn answered(status: u16) -> AttemptResult {
+        AttemptResult::Answered { status, retry_after: None }
     }
 
     #[test]
@@ -205,16 +205,16 @@ mod tests {
     #[test]
     fn after_thirteen_tries_the_delivery_is_exhausted() {
         for attempt in 1..=12 {
-            assert!(matches!(step(TryResult::Failed, attempt), NextStep::RetryAt(_)), "{attempt}");
+            assert!(matches!(step(AttemptResult::Failed, attempt), NextStep::RetryAt(_)), "{attempt}");
         }
-        assert_eq!(step(TryResult::Failed, 13), NextStep::Exhausted);
+        assert_eq!(step(AttemptResult::Failed, 13), NextStep::Exhausted);
         assert_eq!(step(answered(500), u32::MAX), NextStep::Exhausted);
         assert_eq!(step(answered(204), 14), NextStep::Delivered);
     }
 
     #[test]
     fn retry_after_makes_the_wait_longer_but_never_shorter_and_never_more_than_a_day() {
-        let asking = |wait| TryResult::Answered { status: 503, retry_after: Some(wait) };
+        let asking = |wait| AttemptResult::Answered { status: 503, retry_after: Some(wait) };
         assert_eq!(step(asking(TimeDelta::minutes(7)), 1), NextStep::RetryAt(noon() + TimeDelta::minutes(7)));
         assert_eq!(step(asking(TimeDelta::days(30)), 1), NextStep::RetryAt(noon() + TimeDelta::hours(24)));
         let NextStep::RetryAt(at) = step(asking(TimeDelta::seconds(1)), 6) else { panic!("a retry") };
@@ -287,7 +287,7 @@ mod tests {
         #[test]
         fn each_gap_is_within_a_fifth_of_its_length(seed in any::<u64>(), attempt in 1u32..=12) {
             let seconds = GAPS_SECONDS[attempt as usize - 1];
-            let NextStep::RetryAt(at) = next_step(TryResult::Failed, attempt, noon(), &mut StdRng::seed_from_u64(seed)) else {
+            let NextStep::RetryAt(at) = next_step(AttemptResult::Failed, attempt, noon(), &mut StdRng::seed_from_u64(seed)) else {
                 return Err(TestCaseError::fail("not a retry"));
             };
             let wait = (at - noon()).num_milliseconds();

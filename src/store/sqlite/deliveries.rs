@@ -12,7 +12,7 @@ use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::RedeliveryRule;
 use crate::domain::{
-    Actor, AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, EndpointId, EventId,
+    Actor, AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId, EventId,
     EventKind, OrganizationId, SentRequest,
 };
 use crate::store::{Redelivery, StoreError, StoreResult};
@@ -107,10 +107,10 @@ pub(super) fn log(conn: &Connection, organization: OrganizationId, id: DeliveryI
         "SELECT attempt, started_at, duration, status, error, answer, sent FROM delivery_attempt WHERE delivery = ?1 ORDER BY attempt",
     )?;
     let mut rows = statement.query([key])?;
-    let mut tries = Vec::new();
+    let mut attempts = Vec::new();
     while let Some(row) = rows.next()? {
         let duration: i64 = row.get(2)?;
-        tries.push(DeliveryTry {
+        attempts.push(DeliveryAttempt {
             number: row.get(0)?,
             started_at: moment(row.get(1)?)?,
             duration_ms: duration.unsigned_abs() / 1_000,
@@ -123,7 +123,7 @@ pub(super) fn log(conn: &Connection, organization: OrganizationId, id: DeliveryI
     let body = conn
         .prepare_cached("SELECT v.body FROM delivery d JOIN event v ON v.key = d.event WHERE d.key = ?1")?
         .query_row([key], |row| row.get(0))?;
-    Ok(Some(DeliveryLog { delivery, body, tries }))
+    Ok(Some(DeliveryLog { delivery, body, attempts }))
 }
 
 /// What was sent, from its stored form.

@@ -250,7 +250,7 @@ fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> StoreRe
             .query_row(params![record.delivery.0.as_bytes(), record.generation], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
         if let Some((key, endpoint, attempts)) = held {
-            log_try(unit.conn, key, attempts + 1, record)?;
+            log_attempt(unit.conn, key, attempts + 1, record)?;
             finish(unit, key, endpoint, record, now)?;
         }
     }
@@ -294,7 +294,7 @@ fn record_test(
         end.delivered_at.map(micros),
         end.given_up_at.map(micros),
     ])?;
-    log_try(conn, conn.last_insert_rowid(), 1, record)?;
+    log_attempt(conn, conn.last_insert_rowid(), 1, record)?;
     if record.next == NextStep::Delivered {
         endpoints::succeeded(conn, endpoint_key)?;
     }
@@ -311,7 +311,7 @@ fn result(record: &AttemptRecord) -> Option<String> {
     }
 }
 
-fn log_try(conn: &Connection, delivery: i64, attempt: i64, record: &AttemptRecord) -> StoreResult<()> {
+fn log_attempt(conn: &Connection, delivery: i64, attempt: i64, record: &AttemptRecord) -> StoreResult<()> {
     let answer = &record.answer[..record.answer.floor_char_boundary(MAX_ANSWER_BYTES)];
     conn.prepare_cached("INSERT INTO delivery_attempt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
         delivery,

@@ -9,8 +9,8 @@ use super::members::{Member, stands_for};
 use super::text::Text;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, DeliveryTry, EndpointId, EventId, EventKind,
-    SentRequest,
+    AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId, EventId,
+    EventKind, SentRequest,
 };
 
 /// One event on its way to one endpoint.
@@ -91,8 +91,8 @@ struct HeaderJson {
     value: String,
 }
 
-stands_for!(DeliveryLogJson, DeliveryLog, { delivery, body, tries } {});
-stands_for!(TryJson, DeliveryTry, { number, started_at, duration_ms, status, error, answer, sent } {});
+stands_for!(DeliveryLogJson, DeliveryLog, { delivery, body } { tries: attempts });
+stands_for!(TryJson, DeliveryAttempt, { number, started_at, duration_ms, status, error, answer, sent } {});
 stands_for!(SentJson, SentRequest, { url, headers } {});
 
 impl Member<(String, String)> for HeaderJson {

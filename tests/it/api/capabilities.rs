@@ -139,7 +139,7 @@ async fn deliveries_are_listed_told_and_sent_again(way: Way) {
 
     assert_eq!(pages.iter().map(|page| page.data.len()).collect::<Vec<_>>(), [2, 3, 1, 0]);
     assert_eq!((rest.data.len(), rest.next, of_event.data), (1, None, rest.data));
-    assert_eq!((log.tries.len(), log.tries[0].status, log.tries[0].answer.as_str()), (1, Some(500), "out of order"));
+    assert_eq!((log.attempts.len(), log.attempts[0].status, log.attempts[0].answer.as_str()), (1, Some(500), "out of order"));
     assert!(log.body.contains("alert.created"));
     assert_eq!((again.state, others), (DeliveryState::Pending, 2));
     assert_eq!(webhooks.delivery(log.delivery.id).await, served.acting.delivery(log.delivery.id).await);
@@ -152,8 +152,8 @@ async fn a_test_event_tells_what_came_of_it(way: Way) {
 
     let log = webhooks.test_endpoint(endpoint).await.unwrap();
 
-    assert_eq!((log.delivery.test, log.delivery.endpoint, log.tries.len()), (true, endpoint, 1));
-    assert!(log.tries[0].error.is_some() && log.tries[0].sent.is_some(), "{log:?}");
+    assert_eq!((log.delivery.test, log.delivery.endpoint, log.attempts.len()), (true, endpoint, 1));
+    assert!(log.attempts[0].error.is_some() && log.attempts[0].sent.is_some(), "{log:?}");
     assert_eq!(served.acting.delivery(log.delivery.id).await.unwrap(), log);
 }
 

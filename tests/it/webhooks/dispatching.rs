@@ -33,9 +33,9 @@ const CREATED: &str = r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:
 const OUTCOME: &str = r#"{"id":"<outcome>","alertId":"<alert>","ethocaID":"A1","status":"success","outcome":"resolved",
 "refunded":"refunded","comments":"done","disputeReasonCode":null,"actionTimestamp":"2026-03-10T13:30:00.000Z"}"#;
 
-const NOTHING: RunReport = RunReport { tried: 0, delivered: 0 };
-const ONE_FAILED: RunReport = RunReport { tried: 1, delivered: 0 };
-const ONE_DELIVERED: RunReport = RunReport { tried: 1, delivered: 1 };
+const NOTHING: RunReport = RunReport { attempted: 0, delivered: 0 };
+const ONE_FAILED: RunReport = RunReport { attempted: 1, delivered: 0 };
+const ONE_DELIVERED: RunReport = RunReport { attempted: 1, delivered: 1 };
 
 #[tokio::test]
 async fn a_new_alert_and_its_resolution_reach_a_basic_and_a_header_endpoint_in_the_interfaces_shape() {
@@ -47,10 +47,10 @@ async fn a_new_alert_and_its_resolution_reach_a_basic_and_a_header_endpoint_in_t
     let mut dispatcher = house.dispatcher();
 
     house.ingest([alert.clone()]).await;
-    assert_eq!(dispatcher.run_once().await.unwrap(), RunReport { tried: 2, delivered: 2 });
+    assert_eq!(dispatcher.run_once().await.unwrap(), RunReport { attempted: 2, delivered: 2 });
     house.clock.advance(Duration::minutes(90));
     let resolved = house.resolve(alert.id).await;
-    assert_eq!(dispatcher.run_once().await.unwrap(), RunReport { tried: 2, delivered: 2 });
+    assert_eq!(dispatcher.run_once().await.unwrap(), RunReport { attempted: 2, delivered: 2 });
 
     let (basic, header) = (by_basic.requests(), by_header.requests());
     for (basic, header) in basic.iter().zip(&header) {
@@ -207,7 +207,7 @@ async fn alert_resolved_waits_for_alert_created() {
 
     assert_eq!(dispatcher.run_once().await.unwrap(), ONE_FAILED);
     house.clock.advance(Duration::seconds(6));
-    assert_eq!(dispatcher.run_once().await.unwrap(), RunReport { tried: 2, delivered: 2 });
+    assert_eq!(dispatcher.run_once().await.unwrap(), RunReport { attempted: 2, delivered: 2 });
 
     let events: Vec<String> = receiver.requests().iter().map(Request::event).collect();
     assert_eq!(events, ["alert.created", "alert.created", "alert.resolved"]);
@@ -245,7 +245,7 @@ async fn one_alerts_waiting_does_not_hold_up_another_alert() {
 
     let report = house.dispatcher().run_once().await.unwrap();
 
-    assert_eq!(report, RunReport { tried: 3, delivered: 2 });
+    assert_eq!(report, RunReport { attempted: 3, delivered: 2 });
 }
 
 #[tokio::test]
@@ -388,14 +388,14 @@ async fn an_endpoint_that_keeps_failing_is_left_alone_for_a_while_and_then_tried
     let mut dispatcher = house.dispatcher();
 
     let first = dispatcher.run_once().await.unwrap();
-    assert!((5..=6).contains(&first.tried), "the breaker opens at the fifth failure, one more may be in flight: {first:?}");
+    assert!((5..=6).contains(&first.attempted), "the breaker opens at the fifth failure, one more may be in flight: {first:?}");
     assert_eq!(dispatcher.run_once().await.unwrap(), NOTHING);
     house.clock.advance(Duration::seconds(10));
     assert_eq!(dispatcher.run_once().await.unwrap(), ONE_FAILED);
     receiver.answer(Answer::Status(200));
     house.clock.advance(Duration::seconds(60));
     let last = dispatcher.run_once().await.unwrap();
-    assert_eq!(last, RunReport { tried: 20, delivered: 20 });
+    assert_eq!(last, RunReport { attempted: 20, delivered: 20 });
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use avert::domain::url::PlainHttp;
 use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, NewEndpoint, Secret};
 use avert::store::DueDelivery;
 use avert::webhooks::endpoint::GuardedResolver;
-use avert::webhooks::{AddressPolicy, Sender, SenderSettings, Tried};
+use avert::webhooks::{AddressPolicy, AttemptReport, Sender, SenderSettings};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -376,7 +376,7 @@ fn auth() -> EndpointAuth {
     EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") }
 }
 
-async fn send(sender: &Sender, url: &str) -> Tried {
+async fn send(sender: &Sender, url: &str) -> AttemptReport {
     let due = DueDelivery {
         delivery: DeliveryId::generate(),
         generation: 1,

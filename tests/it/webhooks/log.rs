@@ -18,7 +18,7 @@ async fn log(house: &House, endpoint: NewEndpoint) -> DeliveryLog {
 }
 
 fn headers(log: &DeliveryLog, number: usize) -> Vec<(&str, &str)> {
-    let sent = log.tries[number].sent.as_ref().expect("a request");
+    let sent = log.attempts[number].sent.as_ref().expect("a request");
     sent.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
@@ -41,7 +41,7 @@ async fn a_try_tells_every_header_that_the_receiver_got_save_the_credential() {
     for name in ["authorization", "user-agent", "content-type", "webhook-id", "webhook-timestamp", "webhook-signature"] {
         assert!(names.contains(&name), "{name} is missing in {names:?}");
     }
-    assert_eq!(log.tries[0].sent.as_ref().unwrap().url, receiver.url());
+    assert_eq!(log.attempts[0].sent.as_ref().unwrap().url, receiver.url());
     assert_eq!(log.body.as_bytes(), request.body);
     let shown = format!("{log:?}");
     for secret in ["hunter22", "ZGVzazpodW50ZXIyMg==", secret.reveal().trim_start_matches("whsec_")] {
@@ -73,9 +73,9 @@ async fn each_try_tells_what_it_sent_itself_and_what_came_of_it() {
     house.dispatcher().run_once().await.unwrap();
     let log = house.engine.delivery(first.delivery.id).await.unwrap();
 
-    assert_eq!((log.tries[0].status, log.tries[0].answer.as_str(), &log.tries[0].error), (Some(503), "try later", &None));
-    assert_eq!((log.tries[1].status, log.tries[1].answer.as_str()), (None, ""));
-    assert!(log.tries[1].error.is_some());
+    assert_eq!((log.attempts[0].status, log.attempts[0].answer.as_str(), &log.attempts[0].error), (Some(503), "try later", &None));
+    assert_eq!((log.attempts[1].status, log.attempts[1].answer.as_str()), (None, ""));
+    assert!(log.attempts[1].error.is_some());
     let sent = |number| headers(&log, number).into_iter().find(|(name, _)| *name == "webhook-timestamp").unwrap().1.to_owned();
     assert_eq!([sent(0), sent(1)], [noon(), noon() + Duration::seconds(6)].map(|moment| moment.timestamp().to_string()));
 }

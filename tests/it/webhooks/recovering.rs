@@ -14,8 +14,8 @@ use crate::support::alerts::{noon, open_alert};
 use crate::support::receiver::Receiver;
 use crate::support::stop::Stop;
 
-const NOTHING: RunReport = RunReport { tried: 0, delivered: 0 };
-const ONE_DELIVERED: RunReport = RunReport { tried: 1, delivered: 1 };
+const NOTHING: RunReport = RunReport { attempted: 0, delivered: 0 };
+const ONE_DELIVERED: RunReport = RunReport { attempted: 1, delivered: 1 };
 
 /// A data directory with one alert whose delivery to this receiver is due.
 async fn one_due(receiver: &Receiver) -> (House, Alert) {

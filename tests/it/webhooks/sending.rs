@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use avert::domain::webhook::schedule::TryResult;
+use avert::domain::webhook::schedule::AttemptResult;
 use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, Secret};
 use avert::store::DueDelivery;
-use avert::webhooks::{AddressPolicy, Sender, SenderSettings, Tried};
+use avert::webhooks::{AddressPolicy, AttemptReport, Sender, SenderSettings};
 
 use crate::support::alerts::noon;
 use crate::support::receiver::{Answer, Receiver};
@@ -39,11 +39,11 @@ fn sender(addresses: AddressPolicy) -> Sender {
     Sender::new(SenderSettings { addresses, timeout: Duration::from_secs(15) }).unwrap()
 }
 
-async fn send_to(url: String) -> Tried {
+async fn send_to(url: String) -> AttemptReport {
     sender(AddressPolicy::LOOPBACK).send(&due(url, basic()), noon()).await
 }
 
-async fn answered_with(answer: Answer) -> Tried {
+async fn answered_with(answer: Answer) -> AttemptReport {
     let receiver = Receiver::answering(answer).await;
     send_to(receiver.url()).await
 }
@@ -88,7 +88,7 @@ async fn a_redirect_is_an_answer_and_is_not_followed() {
 async fn retry_after_is_read_in_seconds_and_as_a_date() {
     for value in ["90", "Tue, 10 Mar 2026 12:01:30 GMT"] {
         let tried = answered_with(Answer::With(503, "retry-after", value.to_owned())).await;
-        assert_eq!(tried.result, TryResult::Answered { status: 503, retry_after: Some(chrono::Duration::seconds(90)) });
+        assert_eq!(tried.result, AttemptResult::Answered { status: 503, retry_after: Some(chrono::Duration::seconds(90)) });
     }
 }
 
@@ -110,7 +110,7 @@ async fn a_receiver_that_hangs_is_given_up_at_the_time_limit() {
     let receiver = Receiver::answering(Answer::Hang).await;
     let hasty = Sender::new(SenderSettings { addresses: AddressPolicy::LOOPBACK, timeout: Duration::from_millis(50) }).unwrap();
     let tried = hasty.send(&due(receiver.url(), basic()), noon()).await;
-    assert_eq!((tried.result, tried.error.as_deref()), (TryResult::Failed, Some("no answer within 0.05 s")));
+    assert_eq!((tried.result, tried.error.as_deref()), (AttemptResult::Failed, Some("no answer within 0.05 s")));
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn an_answer_counts_even_if_its_body_never_ends() {
 #[tokio::test]
 async fn a_connection_that_closes_without_an_answer_is_a_failed_try() {
     let tried = answered_with(Answer::Close).await;
-    assert_eq!(tried.result, TryResult::Failed);
+    assert_eq!(tried.result, AttemptResult::Failed);
     let error = tried.error.unwrap();
     assert!(error.starts_with("the connection broke before an answer came"), "{error}");
 }

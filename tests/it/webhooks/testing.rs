@@ -40,7 +40,7 @@ async fn a_test_is_an_alert_created_of_a_made_up_alert_signed_and_logged_as_a_te
     let delivery = &log.delivery;
     assert_eq!((delivery.test, delivery.state, delivery.attempts), (true, DeliveryState::Delivered, 1));
     assert_eq!((delivery.event.to_string(), delivery.alert.to_string()), (id.to_owned(), NIL.to_owned()));
-    assert_eq!((log.body.as_bytes(), log.tries[0].status), (&request.body[..], Some(200)));
+    assert_eq!((log.body.as_bytes(), log.attempts[0].status), (&request.body[..], Some(200)));
     assert!(!format!("{log:?}").contains("k3y"));
     assert_eq!(house.engine.deliveries(DeliveryFilter::default()).await.unwrap().data, std::slice::from_ref(delivery));
     assert_eq!(house.engine.delivery(delivery.id).await.unwrap(), log);
@@ -61,7 +61,7 @@ async fn a_failed_test_tells_the_answer_and_is_neither_repeated_nor_held_against
     let again = house.engine.redeliver_exhausted(endpoint.id).await.unwrap();
 
     assert_eq!((log.delivery.state, log.delivery.due), (DeliveryState::Exhausted, None));
-    assert_eq!((log.tries[0].status, log.tries[0].answer.as_str()), (Some(410), "no such hook"));
+    assert_eq!((log.attempts[0].status, log.attempts[0].answer.as_str()), (Some(410), "no such hook"));
     assert_eq!((later, again, receiver.count()), (RunReport::default(), 0, 1));
     assert_eq!(house.engine.endpoint(endpoint.id).await.unwrap(), endpoint, "neither disabled nor failing");
     assert_eq!(house.store.depths().await.unwrap().exhausted, 0);
