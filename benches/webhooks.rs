@@ -186,7 +186,7 @@ fn delivered(due: &DueDelivery) -> AttemptRecord {
         error: None,
         answer: String::new(),
         sent: None,
-        judged_at: Utc::now(),
+        ended_at: Utc::now(),
         next: NextStep::Delivered,
     }
 }

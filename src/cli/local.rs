@@ -17,7 +17,7 @@ use super::target::variable;
 use crate::config::{Days, Settings};
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::domain::{Provider, ResponseWindows, RetentionPolicy};
-use crate::engine::{ActingEngine, Caller, CountingClock, Engine, EngineSettings, PullFrom};
+use crate::engine::{ActingEngine, Caller, Engine, EngineSettings, MonotonicClock, PullFrom};
 use crate::service::ServiceError;
 use crate::store::{SqliteOptions, SqliteStore};
 use crate::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
@@ -143,7 +143,7 @@ impl Local {
         let cancel = CancellationToken::new();
         let settings = DispatcherSettings { drain, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(Arc::clone(self.engine.store()), sender, Arc::clone(&self.clock), settings);
-        let dispatcher = dispatcher.judged_by(self.engine.trusted_clock());
+        let dispatcher = dispatcher.with_guarded_clock(self.engine.guarded_clock());
         let beat = dispatcher.beat();
         let tasks = self.engine.start(cancel.clone());
         for from in &self.pulls {
@@ -210,7 +210,7 @@ fn engine_settings(settings: &Settings) -> EngineSettings {
         environment: settings.environment.into(),
         windows,
         retention: retention(settings),
-        counting_clock: Some(CountingClock::of_the_machine()),
+        monotonic_clock: Some(MonotonicClock::of_the_machine()),
         provider_timeout: networks::longest_call(settings)
             .map_or(defaults.provider_timeout, |longest| longest.max(defaults.provider_timeout)),
         ..defaults

@@ -18,7 +18,7 @@ const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
 pub const CONFIRMED: Duration = Duration::from_secs(600);
 
 /// And it has to be seen so often in that time, at looks that are this far apart.
-const LOOKS: u32 = 5;
+const OBSERVATIONS: u32 = 5;
 const APART: Duration = Duration::from_secs(20);
 
 /// A date that has jumped.
@@ -26,13 +26,13 @@ const APART: Duration = Duration::from_secs(20);
 struct Jump {
     ahead: TimeDelta,
     since: Duration,
-    last_look: Duration,
-    looks: u32,
+    last_observed: Duration,
+    observations: u32,
 }
 
 /// What a look at the clocks shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct Observation {
     /// The present moment, as far as it can be believed.
     pub now: Timestamp,
     /// How far the date is ahead of that; nothing while it is believed.
@@ -61,7 +61,7 @@ pub struct ClockGuard {
 
 impl ClockGuard {
     /// Looks at the date and the count.
-    pub fn look(&mut self, date: Timestamp, count: Duration) -> Look {
+    pub fn observe(&mut self, date: Timestamp, count: Duration) -> Observation {
         let Some((believed, at)) = self.believed else { return self.believe(date, count, None) };
         let passed = TimeDelta::from_std(count.saturating_sub(at)).unwrap_or(TimeDelta::MAX);
         let now = believed.checked_add_signed(passed).unwrap_or(Timestamp::MAX_UTC);
@@ -73,26 +73,26 @@ impl ClockGuard {
         let even = |jump: &Jump| (ahead - jump.ahead).abs() <= TOLERANCE;
         match &mut self.jump {
             Some(jump) if even(jump) => {
-                if count.saturating_sub(jump.last_look) >= APART {
-                    jump.looks += 1;
-                    jump.last_look = count;
+                if count.saturating_sub(jump.last_observed) >= APART {
+                    jump.observations += 1;
+                    jump.last_observed = count;
                 }
-                if jump.looks >= LOOKS && count.saturating_sub(jump.since) >= CONFIRMED {
+                if jump.observations >= OBSERVATIONS && count.saturating_sub(jump.since) >= CONFIRMED {
                     return self.believe(date, count, Some(ClockChange::Confirmed(ahead)));
                 }
-                Look { now, ahead, change: None }
+                Observation { now, ahead, change: None }
             }
             _ => {
-                self.jump = Some(Jump { ahead, since: count, last_look: count, looks: 1 });
-                Look { now, ahead, change: Some(ClockChange::Jumped) }
+                self.jump = Some(Jump { ahead, since: count, last_observed: count, observations: 1 });
+                Observation { now, ahead, change: Some(ClockChange::Jumped) }
             }
         }
     }
 
-    fn believe(&mut self, date: Timestamp, count: Duration, change: Option<ClockChange>) -> Look {
+    fn believe(&mut self, date: Timestamp, count: Duration, change: Option<ClockChange>) -> Observation {
         self.jump = None;
         self.believed = Some((date, count));
-        Look { now: date, ahead: TimeDelta::zero(), change }
+        Observation { now: date, ahead: TimeDelta::zero(), change }
     }
 }
 
@@ -112,25 +112,25 @@ mod tests {
         fn new() -> Self {
             let date = from_iso("2026-03-10T12:00:00Z").unwrap();
             let mut clocks = Self { date, count: Duration::from_secs(1_000), guard: ClockGuard::default() };
-            clocks.look();
+            clocks.observe();
             clocks
         }
 
-        fn look(&mut self) -> Timestamp {
-            self.guard.look(self.date, self.count).now
+        fn observe(&mut self) -> Timestamp {
+            self.guard.observe(self.date, self.count).now
         }
 
         /// Time goes by, for both; one look at its end.
         fn pass(&mut self, seconds: u32) -> Timestamp {
             self.date += TimeDelta::seconds(seconds.into());
             self.count += Duration::from_secs(seconds.into());
-            self.look()
+            self.observe()
         }
 
         /// The date is set.
         fn jump(&mut self, minutes: i64) -> Timestamp {
             self.date += TimeDelta::minutes(minutes);
-            self.look()
+            self.observe()
         }
     }
 

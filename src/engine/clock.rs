@@ -9,9 +9,9 @@ use crate::domain::clock::{CONFIRMED, ClockChange, ClockGuard};
 
 /// A clock that only counts: the time since some moment. It is never set.
 #[derive(Clone)]
-pub struct CountingClock(Arc<dyn Fn() -> Duration + Send + Sync>);
+pub struct MonotonicClock(Arc<dyn Fn() -> Duration + Send + Sync>);
 
-impl CountingClock {
+impl MonotonicClock {
     /// A clock that tells what this tells.
     pub fn new(count: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
         Self(Arc::new(count))
@@ -32,18 +32,18 @@ impl CountingClock {
     }
 }
 
-impl fmt::Debug for CountingClock {
+impl fmt::Debug for MonotonicClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CountingClock")
     }
 }
 
 /// The present moment as far as it can be believed; a jump is logged and measured.
-pub(super) fn guarded(guard: &mut ClockGuard, date: Timestamp, counting: &CountingClock) -> Timestamp {
-    let look = guard.look(date, (counting.0)());
-    match look.change {
+pub(super) fn guarded(guard: &mut ClockGuard, date: Timestamp, counting: &MonotonicClock) -> Timestamp {
+    let observation = guard.observe(date, (counting.0)());
+    match observation.change {
         Some(ClockChange::Jumped) => tracing::warn!(
-            seconds = look.ahead.num_seconds(),
+            seconds = observation.ahead.num_seconds(),
             "the clock has jumped ahead: alerts do not lapse by it until it has gone on evenly for {} minutes",
             CONFIRMED.as_secs() / 60
         ),
@@ -53,6 +53,6 @@ pub(super) fn guarded(guard: &mut ClockGuard, date: Timestamp, counting: &Counti
         }
         None => {}
     }
-    metrics::gauge!("avert_clock_ahead_seconds").set(look.ahead.as_seconds_f64());
-    look.now
+    metrics::gauge!("avert_clock_ahead_seconds").set(observation.ahead.as_seconds_f64());
+    observation.now
 }

@@ -22,7 +22,7 @@ impl Engine {
     pub async fn expire_once(&self) -> StoreResult<u64> {
         let mut expired = 0;
         loop {
-            let batch = self.store().expire_due(self.trusted_now(), batch::AT_ONCE).await?;
+            let batch = self.store().expire_due(self.guarded_now(), batch::AT_ONCE).await?;
             expired += batch;
             metrics::counter!("avert_expired_total").increment(batch);
             if batch < u64::from(batch::AT_ONCE) {
@@ -62,7 +62,7 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
 
 /// Lets lapse what is due and says how long there is nothing to do.
 async fn turn(engine: &Engine) -> StoreResult<Duration> {
-    let pause = |next: Option<Timestamp>| next.map_or(LONGEST, |deadline| until(deadline, engine.trusted_now()));
+    let pause = |next: Option<Timestamp>| next.map_or(LONGEST, |deadline| until(deadline, engine.guarded_now()));
     // Most changes bring no earlier deadline: look before writing.
     let wait = pause(engine.store().next_deadline().await?);
     if !wait.is_zero() {

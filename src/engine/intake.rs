@@ -29,7 +29,7 @@ impl Engine {
             enrollment: organization.default_enrollment,
             windows: &self.settings().windows,
             events: options.events,
-            present: Present { date: self.now(), trusted: self.trusted_now() },
+            present: Present { date: self.now(), guarded: self.guarded_now() },
         };
         let store = self.signed(caller);
         let mut report = IngestReport::default();

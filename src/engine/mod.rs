@@ -34,7 +34,7 @@ use tokio_util::task::TaskTracker;
 
 pub use access::KnownClient;
 pub use acting::ActingEngine;
-pub use clock::CountingClock;
+pub use clock::MonotonicClock;
 pub use pull::{PullFrom, Pulled};
 pub use reconcile::Reconciled;
 pub use settings::EngineSettings;
@@ -162,8 +162,8 @@ impl Engine {
     }
 
     /// The engine's clock as far as it can be believed: a date that jumps ahead moves it only when it has gone on evenly for a while.
-    pub fn trusted_clock(&self) -> SharedClock {
-        Arc::new(TrustedClock(self.clone()))
+    pub fn guarded_clock(&self) -> SharedClock {
+        Arc::new(GuardedClock(self.clone()))
     }
 
     /// The engine's settings.
@@ -176,21 +176,21 @@ impl Engine {
     }
 
     /// The present moment as far as the clock can be believed: what lapses, lapses by it.
-    fn trusted_now(&self) -> Timestamp {
+    fn guarded_now(&self) -> Timestamp {
         let now = self.now();
-        match &self.inner.settings.counting_clock {
+        match &self.inner.settings.monotonic_clock {
             Some(counting) => clock::guarded(&mut locked(&self.inner.guard), now, counting),
             None => now,
         }
     }
 }
 
-/// See [`Engine::trusted_clock`].
-struct TrustedClock(Engine);
+/// See [`Engine::guarded_clock`].
+struct GuardedClock(Engine);
 
-impl Clock for TrustedClock {
+impl Clock for GuardedClock {
     fn now(&self) -> Timestamp {
-        self.0.trusted_now()
+        self.0.guarded_now()
     }
 }
 

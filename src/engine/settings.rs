@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::clock::CountingClock;
+use super::clock::MonotonicClock;
 use crate::domain::{Environment, ResponseWindows, RetentionPolicy};
 
 /// Settings of an [`super::Engine`].
@@ -25,7 +25,7 @@ pub struct EngineSettings {
     /// How long what arrived is remembered.
     pub retention: RetentionPolicy,
     /// What the engine's clock is compared with, to notice when it jumps; nothing where it is believed whatever it shows.
-    pub counting_clock: Option<CountingClock>,
+    pub monotonic_clock: Option<MonotonicClock>,
 }
 
 impl Default for EngineSettings {
@@ -42,7 +42,7 @@ impl Default for EngineSettings {
             checks: checks.map(Duration::from_secs).collect(),
             reconcile_poll: Duration::from_secs(5),
             retention: RetentionPolicy::default(),
-            counting_clock: None,
+            monotonic_clock: None,
         }
     }
 }

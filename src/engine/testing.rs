@@ -53,7 +53,7 @@ impl Engine {
             error: report.error,
             answer: report.answer,
             sent: report.sent,
-            judged_at: self.trusted_now(),
+            ended_at: self.guarded_now(),
             next: if taken { NextStep::Delivered } else { NextStep::Exhausted },
         };
         Ok(SentTest { event, body: due.body, record })

@@ -55,7 +55,7 @@ pub struct AttemptRecord {
     /// What was sent, its credential masked; nothing where no request could be made.
     pub sent: Option<SentRequest>,
     /// When the try ended, by a clock that does not jump: how long an endpoint has failed is reckoned by it.
-    pub judged_at: Timestamp,
+    pub ended_at: Timestamp,
     /// What follows.
     pub next: NextStep,
 }

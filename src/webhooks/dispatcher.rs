@@ -70,7 +70,7 @@ pub struct Dispatcher {
     store: SharedStore,
     sender: Sender,
     clock: SharedClock,
-    judge: SharedClock,
+    guarded_clock: SharedClock,
     settings: DispatcherSettings,
     lanes: Lanes,
     tasks: JoinSet<Done>,
@@ -125,7 +125,7 @@ impl Dispatcher {
         Self {
             store,
             sender,
-            judge: clock.clone(),
+            guarded_clock: clock.clone(),
             clock,
             settings,
             lanes: Lanes::default(),
@@ -150,8 +150,8 @@ impl Dispatcher {
 
     /// Reckons how long an endpoint has failed by this clock: one that does not jump.
     #[must_use]
-    pub fn judged_by(self, clock: SharedClock) -> Self {
-        Self { judge: clock, ..self }
+    pub fn with_guarded_clock(self, clock: SharedClock) -> Self {
+        Self { guarded_clock: clock, ..self }
     }
 
     /// Runs until cancelled, on a task of its own. Then it leases nothing more, gives sends in flight [`DispatcherSettings::drain`] to
@@ -396,7 +396,7 @@ impl Dispatcher {
             error: report.error,
             answer: report.answer,
             sent: report.sent,
-            judged_at: self.judge.now(),
+            ended_at: self.guarded_clock.now(),
             next,
         });
     }

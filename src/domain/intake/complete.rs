@@ -15,12 +15,12 @@ pub struct Present {
     /// What the clock shows.
     pub date: Timestamp,
     /// The same, unless the clock has just jumped ahead.
-    pub trusted: Timestamp,
+    pub guarded: Timestamp,
 }
 
 impl From<Timestamp> for Present {
     fn from(now: Timestamp) -> Self {
-        Self { date: now, trusted: now }
+        Self { date: now, guarded: now }
     }
 }
 
@@ -43,7 +43,7 @@ impl AlertPatch {
     /// Fills in what is missing, and derives deadline, status and event. What was given stays known.
     #[must_use]
     pub fn complete(mut self, terms: &IntakeTerms<'_>) -> Self {
-        let Present { date: now, trusted } = terms.present;
+        let Present { date: now, guarded } = terms.present;
         let is_by_id = self.is_by_id();
         let alert = &mut self.alert;
         if !is_by_id && alert.id == AlertId::default() {
@@ -59,7 +59,7 @@ impl AlertPatch {
         let deadline = deadline(alert, raised, waiting, terms.windows, now);
         alert.deadline = Deadline::At(deadline);
         if waiting {
-            let lapsed = deadline <= trusted;
+            let lapsed = deadline <= guarded;
             alert.expired_at = lapsed.then_some(deadline);
             if lapsed {
                 alert.status = AlertStatus::Expired;
@@ -68,7 +68,7 @@ impl AlertPatch {
             alert.expired_at.get_or_insert(deadline);
         }
         complete_outcome(alert, now);
-        self.event = terms.events && alert.outcome.is_none() && alert.status != AlertStatus::Expired && deadline > trusted;
+        self.event = terms.events && alert.outcome.is_none() && alert.status != AlertStatus::Expired && deadline > guarded;
         self
     }
 }

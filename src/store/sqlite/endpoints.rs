@@ -286,8 +286,8 @@ pub(super) fn succeeded(conn: &Connection, endpoint: i64) -> StoreResult<()> {
     Ok(())
 }
 
-/// A try failed at the moment `judged_at`, by a clock that does not jump. An endpoint that has failed for too long is disabled.
-pub(super) fn failed(unit: &Unit<'_>, endpoint: i64, judged_at: Timestamp, now: Timestamp) -> StoreResult<()> {
+/// A try failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long is disabled.
+pub(super) fn failed(unit: &Unit<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> StoreResult<()> {
     let known: Option<(Option<i64>, Option<i64>)> = unit
         .conn
         .prepare_cached("SELECT failing_since, failed_at FROM endpoint WHERE key = ?1 AND disabled_at IS NULL")?
@@ -298,7 +298,7 @@ pub(super) fn failed(unit: &Unit<'_>, endpoint: i64, judged_at: Timestamp, now: 
         Some((Some(since), Some(last))) => Some(Failing { since: moment(since)?, last: moment(last)? }),
         Some(_) => None,
     };
-    let failing = Failing::again(before, judged_at);
+    let failing = Failing::again(before, ended_at);
     unit.conn.prepare_cached("UPDATE endpoint SET failing_since = ?2, failed_at = ?3 WHERE key = ?1")?.execute([
         endpoint,
         micros(failing.since),

@@ -50,7 +50,7 @@ impl Served {
             error: None,
             answer: "out of order".to_owned(),
             sent: None,
-            judged_at: now,
+            ended_at: now,
             next: NextStep::Exhausted,
         };
         self.store.record_attempts(due.iter().map(record).collect(), now).await.unwrap();

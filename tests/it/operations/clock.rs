@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use avert::domain::time::Clock as _;
 use avert::domain::{AlertStatus, Deadline};
-use avert::engine::{CountingClock, Engine, EngineSettings};
+use avert::engine::{Engine, EngineSettings, MonotonicClock};
 use avert::service::Alerts as _;
 use chrono::TimeDelta;
 use tempfile::TempDir;
@@ -23,8 +23,8 @@ impl Clocks {
     fn engine(home: &TempDir) -> (Self, Engine) {
         let clocks = Self { date: ManualClock::at(NOON), count: Arc::default() };
         let count = Arc::clone(&clocks.count);
-        let counting_clock = Some(CountingClock::new(move || *count.lock().unwrap()));
-        let settings = EngineSettings { counting_clock, ..impatient() };
+        let monotonic_clock = Some(MonotonicClock::new(move || *count.lock().unwrap()));
+        let settings = EngineSettings { monotonic_clock, ..impatient() };
         let engine = engine_with(home.path(), &clocks.date, network(true, true), settings);
         (clocks, engine)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use avert::domain::resolution::Decision;
 use avert::domain::time::{Clock as _, Timestamp};
 use avert::domain::{Alert, AlertId, AuditEntry, AuditState, CredentialKind, Deadline, IngestOptions, KeyScope, Pruned, RetentionPolicy};
-use avert::engine::{ActingEngine, CountingClock, Engine, EngineSettings};
+use avert::engine::{ActingEngine, Engine, EngineSettings, MonotonicClock};
 use avert::providers::simulator::Fault;
 use avert::service::{Alerts as _, Audit as _, Intake as _, ServiceError};
 use avert::service::{Credentials, ResolveRequest};
@@ -33,13 +33,13 @@ impl House {
         Self::with(attempts, audit, None).await
     }
 
-    async fn with(attempts: Option<i64>, audit: Option<i64>, counting_clock: Option<CountingClock>) -> Self {
+    async fn with(attempts: Option<i64>, audit: Option<i64>, monotonic_clock: Option<MonotonicClock>) -> Self {
         let home = tempfile::tempdir().unwrap();
         let (clock, network) = (ManualClock::at(NOON), network(true, true));
         let days = |days: Option<i64>| days.map(TimeDelta::days);
         let retention =
             RetentionPolicy { delivery_attempts: None, deliveries: None, given_up: None, attempts: days(attempts), audit: days(audit) };
-        let settings = EngineSettings { retention, counting_clock, ..impatient() };
+        let settings = EngineSettings { retention, monotonic_clock, ..impatient() };
         let engine = engine_with(home.path(), &clock, network.clone(), settings);
         let acting = acting(&engine).await;
         Self { home, clock, network, engine, acting }
@@ -224,7 +224,7 @@ async fn an_idempotency_key_is_remembered_for_its_day_whatever_the_settings_say(
 async fn a_clock_that_jumps_ahead_makes_no_record_go() {
     let count: Arc<Mutex<Duration>> = Arc::default();
     let told = Arc::clone(&count);
-    let house = House::with(Some(30), Some(30), Some(CountingClock::new(move || *told.lock().unwrap()))).await;
+    let house = House::with(Some(30), Some(30), Some(MonotonicClock::new(move || *told.lock().unwrap()))).await;
     let alert = house.alert("P-1").await;
     house.acting.resolve(alert, says(Decision::Refunded)).await.unwrap();
     assert_eq!(house.engine.prune_once().await, pruned(0, 0));

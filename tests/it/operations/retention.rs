@@ -66,7 +66,7 @@ impl House {
             error: None,
             answer: String::new(),
             sent: None,
-            judged_at: now,
+            ended_at: now,
             next,
         };
         self.engine.store().record_attempts(vec![record], now).await.unwrap();

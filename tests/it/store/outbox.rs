@@ -44,7 +44,7 @@ fn record(due: &DueDelivery, next: NextStep) -> AttemptRecord {
         error: None,
         answer: "answer".to_owned(),
         sent: None,
-        judged_at: noon(),
+        ended_at: noon(),
         next,
     }
 }

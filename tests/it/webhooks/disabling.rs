@@ -5,7 +5,7 @@ use std::time::Duration as StdDuration;
 
 use avert::domain::time::Clock as _;
 use avert::domain::{Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointChange};
-use avert::engine::{CountingClock, EngineSettings};
+use avert::engine::{EngineSettings, MonotonicClock};
 use avert::service::{Audit, Webhooks};
 use chrono::Duration;
 
@@ -157,7 +157,7 @@ async fn a_date_that_jumps_ahead_disables_nothing() {
     try_for(&house, 100).await;
     let believed = ManualClock::at(NOON);
     believed.advance(Duration::hours(101));
-    let mut dispatcher = house.dispatcher().judged_by(believed.clone());
+    let mut dispatcher = house.dispatcher().with_guarded_clock(believed.clone());
 
     house.clock.advance(Duration::hours(29));
     house.ingest_fresh("jumped").await;
@@ -178,13 +178,13 @@ async fn the_engines_trusted_clock_does_not_follow_a_jump() {
     let date = ManualClock::at(NOON);
     let count = Arc::new(Mutex::new(StdDuration::ZERO));
     let counted = Arc::clone(&count);
-    let counting_clock = Some(CountingClock::new(move || *counted.lock().unwrap()));
-    let engine = engine_with(home.path(), &date, network(true, true), EngineSettings { counting_clock, ..EngineSettings::default() });
-    let trusted = engine.trusted_clock();
-    assert_eq!(trusted.now(), noon());
+    let monotonic_clock = Some(MonotonicClock::new(move || *counted.lock().unwrap()));
+    let engine = engine_with(home.path(), &date, network(true, true), EngineSettings { monotonic_clock, ..EngineSettings::default() });
+    let guarded = engine.guarded_clock();
+    assert_eq!(guarded.now(), noon());
 
     date.advance(Duration::hours(29));
     *count.lock().unwrap() += StdDuration::from_secs(60);
 
-    assert_eq!(trusted.now(), noon() + Duration::seconds(60));
+    assert_eq!(guarded.now(), noon() + Duration::seconds(60));
 }

@@ -77,7 +77,7 @@ async fn a_lease_that_has_run_out_is_anybodys_and_its_late_result_changes_nothin
         error: None,
         answer: String::new(),
         sent: None,
-        judged_at: noon(),
+        ended_at: noon(),
         next: avert::domain::NextStep::RetryAt(noon()),
     };
     slow.store.record_attempts(vec![late], noon() + Duration::seconds(47)).await.unwrap();
