@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::decisions::Decisions;
+use super::draw_context::DrawContext;
 use super::effects::{Effect, Keep};
 use super::keymap::Action;
-use super::look::Look;
 use super::session::{AlertJson, ConsoleSettings, SessionInfo};
 use super::theme::Theme;
 use super::toasts::{Toasts, Tone};
@@ -38,8 +38,8 @@ pub struct AppContext {
 
 impl AppContext {
     /// The draw context.
-    pub fn look(&self) -> Look<'_> {
-        Look {
+    pub fn draw_context(&self) -> DrawContext<'_> {
+        DrawContext {
             theme: &self.theme,
             now: self.now,
             zone: self.settings.zone,

@@ -11,8 +11,8 @@ use ratatui::text::{Line, Span};
 use super::menu::NO_FIELD;
 use crate::console::context::AppContext;
 use crate::console::dialog::{self, Dialog, Order, Orders};
+use crate::console::draw_context::DrawContext;
 use crate::console::effects::Effect;
-use crate::console::look::Look;
 use crate::console::message::Message;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{clean, columns, wrap};
@@ -154,8 +154,8 @@ impl Settle {
     }
 
     /// Every line with the columns that can be clicked.
-    fn lines(&self, look: &Look<'_>, width: u16) -> Vec<Row> {
-        let theme = look.theme;
+    fn lines(&self, draw: &DrawContext<'_>, width: u16) -> Vec<Row> {
+        let theme = draw.theme;
         let mut lines: Vec<Row> = Vec::new();
         let said = in_words(&self.unfinished.resolution);
         let mut title = vec![Span::styled(format!("What became of {}?", clean(&said)), theme.strong)];
@@ -174,7 +174,7 @@ impl Settle {
             }
         };
         labelled("Alert", &self.about(), theme.plain);
-        let (at, now) = (self.unfinished.started_at, look.now);
+        let (at, now) = (self.unfinished.started_at, draw.now);
         labelled("Sent", &format!("{}, {}, by {}", times::utc(at), times::ago(at, now), self.unfinished.actor), theme.plain);
         let comments = self.unfinished.resolution.comments();
         if !comments.is_empty() {
@@ -186,22 +186,29 @@ impl Settle {
             labelled("", "It was settled meanwhile.", theme.warning);
         }
         lines.push((Line::default(), Vec::new()));
-        for (spot, key, words, what) in [
+        for (target, key, words, what) in [
             (Target::Applied, 'a', "the network applied it", self.if_applied()),
             (Target::NotApplied, 'n', "the network did not apply it", self.if_not()),
         ] {
-            self.answer(&mut lines, look, width, (spot, key, words), &what);
+            self.answer(&mut lines, draw, width, (target, key, words), &what);
         }
         lines.push((Line::default(), Vec::new()));
-        lines.push(self.buttons(look));
+        lines.push(self.buttons(draw));
         let word = self.word.clone().unwrap_or_default();
         lines.push((Line::from(Span::styled(word, theme.warning)), Vec::new()));
         lines
     }
 
-    fn answer(&self, lines: &mut Vec<Row>, look: &Look<'_>, width: u16, (spot, key, words): (Target, char, &'static str), what: &str) {
-        let theme = look.theme;
-        let chosen = self.applied == Some(spot == Target::Applied);
+    fn answer(
+        &self,
+        lines: &mut Vec<Row>,
+        draw: &DrawContext<'_>,
+        width: u16,
+        (target, key, words): (Target, char, &'static str),
+        what: &str,
+    ) {
+        let theme = draw.theme;
+        let chosen = self.applied == Some(target == Target::Applied);
         let mark = if chosen { "(•)" } else { "( )" };
         let style = if chosen { theme.strong } else { theme.plain };
         let mut line = Line::from(vec![
@@ -209,18 +216,18 @@ impl Settle {
             Span::styled(format!(" {mark} "), if chosen { theme.key } else { theme.quiet }),
             Span::styled(words, style),
         ]);
-        if self.focus == spot {
+        if self.focus == target {
             line = line.patch_style(theme.selection);
         }
-        lines.push((line, vec![(spot, 0, 6 + columns(words))]));
+        lines.push((line, vec![(target, 0, 6 + columns(words))]));
         for line in wrap(what, width.saturating_sub(6)) {
             lines.push((Line::from(vec![Span::raw("      "), Span::styled(line, theme.quiet)]), Vec::new()));
         }
     }
 
-    fn buttons(&self, look: &Look<'_>) -> Row {
-        let theme = look.theme;
-        let button = |text: &str, spot| if self.focus == spot { format!("[ {text} ]") } else { format!("  {text}  ") };
+    fn buttons(&self, draw: &DrawContext<'_>) -> Row {
+        let theme = draw.theme;
+        let button = |text: &str, target| if self.focus == target { format!("[ {text} ]") } else { format!("  {text}  ") };
         let can_say = self.applied.is_some() && !self.gone;
         let spans = vec![
             Span::raw("      "),
@@ -285,12 +292,12 @@ impl Dialog for Settle {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
-        let look = cx.look();
+        let draw = cx.draw_context();
         let width = WIDE.min(area.width);
-        let lines = self.lines(&look, width.saturating_sub(4));
+        let lines = self.lines(&draw, width.saturating_sub(4));
         let height = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(2);
         let panel = centered(area, width, height.min(area.height));
-        let inside = look.theme.open_form(frame.buffer_mut(), panel);
+        let inside = draw.theme.open_form(frame.buffer_mut(), panel);
         // Where there is no room for all, what is known gives way: the answers and the buttons stand at the end.
         let surplus = lines.len().saturating_sub(usize::from(inside.height));
         let shown = lines.iter().enumerate().filter(|(index, _)| !(2..2 + surplus).contains(index)).map(|(_, line)| line);

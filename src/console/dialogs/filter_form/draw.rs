@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::{Field, FilterForm, Spot};
+use super::{Field, FilterForm, Target};
 use crate::console::text::{clean, columns, cut};
 use crate::console::theme::Theme;
 use crate::domain::query::field_word;
@@ -80,7 +80,7 @@ impl Row {
 impl FilterForm {
     /// Draws the form into the middle of an area, over what is there.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
-        self.spots.clear();
+        self.targets.clear();
         let (width, margin, label) = match area.width {
             ROOM_FOR_WIDE.. => (WIDE, 3, 14),
             // A column more on either side, where the edge has sides to stand in.
@@ -317,7 +317,7 @@ impl Pen<'_, '_> {
         if input.is_empty() && !focused {
             self.put(text.x, area.y, vec![Span::styled(cut(hint, text.width), theme.field.patch(theme.quiet))], text.width);
         }
-        self.form.spots.push(area, Spot::Field(field));
+        self.form.targets.push(area, Target::Field(field));
     }
 
     #[allow(clippy::too_many_arguments, reason = "a place, a thing and its state")]
@@ -332,7 +332,7 @@ impl Pen<'_, '_> {
         let style = if focused && self.form.at == index && field != Field::SortBy { style.patch(theme.selection) } else { style };
         self.put(x, y, vec![Span::styled(text, style)], room);
         let area = Rect { x, y, width: columns(text).min(room), height: 1 };
-        self.form.spots.push(area, Spot::Choice(field, index));
+        self.form.targets.push(area, Target::Choice(field, index));
     }
 
     fn buttons(&mut self, y: u16) {
@@ -348,7 +348,7 @@ impl Pen<'_, '_> {
             let text = if focused { format!("[ {text} ]") } else { format!("  {text}  ") };
             let width = columns(&text);
             let room = self.inner.right().saturating_sub(x);
-            self.form.spots.push(Rect { x, y, width: width.min(room), height: 1 }, Spot::Field(field));
+            self.form.targets.push(Rect { x, y, width: width.min(room), height: 1 }, Target::Field(field));
             self.put(x, y, vec![Span::styled(text, style)], room);
             x += width + 2;
             let room = self.inner.right().saturating_sub(x);

@@ -3,7 +3,7 @@
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
-use super::{Field, FilterForm, FilterStep, Spot};
+use super::{Field, FilterForm, FilterStep, Target};
 use crate::console::widgets::text_input::Typed;
 use crate::domain::query::field_word;
 use crate::domain::{SortField, SortOrder};
@@ -154,13 +154,13 @@ impl FilterForm {
         match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => {
                 self.word = None;
-                match self.spots.press(at) {
-                    Some(Spot::Choice(field, index)) => {
+                match self.targets.press(at) {
+                    Some(Target::Choice(field, index)) => {
                         self.set_focus(field);
                         self.at = index;
                         self.choose(field, index);
                     }
-                    Some(Spot::Field(field)) => {
+                    Some(Target::Field(field)) => {
                         self.set_focus(field);
                         if let Some(input) = self.input_mut(field) {
                             input.click(at);
@@ -170,7 +170,7 @@ impl FilterForm {
                 }
             }
             MouseEventKind::Up(MouseButton::Left) => {
-                if let Some(Spot::Field(field @ (Field::Apply | Field::Reset | Field::Cancel))) = self.spots.release(at) {
+                if let Some(Target::Field(field @ (Field::Apply | Field::Reset | Field::Cancel))) = self.targets.release(at) {
                     return self.press(field);
                 }
             }

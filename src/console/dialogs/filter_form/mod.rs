@@ -79,7 +79,7 @@ impl Field {
 
 /// What a click can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Spot {
+enum Target {
     /// A field to type in, or a button.
     Field(Field),
     /// One of the things that can be chosen in a field.
@@ -126,7 +126,7 @@ pub struct FilterForm {
     tried: bool,
     /// One sentence about the last key, until the next one.
     word: Option<String>,
-    spots: ClickTargets<Spot>,
+    targets: ClickTargets<Target>,
     /// Rows that are scrolled out of sight at the top.
     scrolled: Cell<u16>,
     /// Whether the next frame scrolls to the focus; the wheel looks elsewhere.
@@ -160,7 +160,7 @@ impl FilterForm {
             at: 0,
             tried: false,
             word: None,
-            spots: ClickTargets::default(),
+            targets: ClickTargets::default(),
             scrolled: Cell::default(),
             follow: Cell::new(true),
         }

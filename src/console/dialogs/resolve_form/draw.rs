@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::plan::Sheet;
 use super::seen::Attention;
-use super::{Choice, Errors, Focus, ResolveForm, Spot};
+use super::{Choice, Errors, Focus, ResolveForm, Target};
 use crate::console::text::{clean, columns, cut};
 use crate::console::theme::Theme;
 use crate::console::times;
@@ -24,7 +24,7 @@ const NARROW: u16 = 80;
 impl ResolveForm {
     /// Draws the form into the middle of an area, over what is there.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, now: Timestamp) {
-        self.spots.clear();
+        self.targets.clear();
         let wide = area.width >= ROOM_FOR_WIDE;
         let (width, margin) = match area.width {
             ROOM_FOR_WIDE.. => (WIDE, 3),
@@ -119,10 +119,10 @@ impl FormPen<'_, '_> {
         Rect { x, y: self.y, width, height: 1 }
     }
 
-    pub(super) fn spot(&mut self, area: Rect, spot: Spot) {
+    pub(super) fn target(&mut self, area: Rect, target: Target) {
         let visible = area.intersection(self.inner);
         if !visible.is_empty() {
-            self.form.spots.push(visible, spot);
+            self.form.targets.push(visible, target);
         }
     }
 
@@ -209,7 +209,7 @@ impl FormPen<'_, '_> {
             if focused && chosen {
                 self.highlight(area);
             }
-            self.spot(area, Spot::Choice(choice));
+            self.target(area, Target::Choice(choice));
             x = area.right() + 4;
         }
         self.y += 1;
@@ -249,7 +249,7 @@ impl FormPen<'_, '_> {
             if focused && (chosen || self.form.reason.is_none() && index == 0) {
                 self.highlight(area);
             }
-            self.spot(area, Spot::Reason(reason));
+            self.target(area, Target::Reason(reason));
             self.y += 1;
         }
     }
@@ -267,7 +267,7 @@ impl FormPen<'_, '_> {
             if self.form.comments.is_empty() && !focused {
                 self.put(area.x + 1, vec![Span::styled("optional", theme.field.patch(theme.quiet))]);
             }
-            self.spot(area, Spot::Comments);
+            self.target(area, Target::Comments);
         }
         self.y += rows;
         self.comments_foot(focused, errors);
@@ -366,7 +366,7 @@ impl FormPen<'_, '_> {
         if focused {
             self.highlight(Rect { width: area.width.min(4 + columns(words)), ..area });
         }
-        self.spot(area, Spot::Confirmation);
+        self.target(area, Target::Confirmation);
         self.y += 1;
     }
 
@@ -377,11 +377,11 @@ impl FormPen<'_, '_> {
         let can_send = self.form.alert.outcome.is_none() && !self.form.place.read_only;
         let x = self.content_x();
         let cancel = self.put(x, vec![Span::styled(button("Cancel", focus == Focus::Cancel), theme.button)]);
-        self.spot(cancel, Spot::Cancel);
+        self.target(cancel, Target::Cancel);
         let esc = self.put(cancel.right() + 2, vec![Span::styled("esc", theme.key), Span::styled(" keeps a draft", theme.quiet)]);
         let style = if can_send { theme.primary } else { theme.muted };
         let send = self.put(esc.right() + 4, vec![Span::styled(button("Send", focus == Focus::Send), style)]);
-        self.spot(send, Spot::Send);
+        self.target(send, Target::Send);
         let mut hints = vec![Span::styled("ctrl-s", theme.key)];
         if self.form.place.grace_seconds > 0 && can_send {
             hints.push(Span::styled(format!("  leaves after {} s", self.form.place.grace_seconds), theme.quiet));

@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use super::draw::FormPen;
 use super::older::{Older, REFUNDS};
 use super::plan::{Plan, Words};
-use super::{Errors, Focus, Spot};
+use super::{Errors, Focus, Target};
 use crate::console::text::{clean, columns, cut};
 use crate::domain::resolution::OlderWord;
 
@@ -73,7 +73,7 @@ impl FormPen<'_, '_> {
         if focused && (chosen || older.index().is_none() && index == 0) {
             self.highlight(area);
         }
-        self.spot(area, Spot::Word(index));
+        self.target(area, Target::Word(index));
     }
 
     fn meaning(&mut self, older: &Older) {
@@ -93,7 +93,7 @@ impl FormPen<'_, '_> {
             if focused && (chosen || older.refund_index().is_none() && index == 0) {
                 self.highlight(area);
             }
-            self.spot(area, Spot::Refund(index));
+            self.target(area, Target::Refund(index));
             x = area.right() + 3;
         }
         self.y += 1;
@@ -108,7 +108,7 @@ impl FormPen<'_, '_> {
             self.frame.buffer_mut().set_style(area, theme.field);
             let text = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
             older.amount.draw(self.frame, text, theme.field, focused);
-            self.spot(area, Spot::Amount);
+            self.target(area, Target::Amount);
         }
         let alert = &self.form.alert;
         let mut spans = vec![Span::styled(clean(alert.currency.as_str()).into_owned(), theme.plain)];

@@ -4,7 +4,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, Mou
 use ratatui::layout::Position;
 
 use super::older::{Older, REFUNDS};
-use super::{Choice, Focus, FormStep, ResolveForm, Spot};
+use super::{Choice, Focus, FormStep, ResolveForm, Target};
 use crate::console::widgets::text_input::{TextInput, Typed};
 use crate::domain::resolution::{InvalidReason, OlderWord};
 
@@ -171,17 +171,17 @@ impl ResolveForm {
         match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => {
                 self.word = None;
-                if let Some(spot) = self.spots.press(at) {
-                    self.press(spot, at);
+                if let Some(target) = self.targets.press(at) {
+                    self.press(target, at);
                 }
                 FormStep::Stay
             }
-            MouseEventKind::Up(MouseButton::Left) => match self.spots.release(at) {
-                Some(Spot::Cancel) => FormStep::Cancel(self.draft()),
-                Some(Spot::Send) => self.submit(),
+            MouseEventKind::Up(MouseButton::Left) => match self.targets.release(at) {
+                Some(Target::Cancel) => FormStep::Cancel(self.draft()),
+                Some(Target::Send) => self.submit(),
                 _ => FormStep::Stay,
             },
-            MouseEventKind::ScrollUp | MouseEventKind::ScrollDown if self.spots.at(at) == Some(Spot::Comments) => {
+            MouseEventKind::ScrollUp | MouseEventKind::ScrollDown if self.targets.at(at) == Some(Target::Comments) => {
                 let code = if mouse.kind == MouseEventKind::ScrollUp { KeyCode::Up } else { KeyCode::Down };
                 self.comments.key(KeyEvent::from(code));
                 FormStep::Stay
@@ -190,40 +190,40 @@ impl ResolveForm {
         }
     }
 
-    fn press(&mut self, spot: Spot, at: Position) {
-        match spot {
-            Spot::Choice(choice) => {
+    fn press(&mut self, target: Target, at: Position) {
+        match target {
+            Target::Choice(choice) => {
                 self.focus = Focus::Decision;
                 self.choose(choice);
             }
-            Spot::Reason(reason) => {
+            Target::Reason(reason) => {
                 self.focus = Focus::Reason;
                 self.choose_reason(reason);
             }
-            Spot::Word(index) => {
+            Target::Word(index) => {
                 self.focus = Focus::Word;
                 self.change_older(|older| older.choose_word(OlderWord::KNOWN[index].clone()));
             }
-            Spot::Refund(index) => {
+            Target::Refund(index) => {
                 self.focus = Focus::Refund;
                 self.change_older(|older| older.choose_refunded(REFUNDS[index].0.clone()));
             }
-            Spot::Amount => {
+            Target::Amount => {
                 self.focus = Focus::Amount;
                 if let Some(older) = &mut self.older {
                     older.amount.click(at);
                 }
             }
-            Spot::Comments => {
+            Target::Comments => {
                 self.focus = Focus::Comments;
                 self.comments.click(at);
             }
-            Spot::Confirmation => {
+            Target::Confirmation => {
                 self.focus = Focus::Confirmation;
                 self.toggle_confirmation();
             }
-            Spot::Cancel => self.focus = Focus::Cancel,
-            Spot::Send => self.focus = Focus::Send,
+            Target::Cancel => self.focus = Focus::Cancel,
+            Target::Send => self.focus = Focus::Send,
         }
     }
 }

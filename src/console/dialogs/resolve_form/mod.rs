@@ -80,7 +80,7 @@ enum Focus {
 
 /// What a click can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Spot {
+enum Target {
     Choice(Choice),
     Reason(InvalidReason),
     /// A resolution of the older dialect, by its place in the order of the interface.
@@ -171,7 +171,7 @@ pub struct ResolveForm {
     tried: bool,
     /// One sentence about the last key, until the next one.
     word: Option<String>,
-    spots: ClickTargets<Spot>,
+    targets: ClickTargets<Target>,
     now: Timestamp,
 }
 
@@ -206,7 +206,7 @@ impl ResolveForm {
             focus,
             tried: false,
             word: None,
-            spots: ClickTargets::default(),
+            targets: ClickTargets::default(),
             now,
         };
         form.offer_reason();

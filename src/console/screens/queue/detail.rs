@@ -10,9 +10,9 @@ use super::facts::{Warning, warnings};
 use super::state::{Queue, QueueTarget};
 use crate::console::decisions::{PendingDecision, State, seconds_left};
 use crate::console::dialogs::resolve_form::older_word;
+use crate::console::draw_context::DrawContext;
 use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
-use crate::console::look::Look;
 use crate::console::text::{clean, columns, counted, cut, wrap};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
@@ -31,20 +31,20 @@ struct Part {
     /// The colour of the box it belongs to.
     boxed: Option<Style>,
     /// What a click on it does.
-    hit: Option<Action>,
+    target: Option<Action>,
 }
 
 /// Collects lines of a fixed width.
 struct Parts<'l> {
-    look: &'l Look<'l>,
+    draw: &'l DrawContext<'l>,
     width: u16,
     parts: Vec<Part>,
 }
 
 /// Draws the detail of the alert under the cursor, scrolled as far as it goes. Returns how far it can be scrolled.
-pub fn draw(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) -> u16 {
+pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) -> u16 {
     let Some(alert) = queue.current() else { return 0 };
-    let parts = lines(alert, queue, look, area.width.min(96));
+    let parts = lines(alert, queue, draw, area.width.min(96));
     let height = usize::from(area.height);
     let most = parts.len().saturating_sub(height);
     let scroll = usize::from(queue.detail_scroll).min(most);
@@ -53,25 +53,25 @@ pub fn draw(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) -> 
         if let Some(bar) = part.boxed {
             // The box is a column wider than its text on either side, as far as there is room; a bar says how grave it is.
             let wide = Rect { x: line.x.saturating_sub(1), width: line.width + 2, ..line }.intersection(buffer.area);
-            buffer.set_style(wide, look.theme.panel);
+            buffer.set_style(wide, draw.theme.panel);
             buffer.set_stringn(wide.x, y, "▎", 1, bar);
         }
         buffer.set_line(line.x, y, &part.line, line.width);
-        if let Some(action) = part.hit {
+        if let Some(action) = part.target {
             queue.targets.push(line, QueueTarget::Do(action));
         }
     }
     if most > 0 {
         let bar = Rect { x: area.right(), width: 1, ..area }.intersection(buffer.area);
-        scrollbar::draw(look.theme, buffer, bar, scroll as u64, parts.len() as u64);
+        scrollbar::draw(draw.theme, buffer, bar, scroll as u64, parts.len() as u64);
     }
     u16::try_from(most).unwrap_or(u16::MAX)
 }
 
-fn lines(alert: &Alert, queue: &Queue, look: &Look<'_>, width: u16) -> Vec<Part> {
-    let mut parts = Parts { look, width, parts: Vec::with_capacity(48) };
+fn lines(alert: &Alert, queue: &Queue, draw: &DrawContext<'_>, width: u16) -> Vec<Part> {
+    let mut parts = Parts { draw, width, parts: Vec::with_capacity(48) };
     parts.head(alert, queue.listing.is_gone());
-    match (look.decisions.of(alert.id), look.unfinished.of(alert.id)) {
+    match (draw.decisions.of(alert.id), draw.unfinished.of(alert.id)) {
         (Some(decision), None) => parts.decision(decision),
         // The engine knows more of a decision than whoever sent it and heard nothing.
         (Some(decision), Some(unfinished)) if matches!(decision.state, State::Checking(_)) => parts.unfinished(unfinished),
@@ -80,7 +80,7 @@ fn lines(alert: &Alert, queue: &Queue, look: &Look<'_>, width: u16) -> Vec<Part>
         (None, None) => {}
     }
     let siblings = queue.facts.siblings.loaded().map_or(&[][..], Vec::as_slice);
-    let siblings: Vec<Alert> = siblings.iter().map(|other| look.decisions.foreseen(other).into_owned()).collect();
+    let siblings: Vec<Alert> = siblings.iter().map(|other| draw.decisions.foreseen(other).into_owned()).collect();
     for warning in warnings(alert, &siblings) {
         parts.warning(&warning, alert);
     }
@@ -98,7 +98,7 @@ fn lines(alert: &Alert, queue: &Queue, look: &Look<'_>, width: u16) -> Vec<Part>
 
 impl Parts<'_> {
     fn push(&mut self, line: impl Into<Line<'static>>) {
-        self.parts.push(Part { line: line.into(), boxed: None, hit: None });
+        self.parts.push(Part { line: line.into(), boxed: None, target: None });
     }
 
     fn blank(&mut self) {
@@ -108,7 +108,7 @@ impl Parts<'_> {
     fn quiet(&mut self, text: &str) {
         self.blank();
         for line in wrap(&clean(text), self.width) {
-            self.push(Span::styled(line, self.look.theme.quiet));
+            self.push(Span::styled(line, self.draw.theme.quiet));
         }
     }
 
@@ -121,7 +121,7 @@ impl Parts<'_> {
     }
 
     fn head(&mut self, alert: &Alert, gone: bool) {
-        let theme = self.look.theme;
+        let theme = self.draw.theme;
         let badge = if alert.status == AlertStatus::Open { theme.badge } else { theme.muted };
         let badge = Span::styled(format!(" {} ", clean(alert.status.as_str())), badge);
         let room = self.width.saturating_sub(u16::try_from(badge.width()).unwrap_or(0) + 1);
@@ -157,7 +157,7 @@ impl Parts<'_> {
     }
 
     fn closing(&self, alert: &Alert) -> Vec<Span<'static>> {
-        let (theme, now) = (self.look.theme, self.look.now);
+        let (theme, now) = (self.draw.theme, self.draw.now);
         let quiet = |text: String| Span::styled(text, theme.quiet);
         if let Some(outcome) = &alert.outcome {
             let when = outcome.action_time.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
@@ -167,10 +167,10 @@ impl Parts<'_> {
             return vec![quiet(format!("lapsed {}, {}", times::ago(at, now), times::near(at, now)))];
         }
         let left = times::left(alert, now);
-        let style = if left.urgency == Urgency::Today { theme.strong } else { self.look.urgency(left.urgency) };
+        let style = if left.urgency == Urgency::Today { theme.strong } else { self.draw.urgency(left.urgency) };
         match alert.deadline {
             Deadline::At(at) => {
-                let local = times::local_clock(at, self.look.zone).map_or_else(String::new, |local| format!(", {local}"));
+                let local = times::local_clock(at, self.draw.zone).map_or_else(String::new, |local| format!(", {local}"));
                 let closes = if at <= now { "closes now".to_owned() } else { format!("closes in {}", times::spell(at - now)) };
                 vec![Span::styled(closes, style), quiet(format!(" {}{local}", times::near(at, now)))]
             }
@@ -183,7 +183,7 @@ impl Parts<'_> {
 
     fn boxed(&mut self, bar: Style, lines: Vec<(Line<'static>, Option<Action>)>) {
         self.blank();
-        self.parts.extend(lines.into_iter().map(|(line, hit)| Part { line, boxed: Some(bar), hit }));
+        self.parts.extend(lines.into_iter().map(|(line, target)| Part { line, boxed: Some(bar), target }));
     }
 
     fn styled_lines(&self, text: &str, style: Style) -> Vec<(Line<'static>, Option<Action>)> {
@@ -191,7 +191,7 @@ impl Parts<'_> {
     }
 
     fn decision(&mut self, decision: &PendingDecision) {
-        let (theme, now) = (self.look.theme, self.look.now);
+        let (theme, now) = (self.draw.theme, self.draw.now);
         let word = decision.word();
         let (title, style, why, key) = match &decision.state {
             State::Staged(due) => {
@@ -223,12 +223,12 @@ impl Parts<'_> {
         }
         match key {
             Some((Action::Refund, words)) => {
-                let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.look.key(action)).join(" ");
-                let back = self.look.key(Action::Back);
+                let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
+                let back = self.draw.key(Action::Back);
                 lines.push((Line::from(Span::styled(format!("{keys}  {words}   {back}  read"), theme.accent)), None));
             }
             Some((action, words)) => {
-                lines.push((Line::from(Span::styled(format!("{}  {words}", self.look.key(action)), theme.accent)), Some(action)));
+                lines.push((Line::from(Span::styled(format!("{}  {words}", self.draw.key(action)), theme.accent)), Some(action)));
             }
             None => {}
         }
@@ -237,7 +237,7 @@ impl Parts<'_> {
 
     /// A decision that the engine has not settled: what was sent, when and by whom, and what is known.
     fn unfinished(&mut self, unfinished: &ResolutionAttempt) {
-        let (theme, now) = (self.look.theme, self.look.now);
+        let (theme, now) = (self.draw.theme, self.draw.now);
         let word = in_words(&unfinished.resolution);
         let (title, style) = match Stage::of(unfinished) {
             Stage::Sending => (format!("→ {word} is with the network"), theme.accent),
@@ -267,7 +267,7 @@ impl Parts<'_> {
                 lines.extend(self.styled_lines(&words, theme.plain));
             }
             Stage::Parked => {
-                let text = format!("{}  say whether the network applied it", self.look.key(Action::Settle));
+                let text = format!("{}  say whether the network applied it", self.draw.key(Action::Settle));
                 lines.push((Line::from(Span::styled(text, theme.accent)), Some(Action::Settle)));
             }
         }
@@ -275,7 +275,7 @@ impl Parts<'_> {
     }
 
     fn warning(&mut self, warning: &Warning<'_>, alert: &Alert) {
-        let (theme, now) = (self.look.theme, self.look.now);
+        let (theme, now) = (self.draw.theme, self.draw.now);
         let grave = theme.warning.add_modifier(Modifier::BOLD);
         let bar = match warning {
             Warning::PaidTwice(_) | Warning::Doubles(_) => theme.warning,
@@ -321,7 +321,7 @@ impl Parts<'_> {
             Warning::Notice => self.styled_lines("i A notice: the network asks for no answer", theme.plain),
         };
         if let Some(reason) = warning.reason(alert) {
-            let text = format!("{} then {}", self.look.key(Action::Invalid), answer_in_form(reason, self.look.dialect));
+            let text = format!("{} then {}", self.draw.key(Action::Invalid), answer_in_form(reason, self.draw.dialect));
             lines.extend(
                 wrap(&text, self.width).into_iter().map(|line| (Line::from(Span::styled(line, theme.accent)), Some(Action::Invalid))),
             );
@@ -338,7 +338,7 @@ impl Parts<'_> {
         if facts.is_empty() {
             return;
         }
-        let theme = self.look.theme;
+        let theme = self.draw.theme;
         self.blank();
         self.push(Span::styled(title, theme.quiet));
         let label_room = self.label_room();
@@ -398,7 +398,7 @@ impl Parts<'_> {
 
     /// A moment, and how long ago it was.
     fn moment(&self, at: Option<Timestamp>) -> (String, String) {
-        at.map(|at| (times::utc(at), times::ago(at, self.look.now))).unwrap_or_default()
+        at.map(|at| (times::utc(at), times::ago(at, self.draw.now))).unwrap_or_default()
     }
 
     fn outcome(&mut self, alert: &Alert) {
@@ -417,7 +417,7 @@ impl Parts<'_> {
     }
 
     fn webhooks(&mut self, deliveries: &Loadable<Vec<Delivery>>) {
-        let theme = self.look.theme;
+        let theme = self.draw.theme;
         match deliveries {
             Loadable::NotAsked | Loadable::Loading => {}
             Loadable::Failed(error) => self.quiet(&format!("The webhooks could not be loaded: {error}")),
@@ -433,7 +433,7 @@ impl Parts<'_> {
     }
 
     fn delivery(&mut self, delivery: &Delivery) {
-        let (theme, now) = (self.look.theme, self.look.now);
+        let (theme, now) = (self.draw.theme, self.draw.now);
         let label_room = self.label_room();
         let kind = delivery.kind.as_str().trim_start_matches("alert.").to_owned();
         let label = Span::styled(format!("{:<width$}", cut(&clean(&kind), label_room - 1), width = usize::from(label_room)), theme.quiet);
@@ -468,7 +468,7 @@ impl Parts<'_> {
     }
 }
 
-/// When it is looked at next: `Next look in 3 min.`
+/// When it is looked at next: `Next draw in 3 min.`
 fn next_look(at: Option<Timestamp>, now: Timestamp) -> String {
     match at {
         Some(at) if at > now => format!("Next look in {}.", times::spell(at - now)),

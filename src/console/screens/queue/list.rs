@@ -10,9 +10,9 @@ use super::layout::{GUTTER, Regions};
 use super::listing::ListRow;
 use super::state::{AT_RISK_HOURS, Queue, QueueTarget};
 use crate::console::decisions::State;
+use crate::console::draw_context::DrawContext;
 use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
-use crate::console::look::Look;
 use crate::console::pen::{Pen, put_middle, put_right};
 use crate::console::text;
 use crate::console::text::{clean, count, counted, cut};
@@ -22,25 +22,25 @@ use crate::console::widgets::scrollbar;
 use crate::domain::{Alert, AlertFilter, AlertStatus, SortField, SortOrder, query};
 
 /// Draws everything of the list.
-pub fn draw(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>) {
+pub fn draw(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>) {
     let regions = queue.regions();
-    draw_title(queue, look, frame.buffer_mut(), regions.title);
-    draw_chips(queue, look, frame, &regions);
+    draw_title(queue, draw, frame.buffer_mut(), regions.title);
+    draw_chips(queue, draw, frame, &regions);
     let placed = columns::lay_out(&columns::shown(&queue.columns, queue.listing.filter()), regions.row_room());
     // The words of an error need the line of the titles too, where they are long: no row is hidden for them.
     let needed = search_error_lines(queue, &regions).filter(|lines| regions.chips.y + lines <= regions.heads.y);
     if needed.is_none_or(|lines| regions.chips.y + lines < regions.heads.y) {
-        draw_heads(queue, look, frame.buffer_mut(), &regions, &placed);
+        draw_heads(queue, draw, frame.buffer_mut(), &regions, &placed);
     }
-    draw_rows(queue, look, frame.buffer_mut(), &regions, &placed);
-    draw_scrollbar(queue, look, frame.buffer_mut(), regions.rows);
+    draw_rows(queue, draw, frame.buffer_mut(), &regions, &placed);
+    draw_scrollbar(queue, draw, frame.buffer_mut(), regions.rows);
     if queue.listing.rows() == 0 {
-        draw_empty(queue, look, frame.buffer_mut(), regions.rows);
+        draw_empty(queue, draw, frame.buffer_mut(), regions.rows);
     }
 }
 
-fn draw_title(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
-    let theme = look.theme;
+fn draw_title(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let theme = draw.theme;
     let mut pen = Pen::new(buffer, Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area });
     pen.put(&title(queue), theme.strong);
     pen.skip(3);
@@ -62,10 +62,10 @@ fn draw_title(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
         pen.skip(2);
         pen.put_whole(&format!("{} new", count(new)), theme.accent);
     }
-    draw_at_risk(queue, look, &mut pen);
+    draw_at_risk(queue, draw, &mut pen);
 }
 
-fn draw_at_risk(queue: &Queue, look: &Look<'_>, pen: &mut Pen<'_>) {
+fn draw_at_risk(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
     let Some(at_risk) = queue.at_risk.loaded() else { return };
     let alerts: u64 = at_risk.iter().map(|risk| risk.alerts).sum();
     if pen.room() < 30 {
@@ -73,14 +73,14 @@ fn draw_at_risk(queue: &Queue, look: &Look<'_>, pen: &mut Pen<'_>) {
     }
     pen.skip(3);
     if alerts == 0 {
-        pen.put_whole(&format!("nothing open lapses within {AT_RISK_HOURS} h"), look.theme.quiet);
+        pen.put_whole(&format!("nothing open lapses within {AT_RISK_HOURS} h"), draw.theme.quiet);
         return;
     }
     // It counts everything that is open: said where something else is listed, so that nobody takes it for the list's sum.
     let all_open = AlertFilter { statuses: vec![AlertStatus::Open], ..AlertFilter::default() };
     let scope = if *queue.listing.filter() == all_open { "" } else { "in all " };
     let verb = if alerts == 1 { "lapses" } else { "lapse" };
-    if pen.put_whole(&format!("▲ {scope}{} {verb} within {AT_RISK_HOURS} h", count(alerts)), look.theme.warning).is_none() {
+    if pen.put_whole(&format!("▲ {scope}{} {verb} within {AT_RISK_HOURS} h", count(alerts)), draw.theme.warning).is_none() {
         return;
     }
     pen.skip(1);
@@ -91,12 +91,12 @@ fn draw_at_risk(queue: &Queue, look: &Look<'_>, pen: &mut Pen<'_>) {
         let reserved = if more > 0 { 4 } else { 0 };
         if text::columns(&money) + 2 + reserved > pen.room() {
             if index > 0 {
-                pen.put_whole(&format!("  +{}", more + 1), look.theme.quiet);
+                pen.put_whole(&format!("  +{}", more + 1), draw.theme.quiet);
             }
             break;
         }
         pen.skip(2);
-        pen.put(&money, look.theme.plain);
+        pen.put(&money, draw.theme.plain);
     }
 }
 
@@ -120,8 +120,8 @@ fn is_time(field: SortField) -> bool {
     matches!(field, AlertTimeStamp | TransactionTimeStamp | CreatedAt | UpdatedAt | ExpiredAt)
 }
 
-fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &Regions) {
-    let theme = look.theme;
+fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regions: &Regions) {
+    let theme = draw.theme;
     let area = Rect { x: regions.chips.x + 2, width: regions.chips.width.saturating_sub(3), ..regions.chips };
     if let Some(search) = &queue.search {
         let mut pen = Pen::new(frame.buffer_mut(), area);
@@ -150,8 +150,8 @@ fn draw_chips(queue: &Queue, look: &Look<'_>, frame: &mut Frame<'_>, regions: &R
     }
     pen.skip(2);
     for action in [Action::Search, Action::Filter, Action::Views] {
-        let Some(binding) = look.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
-        let words = format!("{} {}", look.key(action), binding.words);
+        let Some(binding) = draw.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
+        let words = format!("{} {}", draw.key(action), binding.words);
         if let Some(area) = pen.put_whole(&words, theme.quiet) {
             queue.targets.push(area, QueueTarget::Do(action));
         }
@@ -171,7 +171,7 @@ pub fn error_is_long(queue: &Queue) -> bool {
     search_error_lines(queue, &regions).is_some_and(|lines| regions.chips.y + lines > regions.heads.y)
 }
 
-fn draw_heads(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
+fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let sort = queue.sort();
     for Placed { column, x, width } in placed.iter().copied() {
         let area = Rect::new(regions.heads.x + GUTTER + x, regions.heads.y, width, 1);
@@ -181,7 +181,7 @@ fn draw_heads(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Reg
             SortOrder::Ascending => "▲",
             SortOrder::Descending => "▼",
         };
-        let style = if sorted { look.theme.accent } else { look.theme.quiet };
+        let style = if sorted { draw.theme.accent } else { draw.theme.quiet };
         let with_arrow = format!("{}{arrow}", column.title());
         let title = if text::columns(&with_arrow) <= width { with_arrow } else { column.title().to_owned() };
         if column.is_right() {
@@ -195,7 +195,7 @@ fn draw_heads(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Reg
     }
 }
 
-fn draw_rows(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
+fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let listing = &queue.listing;
     let first = listing.top();
     for line in 0..regions.rows.height {
@@ -205,19 +205,19 @@ fn draw_rows(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, regions: &Regi
         }
         let row = Rect { y: regions.rows.y + line, height: 1, width: regions.rows.width.saturating_sub(2), ..regions.rows };
         if index == listing.cursor() {
-            buffer.set_style(row, look.theme.selection);
-            buffer.set_stringn(row.x, row.y, "▌", 1, look.theme.accent);
+            buffer.set_style(row, draw.theme.selection);
+            buffer.set_stringn(row.x, row.y, "▌", 1, draw.theme.accent);
         }
         queue.targets.push(row, QueueTarget::Row(index));
         let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
         match listing.row(index) {
             ListRow::Alert(alert) => {
                 let stand = if index == listing.cursor() { Stand::Cursor } else { Stand::Row };
-                draw_alert(alert, queue.double(alert.id), stand, look, buffer, text, placed);
+                draw_alert(alert, queue.double(alert.id), stand, draw, buffer, text, placed);
             }
-            ListRow::Gone(alert) => draw_alert(alert, queue.double(alert.id), Stand::Gone, look, buffer, text, placed),
+            ListRow::Gone(alert) => draw_alert(alert, queue.double(alert.id), Stand::Gone, draw, buffer, text, placed),
             ListRow::Pending => {
-                put_right(buffer, Rect { width: 6.min(text.width), ..text }, "·", look.theme.quiet);
+                put_right(buffer, Rect { width: 6.min(text.width), ..text }, "·", draw.theme.quiet);
             }
         }
         carry_over_blanks(buffer, row);
@@ -252,33 +252,41 @@ enum Stand {
     Gone,
 }
 
-fn draw_alert(alert: &Alert, double: Option<bool>, stand: Stand, look: &Look<'_>, buffer: &mut Buffer, area: Rect, placed: &[Placed]) {
-    let theme = look.theme;
-    let left = times::left(alert, look.now);
+fn draw_alert(
+    alert: &Alert,
+    double: Option<bool>,
+    stand: Stand,
+    draw: &DrawContext<'_>,
+    buffer: &mut Buffer,
+    area: Rect,
+    placed: &[Placed],
+) {
+    let theme = draw.theme;
+    let left = times::left(alert, draw.now);
     // What has more than a day steps back.
     let (text, digits, plain, quiet) = match (stand, left.urgency) {
         (Stand::Gone, _) => (theme.quiet, theme.quiet, theme.quiet, theme.quiet),
-        (Stand::Cursor, _) => (look.digits(), look.digits(), look.digits(), look.digits()),
+        (Stand::Cursor, _) => (draw.digits(), draw.digits(), draw.digits(), draw.digits()),
         (Stand::Row, Urgency::Later) => (theme.quiet, theme.plain, theme.plain, theme.quiet),
         (Stand::Row, Urgency::Over) => (theme.plain, theme.plain, theme.plain, theme.quiet),
-        (Stand::Row, Urgency::Now | Urgency::Soon | Urgency::Today) => (theme.plain, look.digits(), theme.plain, theme.quiet),
+        (Stand::Row, Urgency::Now | Urgency::Soon | Urgency::Today) => (theme.plain, draw.digits(), theme.plain, theme.quiet),
     };
     let gone = stand == Stand::Gone;
-    if let Some((sign, style)) = decision_sign(alert, look) {
+    if let Some((sign, style)) = decision_sign(alert, draw) {
         buffer.set_stringn(area.x.saturating_sub(1), area.y, sign, 1, style);
     }
     for Placed { column, x, width } in placed.iter().copied() {
         let cell = Rect { x: area.x + x, width: width.min(area.width.saturating_sub(x)), ..area };
         match column {
             Column::Left => {
-                let style = if gone { theme.quiet } else { look.urgency(left.urgency) };
+                let style = if gone { theme.quiet } else { draw.urgency(left.urgency) };
                 put_right(buffer, cell, &left.text, style);
-                if let Some((sign, style)) = marker(alert, double, look) {
+                if let Some((sign, style)) = marker(alert, double, draw) {
                     buffer.set_stringn(cell.right() + 1, cell.y, sign, 1, if gone { theme.quiet } else { style });
                 }
             }
             Column::Amount => draw_amount(alert, buffer, cell, digits, quiet),
-            Column::Type | Column::Descriptor => put_cut(buffer, cell, &column.text(alert, width, look.now), text),
+            Column::Type | Column::Descriptor => put_cut(buffer, cell, &column.text(alert, width, draw.now), text),
             Column::Order
             | Column::Reason
             | Column::Issuer
@@ -286,9 +294,9 @@ fn draw_alert(alert: &Alert, double: Option<bool>, stand: Stand, look: &Look<'_>
             | Column::Transaction
             | Column::Updated
             | Column::ProviderId => {
-                put_cut(buffer, cell, &column.text(alert, width, look.now), quiet);
+                put_cut(buffer, cell, &column.text(alert, width, draw.now), quiet);
             }
-            _ => put_cut(buffer, cell, &column.text(alert, width, look.now), plain),
+            _ => put_cut(buffer, cell, &column.text(alert, width, draw.now), plain),
         }
     }
 }
@@ -309,64 +317,64 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
 }
 
 /// The sign right of the time left: what an analyst should know of the alert before deciding.
-fn marker(alert: &Alert, double: Option<bool>, look: &Look<'_>) -> Option<(&'static str, Style)> {
+fn marker(alert: &Alert, double: Option<bool>, draw: &DrawContext<'_>) -> Option<(&'static str, Style)> {
     if alert.outcome.is_some() {
         None
     } else if double == Some(true) {
         // A refund may be the second one.
-        Some(("⚠", look.theme.warning))
+        Some(("⚠", draw.theme.warning))
     } else if alert.network_rule_applied() {
-        Some(("R", look.theme.rule))
+        Some(("R", draw.theme.rule))
     } else if double.is_some() {
-        Some(("⚠", look.theme.quiet))
+        Some(("⚠", draw.theme.quiet))
     } else if alert.alert_type.is_notice() {
-        Some(("i", look.theme.quiet))
+        Some(("i", draw.theme.quiet))
     } else {
         None
     }
 }
 
 /// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not settled.
-fn decision_sign(alert: &Alert, look: &Look<'_>) -> Option<(&'static str, Style)> {
-    let own = look.decisions.of(alert.id).map(|decision| match decision.state {
-        State::Staged(_) => ("»", look.theme.accent),
-        State::Sending => ("→", look.theme.accent),
-        State::Checking(_) => ("?", look.theme.warning),
-        State::Refused(_) => ("!", look.theme.danger),
+fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<(&'static str, Style)> {
+    let own = draw.decisions.of(alert.id).map(|decision| match decision.state {
+        State::Staged(_) => ("»", draw.theme.accent),
+        State::Sending => ("→", draw.theme.accent),
+        State::Checking(_) => ("?", draw.theme.warning),
+        State::Refused(_) => ("!", draw.theme.danger),
     });
-    let engines = look.unfinished.of(alert.id).map(|unfinished| match Stage::of(unfinished) {
-        Stage::Sending => ("→", look.theme.accent),
-        Stage::Unknown => ("?", look.theme.warning),
-        Stage::Parked => ("P", look.theme.danger),
+    let engines = draw.unfinished.of(alert.id).map(|unfinished| match Stage::of(unfinished) {
+        Stage::Sending => ("→", draw.theme.accent),
+        Stage::Unknown => ("?", draw.theme.warning),
+        Stage::Parked => ("P", draw.theme.danger),
     });
-    match look.decisions.is_checking(alert.id) {
+    match draw.decisions.is_checking(alert.id) {
         true => engines.or(own),
         false => own.or(engines),
     }
 }
 
-fn draw_scrollbar(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
+fn draw_scrollbar(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     if queue.listing.rows() > u64::from(area.height) && area.width > 0 {
         let bar = Rect { x: area.right() - 1, width: 1, ..area };
-        scrollbar::draw(look.theme, buffer, bar, queue.listing.top(), queue.listing.rows());
+        scrollbar::draw(draw.theme, buffer, bar, queue.listing.top(), queue.listing.rows());
         queue.targets.push(bar, QueueTarget::Scrollbar);
     }
 }
 
-fn draw_empty(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
-    let key = |action: Action| look.key(action);
+fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let key = |action: Action| draw.key(action);
     let mut lines: Vec<(String, Style)> = Vec::new();
     match (&queue.link.trouble, queue.listing.total()) {
         (Some((_, error)), _) => {
-            lines.push(("The alerts cannot be shown right now.".to_owned(), look.theme.strong));
-            lines.push((clean(&error.to_string()).into_owned(), look.theme.plain));
-            lines.push((format!("It is tried again by itself; {} tries at once.", key(Action::Refresh)), look.theme.quiet));
+            lines.push(("The alerts cannot be shown right now.".to_owned(), draw.theme.strong));
+            lines.push((clean(&error.to_string()).into_owned(), draw.theme.plain));
+            lines.push((format!("It is tried again by itself; {} tries at once.", key(Action::Refresh)), draw.theme.quiet));
         }
-        (None, None) => lines.push(("Loading…".to_owned(), look.theme.quiet)),
+        (None, None) => lines.push(("Loading…".to_owned(), draw.theme.quiet)),
         (None, Some(_)) if queue.all == Loadable::Loaded(0) => {
-            lines.push(("There are no alerts yet.".to_owned(), look.theme.strong));
-            lines.push(("New ones appear here as they arrive.".to_owned(), look.theme.plain));
-            lines.push(("avert import FILE brings some in.".to_owned(), look.theme.quiet));
+            lines.push(("There are no alerts yet.".to_owned(), draw.theme.strong));
+            lines.push(("New ones appear here as they arrive.".to_owned(), draw.theme.plain));
+            lines.push(("avert import FILE brings some in.".to_owned(), draw.theme.quiet));
         }
         (None, Some(_)) if *queue.filter() == queue.view.filter => {
             let name = clean(&queue.view.name).into_owned();
@@ -375,14 +383,14 @@ fn draw_empty(queue: &Queue, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
                 "Missed" => "Nothing was missed.",
                 _ => "Nothing in this view.",
             };
-            lines.push((said.to_owned(), look.theme.strong));
+            lines.push((said.to_owned(), draw.theme.strong));
             let all = queue.all.loaded().map_or_else(String::new, |all| format!(" ({} in all)", counted(*all, "alert", "alerts")));
-            lines.push((format!("{} chooses another view{all}.", key(Action::Views)), look.theme.quiet));
+            lines.push((format!("{} chooses another view{all}.", key(Action::Views)), draw.theme.quiet));
         }
         (None, Some(_)) => {
-            lines.push(("No alert matches.".to_owned(), look.theme.strong));
+            lines.push(("No alert matches.".to_owned(), draw.theme.strong));
             let (search, filter, views) = (key(Action::Search), key(Action::Filter), key(Action::Views));
-            lines.push((format!("{search} changes the search, {filter} the filter, {views} the view."), look.theme.quiet));
+            lines.push((format!("{search} changes the search, {filter} the filter, {views} the view."), draw.theme.quiet));
         }
     }
     let shown: Vec<(String, Style)> = lines

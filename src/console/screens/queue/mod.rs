@@ -58,10 +58,10 @@ impl Screen for Queue {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, _: Rect, cx: &AppContext) {
-        let (look, regions) = (cx.look(), self.regions());
+        let (draw, regions) = (cx.draw_context(), self.regions());
         self.targets.clear();
         if !self.page {
-            list::draw(self, &look, frame);
+            list::draw(self, &draw, frame);
         }
         if let Some(divider) = regions.divider {
             for y in divider.y..divider.bottom() {
@@ -70,7 +70,7 @@ impl Screen for Queue {
             self.targets.push(divider, QueueTarget::Divider);
         }
         if let Some(detail) = regions.detail {
-            self.detail_most.set(detail::draw(self, &look, frame.buffer_mut(), detail));
+            self.detail_most.set(detail::draw(self, &draw, frame.buffer_mut(), detail));
         }
     }
 

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::state::{SettingsScreen, SettingsTarget};
+use crate::console::draw_context::DrawContext;
 use crate::console::keymap::Action;
-use crate::console::look::Look;
 use crate::console::pen::Pen;
 use crate::console::text::{clean, columns, cut, wrap};
 use crate::console::times;
@@ -26,7 +26,7 @@ const LABEL: u16 = 14;
 const FEWEST: u16 = 4;
 
 /// Draws everything below the header and above the notes.
-pub fn draw(settings: &SettingsScreen, facts: &[(String, String)], look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
+pub fn draw(settings: &SettingsScreen, facts: &[(String, String)], draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     settings.targets.clear();
     let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
     let facts = fact_lines(facts, inside.width.min(110));
@@ -37,40 +37,40 @@ pub fn draw(settings: &SettingsScreen, facts: &[(String, String)], look: &Look<'
     let wanted = rows.max(FEWEST);
     let table_height = area.height.saturating_sub(above + below).max(FEWEST).min(wanted).min(area.height.saturating_sub(above));
     let mut y = if settings.is_offered() {
-        draw_title(settings, look, buffer, inside);
+        draw_title(settings, draw, buffer, inside);
         let table = Rect { y: area.y + above - 1, height: table_height + 1, ..area };
         match (settings.list.loaded(), &settings.trouble) {
-            (Some(_), _) => draw_table(settings, look, buffer, table),
+            (Some(_), _) => draw_table(settings, draw, buffer, table),
             (None, Some((_, error))) => {
-                let again = format!("It is tried again by itself; {} tries at once.", look.key(Action::Refresh));
+                let again = format!("It is tried again by itself; {} tries at once.", draw.key(Action::Refresh));
                 let words = clean(&error.to_string()).into_owned();
-                let said = [("They cannot be shown right now.", look.theme.strong), (&words, look.theme.plain), (&again, look.theme.quiet)];
+                let said = [("They cannot be shown right now.", draw.theme.strong), (&words, draw.theme.plain), (&again, draw.theme.quiet)];
                 let _ = say(&said, buffer, Rect { y: inside.y + 3, ..inside });
             }
             (None, None) => {
-                let _ = say(&[("Loading…", look.theme.quiet)], buffer, Rect { y: inside.y + 3, ..inside });
+                let _ = say(&[("Loading…", draw.theme.quiet)], buffer, Rect { y: inside.y + 3, ..inside });
             }
         }
         table.bottom() + 1
     } else {
         let said = [
-            ("Keys and clients cannot be managed from here.", look.theme.strong),
+            ("Keys and clients cannot be managed from here.", draw.theme.strong),
             (
                 "Where the deployment is an avert engine, a key of scope operator opens them: --operator-key-file FILE, or \
                  AVERT_OPERATOR_KEY. Other deployments have pages of their own for them.",
-                look.theme.plain,
+                draw.theme.plain,
             ),
         ];
         say(&said, buffer, inside) + 1
     };
     if y + 1 < area.bottom() && !facts.is_empty() {
-        Pen::new(buffer, Rect { y, height: 1, ..inside }).put("THIS CONSOLE", look.theme.quiet);
+        Pen::new(buffer, Rect { y, height: 1, ..inside }).put("THIS CONSOLE", draw.theme.quiet);
         y += 1;
         for ((label, text), y) in facts.iter().zip(y..area.bottom()) {
             let mut pen = Pen::new(buffer, Rect { y, height: 1, ..inside });
-            pen.put(label, look.theme.quiet);
+            pen.put(label, draw.theme.quiet);
             pen.skip(LABEL.saturating_sub(columns(label)));
-            pen.put(text, look.theme.plain);
+            pen.put(text, draw.theme.plain);
         }
     }
 }
@@ -101,8 +101,8 @@ fn fact_lines(facts: &[(String, String)], width: u16) -> Vec<(String, String)> {
     lines.collect()
 }
 
-fn draw_title(settings: &SettingsScreen, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
-    let theme = look.theme;
+fn draw_title(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let theme = draw.theme;
     let mut pen = Pen::new(buffer, Rect { height: 1, ..area });
     pen.put("Keys and clients", theme.strong);
     pen.skip(3);
@@ -129,8 +129,8 @@ fn draw_title(settings: &SettingsScreen, look: &Look<'_>, buffer: &mut Buffer, a
         pen.skip(4);
     }
     for action in [Action::CredentialCreate, Action::CredentialRevoke] {
-        let Some(binding) = look.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
-        if let Some(area) = pen.put_whole(&format!("{} {}", look.key(action), binding.words), theme.quiet) {
+        let Some(binding) = draw.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
+        if let Some(area) = pen.put_whole(&format!("{} {}", draw.key(action), binding.words), theme.quiet) {
             settings.targets.push(area, SettingsTarget::Do(action));
         }
         pen.skip(3);
@@ -159,8 +159,8 @@ fn layout(width: u16) -> [Column; 6] {
     ]
 }
 
-fn draw_table(settings: &SettingsScreen, look: &Look<'_>, buffer: &mut Buffer, area: Rect) {
-    let theme = look.theme;
+fn draw_table(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let theme = draw.theme;
     let columns = layout(area.width);
     let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
     for (title, width) in columns {
@@ -170,7 +170,7 @@ fn draw_table(settings: &SettingsScreen, look: &Look<'_>, buffer: &mut Buffer, a
     let rows = settings.rows();
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     if rows.is_empty() {
-        let key = look.key(Action::CredentialCreate);
+        let key = draw.key(Action::CredentialCreate);
         let said = format!("There are none yet. {key} creates an API key or client credentials.");
         Pen::new(buffer, Rect { x: body.x + GUTTER, height: 1, ..body }).put(&said, theme.plain);
         return;
@@ -186,7 +186,7 @@ fn draw_table(settings: &SettingsScreen, look: &Look<'_>, buffer: &mut Buffer, a
             buffer.set_stringn(row.x, y, "▌", 1, theme.accent);
         }
         settings.targets.push(row, SettingsTarget::Row(index));
-        draw_row(credential, settings.is_own(credential), &columns, look, buffer, row);
+        draw_row(credential, settings.is_own(credential), &columns, draw, buffer, row);
     }
     if rows.len() > height {
         let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
@@ -194,17 +194,17 @@ fn draw_table(settings: &SettingsScreen, look: &Look<'_>, buffer: &mut Buffer, a
     }
 }
 
-fn draw_row(credential: &Credential, own: bool, columns: &[Column], look: &Look<'_>, buffer: &mut Buffer, row: Rect) {
-    let theme = look.theme;
+fn draw_row(credential: &Credential, own: bool, columns: &[Column], draw: &DrawContext<'_>, buffer: &mut Buffer, row: Rect) {
+    let theme = draw.theme;
     let revoked = credential.revoked_at.is_some();
-    let (text, plain) = if revoked { (theme.quiet, theme.quiet) } else { (look.digits(), theme.plain) };
+    let (text, plain) = if revoked { (theme.quiet, theme.quiet) } else { (draw.digits(), theme.plain) };
     let scope = match credential.kind {
         CredentialKind::Key(scope) => scope.as_str(),
         CredentialKind::Client => "alerts",
     };
     let format = if columns[3].1 >= 16 { "%Y-%m-%d %H:%M" } else { "%Y-%m-%d" };
-    let used = credential.last_used_at.map_or_else(|| "never".to_owned(), |at| times::ago(at, look.now));
-    let (state, style) = state(credential, own, columns[5].1, look);
+    let used = credential.last_used_at.map_or_else(|| "never".to_owned(), |at| times::ago(at, draw.now));
+    let (state, style) = state(credential, own, columns[5].1, draw);
     let cells: [(String, Style); 6] = [
         (credential.kind.as_str().to_owned(), plain),
         (clean(&credential.id).into_owned(), text),
@@ -220,11 +220,11 @@ fn draw_row(credential: &Credential, own: bool, columns: &[Column], look: &Look<
     }
 }
 
-fn state(credential: &Credential, own: bool, room: u16, look: &Look<'_>) -> (String, Style) {
-    let theme = look.theme;
+fn state(credential: &Credential, own: bool, room: u16, draw: &DrawContext<'_>) -> (String, Style) {
+    let theme = draw.theme;
     match (credential.revoked_at, own) {
         (Some(at), _) => {
-            let since = format!("revoked {}", times::ago(at, look.now));
+            let since = format!("revoked {}", times::ago(at, draw.now));
             (if columns(&since) <= room { since } else { "revoked".to_owned() }, theme.quiet)
         }
         (None, true) => ("in use here".to_owned(), theme.accent),

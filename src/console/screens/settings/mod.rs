@@ -41,7 +41,7 @@ impl Screen for SettingsScreen {
     }
 
     fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext) {
-        draw::draw(self, &facts(cx), &cx.look(), frame.buffer_mut(), body);
+        draw::draw(self, &facts(cx), &cx.draw_context(), frame.buffer_mut(), body);
     }
 
     fn keys(&self) -> Keys {

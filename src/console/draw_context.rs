@@ -11,7 +11,7 @@ use crate::domain::{Dialect, Timestamp};
 
 /// Theme, time and words.
 #[derive(Clone, Copy)]
-pub struct Look<'a> {
+pub struct DrawContext<'a> {
     /// The colours.
     pub theme: &'a Theme,
     /// The present.
@@ -28,7 +28,7 @@ pub struct Look<'a> {
     pub dialect: Dialect,
 }
 
-impl Look<'_> {
+impl DrawContext<'_> {
     /// The style of a time that is left.
     pub fn urgency(&self, urgency: Urgency) -> Style {
         match urgency {
