@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use avert::console::app::{App, Kept, Parts};
+use avert::console::compact_backend::CompactBackend;
 use avert::console::effects::Effect;
-use avert::console::lean::LeanBackend;
 use avert::console::message::Message;
 use avert::console::terminal::FrameWriter;
 use avert::console::theme::{Theme, ThemeName};
@@ -47,7 +47,7 @@ impl Write for Meter {
 }
 
 /// The console's backend with a size of its own, so that no terminal is needed.
-struct Sized(LeanBackend<FrameWriter<Meter>>);
+struct Sized(CompactBackend<FrameWriter<Meter>>);
 
 impl Backend for Sized {
     type Error = io::Error;
@@ -140,7 +140,7 @@ impl Desk {
         let meter = Meter::default();
         let writer = FrameWriter::new(meter.clone());
         let options = TerminalOptions { viewport: Viewport::Fullscreen };
-        let terminal = Terminal::with_options(Sized(LeanBackend::new(writer.clone())), options).expect("no terminal is asked");
+        let terminal = Terminal::with_options(Sized(CompactBackend::new(writer.clone())), options).expect("no terminal is asked");
         let mut desk = Self { app, total, terminal, writer, meter };
         desk.answer(first);
         desk.draw();

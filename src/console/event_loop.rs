@@ -15,8 +15,8 @@ use tokio::time::Instant;
 use zeroize::Zeroize;
 
 use super::app::{App, Kept, Parts};
+use super::compact_backend::CompactBackend;
 use super::effects::{Effect, Runner};
-use super::lean::LeanBackend;
 use super::message::Message;
 use super::session::{ConsoleError, Session, SessionInfo};
 use super::terminal::{FrameWriter, KeyReader, TerminalGuard};
@@ -125,7 +125,7 @@ pub async fn drive(
 
 /// The real terminal.
 struct Screen {
-    terminal: Terminal<LeanBackend<FrameWriter<io::Stdout>>>,
+    terminal: Terminal<CompactBackend<FrameWriter<io::Stdout>>>,
     writer: FrameWriter<io::Stdout>,
     guard: TerminalGuard,
     title: String,
@@ -185,7 +185,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let mut signals = Signals::listen().map_err(gone)?;
     let guard = TerminalGuard::enter(settings.mouse, &title, settings.reports.clone()).map_err(gone)?;
     let (crashed, writer) = (guard.crashed.clone(), FrameWriter::new(io::stdout()));
-    let terminal = Terminal::new(LeanBackend::new(writer.clone())).map_err(gone)?;
+    let terminal = Terminal::new(CompactBackend::new(writer.clone())).map_err(gone)?;
     let size = terminal.backend().size().map_err(gone)?;
     let (_reader, mut keys) = KeyReader::read();
     let (sender, mut messages) = mpsc::unbounded_channel();

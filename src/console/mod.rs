@@ -7,6 +7,7 @@
 
 pub mod app;
 pub mod areas;
+pub mod compact_backend;
 mod context;
 pub mod decisions;
 pub mod dialog;
@@ -16,7 +17,6 @@ pub mod draw_context;
 pub mod effects;
 pub mod event_loop;
 pub mod keymap;
-pub mod lean;
 pub mod loadable;
 pub mod message;
 pub mod pen;

@@ -1,6 +1,6 @@
 //! What a frame sends to the terminal.
 
-use avert::console::lean::LeanBackend;
+use avert::console::compact_backend::CompactBackend;
 use chrono::Duration;
 use ratatui::backend::Backend;
 use ratatui::buffer::Buffer;
@@ -15,7 +15,7 @@ use avert::domain::time::Clock;
 fn sent(before: &Buffer, after: &Buffer) -> Vec<u8> {
     let mut bytes = Vec::new();
     let writer = FrameWriter::new(&mut bytes);
-    let mut backend = LeanBackend::new(writer.clone());
+    let mut backend = CompactBackend::new(writer.clone());
     backend.draw(before.diff(after).into_iter()).unwrap();
     Backend::flush(&mut backend).unwrap();
     writer.present().unwrap();

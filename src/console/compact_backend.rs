@@ -12,11 +12,11 @@ use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
 
 /// Writes cells with few bytes; everything else is crossterm's backend.
-pub struct LeanBackend<W: Write> {
+pub struct CompactBackend<W: Write> {
     inner: CrosstermBackend<W>,
 }
 
-impl<W: Write> LeanBackend<W> {
+impl<W: Write> CompactBackend<W> {
     /// Writes here.
     pub const fn new(writer: W) -> Self {
         Self { inner: CrosstermBackend::new(writer) }
@@ -124,7 +124,7 @@ fn way(known: Option<Position>, x: u16, y: u16) -> String {
     }
 }
 
-impl<W: Write> Backend for LeanBackend<W> {
+impl<W: Write> Backend for CompactBackend<W> {
     type Error = io::Error;
 
     fn draw<'a, I: Iterator<Item = (u16, u16, &'a Cell)>>(&mut self, content: I) -> io::Result<()> {
@@ -243,7 +243,7 @@ mod tests {
         for frame in frames {
             let (mut bytes, changes) = (Vec::new(), before.diff(frame));
             if lean {
-                LeanBackend::new(&mut bytes).draw(changes.into_iter()).unwrap();
+                CompactBackend::new(&mut bytes).draw(changes.into_iter()).unwrap();
             } else {
                 CrosstermBackend::new(&mut bytes).draw(changes.into_iter()).unwrap();
             }
