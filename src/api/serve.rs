@@ -15,11 +15,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Layer;
 
-use super::malformed::Explained;
 use super::options::ApiOptions;
+use super::problem_rewriter::ProblemRewriter;
 use super::routes::routes_until;
-use super::slow::Impatient;
 use super::state::Peer;
+use super::write_timeout::WriteTimeout;
 use crate::engine::Engine;
 
 /// Largest head of a request, in bytes.
@@ -84,7 +84,7 @@ impl Connection {
     async fn run(self, stream: TcpStream, head_timeout: Duration, write_timeout: Duration) {
         // Small answers must not wait for more; where the system refuses, they are only slower.
         let _ = stream.set_nodelay(true);
-        let stream = TokioIo::new(Explained::new(Impatient::new(stream, write_timeout)));
+        let stream = TokioIo::new(ProblemRewriter::new(WriteTimeout::new(stream, write_timeout)));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(head_timeout)

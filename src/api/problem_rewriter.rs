@@ -20,7 +20,7 @@ const FIRST: &[u8] = b"HTTP/1.1 ";
 const END: &[u8] = b"\r\n\r\n";
 
 /// A stream of answers on which bare refusals are told in full.
-pub(super) struct Explained<S> {
+pub(super) struct ProblemRewriter<S> {
     stream: S,
     /// What is written instead, how much of it is, and what it stands for.
     instead: Option<Instead>,
@@ -32,14 +32,14 @@ struct Instead {
     for_length: usize,
 }
 
-impl<S> Explained<S> {
+impl<S> ProblemRewriter<S> {
     pub(super) fn new(stream: S) -> Self {
         Self { stream, instead: None }
     }
 }
 
 /// The same bytes with the refusal in full, where they end in a bare one.
-fn explained(bytes: &[u8]) -> Option<Vec<u8>> {
+fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
     if !bytes.ends_with(END) {
         return None;
     }
@@ -75,13 +75,13 @@ fn explained(bytes: &[u8]) -> Option<Vec<u8>> {
     Some([&bytes[..start], &full].concat())
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Explained<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for ProblemRewriter<S> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
 
-impl<S: AsyncWrite + Unpin> Explained<S> {
+impl<S: AsyncWrite + Unpin> ProblemRewriter<S> {
     /// Writes all of what stands instead; then the bytes that it stands for count as written.
     fn poll_instead(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<usize>>> {
         while let Some(instead) = &mut self.instead {
@@ -100,10 +100,10 @@ impl<S: AsyncWrite + Unpin> Explained<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Explained<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for ProblemRewriter<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if self.instead.is_none()
-            && let Some(full) = explained(bytes)
+            && let Some(full) = rewritten(bytes)
         {
             self.instead = Some(Instead { bytes: full, written: 0, for_length: bytes.len() });
         }
@@ -148,7 +148,7 @@ mod tests {
     async fn passed_on(bytes: &[u8]) -> String {
         let (ours, mut theirs) = tokio::io::duplex(7);
         let bytes = bytes.to_vec();
-        tokio::spawn(async move { Explained::new(ours).write_all(&bytes).await });
+        tokio::spawn(async move { ProblemRewriter::new(ours).write_all(&bytes).await });
         let mut out = String::new();
         theirs.read_to_string(&mut out).await.unwrap();
         out
