@@ -30,7 +30,7 @@ const FRESH: Duration = Duration::from_secs(1);
 const STUCK: Duration = Duration::from_secs(15);
 
 /// When the dispatcher last moved; closed when it has ended.
-type Beat = watch::Receiver<std::time::Instant>;
+type Heartbeat = watch::Receiver<std::time::Instant>;
 
 /// When a write was tried last, and what came of it.
 type Written = (Instant, Result<(), String>);
@@ -39,13 +39,13 @@ type Written = (Instant, Result<(), String>);
 #[derive(Clone)]
 pub(super) struct Observed {
     engine: Engine,
-    dispatcher: Option<Beat>,
+    dispatcher: Option<Heartbeat>,
     metrics: Option<PrometheusHandle>,
     written: Arc<Mutex<Option<Written>>>,
 }
 
 impl Observed {
-    pub(super) fn new(engine: Engine, dispatcher: Option<Beat>, metrics: Option<PrometheusHandle>) -> Self {
+    pub(super) fn new(engine: Engine, dispatcher: Option<Heartbeat>, metrics: Option<PrometheusHandle>) -> Self {
         Self { engine, dispatcher, metrics, written: Arc::default() }
     }
 
@@ -84,11 +84,11 @@ impl Observed {
     }
 
     fn dispatching(&self) -> Result<(), String> {
-        let Some(beat) = &self.dispatcher else { return Ok(()) };
-        if beat.has_changed().is_err() {
+        let Some(heartbeat) = &self.dispatcher else { return Ok(()) };
+        if heartbeat.has_changed().is_err() {
             return Err("webhooks are not sent any more: start avert anew".to_owned());
         }
-        let still = beat.borrow().elapsed();
+        let still = heartbeat.borrow().elapsed();
         match still > STUCK {
             true => Err(format!("webhooks are stuck: nothing has moved there for {} s (see the log)", still.as_secs())),
             false => Ok(()),

@@ -144,12 +144,12 @@ impl Local {
         let settings = DispatcherSettings { drain, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(Arc::clone(self.engine.store()), sender, Arc::clone(&self.clock), settings);
         let dispatcher = dispatcher.with_guarded_clock(self.engine.guarded_clock());
-        let beat = dispatcher.beat();
+        let heartbeat = dispatcher.heartbeat();
         let tasks = self.engine.start(cancel.clone());
         for from in &self.pulls {
             self.engine.pull(from.clone(), cancel.clone());
         }
-        Ok(Running { tasks, dispatcher: dispatcher.start(cancel.clone()), beat, cancel })
+        Ok(Running { tasks, dispatcher: dispatcher.start(cancel.clone()), heartbeat, cancel })
     }
 }
 
@@ -172,13 +172,13 @@ pub(super) struct Running {
     pub(super) cancel: CancellationToken,
     tasks: TaskTracker,
     dispatcher: JoinHandle<()>,
-    beat: watch::Receiver<Instant>,
+    heartbeat: watch::Receiver<Instant>,
 }
 
 impl Running {
     /// When the dispatcher last moved; closed when it has ended.
     pub(super) fn dispatcher(&self) -> watch::Receiver<Instant> {
-        self.beat.clone()
+        self.heartbeat.clone()
     }
 
     /// Ends it, giving resolutions and deliveries on their way so much time. What is not done by then is taken up by the next process.

@@ -86,7 +86,7 @@ pub struct Dispatcher {
     commits: Backoff,
     report: RunReport,
     /// When it last moved: it had nothing to wait for from the store, or that had come.
-    beat: watch::Sender<Instant>,
+    heartbeat: watch::Sender<Instant>,
 }
 
 /// A piece of work that has come to its end.
@@ -138,14 +138,14 @@ impl Dispatcher {
             claims: Backoff::default(),
             commits: Backoff::default(),
             report: RunReport::default(),
-            beat: watch::Sender::new(Instant::now()),
+            heartbeat: watch::Sender::new(Instant::now()),
         }
     }
 
     /// When the dispatcher last moved, from now on; closed when it has ended. One that works, or has nothing to do, moves each
     /// [`DispatcherSettings::poll`]; one that is stuck, or waits for a store that never answers, does not.
-    pub fn beat(&self) -> watch::Receiver<Instant> {
-        self.beat.subscribe()
+    pub fn heartbeat(&self) -> watch::Receiver<Instant> {
+        self.heartbeat.subscribe()
     }
 
     /// Reckons how long an endpoint has failed by this clock: one that does not jump.
@@ -190,7 +190,7 @@ impl Dispatcher {
         while !cancel.is_cancelled() {
             self.advance();
             if !self.claiming && self.recording.is_empty() {
-                self.beat.send_replace(Instant::now());
+                self.heartbeat.send_replace(Instant::now());
             }
             let wake = self.next_wake(poll);
             tokio::select! {
@@ -317,7 +317,7 @@ impl Dispatcher {
 
     fn take(&mut self, done: Done) -> StoreResult<()> {
         if matches!(done, Done::Claimed { .. } | Done::Recorded(_)) {
-            self.beat.send_replace(Instant::now());
+            self.heartbeat.send_replace(Instant::now());
         }
         match done {
             Done::Sent { delivery, generation, attempt, endpoint, report } => {

@@ -38,9 +38,9 @@ fn home() -> (TempDir, SharedStore) {
 #[tokio::test]
 async fn who_can_do_everything_is_ready() {
     let (_home, store) = home();
-    let (_moving, beat) = watch::channel(Instant::now());
+    let (_moving, heartbeat) = watch::channel(Instant::now());
 
-    let (status, body) = asked(store, Some(beat), "/ready").await;
+    let (status, body) = asked(store, Some(heartbeat), "/ready").await;
 
     assert_eq!((status, body.as_str()), (200, r#"{"status":"ready"}"#));
 }
@@ -48,10 +48,10 @@ async fn who_can_do_everything_is_ready() {
 #[tokio::test]
 async fn a_dispatcher_that_has_ended_is_told() {
     let (_home, store) = home();
-    let (moving, beat) = watch::channel(Instant::now());
+    let (moving, heartbeat) = watch::channel(Instant::now());
     drop(moving);
 
-    let (status, body) = asked(store, Some(beat), "/ready").await;
+    let (status, body) = asked(store, Some(heartbeat), "/ready").await;
 
     assert!(status == 503 && body.contains("webhooks are not sent"), "{status} {body}");
 }
@@ -59,10 +59,10 @@ async fn a_dispatcher_that_has_ended_is_told() {
 #[tokio::test]
 async fn a_dispatcher_that_lives_and_does_not_move_is_told() {
     let (_home, store) = home();
-    let (_moving, beat) = watch::channel(Instant::now().checked_sub(Duration::from_secs(60)).unwrap());
+    let (_moving, heartbeat) = watch::channel(Instant::now().checked_sub(Duration::from_secs(60)).unwrap());
 
-    let (ready, body) = asked(store.clone(), Some(beat.clone()), "/ready").await;
-    let (health, _) = asked(store, Some(beat), "/health").await;
+    let (ready, body) = asked(store.clone(), Some(heartbeat.clone()), "/ready").await;
+    let (health, _) = asked(store, Some(heartbeat), "/health").await;
 
     assert!(ready == 503 && body.contains("webhooks are stuck"), "{ready} {body}");
     assert_eq!(health, 200, "starting it anew would not help whoever only asks whether it lives");

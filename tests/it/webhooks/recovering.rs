@@ -151,19 +151,19 @@ async fn a_dispatcher_moves_while_it_has_nothing_to_do_and_not_while_the_store_d
     let store = TroubledStore::stopping(house.store.clone(), stop.clone());
     let settings = DispatcherSettings { poll: std::time::Duration::from_millis(10), ..DispatcherSettings::default() };
     let dispatcher = Dispatcher::new(Arc::new(store), sender(), house.clock.clone(), settings);
-    let (mut beat, cancel) = (dispatcher.beat(), CancellationToken::new());
+    let (mut heartbeat, cancel) = (dispatcher.heartbeat(), CancellationToken::new());
 
     let running = dispatcher.start(cancel.clone());
     stop.reached().await;
-    beat.mark_unchanged();
-    let while_it_waits = tokio::time::timeout(std::time::Duration::from_millis(300), beat.changed()).await;
+    heartbeat.mark_unchanged();
+    let while_it_waits = tokio::time::timeout(std::time::Duration::from_millis(300), heartbeat.changed()).await;
     stop.let_go();
 
     assert!(while_it_waits.is_err(), "it waits for the store");
     for _ in 0..3 {
-        tokio::time::timeout(std::time::Duration::from_secs(30), beat.changed()).await.expect("it moves again").unwrap();
+        tokio::time::timeout(std::time::Duration::from_secs(30), heartbeat.changed()).await.expect("it moves again").unwrap();
     }
     cancel.cancel();
     running.await.unwrap();
-    assert!(beat.has_changed().is_err(), "and tells that it has ended");
+    assert!(heartbeat.has_changed().is_err(), "and tells that it has ended");
 }
