@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::lanes::{Lanes, Limits};
+use super::queues::{EndpointQueues, Limits};
 use super::sender::{AttemptReport, Sender};
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::domain::webhook::schedule::next_step;
@@ -72,7 +72,7 @@ pub struct Dispatcher {
     clock: SharedClock,
     guarded_clock: SharedClock,
     settings: DispatcherSettings,
-    lanes: Lanes,
+    queues: EndpointQueues,
     tasks: JoinSet<Done>,
     /// Results that wait to be recorded.
     results: Vec<AttemptRecord>,
@@ -128,7 +128,7 @@ impl Dispatcher {
             guarded_clock: clock.clone(),
             clock,
             settings,
-            lanes: Lanes::default(),
+            queues: EndpointQueues::default(),
             tasks: JoinSet::new(),
             results: Vec::new(),
             recording: Vec::new(),
@@ -170,11 +170,11 @@ impl Dispatcher {
             if self.is_idle() {
                 return Ok(self.report);
             }
-            let until_slow = self.lanes.next_slow(Instant::now());
+            let until_slow = self.queues.next_slow(Instant::now());
             tokio::select! {
                 Some(done) = self.tasks.join_next() => {
                     if let Ok(done) = done {
-                        self.take(done).inspect_err(|_| self.lanes.clear())?;
+                        self.take(done).inspect_err(|_| self.queues.clear())?;
                     }
                 }
                 () = sleep_until(until_slow), if until_slow.is_some() => {}
@@ -207,7 +207,7 @@ impl Dispatcher {
                     if poll <= now || due {
                         self.look = true;
                         self.next_due = None;
-                        self.lanes.reset_speed();
+                        self.queues.reset_speed();
                         poll = now + self.settings.poll;
                     }
                 }
@@ -218,9 +218,9 @@ impl Dispatcher {
 
     /// Lets what is in flight end, for a while, and records it.
     async fn drain(&mut self) {
-        self.lanes.clear();
+        self.queues.clear();
         let deadline = Instant::now() + self.settings.drain;
-        while self.lanes.in_flight() > 0 || !self.recording.is_empty() {
+        while self.queues.in_flight() > 0 || !self.recording.is_empty() {
             self.begin_commit();
             tokio::select! {
                 Some(done) = self.tasks.join_next() => self.take_ready(done.ok()),
@@ -245,7 +245,7 @@ impl Dispatcher {
     /// Starts whatever can be started now.
     fn advance(&mut self) {
         let limits = self.limits();
-        while let Some(delivery) = self.lanes.start_next(limits, self.clock.now(), Instant::now()) {
+        while let Some(delivery) = self.queues.start_next(limits, self.clock.now(), Instant::now()) {
             self.begin_send(delivery);
         }
         self.begin_commit();
@@ -280,14 +280,14 @@ impl Dispatcher {
             return;
         }
         let (limits, now) = (self.limits(), self.clock.now());
-        let ahead = self.lanes.ahead();
-        let limit = self.lanes.room(limits, now, Instant::now()) + ahead.in_all;
+        let ahead = self.queues.ahead();
+        let limit = self.queues.room(limits, now, Instant::now()) + ahead.in_all;
         if limit == 0 {
             return;
         }
         // In the store, deliveries whose result is not recorded yet are still in flight.
         let per_endpoint = limits.per_endpoint.saturating_add(small(ahead.of_one + unrecorded));
-        let skip = self.lanes.skip(limits, now);
+        let skip = self.queues.skip(limits, now);
         let until = now + chrono::Duration::from_std(self.settings.lease).unwrap_or(chrono::Duration::seconds(45));
         let store = self.store.clone();
         (self.claiming, self.look) = (true, false);
@@ -332,7 +332,7 @@ impl Dispatcher {
                         self.next_due = next_due.filter(|next| *next > self.clock.now());
                         // What came may not be all there is.
                         self.look |= !due.is_empty();
-                        self.lanes.accept(due, until);
+                        self.queues.accept(due, until);
                         Ok(())
                     }
                     Err(error) => {
@@ -373,7 +373,7 @@ impl Dispatcher {
         };
         metrics::counter!("avert_delivery_tries_total", "result" => result).increment(1);
         metrics::histogram!("avert_delivery_try_seconds").record(report.duration);
-        self.lanes.finished(delivery, endpoint, delivered, now);
+        self.queues.finished(delivery, endpoint, delivered, now);
         self.report.attempted += 1;
         self.report.delivered += u64::from(delivered);
         let status = report.status();
@@ -381,7 +381,7 @@ impl Dispatcher {
             NextStep::Delivered => tracing::debug!(%delivery, attempt, status, "webhook delivered"),
             NextStep::DisableEndpoint(reason) => {
                 tracing::warn!(%delivery, %endpoint, "webhook endpoint disabled: {reason}");
-                self.lanes.remove(endpoint);
+                self.queues.remove(endpoint);
             }
             NextStep::RetryAt(_) | NextStep::Exhausted => {
                 tracing::info!(%delivery, attempt, status, error = report.error, ?next, "webhook not delivered");
@@ -418,7 +418,7 @@ impl Dispatcher {
     fn next_wake(&self, poll: Instant) -> Instant {
         let now = Instant::now();
         let due = self.next_due.map(|due| now + (due - self.clock.now()).to_std().unwrap_or_default().max(Duration::from_millis(10)));
-        [self.claims.until, self.commits.until, due, self.lanes.next_slow(now)]
+        [self.claims.until, self.commits.until, due, self.queues.next_slow(now)]
             .into_iter()
             .flatten()
             .filter(|wake| *wake > now)

@@ -7,7 +7,7 @@
 pub mod breaker;
 pub mod dispatcher;
 pub mod endpoint;
-mod lanes;
+mod queues;
 pub mod receiver;
 pub mod sender;
 pub mod signature;

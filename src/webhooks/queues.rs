@@ -48,15 +48,15 @@ struct Leased {
 }
 
 #[derive(Debug, Default)]
-struct Lane {
-    queue: VecDeque<Leased>,
+struct EndpointQueue {
+    waiting: VecDeque<Leased>,
     in_flight: u32,
     breaker: Breaker,
     /// How many more it has taken than it was given lately.
     taken: usize,
 }
 
-impl Lane {
+impl EndpointQueue {
     fn ahead(&self) -> usize {
         if self.taken >= FEW { self.taken.min(MOST_AHEAD) } else { 0 }
     }
@@ -68,23 +68,23 @@ impl Lane {
 
 /// Every lane.
 #[derive(Debug, Default)]
-pub(super) struct Lanes {
-    lanes: HashMap<EndpointId, Lane>,
+pub(super) struct EndpointQueues {
+    queues: HashMap<EndpointId, EndpointQueue>,
     /// Endpoints with something queued, in turn.
     turn: VecDeque<EndpointId>,
     in_flight: HashMap<DeliveryId, Instant>,
 }
 
-impl Lanes {
+impl EndpointQueues {
     /// Takes leased deliveries in.
     pub(super) fn accept(&mut self, deliveries: Vec<DueDelivery>, until: Timestamp) {
         for delivery in deliveries {
-            let lane = self.lanes.entry(delivery.endpoint).or_default();
-            if lane.queue.is_empty() {
+            let queue = self.queues.entry(delivery.endpoint).or_default();
+            if queue.waiting.is_empty() {
                 self.turn.push_back(delivery.endpoint);
             }
-            lane.taken = lane.taken.saturating_sub(1);
-            lane.queue.push_back(Leased { delivery, until });
+            queue.taken = queue.taken.saturating_sub(1);
+            queue.waiting.push_back(Leased { delivery, until });
         }
     }
 
@@ -95,15 +95,15 @@ impl Lanes {
         }
         for _ in 0..self.turn.len() {
             let endpoint = self.turn.pop_front()?;
-            let Some(lane) = self.lanes.get_mut(&endpoint) else { continue };
+            let Some(queue) = self.queues.get_mut(&endpoint) else { continue };
             // What has waited too long here is left to its lease: another claim gets it when that has run out.
-            lane.queue.retain(|leased| leased.until - now >= limits.lease_left);
-            let next = if lane.can_start(limits, now) { lane.queue.pop_front() } else { None };
-            if !lane.queue.is_empty() {
+            queue.waiting.retain(|leased| leased.until - now >= limits.lease_left);
+            let next = if queue.can_start(limits, now) { queue.waiting.pop_front() } else { None };
+            if !queue.waiting.is_empty() {
                 self.turn.push_back(endpoint);
             }
             if let Some(leased) = next {
-                lane.in_flight += 1;
+                queue.in_flight += 1;
                 self.in_flight.insert(leased.delivery.delivery, instant);
                 return Some(leased.delivery);
             }
@@ -114,54 +114,54 @@ impl Lanes {
     /// A send has come to its end.
     pub(super) fn finished(&mut self, delivery: DeliveryId, endpoint: EndpointId, delivered: bool, now: Timestamp) {
         self.in_flight.remove(&delivery);
-        let lane = self.lanes.entry(endpoint).or_default();
-        lane.in_flight = lane.in_flight.saturating_sub(1);
+        let queue = self.queues.entry(endpoint).or_default();
+        queue.in_flight = queue.in_flight.saturating_sub(1);
         if delivered {
-            lane.taken += 1;
-            lane.breaker.succeeded();
+            queue.taken += 1;
+            queue.breaker.succeeded();
         } else {
-            lane.breaker.failed(now);
+            queue.breaker.failed(now);
         }
     }
 
     /// Forgets what is queued for an endpoint that gets nothing any more.
     pub(super) fn remove(&mut self, endpoint: EndpointId) {
-        if let Some(lane) = self.lanes.get_mut(&endpoint) {
-            lane.queue.clear();
+        if let Some(queue) = self.queues.get_mut(&endpoint) {
+            queue.waiting.clear();
         }
     }
 
     /// Forgets everything queued.
     pub(super) fn clear(&mut self) {
-        self.lanes.values_mut().for_each(|lane| lane.queue.clear());
+        self.queues.values_mut().for_each(|queue| queue.waiting.clear());
         self.turn.clear();
     }
 
     /// How much may be leased ahead.
     pub(super) fn ahead(&self) -> Ahead {
-        let each = || self.lanes.values().map(Lane::ahead);
+        let each = || self.queues.values().map(EndpointQueue::ahead);
         Ahead { in_all: each().sum::<usize>().min(MOST_AHEAD), of_one: each().max().unwrap_or_default() }
     }
 
     /// Forgets how fast receivers are: what they took long ago says nothing about now.
     pub(super) fn reset_speed(&mut self) {
-        self.lanes.values_mut().for_each(|lane| lane.taken = 0);
+        self.queues.values_mut().for_each(|queue| queue.taken = 0);
     }
 
     /// Endpoints for which nothing more is to be leased: their breaker is open, or they have enough. Half of what they may have ahead is
     /// enough, because many small claims cost more than few large ones.
     pub(super) fn skip(&self, limits: Limits, now: Timestamp) -> Vec<EndpointId> {
-        let has_enough = |lane: &Lane| {
-            let held = lane.in_flight as usize + lane.queue.len();
-            held >= lane.breaker.window(limits.per_endpoint) as usize + lane.ahead().div_ceil(2)
+        let has_enough = |queue: &EndpointQueue| {
+            let held = queue.in_flight as usize + queue.waiting.len();
+            held >= queue.breaker.window(limits.per_endpoint) as usize + queue.ahead().div_ceil(2)
         };
-        self.lanes.iter().filter(|(_, lane)| lane.breaker.is_open(now) || has_enough(lane)).map(|(endpoint, _)| *endpoint).collect()
+        self.queues.iter().filter(|(_, queue)| queue.breaker.is_open(now) || has_enough(queue)).map(|(endpoint, _)| *endpoint).collect()
     }
 
     /// How many more can be leased now and sent at once.
     pub(super) fn room(&self, limits: Limits, now: Timestamp, instant: Instant) -> usize {
         let places = limits.in_flight.saturating_sub(self.fast(instant)).min(MOST_SOCKETS.saturating_sub(self.in_flight.len()));
-        let queued: usize = self.lanes.values().filter(|lane| lane.can_start(limits, now)).map(|lane| lane.queue.len()).sum();
+        let queued: usize = self.queues.values().filter(|queue| queue.can_start(limits, now)).map(|queue| queue.waiting.len()).sum();
         places.saturating_sub(queued)
     }
 
@@ -213,99 +213,99 @@ mod tests {
         }
     }
 
-    fn start_all(lanes: &mut Lanes, now: Timestamp, instant: Instant) -> Vec<DueDelivery> {
-        std::iter::from_fn(|| lanes.start_next(LIMITS, now, instant)).collect()
+    fn start_all(queues: &mut EndpointQueues, now: Timestamp, instant: Instant) -> Vec<DueDelivery> {
+        std::iter::from_fn(|| queues.start_next(LIMITS, now, instant)).collect()
     }
 
     #[test]
     fn endpoints_are_served_in_turn_within_their_places() {
         let (busy, quiet) = (EndpointId::generate(), EndpointId::generate());
-        let mut lanes = Lanes::default();
-        lanes.accept(vec![due(busy), due(busy), due(busy), due(quiet)], lease());
-        let started: Vec<EndpointId> = start_all(&mut lanes, noon(), Instant::now()).iter().map(|due| due.endpoint).collect();
+        let mut queues = EndpointQueues::default();
+        queues.accept(vec![due(busy), due(busy), due(busy), due(quiet)], lease());
+        let started: Vec<EndpointId> = start_all(&mut queues, noon(), Instant::now()).iter().map(|due| due.endpoint).collect();
         assert_eq!(started, [busy, quiet, busy]);
-        assert_eq!(lanes.in_flight(), 3);
+        assert_eq!(queues.in_flight(), 3);
     }
 
     #[test]
     fn a_finished_send_makes_its_place_free() {
         let endpoint = EndpointId::generate();
-        let mut lanes = Lanes::default();
-        lanes.accept((0..3).map(|_| due(endpoint)).collect(), lease());
-        let started = start_all(&mut lanes, noon(), Instant::now());
+        let mut queues = EndpointQueues::default();
+        queues.accept((0..3).map(|_| due(endpoint)).collect(), lease());
+        let started = start_all(&mut queues, noon(), Instant::now());
         assert_eq!(started.len(), 2);
-        lanes.finished(started[0].delivery, endpoint, true, noon());
-        assert_eq!(start_all(&mut lanes, noon(), Instant::now()).len(), 1);
+        queues.finished(started[0].delivery, endpoint, true, noon());
+        assert_eq!(start_all(&mut queues, noon(), Instant::now()).len(), 1);
     }
 
     #[test]
     fn slow_sends_give_their_place_back_to_others() {
-        let mut lanes = Lanes::default();
+        let mut queues = EndpointQueues::default();
         let began = Instant::now();
-        lanes.accept((0..5).map(|_| due(EndpointId::generate())).collect(), lease());
-        assert_eq!(start_all(&mut lanes, noon(), began).len(), 4);
-        assert_eq!(lanes.room(LIMITS, noon(), began), 0);
-        assert_eq!(lanes.next_slow(began), Some(began + SLOW_AFTER));
-        assert_eq!(start_all(&mut lanes, noon(), began + SLOW_AFTER).len(), 1);
+        queues.accept((0..5).map(|_| due(EndpointId::generate())).collect(), lease());
+        assert_eq!(start_all(&mut queues, noon(), began).len(), 4);
+        assert_eq!(queues.room(LIMITS, noon(), began), 0);
+        assert_eq!(queues.next_slow(began), Some(began + SLOW_AFTER));
+        assert_eq!(start_all(&mut queues, noon(), began + SLOW_AFTER).len(), 1);
     }
 
     #[test]
     fn a_lease_that_is_nearly_over_is_not_used() {
         let endpoint = EndpointId::generate();
-        let mut lanes = Lanes::default();
-        lanes.accept(vec![due(endpoint)], lease());
-        assert!(lanes.start_next(LIMITS, noon() + chrono::Duration::seconds(26), Instant::now()).is_none());
-        assert!(lanes.start_next(LIMITS, noon(), Instant::now()).is_none(), "it was let go");
+        let mut queues = EndpointQueues::default();
+        queues.accept(vec![due(endpoint)], lease());
+        assert!(queues.start_next(LIMITS, noon() + chrono::Duration::seconds(26), Instant::now()).is_none());
+        assert!(queues.start_next(LIMITS, noon(), Instant::now()).is_none(), "it was let go");
     }
 
     #[test]
     fn an_endpoint_that_fails_is_skipped_until_its_breaker_lets_one_through() {
         let endpoint = EndpointId::generate();
-        let mut lanes = Lanes::default();
+        let mut queues = EndpointQueues::default();
         for _ in 0..5 {
-            lanes.accept(vec![due(endpoint)], lease());
-            let started = lanes.start_next(LIMITS, noon(), Instant::now()).unwrap();
-            lanes.finished(started.delivery, endpoint, false, noon());
+            queues.accept(vec![due(endpoint)], lease());
+            let started = queues.start_next(LIMITS, noon(), Instant::now()).unwrap();
+            queues.finished(started.delivery, endpoint, false, noon());
         }
-        assert_eq!(lanes.skip(LIMITS, noon()), [endpoint]);
+        assert_eq!(queues.skip(LIMITS, noon()), [endpoint]);
         let later = noon() + chrono::Duration::seconds(5);
-        assert!(lanes.skip(LIMITS, later).is_empty());
-        lanes.accept(vec![due(endpoint), due(endpoint)], later + chrono::Duration::seconds(45));
-        assert!(lanes.start_next(LIMITS, noon(), Instant::now()).is_none());
-        assert_eq!(start_all(&mut lanes, later, Instant::now()).len(), 1);
-        assert_eq!(lanes.skip(LIMITS, later), [endpoint]);
+        assert!(queues.skip(LIMITS, later).is_empty());
+        queues.accept(vec![due(endpoint), due(endpoint)], later + chrono::Duration::seconds(45));
+        assert!(queues.start_next(LIMITS, noon(), Instant::now()).is_none());
+        assert_eq!(start_all(&mut queues, later, Instant::now()).len(), 1);
+        assert_eq!(queues.skip(LIMITS, later), [endpoint]);
     }
 
     #[test]
     fn a_fast_endpoint_gets_as_much_ahead_as_it_has_taken_and_a_slow_one_nothing() {
         let (fast, slow) = (EndpointId::generate(), EndpointId::generate());
-        let mut lanes = Lanes::default();
-        lanes.accept((0..10).map(|_| due(fast)).chain((0..2).map(|_| due(slow))).collect(), lease());
-        assert_eq!(lanes.ahead(), Ahead { in_all: 0, of_one: 0 });
+        let mut queues = EndpointQueues::default();
+        queues.accept((0..10).map(|_| due(fast)).chain((0..2).map(|_| due(slow))).collect(), lease());
+        assert_eq!(queues.ahead(), Ahead { in_all: 0, of_one: 0 });
         for _ in 0..8 {
-            let started = start_all(&mut lanes, noon(), Instant::now());
+            let started = start_all(&mut queues, noon(), Instant::now());
             for due in started.into_iter().filter(|due| due.endpoint == fast) {
-                lanes.finished(due.delivery, fast, true, noon());
+                queues.finished(due.delivery, fast, true, noon());
             }
         }
-        assert_eq!(lanes.ahead(), Ahead { in_all: 10, of_one: 10 });
-        assert_eq!(lanes.skip(LIMITS, noon()), [slow]);
-        lanes.accept((0..7).map(|_| due(fast)).collect(), lease());
-        assert_eq!(lanes.ahead(), Ahead { in_all: 0, of_one: 0 });
-        assert_eq!(lanes.skip(LIMITS, noon()).len(), 2);
-        lanes.reset_speed();
-        assert_eq!(lanes.ahead(), Ahead { in_all: 0, of_one: 0 });
+        assert_eq!(queues.ahead(), Ahead { in_all: 10, of_one: 10 });
+        assert_eq!(queues.skip(LIMITS, noon()), [slow]);
+        queues.accept((0..7).map(|_| due(fast)).collect(), lease());
+        assert_eq!(queues.ahead(), Ahead { in_all: 0, of_one: 0 });
+        assert_eq!(queues.skip(LIMITS, noon()).len(), 2);
+        queues.reset_speed();
+        assert_eq!(queues.ahead(), Ahead { in_all: 0, of_one: 0 });
     }
 
     #[test]
     fn room_counts_what_is_queued_already_but_not_what_cannot_start() {
         let endpoint = EndpointId::generate();
-        let mut lanes = Lanes::default();
+        let mut queues = EndpointQueues::default();
         let instant = Instant::now();
-        assert_eq!(lanes.room(LIMITS, noon(), instant), 4);
-        lanes.accept((0..3).map(|_| due(endpoint)).collect(), lease());
-        assert_eq!(lanes.room(LIMITS, noon(), instant), 1);
-        assert_eq!(start_all(&mut lanes, noon(), instant).len(), 2);
-        assert_eq!(lanes.room(LIMITS, noon(), instant), 2);
+        assert_eq!(queues.room(LIMITS, noon(), instant), 4);
+        queues.accept((0..3).map(|_| due(endpoint)).collect(), lease());
+        assert_eq!(queues.room(LIMITS, noon(), instant), 1);
+        assert_eq!(start_all(&mut queues, noon(), instant).len(), 2);
+        assert_eq!(queues.room(LIMITS, noon(), instant), 2);
     }
 }
