@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use url::form_urlencoded;
 
-use super::line::{GatewayAnswer, Unanswered};
+use super::transport::{GatewayAnswer, Unanswered};
 use crate::domain::redact;
 use crate::domain::url::BaseUrl;
 use crate::domain::{AttemptId, ResolutionParts};

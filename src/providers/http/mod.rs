@@ -3,7 +3,7 @@
 //! `line` makes one call and knows whether it may have been sent; `contract` is what calls and answers look like and mean.
 
 mod contract;
-mod line;
+mod transport;
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use reqwest::Method;
 use reqwest::header::HeaderName;
 
-use self::line::{GatewayCall, Line};
+use self::transport::{GatewayCall, Transport};
 use super::{AlertProvider, AlertSource, Capabilities, LookUp, PulledPage, Submission, SubmitResult};
 use crate::domain::url::BaseUrl;
 use crate::domain::webhook::auth::{valid_basic, valid_header};
@@ -84,7 +84,7 @@ pub struct HttpOptions {
 pub struct HttpProvider {
     base: BaseUrl,
     capabilities: Capabilities,
-    line: Line,
+    transport: Transport,
 }
 
 impl HttpProvider {
@@ -95,8 +95,8 @@ impl HttpProvider {
     pub fn new(options: HttpOptions) -> Result<Self, String> {
         let HttpOptions { url: base, credential, capabilities, timeout } = options;
         credential.check()?;
-        let line = Line::new(credential.auth().as_ref(), timeout)?;
-        Ok(Self { base, capabilities, line })
+        let transport = Transport::new(credential.auth().as_ref(), timeout)?;
+        Ok(Self { base, capabilities, transport })
     }
 }
 
@@ -110,12 +110,12 @@ impl AlertProvider for HttpProvider {
         let call = GatewayCall::new(Method::POST, format!("{}/decisions", self.base))
             .header(HeaderName::from_static("idempotency-key"), submission.attempt.to_string())
             .json(contract::decision(submission));
-        contract::submitted(self.line.make(call, contract::MAX_ANSWER).await, submission.attempt)
+        contract::submitted(self.transport.make(call, contract::MAX_ANSWER).await, submission.attempt)
     }
 
     async fn look_up(&self, submission: &Submission) -> LookUp {
         let call = GatewayCall::new(Method::GET, contract::look_up_address(&self.base, submission));
-        contract::looked_up(self.line.make(call, contract::MAX_ANSWER).await, submission.attempt)
+        contract::looked_up(self.transport.make(call, contract::MAX_ANSWER).await, submission.attempt)
     }
 }
 
@@ -123,6 +123,6 @@ impl AlertProvider for HttpProvider {
 impl AlertSource for HttpProvider {
     async fn pull(&self, cursor: Option<&str>) -> Result<PulledPage, String> {
         let call = GatewayCall::new(Method::GET, contract::page_address(&self.base, cursor));
-        contract::page(self.line.make(call, contract::MAX_PAGE).await)
+        contract::page(self.transport.make(call, contract::MAX_PAGE).await)
     }
 }

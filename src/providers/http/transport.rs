@@ -70,7 +70,7 @@ impl From<Reason> for Unanswered {
 }
 
 /// The connections to one gateway.
-pub(super) struct Line {
+pub(super) struct Transport {
     client: Client,
     timeout: Duration,
     connect_timeout: Duration,
@@ -79,13 +79,13 @@ pub(super) struct Line {
     secrets: Vec<String>,
 }
 
-impl std::fmt::Debug for Line {
+impl std::fmt::Debug for Transport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Line").field("timeout", &self.timeout).finish_non_exhaustive()
     }
 }
 
-impl Line {
+impl Transport {
     pub(super) fn new(auth: Option<&EndpointAuth>, timeout: Duration) -> Result<Self, String> {
         let connect_timeout = (timeout / 2).min(LONGEST_CONNECT);
         let client = client::client("gateways", |builder| builder.no_proxy().connect_timeout(connect_timeout).timeout(timeout))?;
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn what_is_shown_of_a_line_holds_no_credential() {
         let auth = EndpointAuth::Header { name: "Authorization".to_owned(), value: Secret::new("Bearer tok-abcdef") };
-        let line = Line::new(Some(&auth), Duration::from_secs(1)).unwrap();
+        let line = Transport::new(Some(&auth), Duration::from_secs(1)).unwrap();
 
         assert!(!format!("{line:?} {:?}", line.header).contains("abcdef"));
     }
