@@ -132,14 +132,14 @@ impl Local {
         let loopback = settings.serve.listen.0.ip().is_loopback();
         let addresses = if loopback { AddressPolicy::LOOPBACK } else { AddressPolicy::default() };
         let sender = Sender::new(SenderSettings { addresses, ..SenderSettings::default() }).map_err(|error| anyhow!(error))?;
-        self.engine.send_tests_with(sender);
+        self.engine.set_test_sender(sender);
         Ok(())
     }
 
     /// Starts what goes on without being asked: expiry, reconciling, webhooks.
     pub(super) fn start(&self, addresses: AddressPolicy, drain: Duration) -> anyhow::Result<Running> {
         let sender = Sender::new(SenderSettings { addresses, ..SenderSettings::default() }).map_err(|error| anyhow!(error))?;
-        self.engine.send_tests_with(sender.clone());
+        self.engine.set_test_sender(sender.clone());
         let cancel = CancellationToken::new();
         let settings = DispatcherSettings { drain, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(Arc::clone(self.engine.store()), sender, Arc::clone(&self.clock), settings);

@@ -19,7 +19,7 @@ mod reconcile;
 mod resolve;
 mod retention;
 mod settings;
-mod testing;
+mod test_event;
 mod tokens;
 mod webhooks;
 

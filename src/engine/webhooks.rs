@@ -62,8 +62,8 @@ impl Webhooks for ActingEngine {
         let acting = self.clone();
         // A task of its own: what was sent is recorded, whether or not the caller still waits.
         let sent = self.engine.spawn(async move {
-            let test = acting.engine.send_test(id, target).await?;
-            let recorded = acting.store().record_test(acting.organization(), id, test, acting.engine.now()).await;
+            let test = acting.engine.send_test_event(id, target).await?;
+            let recorded = acting.store().record_test_event(acting.organization(), id, test, acting.engine.now()).await;
             recorded.map_err(unavailable)?.ok_or_else(|| no_endpoint(id))
         });
         let log = sent.await.map_err(|error| ServiceError::Unavailable(format!("the test broke off: {error}")))??;

@@ -28,7 +28,7 @@ pub use self::endpoints::{EndpointStore, EndpointTarget};
 pub use self::error::{StoreError, StoreResult};
 pub use self::networks::{NetworkStore, PullEnd, PullLease, PullState};
 pub use self::organizations::{OrganizationRecord, OrganizationStore};
-pub use self::outbox::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTest};
+pub use self::outbox::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent};
 pub use self::sqlite::{SqliteOptions, SqliteStore};
 pub use self::upkeep::{Depths, UpkeepStore};
 pub use crate::domain::Actor;

@@ -62,7 +62,7 @@ pub struct AttemptRecord {
 
 /// A test that was sent to an endpoint.
 #[derive(Debug, Clone)]
-pub struct SentTest {
+pub struct SentTestEvent {
     /// The event's id: its `webhook-id`.
     pub event: EventId,
     /// The body.
@@ -105,11 +105,11 @@ pub trait OutboxStore: Send + Sync {
     async fn next_due_delivery(&self) -> StoreResult<Option<Timestamp>>;
 
     /// Records a test that was sent: its event, its delivery and its try. `None` when the endpoint is gone meanwhile.
-    async fn record_test(
+    async fn record_test_event(
         &self,
         organization: OrganizationId,
         endpoint: EndpointId,
-        test: SentTest,
+        test: SentTestEvent,
         now: Timestamp,
     ) -> StoreResult<Option<DeliveryLog>>;
 

@@ -21,7 +21,7 @@ use crate::domain::{
     Actor, Alert, AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, InstanceId,
     NextStep, OrganizationId, SentRequest, lease,
 };
-use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTest, StoreError, StoreResult};
+use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent, StoreError, StoreResult};
 
 #[async_trait]
 impl OutboxStore for SqliteStore {
@@ -45,14 +45,14 @@ impl OutboxStore for SqliteStore {
         self.read(|reader| next_due(reader)).await
     }
 
-    async fn record_test(
+    async fn record_test_event(
         &self,
         organization: OrganizationId,
         endpoint: EndpointId,
-        test: SentTest,
+        test: SentTestEvent,
         now: Timestamp,
     ) -> StoreResult<Option<DeliveryLog>> {
-        self.write(WriteKind::Visible, move |unit, by| record_test(unit, by, organization, endpoint, &test, now)).await
+        self.write(WriteKind::Visible, move |unit, by| record_test_event(unit, by, organization, endpoint, &test, now)).await
     }
 
     async fn deliveries_of(&self, organization: OrganizationId, alert: AlertId) -> StoreResult<Vec<Delivery>> {
@@ -258,12 +258,12 @@ fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> StoreRe
 }
 
 /// Records a test that was sent. It is nobody's alert, waits for nothing and is never held against the endpoint; a success counts as one.
-fn record_test(
+fn record_test_event(
     unit: &Unit<'_>,
     by: &Actor,
     organization: OrganizationId,
     endpoint: EndpointId,
-    test: &SentTest,
+    test: &SentTestEvent,
     now: Timestamp,
 ) -> StoreResult<Option<DeliveryLog>> {
     let conn = unit.conn;

@@ -103,7 +103,7 @@ impl Served {
         let network = Arc::new(Network { simulator, holding: AtomicBool::new(false), gate: Semaphore::new(0), arrived: sender });
         let settings = EngineSettings { wait_for_winner: Duration::from_millis(50), ..EngineSettings::default() };
         let engine = Engine::new(store.clone(), Providers::all(network.clone()), clock.clone(), settings);
-        engine.send_tests_with(sender_to_nowhere());
+        engine.set_test_sender(sender_to_nowhere());
         let acting = engine.acting_for(engine.local_caller(None).await.unwrap());
         let key = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret.reveal().to_owned();
         let operator_key = acting.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap().secret.reveal().to_owned();

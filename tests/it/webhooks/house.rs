@@ -59,7 +59,7 @@ impl House {
 
     /// Makes the engine able to try endpoints on this machine out.
     pub fn sends_tests(&self) {
-        self.whole.send_tests_with(sender());
+        self.whole.set_test_sender(sender());
     }
 
     /// Forgets what has served its time.

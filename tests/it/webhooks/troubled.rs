@@ -14,8 +14,8 @@ use avert::domain::{
 use avert::store::{
     AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClaimedAttempt, Commit,
     CommitRequest, CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget, NetworkStore, OrganizationRecord,
-    OrganizationStore, OutboxStore, PullEnd, PullLease, PullState, Redelivery, SentTest, Settled, SharedStore, SigningKeyRecord, Store,
-    StoreError, StoreResult, UpkeepStore,
+    OrganizationStore, OutboxStore, PullEnd, PullLease, PullState, Redelivery, SentTestEvent, Settled, SharedStore, SigningKeyRecord,
+    Store, StoreError, StoreResult, UpkeepStore,
 };
 use tokio::sync::watch;
 
@@ -147,7 +147,7 @@ with_troubles! {
         claim_due_deliveries(now: Timestamp, lease_until: Timestamp, limit: u32, per_endpoint: u32, skip: &[EndpointId]) -> Vec<DueDelivery>;
         record_attempts(records: Vec<AttemptRecord>, now: Timestamp) -> ();
         next_due_delivery() -> Option<Timestamp>;
-        record_test(organization: OrganizationId, endpoint: EndpointId, test: SentTest, now: Timestamp) -> Option<DeliveryLog>;
+        record_test_event(organization: OrganizationId, endpoint: EndpointId, test: SentTestEvent, now: Timestamp) -> Option<DeliveryLog>;
         deliveries_of(organization: OrganizationId, alert: AlertId) -> Vec<Delivery>;
         deliveries(organization: OrganizationId, filter: DeliveryFilter) -> DeliveryPage;
         delivery(organization: OrganizationId, id: DeliveryId) -> Option<DeliveryLog>;

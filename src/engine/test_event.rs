@@ -11,13 +11,13 @@ use crate::domain::{
     Timestamp,
 };
 use crate::service::ServiceError;
-use crate::store::{AttemptRecord, DueDelivery, EndpointTarget, SentTest};
+use crate::store::{AttemptRecord, DueDelivery, EndpointTarget, SentTestEvent};
 use crate::webhooks::Sender;
 use crate::wire::EventBody;
 
 impl Engine {
     /// Sends tests with this sender. Only the first one counts.
-    pub fn send_tests_with(&self, sender: Sender) {
+    pub fn set_test_sender(&self, sender: Sender) {
         let _ = self.inner.sender.set(sender);
     }
 
@@ -27,10 +27,10 @@ impl Engine {
     }
 
     /// Sends a test and says what came of it.
-    pub(super) async fn send_test(&self, endpoint: EndpointId, target: EndpointTarget) -> Result<SentTest, ServiceError> {
+    pub(super) async fn send_test_event(&self, endpoint: EndpointId, target: EndpointTarget) -> Result<SentTestEvent, ServiceError> {
         let sender = self.inner.sender.get().ok_or_else(|| ServiceError::Unavailable("no webhooks are sent from here".to_owned()))?;
         let (event, now) = (EventId::generate(), self.now());
-        let body = EventBody.render(&EventKind::AlertCreated, &made_up(event, now), now);
+        let body = EventBody.render(&EventKind::AlertCreated, &sample_alert(event, now), now);
         let due = DueDelivery {
             delivery: DeliveryId::generate(),
             generation: 0,
@@ -56,12 +56,12 @@ impl Engine {
             ended_at: self.guarded_now(),
             next: if taken { NextStep::Delivered } else { NextStep::Exhausted },
         };
-        Ok(SentTest { event, body: due.body, record })
+        Ok(SentTestEvent { event, body: due.body, record })
     }
 }
 
 /// An alert that no network raised, and that looks like it: every id is nil, and the provider's begins with `TEST-`.
-fn made_up(event: EventId, now: Timestamp) -> Alert {
+fn sample_alert(event: EventId, now: Timestamp) -> Alert {
     let number: String = event.to_string().chars().filter(char::is_ascii_hexdigit).collect();
     Alert {
         provider_id: format!("TEST-{}", number.to_uppercase()),
