@@ -18,7 +18,7 @@ pub(super) fn alert(answer: &Answer, id: AlertId) -> Result<Alert, ServiceError>
 pub(super) fn any_alert(answer: &Answer) -> Result<Alert, ServiceError> {
     let mut unknown = UnknownFields::default();
     let alert = read::answer(&text(answer), &mut unknown).map_err(|error| unreadable("alert", &error))?;
-    tell(&unknown);
+    log_unknown_fields(&unknown);
     Ok(alert)
 }
 
@@ -26,7 +26,7 @@ pub(super) fn any_alert(answer: &Answer) -> Result<Alert, ServiceError> {
 pub(super) fn page(answer: &Answer, asked: PageRequest) -> Result<Page<Alert>, ServiceError> {
     let mut unknown = UnknownFields::default();
     let list = read::page(&text(answer), asked, &mut unknown).map_err(|error| unreadable("list of alerts", &error))?;
-    tell(&unknown);
+    log_unknown_fields(&unknown);
     if let Some(error) = list.unreadable.first() {
         tracing::warn!(rows = list.unreadable.len(), field = error.field, "rows of the list are no alerts and were left out");
     }
@@ -50,7 +50,7 @@ fn unreadable(what: &str, error: &FieldError) -> ServiceError {
     ServiceError::Unavailable(format!("its answer is no {what}: {words}; is this the right base URL?"))
 }
 
-fn tell(unknown: &UnknownFields) {
+fn log_unknown_fields(unknown: &UnknownFields) {
     if !unknown.names().is_empty() {
         tracing::debug!(fields = ?unknown.names(), "fields of the answer that are not known or not readable");
     }

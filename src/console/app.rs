@@ -130,7 +130,7 @@ impl App {
             app.cx.unfinished.changed(now);
         }
         for trouble in kept.troubles {
-            app.cx.tell(Tone::Bad, trouble);
+            app.cx.notify(Tone::Bad, trouble);
         }
         (app, effects)
     }
@@ -159,7 +159,7 @@ impl App {
             Message::Tick => Vec::new(),
             Message::Suspend => vec![Effect::Suspend.into()],
             Message::DeskFailed(words) => {
-                cx.tell(Tone::Bad, format!("This could not be kept on the desk: {words}"));
+                cx.notify(Tone::Bad, format!("This could not be kept on the desk: {words}"));
                 Vec::new()
             }
             Message::Resolved(key, answer) => resolving::answered(key, answer, cx),
@@ -171,7 +171,7 @@ impl App {
             }
             Message::Written(answer) => {
                 if cx.writes.answered(answer, cx.now) {
-                    cx.tell(Tone::Good, "Decisions can be recorded again.");
+                    cx.notify(Tone::Good, "Decisions can be recorded again.");
                 }
                 Vec::new()
             }
@@ -351,7 +351,7 @@ impl App {
             }
             (Keys::Of(_), Event::Paste(_)) => {
                 let search = self.cx.key(Action::Search);
-                self.cx.tell(Tone::Note, format!("Nothing was pasted: no field is open. {search} opens the search."));
+                self.cx.notify(Tone::Note, format!("Nothing was pasted: no field is open. {search} opens the search."));
                 return Vec::new();
             }
             _ => {}
@@ -371,7 +371,7 @@ impl App {
                 let key = self.cx.key(Action::Mouse);
                 let words =
                     if self.has_mouse { "The mouse is avert's again." } else { "The mouse is the terminal's: text can be selected." };
-                self.cx.tell(Tone::Note, format!("{words} {key} changes it back."));
+                self.cx.notify(Tone::Note, format!("{words} {key} changes it back."));
                 vec![Effect::Mouse(self.has_mouse).into()]
             }
             Action::Redraw => vec![Effect::Redraw.into()],

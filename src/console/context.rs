@@ -51,8 +51,8 @@ impl AppContext {
     }
 
     /// Notifies the user.
-    pub fn tell(&mut self, tone: Tone, text: impl Into<String>) {
-        self.toasts.tell(tone, text, self.now);
+    pub fn notify(&mut self, tone: Tone, text: impl Into<String>) {
+        self.toasts.notify(tone, text, self.now);
     }
 
     /// The key to name for an action.

@@ -41,7 +41,7 @@ pub enum State {
 
 /// What the answer to a decision means.
 #[derive(Debug, Clone, PartialEq)]
-pub enum News {
+pub enum DecisionEvent {
     /// Recorded: the alert with its outcome.
     Landed(Box<Alert>),
     /// Somebody else had answered before: the alert with that outcome.
@@ -235,54 +235,54 @@ impl Decisions {
     }
 
     /// Takes the service's answer in.
-    pub fn answered(&mut self, key: u64, answer: Result<Alert, ServiceError>, now: Timestamp) -> Option<News> {
+    pub fn answered(&mut self, key: u64, answer: Result<Alert, ServiceError>, now: Timestamp) -> Option<DecisionEvent> {
         let decision = self.get(key)?;
-        let news = match answer {
-            Ok(alert) => News::Landed(Box::new(alert)),
+        let event = match answer {
+            Ok(alert) => DecisionEvent::Landed(Box::new(alert)),
             Err(ServiceError::AlreadyResolved(alert)) => {
                 let found = Found { alert: *alert, pending: None };
                 let landed = decision.proof(&found, now) == Proof::Landed;
                 let alert = Box::new(found.alert);
-                if landed { News::Landed(alert) } else { News::Overtaken(alert) }
+                if landed { DecisionEvent::Landed(alert) } else { DecisionEvent::Overtaken(alert) }
             }
-            Err(ServiceError::ProviderOutcomeUnknown(why)) => News::Unknown(format!("The provider's answer did not come: {why}")),
+            Err(ServiceError::ProviderOutcomeUnknown(why)) => DecisionEvent::Unknown(format!("The provider's answer did not come: {why}")),
             Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why)) => {
-                News::Unknown(format!("The service did not answer: {why}"))
+                DecisionEvent::Unknown(format!("The service did not answer: {why}"))
             }
-            Err(ServiceError::NotSent(why)) => News::Refused(format!("Not sent: {why}")),
-            Err(ServiceError::ProviderFailed(why)) => News::Refused(format!("The provider did not take it: {why}")),
-            Err(error) => News::Refused(error.to_string()),
+            Err(ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("Not sent: {why}")),
+            Err(ServiceError::ProviderFailed(why)) => DecisionEvent::Refused(format!("The provider did not take it: {why}")),
+            Err(error) => DecisionEvent::Refused(error.to_string()),
         };
-        self.note(key, &news, now);
-        Some(news)
+        self.note(key, &event, now);
+        Some(event)
     }
 
     /// Takes in what a poll found of a decision whose fate was not known. What proves nothing is told once, when so many polls were in vain.
-    pub fn looked_up(&mut self, key: u64, found: Result<Found, ServiceError>, now: Timestamp) -> Option<News> {
+    pub fn looked_up(&mut self, key: u64, found: Result<Found, ServiceError>, now: Timestamp) -> Option<DecisionEvent> {
         let decision = self.all.iter_mut().find(|decision| decision.key == key)?;
         let proof = found.as_ref().ok().map(|found| decision.proof(found, now));
         let State::Checking(polling) = &mut decision.state else { return None };
         let gave_up = polling.polled(proof, now);
         let polls = polling.polls;
         let alert = Box::new(found.ok()?.alert);
-        let news = match proof? {
-            Proof::Landed => News::Landed(alert),
-            Proof::Overtaken => News::Overtaken(alert),
-            Proof::NotApplied => News::Refused("It is settled that the network did not apply it".to_owned()),
-            Proof::Nothing if gave_up => News::NothingSoFar(polls),
+        let event = match proof? {
+            Proof::Landed => DecisionEvent::Landed(alert),
+            Proof::Overtaken => DecisionEvent::Overtaken(alert),
+            Proof::NotApplied => DecisionEvent::Refused("It is settled that the network did not apply it".to_owned()),
+            Proof::Nothing if gave_up => DecisionEvent::NothingSoFar(polls),
             Proof::Nothing => return None,
         };
-        self.note(key, &news, now);
-        Some(news)
+        self.note(key, &event, now);
+        Some(event)
     }
 
     /// Where a decision is after an answer.
-    fn note(&mut self, key: u64, news: &News, now: Timestamp) {
-        let state = match news {
-            News::Landed(_) | News::Overtaken(_) => return self.all.retain(|decision| decision.key != key),
-            News::Refused(why) => State::Refused(why.clone()),
-            News::Unknown(why) => State::Checking(Polling::new(why.clone(), now)),
-            News::NothingSoFar(_) => return,
+    fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) {
+        let state = match event {
+            DecisionEvent::Landed(_) | DecisionEvent::Overtaken(_) => return self.all.retain(|decision| decision.key != key),
+            DecisionEvent::Refused(why) => State::Refused(why.clone()),
+            DecisionEvent::Unknown(why) => State::Checking(Polling::new(why.clone(), now)),
+            DecisionEvent::NothingSoFar(_) => return,
         };
         if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {
             decision.state = state;
@@ -379,9 +379,9 @@ mod tests {
         let (mut decisions, key, alert) = staged(0);
         decisions.leave(now());
 
-        let news = decisions.answered(key, Err(ServiceError::ProviderFailed("down".to_owned())), now());
+        let event = decisions.answered(key, Err(ServiceError::ProviderFailed("down".to_owned())), now());
 
-        assert!(matches!(news, Some(News::Refused(why)) if why.contains("down")));
+        assert!(matches!(event, Some(DecisionEvent::Refused(why)) if why.contains("down")));
         assert!(!decisions.is_underway(alert.id));
         decisions.stage(alert.clone(), refunded(), Duration::zero(), now());
         assert!(decisions.is_underway(alert.id));
@@ -394,9 +394,9 @@ mod tests {
         let theirs = Outcome { outcome: "unresolved_dispute".to_owned(), ..Outcome::sample(alert.id) };
         let resolved = Alert { outcome: Some(theirs), ..alert };
 
-        let news = decisions.answered(key, Err(ServiceError::AlreadyResolved(Box::new(resolved.clone()))), now());
+        let event = decisions.answered(key, Err(ServiceError::AlreadyResolved(Box::new(resolved.clone()))), now());
 
-        assert_eq!(news, Some(News::Overtaken(Box::new(resolved))));
+        assert_eq!(event, Some(DecisionEvent::Overtaken(Box::new(resolved))));
     }
 
     /// A decision whose answer never came, and its alert.
@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(decisions.looked_up(key, found(&alert, None), now()), None);
         assert!(decisions.is_checking(alert.id));
         let landed = Alert { outcome: Some(Outcome::sample(alert.id)), ..alert.clone() };
-        assert_eq!(decisions.looked_up(key, found(&landed, None), now()), Some(News::Landed(Box::new(landed))));
+        assert_eq!(decisions.looked_up(key, found(&landed, None), now()), Some(DecisionEvent::Landed(Box::new(landed))));
         assert!(!decisions.is_checking(alert.id));
     }
 
@@ -428,7 +428,7 @@ mod tests {
         let theirs = Outcome { outcome: "unresolved_dispute".to_owned(), refunded: "not refunded".to_owned(), ..Outcome::sample(alert.id) };
         let resolved = Alert { outcome: Some(theirs), ..alert };
 
-        assert_eq!(decisions.looked_up(key, found(&resolved, None), now()), Some(News::Overtaken(Box::new(resolved))));
+        assert_eq!(decisions.looked_up(key, found(&resolved, None), now()), Some(DecisionEvent::Overtaken(Box::new(resolved))));
     }
 
     #[test]
@@ -436,9 +436,9 @@ mod tests {
         let (mut decisions, key, alert) = unknown();
 
         assert_eq!(decisions.looked_up(key, found(&alert, Some(true)), now()), None);
-        let news = decisions.looked_up(key, found(&alert, Some(false)), now());
+        let event = decisions.looked_up(key, found(&alert, Some(false)), now());
 
-        assert!(matches!(news, Some(News::Refused(why)) if why.contains("did not apply")));
+        assert!(matches!(event, Some(DecisionEvent::Refused(why)) if why.contains("did not apply")));
         assert!(!decisions.is_checking(alert.id));
     }
 
@@ -459,7 +459,7 @@ mod tests {
         }
 
         assert_eq!(gaps, [2, 4, 8, 15, 30, 60, 60, 60, 60]);
-        assert_eq!(told, [News::NothingSoFar(6)]);
+        assert_eq!(told, [DecisionEvent::NothingSoFar(6)]);
         assert!(decisions.is_checking(alert.id), "it may still arrive");
     }
 

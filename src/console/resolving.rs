@@ -1,7 +1,7 @@
 //! What becomes of decisions: taken back, answered, looked up, settled by a person; each is told, and handed on to the screens.
 
 use super::context::AppContext;
-use super::decisions::News;
+use super::decisions::DecisionEvent;
 use super::dialog::{Orders, run};
 use super::effects::Effect;
 use super::keymap::Action;
@@ -15,12 +15,12 @@ use crate::domain::{Alert, AlertId, ResolutionAttempt};
 pub fn undo(cx: &mut AppContext) -> Orders {
     match cx.decisions.take_back() {
         Some(decision) => {
-            cx.tell(Tone::Good, format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject()));
+            cx.notify(Tone::Good, format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject()));
             // Whoever takes a decision back wants to give another one on the same alert.
             return vec![Message::GoToAlert(decision.alert.id).into()];
         }
-        None if cx.decisions.sending() > 0 => cx.tell(Tone::Note, "Too late to take back: it has left."),
-        None => cx.tell(Tone::Note, "There is nothing to take back."),
+        None if cx.decisions.sending() > 0 => cx.notify(Tone::Note, "Too late to take back: it has left."),
+        None => cx.notify(Tone::Note, "There is nothing to take back."),
     }
     Vec::new()
 }
@@ -31,35 +31,39 @@ pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
     if let Err(error) = &answer {
         cx.writes.suspect(error, cx.now);
     }
-    let news = cx.decisions.answered(key, answer, cx.now);
-    news.map_or_else(Vec::new, |news| tell(&decision.alert, decision.word(), news, cx))
+    let event = cx.decisions.answered(key, answer, cx.now);
+    event.map_or_else(Vec::new, |event| notify(&decision.alert, decision.word(), event, cx))
 }
 
 /// Takes in what a look for a decision of unknown fate found.
 pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
-    let news = cx.decisions.looked_up(key, found, cx.now);
-    news.map_or_else(Vec::new, |news| tell(&decision.alert, decision.word(), news, cx))
+    let event = cx.decisions.looked_up(key, found, cx.now);
+    event.map_or_else(Vec::new, |event| notify(&decision.alert, decision.word(), event, cx))
 }
 
-fn tell(before: &Alert, word: &str, news: News, cx: &mut AppContext) -> Orders {
+fn notify(before: &Alert, word: &str, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     let subject = subject(before);
-    match news {
-        News::Landed(alert) => {
-            cx.tell(Tone::Good, format!("{subject} is {}", alert.status));
+    match event {
+        DecisionEvent::Landed(alert) => {
+            cx.notify(Tone::Good, format!("{subject} is {}", alert.status));
             return concluded(alert, cx);
         }
-        News::Overtaken(alert) => {
+        DecisionEvent::Overtaken(alert) => {
             let outcome = alert.outcome.as_ref().map_or("unknown", |outcome| outcome.outcome.as_str()).replace('_', " ");
-            cx.tell(Tone::Bad, format!("{subject}: another was first. It is {}, {outcome}; {word} was not recorded.", alert.status));
+            cx.notify(Tone::Bad, format!("{subject}: another was first. It is {}, {outcome}; {word} was not recorded.", alert.status));
             return concluded(alert, cx);
         }
-        News::Refused(why) => cx.tell(Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again.")),
-        News::NothingSoFar(looks) => cx.tell(
+        DecisionEvent::Refused(why) => {
+            cx.notify(Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again."))
+        }
+        DecisionEvent::NothingSoFar(looks) => cx.notify(
             Tone::Bad,
             format!("{subject}: nothing has landed so far, after {looks} looks. {word} may still arrive; it is looked at each minute."),
         ),
-        News::Unknown(why) => cx.tell(Tone::Bad, format!("{subject}: not known whether {word} arrived; it is being checked. {why}")),
+        DecisionEvent::Unknown(why) => {
+            cx.notify(Tone::Bad, format!("{subject}: not known whether {word} arrived; it is being checked. {why}"))
+        }
     }
     Vec::new()
 }
@@ -81,14 +85,14 @@ fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Orders {
 pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppContext) {
     // What it told last stands until it tells something else; the link says by itself that it does not answer.
     let Ok(all) = answer else { return };
-    let news = cx.unfinished.take(all);
-    if let Some(first) = news.first() {
+    let event = cx.unfinished.take(all);
+    if let Some(first) = event.first() {
         let key = cx.key(Action::Settle);
-        let what = match news.len() {
+        let what = match event.len() {
             1 => format!("{} waits for a person's word", in_words(&first.resolution)),
             many => format!("{many} decisions wait for a person's word"),
         };
-        cx.tell(Tone::Bad, format!("{what}: the network cannot tell whether it arrived. {key} opens it."));
+        cx.notify(Tone::Bad, format!("{what}: the network cannot tell whether it arrived. {key} opens it."));
     }
 }
 
@@ -104,12 +108,12 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
             } else {
                 format!("{subject}: on record that the network did not apply it. It can be answered again.")
             };
-            cx.tell(Tone::Good, words);
+            cx.notify(Tone::Good, words);
             let alert = Box::new(alert);
             if alert.outcome.is_some() { concluded(alert, cx) } else { vec![Message::Concluded(alert).into()] }
         }
         Err(error) => {
-            cx.tell(Tone::Bad, format!("Your word on the decision was not taken: {error}"));
+            cx.notify(Tone::Bad, format!("Your word on the decision was not taken: {error}"));
             vec![Effect::Get(id).into()]
         }
     }

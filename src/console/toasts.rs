@@ -54,7 +54,7 @@ const SIGN: u16 = 2;
 
 impl Toasts {
     /// Tells something. The same words again only stay longer.
-    pub fn tell(&mut self, tone: Tone, text: impl Into<String>, now: Timestamp) {
+    pub fn notify(&mut self, tone: Tone, text: impl Into<String>, now: Timestamp) {
         let text = text.into();
         let seconds = if tone == Tone::Bad { 15 } else { 5 };
         self.all.retain(|toast| toast.text != text);
@@ -82,17 +82,17 @@ impl Toasts {
     pub fn lines(&self, lasting: Option<&str>, width: u16) -> Vec<NoteLine> {
         let room = width.saturating_sub(2 * MARGIN + SIGN);
         let mut lines = lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&clean(text), room, 1)));
-        let mut news: Vec<NoteLine> = Vec::new();
+        let mut notes: Vec<NoteLine> = Vec::new();
         for toast in self.all.iter().rev() {
-            let left = MOST_LINES - lines.len() - news.len();
+            let left = MOST_LINES - lines.len() - notes.len();
             let wrapped = wrap(&clean(&toast.text), room);
             // An older one that does not fit as a whole is left out.
-            if left == 0 || (!news.is_empty() && wrapped.len() > left) {
+            if left == 0 || (!notes.is_empty() && wrapped.len() > left) {
                 break;
             }
-            news.splice(0..0, note(toast.tone, wrap_to(&clean(&toast.text), room, left)));
+            notes.splice(0..0, note(toast.tone, wrap_to(&clean(&toast.text), room, left)));
         }
-        lines.extend(news);
+        lines.extend(notes);
         lines
     }
 }
@@ -132,7 +132,7 @@ mod tests {
     fn told(texts: &[&str]) -> Toasts {
         let mut toasts = Toasts::default();
         for text in texts {
-            toasts.tell(Tone::Note, *text, from_iso("2026-03-10T12:00:00Z").unwrap());
+            toasts.notify(Tone::Note, *text, from_iso("2026-03-10T12:00:00Z").unwrap());
         }
         toasts
     }

@@ -60,10 +60,10 @@ impl Unfinished {
     pub fn take(&mut self, all: Vec<ResolutionAttempt>) -> Vec<ResolutionAttempt> {
         let was_parked = |id| self.all.iter().any(|known| known.id == id && Stage::of(known) == Stage::Parked);
         let parked = all.iter().filter(|unfinished| Stage::of(unfinished) == Stage::Parked && !was_parked(unfinished.id));
-        let news = parked.cloned().collect();
+        let newly_parked = parked.cloned().collect();
         self.all = all;
         self.index();
-        news
+        newly_parked
     }
 
     /// A person's word on the one on an alert is on its way: nobody is asked for it any more, until the engine tells otherwise.
@@ -129,7 +129,7 @@ mod tests {
         let parked = ResolutionAttempt { state: "PARKED".to_owned(), ..unknown.clone() };
         let mut all = Unfinished::default();
 
-        let told = [vec![unknown], vec![parked.clone()], vec![parked.clone()], vec![]].map(|news| all.take(news).len());
+        let told = [vec![unknown], vec![parked.clone()], vec![parked.clone()], vec![]].map(|newly_parked| all.take(newly_parked).len());
 
         assert_eq!(told, [0, 1, 0, 0]);
         assert_eq!(all.of(alert), None);

@@ -19,8 +19,8 @@ impl Engine {
     pub async fn keep_gateways(&self, set: impl IntoIterator<Item = (Provider, Option<String>)>) -> StoreResult<()> {
         let known = self.store().gateways().await?;
         let of = |network: &Provider| known.iter().find(|(known, _)| known == network).map(|(_, url)| url.clone());
-        let news: Vec<_> = set.into_iter().filter(|(network, url)| of(network) != *url).collect();
-        if news.is_empty() { Ok(()) } else { self.store().keep_gateways(news).await }
+        let changed: Vec<_> = set.into_iter().filter(|(network, url)| of(network) != *url).collect();
+        if changed.is_empty() { Ok(()) } else { self.store().keep_gateways(changed).await }
     }
 
     /// The networks that have a gateway here, read again when something has changed.

@@ -68,7 +68,7 @@ impl ColumnsMenu {
             }
             Action::ColumnSort => {
                 let Some(field) = column.sort_field() else {
-                    cx.tell(Tone::Note, "The service cannot sort by this.");
+                    cx.notify(Tone::Note, "The service cannot sort by this.");
                     return Vec::new();
                 };
                 self.sort = sorted_by(self.sort, field);

@@ -79,7 +79,7 @@ impl Dialog for Help {
             }
             Event::Paste(text) => {
                 if let Err(why) = self.search.paste(text) {
-                    cx.tell(Tone::Note, why);
+                    cx.notify(Tone::Note, why);
                 }
                 return Vec::new();
             }

@@ -62,7 +62,7 @@ impl Dialog for Leave {
             Message::Input(Event::Key(key)) => Choice::of(*key),
             Message::Input(event @ Event::Mouse(_)) => self.targets.clicked(event),
             Message::Input(Event::Paste(_)) => {
-                cx.tell(Tone::Note, NO_FIELD);
+                cx.notify(Tone::Note, NO_FIELD);
                 None
             }
             _ => None,

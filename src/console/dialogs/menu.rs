@@ -64,7 +64,7 @@ impl OpenMenu {
                 Target::Do(action) => action,
             },
             Event::Paste(_) => {
-                cx.tell(Tone::Note, NO_FIELD);
+                cx.notify(Tone::Note, NO_FIELD);
                 return None;
             }
             _ => return None,

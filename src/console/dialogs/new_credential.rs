@@ -32,7 +32,7 @@ pub fn open(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
     let creating = || settings.creating.map(|_| "One is being created: its secret comes first.");
     match settings.refusal(cx.place.read_only).or_else(creating) {
         Some(words) => {
-            cx.tell(Tone::Note, words);
+            cx.notify(Tone::Note, words);
             Vec::new()
         }
         None => dialog::open(NewCredential { menu: OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick) }),

@@ -61,7 +61,7 @@ impl Dialog for Prompt {
             },
             Message::Input(Event::Paste(text)) => {
                 if let Err(why) = self.input.paste(text) {
-                    cx.tell(Tone::Note, why);
+                    cx.notify(Tone::Note, why);
                 }
             }
             _ => {}

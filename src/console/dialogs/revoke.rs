@@ -34,7 +34,7 @@ pub fn open(settings: &SettingsScreen, cx: &mut AppContext) -> Orders {
     let already = || settings.current().filter(|credential| credential.revoked_at.is_some()).map(|known| revoked_already(known, cx.now));
     match (refusal.or_else(already), settings.current().cloned()) {
         (Some(words), _) => {
-            cx.tell(Tone::Note, words);
+            cx.notify(Tone::Note, words);
             Vec::new()
         }
         (None, Some(credential)) => {
@@ -73,7 +73,7 @@ impl Dialog for Revoke {
         let answer = match message {
             Message::Input(Event::Key(key)) => Answer::of(*key),
             Message::Input(Event::Paste(_)) => {
-                cx.tell(Tone::Note, NO_FIELD);
+                cx.notify(Tone::Note, NO_FIELD);
                 None
             }
             Message::Input(event) => self.targets.clicked(event),

@@ -71,7 +71,7 @@ impl Dialog for ShownSecret {
                 step
             }
             Message::Input(Event::Paste(_)) => {
-                cx.tell(Tone::Note, NO_FIELD);
+                cx.notify(Tone::Note, NO_FIELD);
                 None
             }
             Message::Input(event) => self.targets.clicked(event),

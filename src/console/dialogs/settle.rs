@@ -72,11 +72,11 @@ pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
         } else {
             "Only the service itself knows which decisions wait for a person's word: ask its operator."
         };
-        cx.tell(Tone::Note, words);
+        cx.notify(Tone::Note, words);
         return Vec::new();
     };
     if cx.place.read_only {
-        cx.tell(Tone::Note, "This place is read-only: nothing is settled from here.");
+        cx.notify(Tone::Note, "This place is read-only: nothing is settled from here.");
         return Vec::new();
     }
     let (id, known) = (unfinished.alert, queue.listing.find(unfinished.alert).cloned());
@@ -275,7 +275,7 @@ impl Dialog for Settle {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),
-            Message::Input(Event::Paste(_)) => cx.tell(Tone::Note, NO_FIELD),
+            Message::Input(Event::Paste(_)) => cx.notify(Tone::Note, NO_FIELD),
             Message::Input(event) => {
                 if let Some(target) = self.targets.clicked(event) {
                     return self.press(target, cx);

@@ -43,7 +43,7 @@ impl ViewsMenu {
         match cx.views.named(&name, cx.now) {
             Some(Ok(view)) => vec![Order::Close, Message::ShowView(view).into()],
             Some(Err(error)) => {
-                cx.tell(Tone::Bad, format!("The view {name} cannot be read: {error}"));
+                cx.notify(Tone::Bad, format!("The view {name} cannot be read: {error}"));
                 vec![Order::Close]
             }
             None => vec![Order::Close],
@@ -61,11 +61,11 @@ impl ViewsMenu {
 
 fn delete(at: usize, cx: &mut AppContext) -> Orders {
     let Some(name) = cx.views.delete(at).map(|view| view.name.clone()) else {
-        cx.tell(Tone::Note, "The built-in views stay.");
+        cx.notify(Tone::Note, "The built-in views stay.");
         return Vec::new();
     };
     let key = cx.key(Action::ViewRestore);
-    cx.tell(Tone::Good, format!("Deleted {name}. {key} in this list brings it back."));
+    cx.notify(Tone::Good, format!("Deleted {name}. {key} in this list brings it back."));
     vec![Effect::Keep(Keep::NoView(name)).into()]
 }
 
@@ -78,7 +78,7 @@ fn save_as(name: &str, listed: &View, cx: &mut AppContext) -> Result<Orders, Str
     }
     let saved = SavedView { name: name.to_owned(), query: query::render(&listed.filter, listed.sort) };
     cx.views.save(saved.clone());
-    cx.tell(Tone::Good, format!("Saved as {name}."));
+    cx.notify(Tone::Good, format!("Saved as {name}."));
     let shown = View { name: name.to_owned(), ..listed.clone() };
     Ok(vec![Message::ShowView(shown).into(), Effect::Keep(Keep::View(saved)).into()])
 }
@@ -95,11 +95,11 @@ impl Dialog for ViewsMenu {
             (Some(Action::ViewRestore), _) => match cx.views.restore().map(|(at, view)| (at, view.clone())) {
                 Ok((at, view)) => {
                     self.menu.chosen = Selection::at(at);
-                    cx.tell(Tone::Good, format!("{} is back.", view.name));
+                    cx.notify(Tone::Good, format!("{} is back.", view.name));
                     vec![Effect::Keep(Keep::View(view)).into()]
                 }
                 Err(why) => {
-                    cx.tell(Tone::Note, why);
+                    cx.notify(Tone::Note, why);
                     Vec::new()
                 }
             },

@@ -56,12 +56,12 @@ fn run(conn: &Connection, changes: &watch::Sender<u64>, stopped: &Receiver<()>) 
             continue;
         }
         let version = conn.prepare_cached("PRAGMA data_version").and_then(|mut s| s.query_row([], |row| row.get::<_, i64>(0)));
-        let news = match version {
+        let newer = match version {
             Ok(version) if seen == Some(version) => continue,
             Ok(version) => newest_change(conn).map(|number| (version, number)),
             Err(error) => Err(error),
         };
-        match news {
+        match newer {
             Ok((version, number)) => {
                 seen = Some(version);
                 changes.send_if_modified(|known| {

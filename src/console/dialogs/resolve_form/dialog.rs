@@ -27,7 +27,7 @@ struct ResolveDialog {
 pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = queue.current().cloned() else { return Vec::new() };
     if let Some(words) = refusal(&alert, cx) {
-        cx.tell(Tone::Note, words);
+        cx.notify(Tone::Note, words);
         return Vec::new();
     }
     let effects = queue.ask_facts_now();

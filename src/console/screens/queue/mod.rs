@@ -123,7 +123,7 @@ fn input(queue: &mut Queue, event: Event, cx: &mut AppContext) -> Orders {
         Event::Paste(text) => {
             match queue.search.as_mut().map(|search| search.input.paste(&text)) {
                 Some(Ok(())) => queue.typed(cx.now),
-                Some(Err(why)) => cx.tell(Tone::Bad, why),
+                Some(Err(why)) => cx.notify(Tone::Bad, why),
                 None => {}
             }
             Vec::new()
@@ -199,14 +199,14 @@ fn copy(queue: &Queue, json: bool, cx: &mut AppContext) -> Orders {
     } else {
         (alert.id.to_string(), format!("Copied {}", alert.id))
     };
-    cx.tell(Tone::Note, words);
+    cx.notify(Tone::Note, words);
     vec![Effect::Copy(text).into()]
 }
 
 /// A decision is made: it waits for its grace while the cursor goes on to the next alert.
 fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, cx: &mut AppContext) -> Vec<Effect> {
     let Some(alert) = queue.listing.find(id).cloned() else {
-        cx.tell(Tone::Bad, "This alert is no longer here; nothing was sent.");
+        cx.notify(Tone::Bad, "This alert is no longer here; nothing was sent.");
         return Vec::new();
     };
     cx.toasts.clear();

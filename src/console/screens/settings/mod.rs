@@ -79,7 +79,7 @@ fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
         Action::CopyId => {
             if let Some(id) = screen.current().map(|credential| credential.id.clone()) {
-                cx.tell(Tone::Note, format!("Copied {}", clean(&id)));
+                cx.notify(Tone::Note, format!("Copied {}", clean(&id)));
                 return vec![Effect::Copy(id).into()];
             }
         }
@@ -93,7 +93,7 @@ fn created(screen: &mut SettingsScreen, answer: Reply<CreatedCredential>, cx: &m
         Ok(created) => {
             screen.created(&created.credential);
             if cx.covered {
-                cx.tell(Tone::Note, format!("The {} was created: its secret is shown next.", created.credential.kind.as_str()));
+                cx.notify(Tone::Note, format!("The {} was created: its secret is shown next.", created.credential.kind.as_str()));
             }
             vec![Order::OpenNext(Box::new(ShownSecret::new(created)))]
         }
@@ -101,7 +101,7 @@ fn created(screen: &mut SettingsScreen, answer: Reply<CreatedCredential>, cx: &m
             screen.creating = None;
             screen.refresh(cx.now);
             cx.writes.suspect(&error, cx.now);
-            cx.tell(Tone::Bad, format!("Nothing was created: {error}"));
+            cx.notify(Tone::Bad, format!("Nothing was created: {error}"));
             Vec::new()
         }
     }
@@ -112,14 +112,14 @@ fn revoked(screen: &mut SettingsScreen, kind: CredentialKind, id: &str, answer: 
         Ok(Revoked { credential, already }) => {
             screen.put(&credential);
             if already {
-                cx.tell(Tone::Note, draw::revoked_already(&credential, cx.now));
+                cx.notify(Tone::Note, draw::revoked_already(&credential, cx.now));
             } else {
-                cx.tell(Tone::Good, format!("Revoked {} {}: it no longer works.", kind.as_str(), clean(&credential.id)));
+                cx.notify(Tone::Good, format!("Revoked {} {}: it no longer works.", kind.as_str(), clean(&credential.id)));
             }
         }
         Err(error) => {
             cx.writes.suspect(&error, cx.now);
-            cx.tell(Tone::Bad, format!("The {} {} was not revoked: {error}", kind.as_str(), clean(id)));
+            cx.notify(Tone::Bad, format!("The {} {} was not revoked: {error}", kind.as_str(), clean(id)));
         }
     }
     screen.refresh(cx.now);
