@@ -91,11 +91,11 @@ impl KeyContext {
             Self::Always | Self::Queue | Self::Settings => 0,
             Self::Menu | Self::Views | Self::Columns => 1,
         };
-        let siblings = matches!(
+        let duplicates = matches!(
             (self, other),
             (Self::Views, Self::Columns) | (Self::Columns, Self::Views) | (Self::Queue, Self::Settings) | (Self::Settings, Self::Queue)
         );
-        chain(self) == chain(other) && !siblings
+        chain(self) == chain(other) && !duplicates
     }
 }
 

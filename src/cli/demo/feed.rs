@@ -59,8 +59,8 @@ impl DemoFeed {
     pub fn arrival(&mut self, now: Timestamp) -> AlertPatch {
         let delay = self.seconds(1, 40);
         let raised = now - delay;
-        let double = if self.rng.random_bool(0.12) { self.double(raised, |_| true) } else { None };
-        let mut alert = double.unwrap_or_else(|| {
+        let duplicate = if self.rng.random_bool(0.12) { self.duplicate(raised, |_| true) } else { None };
+        let mut alert = duplicate.unwrap_or_else(|| {
             let kind = self.kind(|_| true);
             self.fresh(&kind, raised)
         });
@@ -97,12 +97,12 @@ impl DemoFeed {
             _ => self.seconds(24 * 3_600, 71 * 3_600),
         };
         // Every eighth is a double of one that was refunded already, every eighth of another that waits too.
-        let double = match index % 8 {
-            3 => self.double(now - Duration::hours(20), |alert| alert.status == AlertStatus::Resolved),
-            6 => self.double(now - Duration::hours(20), |alert| alert.outcome.is_none() && alert.status == AlertStatus::Open),
+        let duplicate = match index % 8 {
+            3 => self.duplicate(now - Duration::hours(20), |alert| alert.status == AlertStatus::Resolved),
+            6 => self.duplicate(now - Duration::hours(20), |alert| alert.outcome.is_none() && alert.status == AlertStatus::Open),
             _ => None,
         };
-        let mut alert = double.unwrap_or_else(|| {
+        let mut alert = duplicate.unwrap_or_else(|| {
             let kind =
                 self.kind(|kind| left < Duration::hours(24) || default_window(&Provider::parse(&kind.provider)) > Duration::hours(24));
             self.fresh(&kind, now)
@@ -207,7 +207,7 @@ impl DemoFeed {
     }
 
     /// The same dispute seen by another network: card, purchase and money as in a recent alert that `wanted` picks.
-    fn double(&mut self, raised: Timestamp, wanted: impl Fn(&Alert) -> bool) -> Option<Alert> {
+    fn duplicate(&mut self, raised: Timestamp, wanted: impl Fn(&Alert) -> bool) -> Option<Alert> {
         let candidates: Vec<usize> = (0..self.recent.len())
             .filter(|&index| {
                 let alert = &self.recent[index];
@@ -439,12 +439,12 @@ mod tests {
             a.provider != b.provider
                 && (&a.card_bin, &a.card_last_four, a.amount, &a.currency) == (&b.card_bin, &b.card_last_four, b.amount, &b.currency)
         };
-        let doubles = |wanted: fn(&Alert) -> bool| {
+        let duplicates = |wanted: fn(&Alert) -> bool| {
             alerts.iter().filter(|alert| waits(alert) && alerts.iter().any(|other| same(alert, other) && wanted(other))).count()
         };
 
-        assert!(doubles(|other| other.status == AlertStatus::Resolved) >= 3);
-        assert!(doubles(waits) >= 4);
+        assert!(duplicates(|other| other.status == AlertStatus::Resolved) >= 3);
+        assert!(duplicates(waits) >= 4);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::domain::{Alert, duplicate};
 /// The form, and what is known of other alerts on the same payment.
 struct ResolveDialog {
     form: ResolveForm,
-    siblings: Loadable<Vec<Alert>>,
+    duplicates: Loadable<Vec<Alert>>,
 }
 
 /// Opens the form on the alert under the cursor, or says why it cannot be answered now.
@@ -38,9 +38,9 @@ pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
         dialect: cx.place.dialect,
     };
     let draft = cx.drafts.get(&alert.id).cloned();
-    let siblings = queue.facts.siblings.clone();
-    let form = ResolveForm::new(&alert, choice, place, draft, warnings(&alert, &siblings, cx), cx.now);
-    let mut outcome = dialog::open(ResolveDialog { form, siblings });
+    let duplicates = queue.facts.duplicates.clone();
+    let form = ResolveForm::new(&alert, choice, place, draft, warnings(&alert, &duplicates, cx), cx.now);
+    let mut outcome = dialog::open(ResolveDialog { form, duplicates });
     outcome.extend(run(effects));
     outcome
 }
@@ -67,18 +67,18 @@ fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
 }
 
 /// What the form has to know of other alerts on the same payment.
-fn warnings(alert: &Alert, siblings: &Loadable<Vec<Alert>>, cx: &AppContext) -> Vec<FormWarning> {
+fn warnings(alert: &Alert, duplicates: &Loadable<Vec<Alert>>, cx: &AppContext) -> Vec<FormWarning> {
     let earlier = cx.decisions.of(alert.id).filter(|decision| matches!(decision.state, State::Checking(_)));
     let mut warnings: Vec<FormWarning> =
         earlier.map(|decision| FormWarning::MayHaveArrived(decision.word().to_owned())).into_iter().collect();
-    match siblings {
+    match duplicates {
         Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Looking),
         Loadable::Failed(error) => warnings.push(FormWarning::NotCompared(format!("doubles were not looked for: {error}"))),
         Loadable::Loaded(_) if duplicate::query(alert).is_none() => {
             warnings.push(FormWarning::NotCompared("doubles not looked for: no card digits or no amount".to_owned()));
         }
-        Loadable::Loaded(siblings) => {
-            let found = siblings.iter().filter_map(|other| Duplicate::of(alert, &cx.decisions.foreseen(other)));
+        Loadable::Loaded(duplicates) => {
+            let found = duplicates.iter().filter_map(|other| Duplicate::of(alert, &cx.decisions.foreseen(other)));
             warnings.extend(found.map(FormWarning::Duplicate));
         }
     }
@@ -89,9 +89,9 @@ impl ResolveDialog {
     /// Takes an alert as it is now: the form's own, or another one on the same payment.
     fn take_alert(&mut self, alert: &Alert) {
         self.form.update_alert(alert);
-        if let Loadable::Loaded(siblings) = &mut self.siblings {
-            for sibling in siblings.iter_mut().filter(|sibling| sibling.id == alert.id) {
-                sibling.clone_from(alert);
+        if let Loadable::Loaded(duplicates) = &mut self.duplicates {
+            for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {
+                duplicate.clone_from(alert);
             }
         }
     }
@@ -126,11 +126,11 @@ impl Dialog for ResolveDialog {
             Message::SameCard(id, answer) if *id == self.form.alert_id() => {
                 let own = self.form.alert();
                 let found = |found: &Vec<Alert>| found.iter().filter(|other| duplicate::evidence(own, other).is_some()).cloned().collect();
-                self.siblings.answer(answer.as_ref().map(found).map_err(Clone::clone));
+                self.duplicates.answer(answer.as_ref().map(found).map_err(Clone::clone));
             }
             _ => return Vec::new(),
         }
-        self.form.set_warnings(warnings(self.form.alert(), &self.siblings, cx));
+        self.form.set_warnings(warnings(self.form.alert(), &self.duplicates, cx));
         Vec::new()
     }
 

@@ -79,12 +79,12 @@ fn lines(alert: &Alert, queue: &Queue, draw: &DrawContext<'_>, width: u16) -> Ve
         (None, Some(unfinished)) => parts.unfinished(unfinished),
         (None, None) => {}
     }
-    let siblings = queue.facts.siblings.loaded().map_or(&[][..], Vec::as_slice);
-    let siblings: Vec<Alert> = siblings.iter().map(|other| draw.decisions.foreseen(other).into_owned()).collect();
-    for warning in warnings(alert, &siblings) {
+    let duplicates = queue.facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
+    let duplicates: Vec<Alert> = duplicates.iter().map(|other| draw.decisions.foreseen(other).into_owned()).collect();
+    for warning in warnings(alert, &duplicates) {
         parts.warning(&warning, alert);
     }
-    if let (Loadable::Failed(error), None) = (&queue.facts.siblings, &alert.outcome) {
+    if let (Loadable::Failed(error), None) = (&queue.facts.duplicates, &alert.outcome) {
         parts.quiet(&format!("Doubles could not be looked for: {error}"));
     }
     parts.outcome(alert);
@@ -278,7 +278,7 @@ impl Parts<'_> {
         let (theme, now) = (self.draw.theme, self.draw.now);
         let grave = theme.warning.add_modifier(Modifier::BOLD);
         let bar = match warning {
-            Warning::PaidTwice(_) | Warning::Doubles(_) => theme.warning,
+            Warning::PaidTwice(_) | Warning::Duplicates(_) => theme.warning,
             Warning::NetworkRule(_) => theme.rule,
             Warning::Notice => theme.quiet,
         };
@@ -286,12 +286,12 @@ impl Parts<'_> {
             Warning::PaidTwice(others) => {
                 let mut lines = self.styled_lines("⚠ May be paid twice", grave);
                 for other in others {
-                    lines.extend(self.styled_lines(&same_payment(other, alert), theme.plain));
-                    lines.extend(self.styled_lines(&state_of_double(other, now), theme.plain));
+                    lines.extend(self.styled_lines(&duplicate_words(other, alert), theme.plain));
+                    lines.extend(self.styled_lines(&state_of_duplicate(other, now), theme.plain));
                 }
                 lines
             }
-            Warning::Doubles(others) => {
+            Warning::Duplicates(others) => {
                 let title = match others.len() {
                     1 => "⚠ Another alert on this payment".to_owned(),
                     more => format!("⚠ {more} other alerts on this payment"),
@@ -300,8 +300,8 @@ impl Parts<'_> {
                 // The last one that waits says what follows for all of them.
                 let last = others.iter().rposition(|other| is_waiting(other));
                 for (index, other) in others.iter().enumerate() {
-                    lines.extend(self.styled_lines(&same_payment(other, alert), theme.plain));
-                    let state = state_of_double(other, now);
+                    lines.extend(self.styled_lines(&duplicate_words(other, alert), theme.plain));
+                    let state = state_of_duplicate(other, now);
                     let state = if last == Some(index) {
                         let waiting = 1 + others.iter().filter(|other| is_waiting(other)).count();
                         format!("{state}: refund one of the {} only", in_letters(waiting))
@@ -497,7 +497,7 @@ fn plain(label: &'static str, value: String) -> (&'static str, String, String) {
 }
 
 /// What two alerts on one payment have in common: `ETHOCA 5F2RE396 · same card and amount`.
-fn same_payment(other: &Alert, alert: &Alert) -> String {
+fn duplicate_words(other: &Alert, alert: &Alert) -> String {
     let same = duplicate::evidence(alert, other).map_or("same payment", DuplicateEvidence::words);
     format!("{} {} · {same}", other.provider, other.provider_id)
 }
@@ -508,7 +508,7 @@ fn is_waiting(other: &Alert) -> bool {
 }
 
 /// How far a double is.
-fn state_of_double(other: &Alert, now: Timestamp) -> String {
+fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
     match &other.outcome {
         outcome if other.was_refunded() => {
             let when = outcome.as_ref().and_then(|outcome| outcome.action_time);

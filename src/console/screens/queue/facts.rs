@@ -12,7 +12,7 @@ pub struct Facts {
     /// Its events on their way to the merchant's endpoints.
     pub deliveries: Loadable<Vec<Delivery>>,
     /// Other alerts on the same payment.
-    pub siblings: Loadable<Vec<Alert>>,
+    pub duplicates: Loadable<Vec<Alert>>,
 }
 
 impl Facts {
@@ -28,7 +28,7 @@ pub enum Warning<'a> {
     /// Another alert on the same payment was answered with a refund: all the others, the refunded ones first.
     PaidTwice(Vec<&'a Alert>),
     /// Other alerts on the same payment wait for an answer, or were answered otherwise.
-    Doubles(Vec<&'a Alert>),
+    Duplicates(Vec<&'a Alert>),
     /// A rule at the network has probably refunded already; its name, where it was told.
     NetworkRule(Option<&'a str>),
     /// The network asks for no answer.
@@ -39,7 +39,7 @@ impl Warning<'_> {
     /// The reason that fits an answer to `alert`, where the right answer is that it calls for none.
     pub fn reason(&self, alert: &Alert) -> Option<InvalidReason> {
         match self {
-            Self::PaidTwice(others) | Self::Doubles(others) => {
+            Self::PaidTwice(others) | Self::Duplicates(others) => {
                 others.iter().find_map(|other| duplicate::reason(alert, &other.provider, other.was_refunded()))
             }
             Self::NetworkRule(_) => Some(InvalidReason::PreviouslyRefunded),
@@ -49,15 +49,15 @@ impl Warning<'_> {
 }
 
 /// What speaks against a plain answer to this alert; the weightiest first. An answered alert warns of nothing.
-pub fn warnings<'a>(alert: &'a Alert, siblings: &'a [Alert]) -> Vec<Warning<'a>> {
+pub fn warnings<'a>(alert: &'a Alert, duplicates: &'a [Alert]) -> Vec<Warning<'a>> {
     if alert.outcome.is_some() {
         return Vec::new();
     }
     let mut warnings = Vec::new();
-    let others = duplicate::of(alert, siblings);
+    let others = duplicate::of(alert, duplicates);
     match others.first() {
         Some(first) if first.was_refunded() => warnings.push(Warning::PaidTwice(others)),
-        Some(_) => warnings.push(Warning::Doubles(others)),
+        Some(_) => warnings.push(Warning::Duplicates(others)),
         None => {}
     }
     if alert.network_rule_applied() {
@@ -93,11 +93,11 @@ mod tests {
         let open = Alert { provider: Provider::Cdrn, ..self::alert() };
         let mut paid = self::alert();
         paid.outcome = Some(Outcome::sample(paid.id));
-        let siblings = [open, paid];
+        let duplicates = [open, paid];
 
-        let found = warnings(&alert, &siblings);
+        let found = warnings(&alert, &duplicates);
 
-        assert_eq!(found, [Warning::PaidTwice(vec![&siblings[1], &siblings[0]])]);
+        assert_eq!(found, [Warning::PaidTwice(vec![&duplicates[1], &duplicates[0]])]);
         assert_eq!(found[0].reason(&alert), Some(InvalidReason::PreviouslyRefunded));
     }
 
@@ -109,7 +109,7 @@ mod tests {
 
         let (two, three) = (warnings(&alert, &others[..2]), warnings(&alert, &others));
 
-        assert_eq!(two, [Warning::Doubles(vec![&others[0], &others[1]])]);
+        assert_eq!(two, [Warning::Duplicates(vec![&others[0], &others[1]])]);
         assert_eq!((two[0].reason(&alert), three[0].reason(&alert)), (None, Some(InvalidReason::Duplicate)));
     }
 
@@ -125,9 +125,9 @@ mod tests {
     #[test]
     fn an_answered_alert_warns_of_nothing() {
         let mut alert = alert();
-        let sibling = self::alert();
+        let duplicate = self::alert();
         alert.outcome = Some(Outcome::sample(alert.id));
 
-        assert!(warnings(&alert, &[sibling]).is_empty());
+        assert!(warnings(&alert, &[duplicate]).is_empty());
     }
 }

@@ -213,9 +213,9 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
         match listing.row(index) {
             ListRow::Alert(alert) => {
                 let stand = if index == listing.cursor() { Stand::Cursor } else { Stand::Row };
-                draw_alert(alert, queue.double(alert.id), stand, draw, buffer, text, placed);
+                draw_alert(alert, queue.duplicate(alert.id), stand, draw, buffer, text, placed);
             }
-            ListRow::Gone(alert) => draw_alert(alert, queue.double(alert.id), Stand::Gone, draw, buffer, text, placed),
+            ListRow::Gone(alert) => draw_alert(alert, queue.duplicate(alert.id), Stand::Gone, draw, buffer, text, placed),
             ListRow::Pending => {
                 put_right(buffer, Rect { width: 6.min(text.width), ..text }, "·", draw.theme.quiet);
             }
@@ -254,7 +254,7 @@ enum Stand {
 
 fn draw_alert(
     alert: &Alert,
-    double: Option<bool>,
+    duplicate: Option<bool>,
     stand: Stand,
     draw: &DrawContext<'_>,
     buffer: &mut Buffer,
@@ -281,7 +281,7 @@ fn draw_alert(
             Column::Left => {
                 let style = if gone { theme.quiet } else { draw.urgency(left.urgency) };
                 put_right(buffer, cell, &left.text, style);
-                if let Some((sign, style)) = marker(alert, double, draw) {
+                if let Some((sign, style)) = marker(alert, duplicate, draw) {
                     buffer.set_stringn(cell.right() + 1, cell.y, sign, 1, if gone { theme.quiet } else { style });
                 }
             }
@@ -317,15 +317,15 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
 }
 
 /// The sign right of the time left: what an analyst should know of the alert before deciding.
-fn marker(alert: &Alert, double: Option<bool>, draw: &DrawContext<'_>) -> Option<(&'static str, Style)> {
+fn marker(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> Option<(&'static str, Style)> {
     if alert.outcome.is_some() {
         None
-    } else if double == Some(true) {
+    } else if duplicate == Some(true) {
         // A refund may be the second one.
         Some(("⚠", draw.theme.warning))
     } else if alert.network_rule_applied() {
         Some(("R", draw.theme.rule))
-    } else if double.is_some() {
+    } else if duplicate.is_some() {
         Some(("⚠", draw.theme.quiet))
     } else if alert.alert_type.is_notice() {
         Some(("i", draw.theme.quiet))

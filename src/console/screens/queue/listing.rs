@@ -80,7 +80,7 @@ pub struct Listing {
     total: Option<u64>,
     pages: BTreeMap<u64, Held>,
     /// Which of what is held are several on one payment, and whether another of those was refunded.
-    doubles: HashMap<AlertId, bool>,
+    duplicates: HashMap<AlertId, bool>,
     asked: BTreeSet<u64>,
     epoch: u64,
     next_epoch: u64,
@@ -102,7 +102,7 @@ impl Listing {
             sort,
             total: None,
             pages: BTreeMap::new(),
-            doubles: HashMap::new(),
+            duplicates: HashMap::new(),
             asked: BTreeSet::new(),
             epoch: 0,
             next_epoch: 1,
@@ -406,16 +406,16 @@ impl Listing {
             let Some(oldest) = oldest.map(|(page, _)| *page) else { break };
             self.pages.remove(&oldest);
         }
-        self.find_doubles();
+        self.find_duplicates();
     }
 
-    fn find_doubles(&mut self) {
-        self.doubles = duplicate::among(self.pages.values().flat_map(|held| &held.alerts));
+    fn find_duplicates(&mut self) {
+        self.duplicates = duplicate::among(self.pages.values().flat_map(|held| &held.alerts));
     }
 
     /// Whether an alert of what is loaded is one of several on a payment; `Some(true)` where another of those was refunded.
-    pub fn double(&self, id: AlertId) -> Option<bool> {
-        self.doubles.get(&id).copied()
+    pub fn duplicate(&self, id: AlertId) -> Option<bool> {
+        self.duplicates.get(&id).copied()
     }
 
     /// Keeps cursor and window inside the list and learns the id under the cursor.

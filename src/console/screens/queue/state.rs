@@ -110,7 +110,7 @@ pub struct Queue {
     pub more_notes: u16,
     /// Which alerts are known to be one of several on a payment, as it was found when the cursor was on them; and whether another of
     /// those was refunded.
-    known_doubles: HashMap<AlertId, bool>,
+    known_duplicates: HashMap<AlertId, bool>,
     /// While the order is frozen: how many alerts the list has by now, where that is more.
     pub new: Option<u64>,
     pub(super) targets: ClickTargets<QueueTarget>,
@@ -155,7 +155,7 @@ impl Queue {
             at_risk: Loadable::NotAsked,
             link: Link::default(),
             more_notes: 0,
-            known_doubles: HashMap::new(),
+            known_duplicates: HashMap::new(),
             new: None,
             targets: ClickTargets::default(),
             last_click: None,
@@ -208,8 +208,8 @@ impl Queue {
 
     /// Whether an alert is known to be one of several on a payment: `Some(true)` where another of those was refunded. Known is what is
     /// loaded of the list and what was looked for when the cursor was on it; `None` is no proof that there are none.
-    pub fn double(&self, id: AlertId) -> Option<bool> {
-        match (self.listing.double(id), self.known_doubles.get(&id).copied()) {
+    pub fn duplicate(&self, id: AlertId) -> Option<bool> {
+        match (self.listing.duplicate(id), self.known_duplicates.get(&id).copied()) {
             (None, None) => None,
             (listed, known) => Some(listed.unwrap_or(false) || known.unwrap_or(false)),
         }
@@ -496,9 +496,9 @@ impl Queue {
     /// Takes in what an alert looks like now.
     fn take_alert(&mut self, alert: &Alert) {
         self.listing.replace(alert);
-        if let Loadable::Loaded(siblings) = &mut self.facts.siblings {
-            for sibling in siblings.iter_mut().filter(|sibling| sibling.id == alert.id) {
-                sibling.clone_from(alert);
+        if let Loadable::Loaded(duplicates) = &mut self.facts.duplicates {
+            for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {
+                duplicate.clone_from(alert);
             }
         }
     }
@@ -509,24 +509,24 @@ impl Queue {
             return;
         }
         let Some(alert) = self.listing.find(of).cloned() else { return };
-        let siblings =
+        let duplicates =
             answer.map(|found| found.into_iter().filter(|other| duplicate::evidence(&alert, other).is_some()).collect::<Vec<_>>());
-        if let Ok(siblings) = &siblings {
-            if self.known_doubles.len() > MOST_KNOWN {
-                self.known_doubles.clear();
+        if let Ok(duplicates) = &duplicates {
+            if self.known_duplicates.len() > MOST_KNOWN {
+                self.known_duplicates.clear();
             }
-            self.known_doubles.remove(&of);
-            if !siblings.is_empty() {
-                self.known_doubles.insert(of, siblings.iter().any(Alert::was_refunded));
+            self.known_duplicates.remove(&of);
+            if !duplicates.is_empty() {
+                self.known_duplicates.insert(of, duplicates.iter().any(Alert::was_refunded));
             }
         }
-        self.facts.siblings.answer(siblings);
+        self.facts.duplicates.answer(duplicates);
     }
 
     /// Asks at once for what is known around the cursor's alert: a form is about to open on it.
     pub fn ask_facts_now(&mut self) -> Vec<Effect> {
         self.note_cursor(Timestamp::default());
-        match (self.facts_due.take(), &self.facts.siblings) {
+        match (self.facts_due.take(), &self.facts.duplicates) {
             (Some(_), _) | (None, Loadable::NotAsked | Loadable::Failed(_)) => self.ask_facts(),
             _ => Vec::new(),
         }
@@ -542,10 +542,10 @@ impl Queue {
         }
         match query {
             Some(query) => {
-                self.facts.siblings.ask();
+                self.facts.duplicates.ask();
                 effects.push(Effect::SameCard(id, query));
             }
-            None => self.facts.siblings = Loadable::Loaded(Vec::new()),
+            None => self.facts.duplicates = Loadable::Loaded(Vec::new()),
         }
         effects
     }
