@@ -120,10 +120,10 @@ async fn admit(guard: &Guard, request: Request, next: Next, id: &HeaderValue) ->
 
 /// The client's own id where it is sane and holds no card number (it is logged), else a new one.
 fn request_id(request: &Request) -> HeaderValue {
-    let harmless = |id: &HeaderValue| id.to_str().is_ok_and(|id| mask_card_numbers(id) == id);
+    let safe = |id: &HeaderValue| id.to_str().is_ok_and(|id| mask_card_numbers(id) == id);
     let sane = |id: &&HeaderValue| {
         let bytes = id.as_bytes();
-        harmless(id)
+        safe(id)
             && (1..=MAX_REQUEST_ID).contains(&bytes.len())
             && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:/+=~".contains(byte))
     };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use chrono::Duration;
 use uuid::Uuid;
 
-use super::text::clean;
+use super::text::sanitize;
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
 use crate::domain::{Alert, AlertId, OutcomeId, Resolution, Timestamp, decide};
 use crate::service::{ResolveRequest, ServiceError};
@@ -66,8 +66,8 @@ impl PendingDecision {
     /// The alert in a few words: its money, or its network's id.
     pub fn subject(&self) -> String {
         match self.alert.money() {
-            Some(money) => clean(&money.to_string()).into_owned(),
-            None => clean(&self.alert.provider_id).into_owned(),
+            Some(money) => sanitize(&money.to_string()).into_owned(),
+            None => sanitize(&self.alert.provider_id).into_owned(),
         }
     }
 

@@ -13,7 +13,7 @@ use super::keymap::{Action, KeyContext};
 use super::pen::{Pen, put_middle, put_right};
 use super::screen::Keys;
 use super::screens::ScreenName;
-use super::text::{clean, columns, counted, wrap};
+use super::text::{columns, counted, sanitize, wrap};
 use super::times;
 use super::toasts;
 
@@ -87,7 +87,7 @@ impl App {
         };
         pen.put(word, badge);
         pen.skip(1);
-        pen.put(&clean(&place.name), theme.strong);
+        pen.put(&sanitize(&place.name), theme.strong);
         if place.read_only {
             pen.skip(2);
             pen.put(" READ-ONLY ", theme.muted);

@@ -181,7 +181,7 @@ impl Surface for Screen {
 pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: Kept) -> Result<(), ConsoleError> {
     let gone = |error| ConsoleError::TerminalGone { error, unsent: 0 };
     let Session { deployment, clock, place, settings, alert_json, .. } = session;
-    let title = format!("avert: {}", super::text::clean(&place.name));
+    let title = format!("avert: {}", super::text::sanitize(&place.name));
     let mut signals = Signals::listen().map_err(gone)?;
     let guard = TerminalGuard::enter(settings.mouse, &title, settings.reports.clone()).map_err(gone)?;
     let (crashed, writer) = (guard.crashed.clone(), FrameWriter::new(io::stdout()));

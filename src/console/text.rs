@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-pub use crate::domain::sanitize::line as clean;
+pub use crate::domain::sanitize::line as sanitize;
 
 /// Shown where a text was cut.
 pub const CUT: &str = "…";

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 
 use super::pen::Pen;
-use super::text::{clean, wrap, wrap_to};
+use super::text::{sanitize, wrap, wrap_to};
 use super::theme::Theme;
 use crate::domain::Timestamp;
 
@@ -81,16 +81,16 @@ impl Toasts {
     /// The lines of a screen of this width: what lasts in one line, then the news, the newest last and in full as far as there is room.
     pub fn lines(&self, lasting: Option<&str>, width: u16) -> Vec<NoteLine> {
         let room = width.saturating_sub(2 * MARGIN + SIGN);
-        let mut lines = lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&clean(text), room, 1)));
+        let mut lines = lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&sanitize(text), room, 1)));
         let mut notes: Vec<NoteLine> = Vec::new();
         for toast in self.all.iter().rev() {
             let left = MOST_LINES - lines.len() - notes.len();
-            let wrapped = wrap(&clean(&toast.text), room);
+            let wrapped = wrap(&sanitize(&toast.text), room);
             // An older one that does not fit as a whole is left out.
             if left == 0 || (!notes.is_empty() && wrapped.len() > left) {
                 break;
             }
-            notes.splice(0..0, note(toast.tone, wrap_to(&clean(&toast.text), room, left)));
+            notes.splice(0..0, note(toast.tone, wrap_to(&sanitize(&toast.text), room, left)));
         }
         lines.extend(notes);
         lines
@@ -104,7 +104,7 @@ fn note(tone: Tone, lines: Vec<String>) -> Vec<NoteLine> {
 
 /// Something that went wrong, in all the lines there are.
 pub fn warning_lines(text: &str, width: u16) -> Vec<NoteLine> {
-    note(Tone::Bad, wrap_to(&clean(text), width.saturating_sub(2 * MARGIN + SIGN), MOST_LINES))
+    note(Tone::Bad, wrap_to(&sanitize(text), width.saturating_sub(2 * MARGIN + SIGN), MOST_LINES))
 }
 
 /// Draws the lines, one below the other.

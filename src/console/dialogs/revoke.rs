@@ -13,7 +13,7 @@ use crate::console::message::Message;
 use crate::console::pen::Pen;
 use crate::console::screens::settings::draw::{described, revoked_already};
 use crate::console::screens::settings::state::SettingsScreen;
-use crate::console::text::{clean, columns, wrap};
+use crate::console::text::{columns, sanitize, wrap};
 use crate::console::toasts::Tone;
 use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::menu::centered;
@@ -100,7 +100,7 @@ impl Dialog for Revoke {
             "From then on every request with it is refused. This cannot be undone."
         };
         let mut lines: Vec<(String, Style)> =
-            vec![(format!("Revoke {} {}?", credential.kind.as_str(), clean(&credential.id)), theme.strong)];
+            vec![(format!("Revoke {} {}?", credential.kind.as_str(), sanitize(&credential.id)), theme.strong)];
         let mut say = |text: &str, style: Style| lines.extend(wrap(text, room).into_iter().map(|line| (line, style)));
         say(&described(credential, cx.now), theme.quiet);
         say(" ", theme.plain);

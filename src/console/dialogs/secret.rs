@@ -12,7 +12,7 @@ use crate::console::effects::Effect;
 use crate::console::message::Message;
 use crate::console::pen::Pen;
 use crate::console::screens::settings::draw::described;
-use crate::console::text::{clean, wrap};
+use crate::console::text::{sanitize, wrap};
 use crate::console::toasts::Tone;
 use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::menu::centered;
@@ -102,11 +102,11 @@ impl Dialog for ShownSecret {
         lines.extend(wrap(&described(&self.created.credential, cx.now), room).into_iter().map(|line| (line, theme.quiet)));
         lines.push((String::new(), theme.plain));
         if self.is_client() {
-            lines.push((format!("client_id      {}", clean(id)), theme.plain));
+            lines.push((format!("client_id      {}", sanitize(id)), theme.plain));
             lines.push(("client_secret".to_owned(), theme.plain));
         }
         let field = theme.page.patch(theme.field).patch(theme.strong);
-        lines.extend(wrap(&clean(secret), room).into_iter().map(|line| (format!("{line:<room$}", room = usize::from(room)), field)));
+        lines.extend(wrap(&sanitize(secret), room).into_iter().map(|line| (format!("{line:<room$}", room = usize::from(room)), field)));
         lines.push((String::new(), theme.plain));
         let warning = "It is shown this once and kept nowhere: put it where it belongs now.";
         lines.extend(wrap(warning, room).into_iter().map(|line| (line, theme.warning)));

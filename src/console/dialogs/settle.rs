@@ -15,7 +15,7 @@ use crate::console::draw_context::DrawContext;
 use crate::console::effects::Effect;
 use crate::console::message::Message;
 use crate::console::screens::queue::state::Queue;
-use crate::console::text::{clean, columns, wrap};
+use crate::console::text::{columns, sanitize, wrap};
 use crate::console::times;
 use crate::console::toasts::Tone;
 use crate::console::unfinished::{Stage, in_words};
@@ -158,7 +158,7 @@ impl Settle {
         let theme = draw.theme;
         let mut lines: Vec<Row> = Vec::new();
         let said = in_words(&self.unfinished.resolution);
-        let mut title = vec![Span::styled(format!("What became of {}?", clean(&said)), theme.strong)];
+        let mut title = vec![Span::styled(format!("What became of {}?", sanitize(&said)), theme.strong)];
         if self.production {
             let used: usize = title.iter().map(Span::width).sum();
             title.push(Span::raw(" ".repeat(usize::from(width).saturating_sub(used + 12).max(1))));
@@ -168,7 +168,7 @@ impl Settle {
         lines.push((Line::default(), Vec::new()));
         let room = width.saturating_sub(LABEL);
         let mut labelled = |label: &'static str, text: &str, style: Style| {
-            for (index, line) in wrap(&clean(text), room).into_iter().enumerate() {
+            for (index, line) in wrap(&sanitize(text), room).into_iter().enumerate() {
                 let label = Span::styled(format!("{:<9}", if index == 0 { label } else { "" }), theme.quiet);
                 lines.push((Line::from(vec![label, Span::styled(line, style)]), Vec::new()));
             }
@@ -256,7 +256,7 @@ impl Settle {
         let next = decide(&self.unfinished.resolution).status;
         match self.alert.as_ref().map(|alert| (&alert.status, &alert.outcome)) {
             Some((status, Some(outcome))) => {
-                format!("The alert has an outcome already ({}) and stays {status}; this is only put on record.", clean(&outcome.outcome))
+                format!("The alert has an outcome already ({}) and stays {status}; this is only put on record.", sanitize(&outcome.outcome))
             }
             Some((status, None)) => format!("status {status} → {next}; the outcome is stored, the webhook sent."),
             None => format!("status becomes {next}; the outcome is stored, the webhook sent."),

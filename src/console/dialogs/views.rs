@@ -12,7 +12,7 @@ use crate::console::effects::{Effect, Keep};
 use crate::console::keymap::{Action, KeyContext};
 use crate::console::message::Message;
 use crate::console::screens::queue::state::Queue;
-use crate::console::text::clean;
+use crate::console::text::sanitize;
 use crate::console::toasts::Tone;
 use crate::console::views::View;
 use crate::console::widgets::menu::Selection;
@@ -113,8 +113,8 @@ impl Dialog for ViewsMenu {
             let (sign, style) = if name == self.listed.name { ("• ", theme.accent) } else { ("  ", theme.strong) };
             Line::from(vec![
                 Span::styled(sign, theme.accent),
-                Span::styled(format!("{:<NAMES$}", clean(name)), style),
-                Span::styled(clean(about).into_owned(), theme.quiet),
+                Span::styled(format!("{:<NAMES$}", sanitize(name)), style),
+                Span::styled(sanitize(about).into_owned(), theme.quiet),
             ])
         };
         let built_in = BuiltIn::ALL.iter().map(|view| line(view.name(), view.about()));

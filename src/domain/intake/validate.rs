@@ -67,12 +67,12 @@ fn check<R: Default>(record: &mut R, fields: &[Field<R>], prefix: &str, card: &C
         match &field.kind {
             Kind::Word(access) | Kind::Text(access) => {
                 if let Some(text) = (access.get)(record) {
-                    let cleaned = cleaned(text, field.text, card).map_err(|why| FieldError::new(name(), why))?;
+                    let sanitized = sanitized(text, field.text, card).map_err(|why| FieldError::new(name(), why))?;
                     // An empty text says nothing, and so is the default of every kind of text.
-                    if cleaned.is_empty() {
+                    if sanitized.is_empty() {
                         (field.take)(record, &mut R::default());
                     } else {
-                        (access.set)(record, cleaned);
+                        (access.set)(record, sanitized);
                     }
                 }
             }
@@ -112,7 +112,7 @@ fn check_time(moment: Timestamp, field: &str) -> Result<(), FieldError> {
 }
 
 /// The text as it is kept, or what is wrong with it.
-fn cleaned(given: &str, rule: TextRule, card: &Card) -> Result<String, String> {
+fn sanitized(given: &str, rule: TextRule, card: &Card) -> Result<String, String> {
     let TextRule { content, longest } = rule;
     let text = match content {
         Content::Prose | Content::Code => sanitize::stored_line(given),

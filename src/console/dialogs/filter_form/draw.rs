@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{Field, FilterForm, Target};
-use crate::console::text::{clean, columns, cut};
+use crate::console::text::{columns, cut, sanitize};
 use crate::console::theme::Theme;
 use crate::domain::query::field_word;
 use crate::domain::{SortField, SortOrder};
@@ -181,9 +181,9 @@ impl FilterForm {
 
     fn choice(&self, field: Field, index: usize, text: &str) -> Cell {
         let (text, on) = match field {
-            Field::Provider => self.providers.items.get(index).map(|(value, on)| (clean(value.as_str()).into_owned(), *on)),
-            Field::Type => self.types.items.get(index).map(|(value, on)| (clean(value.words()).to_lowercase(), *on)),
-            Field::Status => self.statuses.items.get(index).map(|(value, on)| (clean(value.as_str()).into_owned(), *on)),
+            Field::Provider => self.providers.items.get(index).map(|(value, on)| (sanitize(value.as_str()).into_owned(), *on)),
+            Field::Type => self.types.items.get(index).map(|(value, on)| (sanitize(value.words()).to_lowercase(), *on)),
+            Field::Status => self.statuses.items.get(index).map(|(value, on)| (sanitize(value.as_str()).into_owned(), *on)),
             Field::Expired => Some((text.to_owned(), self.expired == [None, Some(true), Some(false)][index.min(2)])),
             _ => Some((text.to_owned(), (self.sort.order == SortOrder::Descending) == (index == 1))),
         }
@@ -223,7 +223,7 @@ impl Pen<'_, '_> {
         let theme = self.theme;
         let Rect { x, y, width, height } = self.inner;
         let query = self.form.query();
-        let said = if query.is_empty() { "everything, what lapses next first".to_owned() } else { clean(&query).into_owned() };
+        let said = if query.is_empty() { "everything, what lapses next first".to_owned() } else { sanitize(&query).into_owned() };
         let said = cut(&said, width.saturating_sub(self.label)).into_owned();
         self.put(x, y, vec![Span::styled("Filter", theme.strong)], width);
         self.put(x + self.label, y, vec![Span::styled(said, theme.accent)], width.saturating_sub(self.label));

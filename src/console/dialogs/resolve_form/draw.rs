@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::plan::Sheet;
 use super::seen::Attention;
 use super::{Choice, Errors, Focus, ResolveForm, Target};
-use crate::console::text::{clean, columns, cut};
+use crate::console::text::{columns, cut, sanitize};
 use crate::console::theme::Theme;
 use crate::console::times;
 use crate::domain::card::mask_card_numbers;
@@ -148,10 +148,10 @@ impl FormPen<'_, '_> {
         let gap = if self.wide { "   " } else { "  " };
         let mut spans = vec![
             Span::styled("Resolve", theme.strong),
-            Span::styled(format!("  {} {}", clean(alert.provider.as_str()), clean(alert.alert_type.words())), theme.plain),
+            Span::styled(format!("  {} {}", sanitize(alert.provider.as_str()), sanitize(alert.alert_type.words())), theme.plain),
         ];
         if let Some(money) = alert.money() {
-            spans.push(Span::styled(format!("{gap}{}", clean(&money.to_string())), theme.strong));
+            spans.push(Span::styled(format!("{gap}{}", sanitize(&money.to_string())), theme.strong));
         }
         spans.push(Span::styled(format!("{gap}{card}"), theme.quiet));
         let room = self.inner.width.saturating_sub(columns(badge) + u16::from(!badge.is_empty()));
@@ -191,8 +191,8 @@ impl FormPen<'_, '_> {
             }
             spans.push(Span::raw("   "));
         }
-        spans.push(Span::styled(clean(&alert.merchant_descriptor), theme.plain));
-        spans.push(Span::styled(format!("   {}", clean(&alert.provider_id)), theme.quiet));
+        spans.push(Span::styled(sanitize(&alert.merchant_descriptor), theme.plain));
+        spans.push(Span::styled(format!("   {}", sanitize(&alert.provider_id)), theme.quiet));
         let (x, room) = (self.inner.x, self.inner.width);
         self.put_within(x, spans, room);
         self.y += 1;
@@ -312,7 +312,7 @@ impl FormPen<'_, '_> {
             Some(older) => older.next_status(),
             None => Some(self.form.choice.next_status()),
         };
-        let before = clean(self.form.alert.status.as_str());
+        let before = sanitize(self.form.alert.status.as_str());
         let mut spans = vec![Span::styled("status ", theme.quiet)];
         match next {
             Some(next) => spans.push(Span::styled(format!("{before} → {next}"), theme.strong)),
@@ -402,7 +402,7 @@ impl FormPen<'_, '_> {
 
 /// The card as far as it is known: BIN, dots, last four digits.
 fn card(alert: &Alert, wide: bool) -> String {
-    let (bin, last) = (clean(&alert.card_bin), clean(&alert.card_last_four));
+    let (bin, last) = (sanitize(&alert.card_bin), sanitize(&alert.card_last_four));
     match (bin.is_empty() && last.is_empty(), wide) {
         (true, _) => String::new(),
         (false, true) => format!("{bin} {} {last}", "·".repeat(12_usize.saturating_sub(bin.chars().count()).max(2))),

@@ -7,7 +7,7 @@ use super::draw::FormPen;
 use super::older::{Older, REFUNDS};
 use super::plan::{Plan, Words};
 use super::{Errors, Focus, Target};
-use crate::console::text::{clean, columns, cut};
+use crate::console::text::{columns, cut, sanitize};
 use crate::domain::resolution::OlderWord;
 
 /// Columns of the number and the mark before a word.
@@ -111,9 +111,9 @@ impl FormPen<'_, '_> {
             self.target(area, Target::Amount);
         }
         let alert = &self.form.alert;
-        let mut spans = vec![Span::styled(clean(alert.currency.as_str()).into_owned(), theme.plain)];
+        let mut spans = vec![Span::styled(sanitize(alert.currency.as_str()).into_owned(), theme.plain)];
         if let Some(money) = alert.money() {
-            spans.push(Span::styled(format!("   of {}", clean(&money.to_string())), theme.quiet));
+            spans.push(Span::styled(format!("   of {}", sanitize(&money.to_string())), theme.quiet));
         }
         self.put(area.right() + 1, spans);
         self.y += 1;

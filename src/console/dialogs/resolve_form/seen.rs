@@ -6,7 +6,7 @@ use super::choice::Choice;
 use super::older::{Older, older_word};
 use super::warning::FormWarning;
 use super::{Focus, ResolveForm};
-use crate::console::text::clean;
+use crate::console::text::sanitize;
 use crate::console::times;
 use crate::domain::duplicate::DuplicateState;
 use crate::domain::resolution::OlderWord;
@@ -55,7 +55,7 @@ impl ResolveForm {
     /// What makes sending impossible.
     fn standing(&self) -> Option<Seen> {
         let text = match &self.alert.outcome {
-            Some(outcome) => format!("this alert has an outcome now: {}", clean(&outcome.outcome)),
+            Some(outcome) => format!("this alert has an outcome now: {}", sanitize(&outcome.outcome)),
             None if self.place.read_only => "this profile is read-only".to_owned(),
             None => return None,
         };
@@ -66,13 +66,13 @@ impl ResolveForm {
         let duplicate = match warning {
             FormWarning::Looking => return Some(Seen { tone: Attention::Note, text: "looking for doubles…".to_owned() }),
             FormWarning::MayHaveArrived(word) => {
-                let text = format!("{} was sent before and may have arrived: its answer never came", clean(word));
+                let text = format!("{} was sent before and may have arrived: its answer never came", sanitize(word));
                 return Some(Seen { tone: Attention::Stop, text });
             }
-            FormWarning::NotCompared(text) => return Some(Seen { tone: Attention::Note, text: clean(text).into_owned() }),
+            FormWarning::NotCompared(text) => return Some(Seen { tone: Attention::Note, text: sanitize(text).into_owned() }),
             FormWarning::Duplicate(duplicate) => duplicate,
         };
-        let who = format!("{} {}", clean(duplicate.provider.as_str()), clean(&duplicate.provider_id));
+        let who = format!("{} {}", sanitize(duplicate.provider.as_str()), sanitize(&duplicate.provider_id));
         let same = duplicate.evidence.words();
         let when = |at: &Option<Timestamp>| at.map_or("already".to_owned(), |at| times::ago(at, now));
         let offered = warning.offers(&self.alert);
@@ -91,7 +91,7 @@ impl ResolveForm {
                 (tone, format!("refunded {}: {who}, {same}", when(at)))
             }
             DuplicateState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
-            DuplicateState::Answered { outcome, at } => (careful, format!("answered {} {}: {who}, {same}", clean(outcome), when(at))),
+            DuplicateState::Answered { outcome, at } => (careful, format!("answered {} {}: {who}, {same}", sanitize(outcome), when(at))),
         };
         Some(Seen { tone, text })
     }
@@ -100,7 +100,7 @@ impl ResolveForm {
         if !self.alert.network_rule_applied() {
             return None;
         }
-        let rule = self.alert.rule_name.as_deref().map_or(String::new(), |name| format!(" {:?}", clean(name)));
+        let rule = self.alert.rule_name.as_deref().map_or(String::new(), |name| format!(" {:?}", sanitize(name)));
         let text = format!("probably refunded already by the network's rule{rule}");
         let tone = match (self.says_refunded_before(), self.refunds()) {
             (true, _) => Attention::Fits,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::console::text::{clean, columns as width_of};
+use crate::console::text::{columns as width_of, sanitize};
 use crate::console::times;
 use crate::domain::{Alert, AlertFilter, AlertStatus, Money, SortField, Timestamp};
 
@@ -122,9 +122,9 @@ impl Column {
         let moment = |moment: Option<Timestamp>| moment.map_or(Cow::Borrowed("–"), |at| at.format("%Y-%m-%d %H:%M").to_string().into());
         match self {
             Self::Left => times::left(alert, now).text.into(),
-            Self::Provider => clean(alert.provider.as_str()),
-            Self::Type => clean(alert.alert_type.words()),
-            Self::Status => clean(alert.status.as_str()),
+            Self::Provider => sanitize(alert.provider.as_str()),
+            Self::Type => sanitize(alert.alert_type.words()),
+            Self::Status => sanitize(alert.status.as_str()),
             Self::Amount => amount(alert).into(),
             Self::Card => card(alert, width).into(),
             Self::Descriptor => or_dash(&alert.merchant_descriptor),
@@ -142,7 +142,7 @@ impl Column {
 }
 
 fn or_dash(text: &str) -> Cow<'_, str> {
-    if text.is_empty() { Cow::Borrowed("–") } else { clean(text) }
+    if text.is_empty() { Cow::Borrowed("–") } else { sanitize(text) }
 }
 
 /// The amount as a number, without its currency.
@@ -152,11 +152,11 @@ pub fn amount(alert: &Alert) -> String {
 
 /// A stored outcome in words: `unresolved_dispute` is `unresolved dispute`.
 pub fn outcome_words(stored: &str) -> String {
-    clean(stored).replace('_', " ")
+    sanitize(stored).replace('_', " ")
 }
 
 fn card(alert: &Alert, width: u16) -> String {
-    let (bin, last) = (clean(&alert.card_bin), clean(&alert.card_last_four));
+    let (bin, last) = (sanitize(&alert.card_bin), sanitize(&alert.card_last_four));
     if bin.is_empty() && last.is_empty() {
         return "–".to_owned();
     }

@@ -13,7 +13,7 @@ use crate::console::dialogs::resolve_form::older_word;
 use crate::console::draw_context::DrawContext;
 use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
-use crate::console::text::{clean, columns, counted, cut, wrap};
+use crate::console::text::{columns, counted, cut, sanitize, wrap};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar;
@@ -107,7 +107,7 @@ impl Parts<'_> {
 
     fn quiet(&mut self, text: &str) {
         self.blank();
-        for line in wrap(&clean(text), self.width) {
+        for line in wrap(&sanitize(text), self.width) {
             self.push(Span::styled(line, self.draw.theme.quiet));
         }
     }
@@ -123,15 +123,15 @@ impl Parts<'_> {
     fn head(&mut self, alert: &Alert, gone: bool) {
         let theme = self.draw.theme;
         let badge = if alert.status == AlertStatus::Open { theme.badge } else { theme.muted };
-        let badge = Span::styled(format!(" {} ", clean(alert.status.as_str())), badge);
+        let badge = Span::styled(format!(" {} ", sanitize(alert.status.as_str())), badge);
         let room = self.width.saturating_sub(u16::try_from(badge.width()).unwrap_or(0) + 1);
-        let provider = clean(alert.provider.as_str()).into_owned();
-        let kind = format!("  {}", clean(alert.alert_type.words()));
+        let provider = sanitize(alert.provider.as_str()).into_owned();
+        let kind = format!("  {}", sanitize(alert.alert_type.words()));
         let kind = cut(&kind, room.saturating_sub(columns(&provider))).into_owned();
         self.push(self.spread(vec![Span::styled(provider, theme.strong), Span::styled(kind, theme.plain)], badge));
         self.blank();
         let money = Span::styled(amount(alert), theme.strong);
-        let currency = Span::styled(format!(" {}", clean(alert.currency.as_str())), theme.quiet);
+        let currency = Span::styled(format!(" {}", sanitize(alert.currency.as_str())), theme.quiet);
         let closing = self.closing(alert);
         let closing_width: usize = closing.iter().map(Span::width).sum();
         let mut line = vec![money, currency];
@@ -187,7 +187,7 @@ impl Parts<'_> {
     }
 
     fn styled_lines(&self, text: &str, style: Style) -> Vec<(Line<'static>, Option<Action>)> {
-        wrap(&clean(text), self.width).into_iter().map(|line| (Line::from(Span::styled(line, style)), None)).collect()
+        wrap(&sanitize(text), self.width).into_iter().map(|line| (Line::from(Span::styled(line, style)), None)).collect()
     }
 
     fn decision(&mut self, decision: &PendingDecision) {
@@ -344,7 +344,7 @@ impl Parts<'_> {
         let label_room = self.label_room();
         let value_room = self.width.saturating_sub(label_room).max(8);
         for (label, value, note) in facts {
-            let value = clean(&value).into_owned();
+            let value = sanitize(&value).into_owned();
             let label = Span::styled(format!("{:<width$}", cut(label, label_room - 1), width = usize::from(label_room)), theme.quiet);
             let whole = if note.is_empty() { columns(&value) } else { columns(&value) + 2 + columns(&note) };
             if whole <= value_room && !note.is_empty() {
@@ -436,7 +436,8 @@ impl Parts<'_> {
         let (theme, now) = (self.draw.theme, self.draw.now);
         let label_room = self.label_room();
         let kind = delivery.kind.as_str().trim_start_matches("alert.").to_owned();
-        let label = Span::styled(format!("{:<width$}", cut(&clean(&kind), label_room - 1), width = usize::from(label_room)), theme.quiet);
+        let label =
+            Span::styled(format!("{:<width$}", cut(&sanitize(&kind), label_room - 1), width = usize::from(label_room)), theme.quiet);
         let (sign, words, style) = match delivery.state {
             DeliveryState::Delivered => ("✓", "delivered", theme.ok),
             DeliveryState::Pending => ("·", "waits", theme.plain),
@@ -454,7 +455,7 @@ impl Parts<'_> {
         }
         let indent = " ".repeat(usize::from(label_room));
         let room = self.width.saturating_sub(label_room).max(8);
-        let (state, note) = (format!("{sign} {words}"), clean(&note.join(", ")).into_owned());
+        let (state, note) = (format!("{sign} {words}"), sanitize(&note.join(", ")).into_owned());
         if columns(&state) + 2 + columns(&note) <= room {
             self.push(vec![label, Span::styled(state, style), Span::styled(format!("  {note}"), theme.quiet)]);
         } else {
@@ -463,7 +464,7 @@ impl Parts<'_> {
                 self.push(vec![Span::raw(indent.clone()), Span::styled(line, theme.quiet)]);
             }
         }
-        let url = cut(&clean(&delivery.url), room).into_owned();
+        let url = cut(&sanitize(&delivery.url), room).into_owned();
         self.push(vec![Span::raw(indent), Span::styled(url, theme.quiet)]);
     }
 }

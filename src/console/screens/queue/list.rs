@@ -15,7 +15,7 @@ use crate::console::keymap::Action;
 use crate::console::loadable::Loadable;
 use crate::console::pen::{Pen, put_middle, put_right};
 use crate::console::text;
-use crate::console::text::{clean, count, counted, cut};
+use crate::console::text::{count, counted, cut, sanitize};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
@@ -85,7 +85,7 @@ fn draw_at_risk(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
     }
     pen.skip(1);
     for (index, risk) in at_risk.iter().enumerate() {
-        let money = clean(&risk.money.to_string()).into_owned();
+        let money = sanitize(&risk.money.to_string()).into_owned();
         let more = at_risk.len() - index - 1;
         // What is left out is said; a sum in one currency never stands for all.
         let reserved = if more > 0 { 4 } else { 0 };
@@ -112,7 +112,7 @@ pub fn title(queue: &Queue) -> String {
         (SortOrder::Descending, _) => ", Z to A",
     };
     let narrowed = if *queue.filter() == queue.view.filter { "" } else { " (changed)" };
-    format!("{}{narrowed}, by {word}{direction}", clean(&queue.view.name))
+    format!("{}{narrowed}, by {word}{direction}", sanitize(&queue.view.name))
 }
 
 fn is_time(field: SortField) -> bool {
@@ -132,7 +132,7 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
         if let Some(error) = &search.error {
             // Longer ones stand above the footer, which has the whole width.
             if !error_is_long(queue) {
-                for (line, y) in text::wrap(&clean(&error.to_string()), area.width).iter().zip(area.y + 1..) {
+                for (line, y) in text::wrap(&sanitize(&error.to_string()), area.width).iter().zip(area.y + 1..) {
                     Pen::new(frame.buffer_mut(), Rect { y, ..area }).put(line, theme.warning);
                 }
             }
@@ -142,7 +142,7 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
     let mut pen = Pen::new(frame.buffer_mut(), area);
     for chip in query::chips(queue.filter(), queue.sort()) {
         let style = if chip.set { theme.accent } else { theme.quiet };
-        let area = pen.put(&clean(&chip.text), style);
+        let area = pen.put(&sanitize(&chip.text), style);
         if chip.set {
             queue.targets.push(area, QueueTarget::Chip(chip.key));
         }
@@ -162,7 +162,7 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
 /// How many lines the words of what is wrong with the search take below it.
 fn search_error_lines(queue: &Queue, regions: &Regions) -> Option<u16> {
     let error = queue.search.as_ref()?.error.as_ref()?;
-    u16::try_from(text::wrap(&clean(&error.to_string()), regions.chips.width.saturating_sub(3)).len()).ok()
+    u16::try_from(text::wrap(&sanitize(&error.to_string()), regions.chips.width.saturating_sub(3)).len()).ok()
 }
 
 /// Whether the words of what is wrong with the search need more room than there is below it.
@@ -313,7 +313,7 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
     let number = Rect { width: cell.width - currency_room, ..cell };
     put_right(buffer, number, &columns::amount(alert), digits);
     let currency = Rect { x: number.right() + 1, width: currency_room.saturating_sub(1), ..cell };
-    put_cut(buffer, currency, &clean(alert.currency.as_str()), quiet);
+    put_cut(buffer, currency, &sanitize(alert.currency.as_str()), quiet);
 }
 
 /// The sign right of the time left: what an analyst should know of the alert before deciding.
@@ -367,7 +367,7 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     match (&queue.link.trouble, queue.listing.total()) {
         (Some((_, error)), _) => {
             lines.push(("The alerts cannot be shown right now.".to_owned(), draw.theme.strong));
-            lines.push((clean(&error.to_string()).into_owned(), draw.theme.plain));
+            lines.push((sanitize(&error.to_string()).into_owned(), draw.theme.plain));
             lines.push((format!("It is tried again by itself; {} tries at once.", key(Action::Refresh)), draw.theme.quiet));
         }
         (None, None) => lines.push(("Loading…".to_owned(), draw.theme.quiet)),
@@ -377,7 +377,7 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
             lines.push(("avert import FILE brings some in.".to_owned(), draw.theme.quiet));
         }
         (None, Some(_)) if *queue.filter() == queue.view.filter => {
-            let name = clean(&queue.view.name).into_owned();
+            let name = sanitize(&queue.view.name).into_owned();
             let said = match name.as_str() {
                 "Open" | "Urgent" | "Awaiting answer" => "Nothing waits for an answer here. Well done.",
                 "Missed" => "Nothing was missed.",

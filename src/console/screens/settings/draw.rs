@@ -8,7 +8,7 @@ use super::state::{SettingsScreen, SettingsTarget};
 use crate::console::draw_context::DrawContext;
 use crate::console::keymap::Action;
 use crate::console::pen::Pen;
-use crate::console::text::{clean, columns, cut, wrap};
+use crate::console::text::{columns, cut, sanitize, wrap};
 use crate::console::times;
 use crate::console::widgets::scrollbar;
 use crate::domain::{Credential, CredentialKind, CredentialList, Environment, Timestamp};
@@ -43,7 +43,7 @@ pub fn draw(settings: &SettingsScreen, facts: &[(String, String)], draw: &DrawCo
             (Some(_), _) => draw_table(settings, draw, buffer, table),
             (None, Some((_, error))) => {
                 let again = format!("It is tried again by itself; {} tries at once.", draw.key(Action::Refresh));
-                let words = clean(&error.to_string()).into_owned();
+                let words = sanitize(&error.to_string()).into_owned();
                 let said = [("They cannot be shown right now.", draw.theme.strong), (&words, draw.theme.plain), (&again, draw.theme.quiet)];
                 let _ = say(&said, buffer, Rect { y: inside.y + 3, ..inside });
             }
@@ -91,7 +91,7 @@ fn say(paragraphs: &[(&str, Style)], buffer: &mut Buffer, area: Rect) -> u16 {
 
 fn fact_lines(facts: &[(String, String)], width: u16) -> Vec<(String, String)> {
     let lines = facts.iter().flat_map(|(label, text)| {
-        let lines = wrap(&clean(text), width.saturating_sub(LABEL).max(10));
+        let lines = wrap(&sanitize(text), width.saturating_sub(LABEL).max(10));
         lines
             .into_iter()
             .enumerate()
@@ -117,7 +117,7 @@ fn draw_title(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Bu
     }
     if let Some((since, error)) = settings.trouble.as_ref().filter(|_| settings.list.loaded().is_some()) {
         pen.skip(3);
-        pen.put(&format!("▲ stale since {}: {}", since.format("%H:%M"), clean(&error.to_string())), theme.warning);
+        pen.put(&format!("▲ stale since {}: {}", since.format("%H:%M"), sanitize(&error.to_string())), theme.warning);
     }
     if settings.creating.is_some() {
         pen.skip(3);
@@ -140,7 +140,7 @@ fn draw_title(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Bu
 /// Whose they are and for which world: `organization acme, production (avk_live_…)`.
 fn whose(list: &CredentialList) -> String {
     let world = if list.environment == Environment::Production { "live" } else { "test" };
-    format!("organization {}, {} (avk_{world}_…)", clean(&list.organization), list.environment.as_str())
+    format!("organization {}, {} (avk_{world}_…)", sanitize(&list.organization), list.environment.as_str())
 }
 
 /// A column of the table: title, width.
@@ -207,7 +207,7 @@ fn draw_row(credential: &Credential, own: bool, columns: &[Column], draw: &DrawC
     let (state, style) = state(credential, own, columns[5].1, draw);
     let cells: [(String, Style); 6] = [
         (credential.kind.as_str().to_owned(), plain),
-        (clean(&credential.id).into_owned(), text),
+        (sanitize(&credential.id).into_owned(), text),
         (scope.to_owned(), plain),
         (credential.created_at.format(format).to_string(), theme.quiet),
         (used, if revoked || credential.last_used_at.is_none() { theme.quiet } else { theme.plain }),
@@ -245,5 +245,5 @@ pub fn described(credential: &Credential, now: Timestamp) -> String {
 /// That a credential was revoked before.
 pub fn revoked_already(credential: &Credential, now: Timestamp) -> String {
     let when = credential.revoked_at.map_or_else(String::new, |at| format!(", {}", times::ago(at, now)));
-    format!("The {} {} was revoked already{when}.", credential.kind.as_str(), clean(&credential.id))
+    format!("The {} {} was revoked already{when}.", credential.kind.as_str(), sanitize(&credential.id))
 }

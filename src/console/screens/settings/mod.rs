@@ -14,7 +14,7 @@ use crate::console::effects::Effect;
 use crate::console::keymap::{Action, KeyContext};
 use crate::console::message::{Message, Reply};
 use crate::console::screen::{Keys, Screen};
-use crate::console::text::clean;
+use crate::console::text::sanitize;
 use crate::console::theme::ThemeName;
 use crate::console::toasts::Tone;
 use crate::domain::{CreatedCredential, CredentialKind, Revoked, Timestamp};
@@ -79,7 +79,7 @@ fn act(screen: &mut SettingsScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
         Action::CopyId => {
             if let Some(id) = screen.current().map(|credential| credential.id.clone()) {
-                cx.notify(Tone::Note, format!("Copied {}", clean(&id)));
+                cx.notify(Tone::Note, format!("Copied {}", sanitize(&id)));
                 return vec![Effect::Copy(id).into()];
             }
         }
@@ -114,12 +114,12 @@ fn revoked(screen: &mut SettingsScreen, kind: CredentialKind, id: &str, answer: 
             if already {
                 cx.notify(Tone::Note, draw::revoked_already(&credential, cx.now));
             } else {
-                cx.notify(Tone::Good, format!("Revoked {} {}: it no longer works.", kind.as_str(), clean(&credential.id)));
+                cx.notify(Tone::Good, format!("Revoked {} {}: it no longer works.", kind.as_str(), sanitize(&credential.id)));
             }
         }
         Err(error) => {
             cx.writes.suspect(&error, cx.now);
-            cx.notify(Tone::Bad, format!("The {} {} was not revoked: {error}", kind.as_str(), clean(id)));
+            cx.notify(Tone::Bad, format!("The {} {} was not revoked: {error}", kind.as_str(), sanitize(id)));
         }
     }
     screen.refresh(cx.now);
