@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use avert::console::app::{App, Kept, Parts};
+use avert::console::app::{App, DeskState, Parts};
 use avert::console::compact_backend::CompactBackend;
 use avert::console::effects::Effect;
 use avert::console::message::Message;
 use avert::console::terminal::FrameWriter;
 use avert::console::theme::{Theme, ThemeName};
-use avert::console::{ConsoleSettings, SessionInfo};
+use avert::console::{Preferences, SessionInfo};
 use avert::domain::time::{SharedClock, SystemClock};
 use avert::domain::{Alert, AlertId, AlertType, Currency, Deadline, Page, Provider};
 use chrono::Duration;
@@ -127,13 +127,13 @@ impl Desk {
         let clock: SharedClock = Arc::new(SystemClock);
         let parts = Parts {
             place: SessionInfo { name: "acme-eu".to_owned(), ..SessionInfo::default() },
-            settings: ConsoleSettings::default(),
+            settings: Preferences::default(),
             theme: Theme::named(ThemeName::Dark),
             clock,
             alert_json: Arc::new(|_, _| String::new()),
             operator: false,
             credentials: false,
-            kept: Kept::default(),
+            kept: DeskState::default(),
             size: SIZE,
         };
         let (app, first) = App::new(parts);

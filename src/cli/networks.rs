@@ -69,7 +69,7 @@ pub(super) fn longest_call(settings: &Settings) -> Option<Duration> {
 /// What the settings say of networks' gateways, for the database to remember: the address, or that there is none any more.
 pub(super) fn said(settings: &Settings) -> impl Iterator<Item = (Provider, Option<String>)> {
     let gateways = settings.gateways().map(|(network, set)| (Provider::from(network), Some(set.url.clone())));
-    gateways.chain(settings.given_back().map(|network| (Provider::from(network), None)))
+    gateways.chain(settings.removed_gateways().map(|network| (Provider::from(network), None)))
 }
 
 /// A gateway that the database knows of.

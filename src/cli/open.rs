@@ -17,7 +17,7 @@ use super::target::{RemoteTarget, variable};
 use crate::config;
 use crate::console::keymap::Keymap;
 use crate::console::theme::ThemeName;
-use crate::console::{self, AlertJson, ConsoleError, ConsoleSettings, Session, SessionInfo};
+use crate::console::{self, AlertJson, ConsoleError, Preferences, Session, SessionInfo};
 use crate::domain::Environment;
 use crate::domain::time::{SharedClock, SystemClock};
 use crate::service::Deployment;
@@ -66,7 +66,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
 }
 
 /// The console on another deployment: everything that the interface has, and nothing of what only an engine of one's own offers.
-async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, settings: ConsoleSettings) -> anyhow::Result<()> {
+async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, settings: Preferences) -> anyhow::Result<()> {
     if args.organization.organization.is_some() {
         return Err(Misused("--organization is for this machine's own alerts: a credential is tied to its organization".to_owned()).into());
     }
@@ -91,7 +91,7 @@ async fn stay(
     deployment: Deployment,
     clock: SharedClock,
     place: SessionInfo,
-    settings: ConsoleSettings,
+    settings: Preferences,
 ) -> anyhow::Result<()> {
     let desk_dir = Some(context.home.data_dir.join("desk"));
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
@@ -153,7 +153,7 @@ pub(super) async fn attend(session: Session, signals: &mut Signals) -> anyhow::R
 }
 
 /// What the console is set to: by flags, else by the settings.
-pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: PathBuf) -> anyhow::Result<ConsoleSettings> {
+pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: PathBuf) -> anyhow::Result<Preferences> {
     let settings = &context.settings.console;
     let theme = match args.theme.unwrap_or(settings.theme) {
         config::ThemeSetting::Auto => (!context.output.color()).then_some(ThemeName::NoColor),
@@ -164,7 +164,7 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
     };
     let grace = Duration::from_secs(settings.grace_seconds.0.into());
     let keymap = keymap(&settings.keymap, context.settings_dir.as_deref())?;
-    Ok(ConsoleSettings { theme, grace, mouse: settings.mouse, keymap, reports, ..ConsoleSettings::default() })
+    Ok(Preferences { theme, grace, mouse: settings.mouse, keymap, reports, ..Preferences::default() })
 }
 
 /// The keys: those built in, changed by the file that the settings name, or else by `keymap.toml` beside them.

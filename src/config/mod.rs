@@ -181,7 +181,7 @@ impl Settings {
     }
 
     /// The networks that are said to be simulated.
-    pub fn given_back(&self) -> impl Iterator<Item = Network> {
+    pub fn removed_gateways(&self) -> impl Iterator<Item = Network> {
         self.providers.iter().filter(|(_, set)| set.simulated).map(|(network, _)| *network)
     }
 

@@ -268,7 +268,7 @@ mod tests {
         let alone = Settings::load(Some(&file), |_: &str| None).unwrap();
         let both = Settings::load(Some(&file), |name: &str| (name == "AVERT_CDRN_URL").then(|| "https://a.example".to_owned()));
 
-        assert_eq!((alone.gateways().count(), alone.given_back().collect::<Vec<_>>()), (0, vec![Network::Cdrn]));
+        assert_eq!((alone.gateways().count(), alone.removed_gateways().collect::<Vec<_>>()), (0, vec![Network::Cdrn]));
         let error = both.unwrap_err().to_string();
         assert!(error.contains("AVERT_CDRN_URL") && error.contains("simulated = true"), "{error}");
     }

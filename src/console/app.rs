@@ -20,7 +20,7 @@ use super::screen::Keys;
 use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
 use super::screens::{ScreenName, Screens};
-use super::session::{AlertJson, ConsoleSettings, SessionInfo};
+use super::session::{AlertJson, Preferences, SessionInfo};
 use super::theme::Theme;
 use super::times::until_next_minute;
 use super::toasts::{NoteLine, Toasts, Tone, warning_lines};
@@ -35,7 +35,7 @@ use crate::service::ServiceError;
 
 /// What the desk had kept when the console was opened.
 #[derive(Debug, Clone, Default)]
-pub struct Kept {
+pub struct DeskState {
     /// What the screen looked like.
     pub layout: Layout,
     /// Views under names of one's own.
@@ -51,7 +51,7 @@ pub struct Parts {
     /// Where one is.
     pub place: SessionInfo,
     /// How one likes it.
-    pub settings: ConsoleSettings,
+    pub settings: Preferences,
     /// The colours.
     pub theme: Theme,
     /// The present.
@@ -63,7 +63,7 @@ pub struct Parts {
     /// Whether keys and clients can be managed from here.
     pub credentials: bool,
     /// What was kept.
-    pub kept: Kept,
+    pub kept: DeskState,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
 }

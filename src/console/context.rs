@@ -6,7 +6,7 @@ use super::decisions::Decisions;
 use super::draw_context::DrawContext;
 use super::effects::{Effect, Keep};
 use super::keymap::Action;
-use super::session::{AlertJson, ConsoleSettings, SessionInfo};
+use super::session::{AlertJson, Preferences, SessionInfo};
 use super::theme::Theme;
 use super::toasts::{Toasts, Tone};
 use super::unfinished::Unfinished;
@@ -18,7 +18,7 @@ use crate::domain::{AlertId, Timestamp};
 /// The application context.
 pub struct AppContext {
     pub place: SessionInfo,
-    pub settings: ConsoleSettings,
+    pub settings: Preferences,
     pub theme: Theme,
     pub alert_json: AlertJson,
     /// Whether the service tells of changes and of more than the interface does.

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{self, Receiver, UnboundedReceiver};
 use tokio::time::Instant;
 use zeroize::Zeroize;
 
-use super::app::{App, Kept, Parts};
+use super::app::{App, DeskState, Parts};
 use super::compact_backend::CompactBackend;
 use super::effects::{Effect, Runner};
 use super::message::Message;
@@ -178,7 +178,7 @@ impl Surface for Screen {
 }
 
 /// Takes the terminal and goes round.
-pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: Kept) -> Result<(), ConsoleError> {
+pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: DeskState) -> Result<(), ConsoleError> {
     let gone = |error| ConsoleError::TerminalGone { error, unsent: 0 };
     let Session { deployment, clock, place, settings, alert_json, .. } = session;
     let title = format!("avert: {}", super::text::sanitize(&place.name));

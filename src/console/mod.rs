@@ -39,10 +39,10 @@ use std::path::PathBuf;
 use crate::desk::{Desk, Draft};
 use crate::domain::AlertId;
 
-use app::Kept;
+use app::DeskState;
 use theme::{Theme, ThemeName};
 
-pub use session::{AlertJson, ConsoleError, ConsoleSettings, Session, SessionInfo};
+pub use session::{AlertJson, ConsoleError, Preferences, Session, SessionInfo};
 
 /// Opens the console on a service and returns when its user leaves.
 ///
@@ -63,8 +63,8 @@ pub async fn run(session: Session) -> Result<(), ConsoleError> {
 }
 
 /// Opens the desk and reads what it kept. What cannot be read is told and does not keep the console from opening.
-fn open_desk(directory: Option<PathBuf>) -> (Option<Desk>, Kept) {
-    let mut kept = Kept::default();
+fn open_desk(directory: Option<PathBuf>) -> (Option<Desk>, DeskState) {
+    let mut kept = DeskState::default();
     let Some(directory) = directory else { return (None, kept) };
     let desk = match Desk::open(directory) {
         Ok(desk) => desk,

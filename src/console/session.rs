@@ -25,7 +25,7 @@ pub struct Session {
     /// Where one is.
     pub place: SessionInfo,
     /// How one likes it.
-    pub settings: ConsoleSettings,
+    pub settings: Preferences,
     /// Where views, drafts and the look of the screen are kept; nowhere means they end with the console.
     pub desk_dir: Option<PathBuf>,
     /// Writes an alert as the interface does.
@@ -58,7 +58,7 @@ impl SessionInfo {
 
 /// How one likes the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConsoleSettings {
+pub struct Preferences {
     /// The theme by name; none means what the terminal's background calls for.
     pub theme: Option<ThemeName>,
     /// How long a decision waits, and can be taken back, before it leaves; zero for not at all.
@@ -73,7 +73,7 @@ pub struct ConsoleSettings {
     pub reports: PathBuf,
 }
 
-impl Default for ConsoleSettings {
+impl Default for Preferences {
     fn default() -> Self {
         Self {
             theme: None,

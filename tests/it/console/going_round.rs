@@ -4,11 +4,11 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use avert::console::app::{App, Kept, Parts};
+use avert::console::app::{App, DeskState, Parts};
 use avert::console::effects::{Effect, Runner};
 use avert::console::event_loop::{End, Surface, drive};
 use avert::console::theme::{Theme, ThemeName};
-use avert::console::{ConsoleSettings, SessionInfo};
+use avert::console::{Preferences, SessionInfo};
 use avert::desk::Desk;
 use avert::domain::time::{SharedClock, SystemClock};
 use crossterm::event::Event;
@@ -77,13 +77,13 @@ impl Going {
         };
         let parts = Parts {
             place: SessionInfo::default(),
-            settings: ConsoleSettings { grace: Duration::ZERO, ..ConsoleSettings::default() },
+            settings: Preferences { grace: Duration::ZERO, ..Preferences::default() },
             theme: Theme::named(ThemeName::Dark),
             clock: clock.clone(),
             alert_json: Arc::new(|_, _| String::new()),
             operator: true,
             credentials: true,
-            kept: Kept::default(),
+            kept: DeskState::default(),
             size: (120, 40),
         };
         let (mut app, first) = App::new(parts);

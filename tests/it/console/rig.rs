@@ -4,12 +4,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration as Wait;
 
-use avert::console::app::{App, Kept, Parts};
+use avert::console::app::{App, DeskState, Parts};
 use avert::console::effects::{Effect, perform};
 use avert::console::message::Message;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::Zone;
-use avert::console::{ConsoleSettings, SessionInfo};
+use avert::console::{Preferences, SessionInfo};
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Environment};
 use avert::service::Deployment;
@@ -47,7 +47,7 @@ pub struct Made {
     pub place: SessionInfo,
     pub grace: Wait,
     pub operator: bool,
-    pub kept: Kept,
+    pub kept: DeskState,
     pub down: bool,
     pub holding: bool,
     pub deployment: Option<Deployment>,
@@ -63,7 +63,7 @@ impl Default for Made {
             place: SessionInfo { name: "acme-eu".to_owned(), environment: Environment::Production, ..SessionInfo::default() },
             grace: Wait::from_secs(5),
             operator: true,
-            kept: Kept { drafts: HashMap::new(), ..Kept::default() },
+            kept: DeskState { drafts: HashMap::new(), ..DeskState::default() },
             down: false,
             holding: false,
             deployment: None,
@@ -94,7 +94,7 @@ impl Made {
         let zone = Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap());
         let parts = Parts {
             place: self.place,
-            settings: ConsoleSettings { grace: self.grace, zone, ..ConsoleSettings::default() },
+            settings: Preferences { grace: self.grace, zone, ..Preferences::default() },
             theme: Theme::named(ThemeName::Dark),
             clock: clock.clone(),
             alert_json: Arc::new(|alert, _| format!("{{\"providerId\":\"{}\"}}", alert.provider_id)),

@@ -178,7 +178,7 @@ fn a_view_is_chosen_by_key_and_kept_for_the_next_start() {
 
 #[test]
 fn the_screen_begins_as_it_was_left() {
-    let mut kept = avert::console::app::Kept::default();
+    let mut kept = avert::console::app::DeskState::default();
     kept.layout.view = Some("All".to_owned());
     kept.layout.query = Some("provider:cdrn sort:-amount".to_owned());
     kept.layout.divider = Some(50);
