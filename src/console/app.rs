@@ -178,7 +178,7 @@ impl App {
             message => {
                 if let Message::Changed(Ok(_)) = &message {
                     cx.unfinished.changed(cx.now);
-                    cx.decisions.look_soon(cx.now);
+                    cx.decisions.poll_now(cx.now);
                 }
                 self.screens.get_mut(self.screens.addressee(&message)).update(message, cx)
             }
@@ -215,7 +215,7 @@ impl App {
         for decision in self.cx.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
-        effects.extend(self.cx.decisions.looks(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
+        effects.extend(self.cx.decisions.polls(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
         if self.cx.unfinished.take_due(now) {
             effects.push(Effect::Unfinished);
         }

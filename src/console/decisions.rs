@@ -140,7 +140,7 @@ impl Decisions {
     }
 
     /// Lets every staged decision leave now.
-    pub fn hurry(&mut self, now: Timestamp) {
+    pub fn send_now(&mut self, now: Timestamp) {
         for decision in &mut self.all {
             if let State::Staged(due) = &mut decision.state {
                 *due = now.min(*due);
@@ -205,7 +205,7 @@ impl Decisions {
     }
 
     /// Something changed at the service: every decision of unknown fate is looked up at once.
-    pub fn look_soon(&mut self, now: Timestamp) {
+    pub fn poll_now(&mut self, now: Timestamp) {
         for decision in &mut self.all {
             if let State::Checking(polling) = &mut decision.state {
                 polling.poll_now(now);
@@ -214,7 +214,7 @@ impl Decisions {
     }
 
     /// The decisions of unknown fate whose alert is to be looked at now.
-    pub fn looks(&mut self, now: Timestamp) -> Vec<(u64, AlertId)> {
+    pub fn polls(&mut self, now: Timestamp) -> Vec<(u64, AlertId)> {
         let take = |decision: &mut PendingDecision| match &mut decision.state {
             State::Checking(polling) => polling.take_due(now).then_some((decision.key, decision.alert.id)),
             _ => None,
@@ -291,11 +291,11 @@ impl Decisions {
 
     /// When something is due, or changes on the screen: the next look, the next whole second of the countdown.
     pub fn next_wake(&self, now: Timestamp) -> Option<Timestamp> {
-        let looks = self.all.iter().filter_map(|decision| match &decision.state {
+        let polls = self.all.iter().filter_map(|decision| match &decision.state {
             State::Checking(polling) => polling.next_wake(),
             _ => None,
         });
-        looks.chain(self.next_second(now)).min()
+        polls.chain(self.next_second(now)).min()
     }
 
     fn next_second(&self, now: Timestamp) -> Option<Timestamp> {
@@ -449,11 +449,11 @@ mod tests {
         let mut gaps = Vec::new();
         let mut told = Vec::new();
         for _ in 0..9 {
-            assert_eq!(decisions.looks(at), [(key, alert.id)], "at {at}");
-            assert!(decisions.looks(at).is_empty(), "one look at a time");
+            assert_eq!(decisions.polls(at), [(key, alert.id)], "at {at}");
+            assert!(decisions.polls(at).is_empty(), "one look at a time");
             told.extend(decisions.looked_up(key, found(&alert, None), at));
             let next = decisions.next_wake(at).unwrap();
-            assert!(decisions.looks(next - Duration::milliseconds(1)).is_empty());
+            assert!(decisions.polls(next - Duration::milliseconds(1)).is_empty());
             gaps.push((next - at).num_seconds());
             at = next;
         }
@@ -466,11 +466,11 @@ mod tests {
     #[test]
     fn a_look_that_fails_is_made_again_and_counts_for_nothing() {
         let (mut decisions, key, alert) = unknown();
-        decisions.looks(now());
+        decisions.polls(now());
 
         assert_eq!(decisions.looked_up(key, Err(ServiceError::Unavailable("gone".to_owned())), now()), None);
 
-        assert_eq!(decisions.looks(now() + Duration::seconds(2)), [(key, alert.id)]);
+        assert_eq!(decisions.polls(now() + Duration::seconds(2)), [(key, alert.id)]);
         let State::Checking(polling) = &decisions.get(key).unwrap().state else { panic!("its fate is known") };
         assert_eq!(polling.polls, 0);
     }
@@ -478,13 +478,13 @@ mod tests {
     #[test]
     fn news_of_a_change_bring_the_next_look_forward() {
         let (mut decisions, key, alert) = unknown();
-        decisions.looks(now());
+        decisions.polls(now());
         decisions.looked_up(key, found(&alert, None), now());
-        assert!(decisions.looks(now()).is_empty());
+        assert!(decisions.polls(now()).is_empty());
 
-        decisions.look_soon(now());
+        decisions.poll_now(now());
 
-        assert_eq!(decisions.looks(now()), [(key, alert.id)]);
+        assert_eq!(decisions.polls(now()), [(key, alert.id)]);
     }
 
     #[test]

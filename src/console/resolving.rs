@@ -57,9 +57,9 @@ fn notify(before: &Alert, word: &str, event: DecisionEvent, cx: &mut AppContext)
         DecisionEvent::Refused(why) => {
             cx.notify(Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again."))
         }
-        DecisionEvent::NothingSoFar(looks) => cx.notify(
+        DecisionEvent::NothingSoFar(polls) => cx.notify(
             Tone::Bad,
-            format!("{subject}: nothing has landed so far, after {looks} looks. {word} may still arrive; it is looked at each minute."),
+            format!("{subject}: nothing has landed so far, after {polls} looks. {word} may still arrive; it is looked at each minute."),
         ),
         DecisionEvent::Unknown(why) => {
             cx.notify(Tone::Bad, format!("{subject}: not known whether {word} arrived; it is being checked. {why}"))

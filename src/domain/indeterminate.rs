@@ -107,9 +107,9 @@ impl Polling {
         self.in_flight = false;
         self.attempts += 1;
         self.next_poll = now + gap_before(self.attempts);
-        let in_vain = proof == Some(Proof::Nothing);
-        self.polls += usize::from(in_vain);
-        in_vain && self.polls == GIVE_UP
+        let unproven = proof == Some(Proof::Nothing);
+        self.polls += usize::from(unproven);
+        unproven && self.polls == GIVE_UP
     }
 }
 

@@ -26,7 +26,7 @@ const FIRST_GAP: Duration = Duration::from_millis(5);
 const LONGEST_GAP: Duration = Duration::from_millis(250);
 
 /// How often a loser looks whether the winner still lives: its death changes nothing in the store.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Where a provider's yes has led.
 pub(super) enum Landed {
@@ -119,7 +119,7 @@ impl Engine {
             }
             // The winner's end is a change of the store. Others' changes wake us too, so the tries are spread out.
             let woken = tokio::time::timeout_at(patience, async {
-                let closed = matches!(tokio::time::timeout(LOOK_AGAIN, changes.changed()).await, Ok(Err(_)));
+                let closed = matches!(tokio::time::timeout(CHECK_INTERVAL, changes.changed()).await, Ok(Err(_)));
                 tokio::time::sleep(gap).await;
                 closed
             });

@@ -80,7 +80,7 @@ pub struct Dispatcher {
     recording: Vec<AttemptRecord>,
     claiming: bool,
     /// Whether there may be something to lease.
-    look: bool,
+    claim_wanted: bool,
     next_due: Option<Timestamp>,
     claims: Backoff,
     commits: Backoff,
@@ -133,7 +133,7 @@ impl Dispatcher {
             results: Vec::new(),
             recording: Vec::new(),
             claiming: false,
-            look: true,
+            claim_wanted: true,
             next_due: None,
             claims: Backoff::default(),
             commits: Backoff::default(),
@@ -164,7 +164,7 @@ impl Dispatcher {
     /// of the store ends it; what was leased then waits for its lease.
     pub async fn run_once(&mut self) -> StoreResult<RunReport> {
         (self.report, self.claims, self.commits) = (RunReport::default(), Backoff::default(), Backoff::default());
-        self.look = true;
+        self.claim_wanted = true;
         loop {
             self.advance();
             if self.is_idle() {
@@ -199,13 +199,13 @@ impl Dispatcher {
                 Some(done) = self.tasks.join_next() => self.take_ready(done.ok()),
                 changed = changes.changed(), if watching => {
                     watching = changed.is_ok();
-                    self.look = true;
+                    self.claim_wanted = true;
                 }
                 () = sleep_until(Some(wake)) => {
                     let now = Instant::now();
                     let due = self.next_due.is_some_and(|due| due <= self.clock.now());
                     if poll <= now || due {
-                        self.look = true;
+                        self.claim_wanted = true;
                         self.next_due = None;
                         self.queues.reset_speed();
                         poll = now + self.settings.poll;
@@ -276,7 +276,7 @@ impl Dispatcher {
 
     fn begin_claim(&mut self) {
         let unrecorded = self.results.len() + self.recording.len();
-        if !self.look || self.claiming || !self.claims.is_over() || unrecorded >= MOST_UNRECORDED {
+        if !self.claim_wanted || self.claiming || !self.claims.is_over() || unrecorded >= MOST_UNRECORDED {
             return;
         }
         let (limits, now) = (self.limits(), self.clock.now());
@@ -290,7 +290,7 @@ impl Dispatcher {
         let skip = self.queues.skip(limits, now);
         let until = now + chrono::Duration::from_std(self.settings.lease).unwrap_or(chrono::Duration::seconds(45));
         let store = self.store.clone();
-        (self.claiming, self.look) = (true, false);
+        (self.claiming, self.claim_wanted) = (true, false);
         self.tasks.spawn(async move {
             let claimed = guarded(async {
                 let due = store.claim_due_deliveries(now, until, small(limit), per_endpoint, &skip).await?;
@@ -331,14 +331,14 @@ impl Dispatcher {
                         self.claims.succeeded();
                         self.next_due = next_due.filter(|next| *next > self.clock.now());
                         // What came may not be all there is.
-                        self.look |= !due.is_empty();
+                        self.claim_wanted |= !due.is_empty();
                         self.queues.accept(due, until);
                         Ok(())
                     }
                     Err(error) => {
                         tracing::warn!("webhook deliveries cannot be claimed: {error}");
                         self.claims.failed();
-                        self.look = true;
+                        self.claim_wanted = true;
                         Err(error)
                     }
                 }
@@ -347,7 +347,7 @@ impl Dispatcher {
                 self.commits.succeeded();
                 self.recording.clear();
                 // Places are free again in the store, and what waited for these deliveries may go.
-                self.look = true;
+                self.claim_wanted = true;
                 Ok(())
             }
             Done::Recorded(Err(error)) => {
@@ -411,7 +411,7 @@ impl Dispatcher {
     }
 
     fn is_idle(&self) -> bool {
-        self.tasks.is_empty() && self.results.is_empty() && !self.look
+        self.tasks.is_empty() && self.results.is_empty() && !self.claim_wanted
     }
 
     /// When something can be started that cannot be started now, unless an answer comes before.

@@ -70,7 +70,7 @@ impl Dialog for Leave {
         let Some(choice) = choice else { return Vec::new() };
         cx.decisions.hold(false, cx.now);
         match choice {
-            Choice::Send => cx.decisions.hurry(cx.now),
+            Choice::Send => cx.decisions.send_now(cx.now),
             Choice::TakeBack => drop(cx.decisions.take_back_all()),
             Choice::Stay => {}
         }

@@ -9,20 +9,20 @@ use crate::store::StoreResult;
 
 /// How far a statement under a budget goes: steps of SQLite's virtual machine, some ten of them for each row.
 const STEPS: u32 = 500_000;
-const STEPS_BETWEEN_LOOKS: u32 = 1_000;
+const STEPS_BETWEEN_CHECKS: u32 = 1_000;
 
 /// The budget of one connection.
 #[derive(Debug, Clone)]
 pub(super) struct Budget {
     /// How many more looks there are; 0 while nothing is limited.
-    looks: Arc<AtomicU32>,
+    checks: Arc<AtomicU32>,
 }
 
 impl Budget {
     /// Watches over a connection.
     pub(super) fn of(conn: &mut Connection) -> rusqlite::Result<Self> {
-        let looks = Arc::new(AtomicU32::new(0));
-        let watched = Arc::clone(&looks);
+        let checks = Arc::new(AtomicU32::new(0));
+        let watched = Arc::clone(&checks);
         let look = move || match watched.load(Ordering::Relaxed) {
             0 => false,
             left => {
@@ -30,15 +30,15 @@ impl Budget {
                 left == 1
             }
         };
-        conn.progress_handler(i32::try_from(STEPS_BETWEEN_LOOKS).unwrap_or(i32::MAX), Some(look))?;
-        Ok(Self { looks })
+        conn.progress_handler(i32::try_from(STEPS_BETWEEN_CHECKS).unwrap_or(i32::MAX), Some(look))?;
+        Ok(Self { checks })
     }
 
     /// Runs a statement under the budget; `None` when it did not come to its end.
     pub(super) fn run<T>(&self, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
-        self.looks.store(STEPS / STEPS_BETWEEN_LOOKS, Ordering::Relaxed);
+        self.checks.store(STEPS / STEPS_BETWEEN_CHECKS, Ordering::Relaxed);
         let result = statement();
-        self.looks.store(0, Ordering::Relaxed);
+        self.checks.store(0, Ordering::Relaxed);
         match result {
             Ok(value) => Ok(Some(value)),
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(None),

@@ -353,7 +353,8 @@ fn any_form() -> impl Strategy<Value = ResolveForm> {
     let refunds = prop::option::of(prop::sample::select(OlderRefunded::KNOWN));
     let amounts = prop::sample::select(vec!["", "0", "10", "1480.00", "9999", "x"]);
     let texts = prop::sample::select(vec![String::new(), "x".repeat(250), "x".repeat(251)]);
-    let warnings = prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(DuplicateState::Waiting), FormWarning::Looking]]);
+    let warnings =
+        prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(DuplicateState::Waiting), FormWarning::Searching]]);
     (choice, words, refunds, amounts, texts, warnings, any::<bool>(), any::<bool>()).prop_map(
         |(choice, word, refunded, amount, comments, warnings, rule, notice)| {
             let alert_type = if notice { AlertType::VerifiDisputeNotice } else { AlertType::VerifiDispute };

@@ -39,7 +39,7 @@ fn state(name: &str) -> ResolveForm {
             let comments = "Refunded under the Ethoca alert 5F2RE396 on 20 Nov, same card and amount. No second refund is due.";
             with(new(Choice::Invalid, None, comments, vec![refunded_double()]), &[key(KeyCode::Tab)])
         }
-        "looking_for_doubles" => new(Choice::Refunded, None, "", vec![FormWarning::Looking]),
+        "looking_for_doubles" => new(Choice::Refunded, None, "", vec![FormWarning::Searching]),
         "second_refund" => {
             let warnings = vec![refunded_double(), FormWarning::NotCompared("ARN not checked".to_owned())];
             ResolveForm::new(&rule(), Choice::Refunded, PRODUCTION, None, warnings, noon())

@@ -344,7 +344,7 @@ fn a_confirmation_is_for_one_refund_and_asked_for_again_after_another_decision()
 
 #[test]
 fn a_double_found_while_the_form_is_open_has_to_be_confirmed() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Looking], noon());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
     assert!(Screen::resolve(&form, 80, 24).has("looking for doubles"));
 
     form.set_warnings(vec![refunded_double()]);
@@ -353,7 +353,7 @@ fn a_double_found_while_the_form_is_open_has_to_be_confirmed() {
 }
 
 #[rstest]
-#[case::while_it_is_looked_for_again(vec![FormWarning::Looking])]
+#[case::while_it_is_looked_for_again(vec![FormWarning::Searching])]
 #[case::though_the_next_search_failed(vec![FormWarning::NotCompared("doubles were not looked for".to_owned())])]
 fn a_refund_once_seen_is_not_forgotten(#[case] news: Vec<FormWarning>) {
     let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
@@ -369,7 +369,7 @@ fn a_confirmation_stands_while_nothing_new_is_found() {
     let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
     play(&mut form, [ctrl('s'), key(KeyCode::Char(' '))]);
 
-    form.set_warnings(vec![FormWarning::Looking]);
+    form.set_warnings(vec![FormWarning::Searching]);
     form.set_warnings(vec![refunded_double()]);
 
     assert!(matches!(form.handle(&ctrl('s')), FormStep::Submit(_)));
@@ -379,7 +379,7 @@ fn a_confirmation_stands_while_nothing_new_is_found() {
 fn a_double_that_turns_out_to_be_gone_is_gone() {
     let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![double(DuplicateState::Waiting)], noon());
 
-    form.set_warnings(vec![FormWarning::Looking]);
+    form.set_warnings(vec![FormWarning::Searching]);
     let meanwhile = Screen::resolve(&form, 80, 24).has("still unanswered");
     form.set_warnings(Vec::new());
 
@@ -389,7 +389,7 @@ fn a_double_that_turns_out_to_be_gone_is_gone() {
 
 #[test]
 fn a_refund_waits_for_the_search_for_doubles_unless_it_is_sent_twice() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Looking], noon());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
 
     let first = form.handle(&ctrl('s'));
     let word = Screen::resolve(&form, 80, 24).has("Still looking for doubles. Once more sends without waiting.");
@@ -401,7 +401,7 @@ fn a_refund_waits_for_the_search_for_doubles_unless_it_is_sent_twice() {
 
 #[test]
 fn a_refund_is_sent_at_once_when_the_search_has_come_back() {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Looking], noon());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
 
     form.set_warnings(Vec::new());
 
@@ -445,7 +445,7 @@ fn enter_on_send_sends_nothing_and_says_what_does() {
 #[case(Vec::new())]
 #[case(vec![FormWarning::NotCompared("doubles were not looked for: no connection".to_owned())])]
 fn a_search_that_is_over_is_not_said_to_go_on(#[case] found: Vec<FormWarning>) {
-    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Looking], noon());
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
     form.handle(&ctrl('s'));
     assert!(Screen::resolve(&form, 120, 40).has("Still looking for doubles."));
 
@@ -624,7 +624,8 @@ fn a_click_into_the_comments_puts_the_cursor_there() {
 fn any_form() -> impl Strategy<Value = ResolveForm> {
     let choice = prop::sample::select(&Choice::ALL[..]);
     let texts = prop::sample::select(vec![String::new(), "fine".to_owned(), "x".repeat(250), "x".repeat(251), "bell\u{7}".to_owned()]);
-    let warnings = prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(DuplicateState::Waiting), FormWarning::Looking]]);
+    let warnings =
+        prop::sample::select(vec![vec![], vec![refunded_double()], vec![double(DuplicateState::Waiting), FormWarning::Searching]]);
     let rest = (any::<bool>(), any::<bool>(), prop::option::of(prop::sample::select(&InvalidReason::ALL[..])));
     (choice, texts, warnings, rest).prop_map(|(choice, comments, warnings, (rule, read_only, reason))| {
         let alert = Alert { rule_name: rule.then(|| "Above 10 AED".to_owned()), ..travel_alert() };

@@ -72,7 +72,7 @@ fn warnings(alert: &Alert, duplicates: &Loadable<Vec<Alert>>, cx: &AppContext) -
     let mut warnings: Vec<FormWarning> =
         earlier.map(|decision| FormWarning::MayHaveArrived(decision.word().to_owned())).into_iter().collect();
     match duplicates {
-        Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Looking),
+        Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Searching),
         Loadable::Failed(error) => warnings.push(FormWarning::NotCompared(format!("doubles were not looked for: {error}"))),
         Loadable::Loaded(_) if duplicate::query(alert).is_none() => {
             warnings.push(FormWarning::NotCompared("doubles not looked for: no card digits or no amount".to_owned()));

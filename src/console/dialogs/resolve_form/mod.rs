@@ -149,7 +149,7 @@ impl Errors {
 }
 
 /// What is said to one who sends before the search for doubles is over.
-const STILL_LOOKING: &str = "Still looking for doubles. Once more sends without waiting.";
+const STILL_SEARCHING: &str = "Still looking for doubles. Once more sends without waiting.";
 
 /// The resolve form.
 #[derive(Debug)]
@@ -165,7 +165,7 @@ pub struct ResolveForm {
     /// The doubts that were confirmed; one that comes later has to be confirmed anew.
     confirmed: Vec<Caution>,
     /// Sending was tried while doubles were still being looked for; the next try does not wait for them.
-    impatient: bool,
+    send_anyway: bool,
     focus: Focus,
     /// Sending was tried: from now on what is missing is shown, not only what is wrong.
     tried: bool,
@@ -202,7 +202,7 @@ impl ResolveForm {
             older,
             comments: TextInput::several_lines(&draft.comments),
             confirmed: Vec::new(),
-            impatient: false,
+            send_anyway: false,
             focus,
             tried: false,
             word: None,
@@ -260,8 +260,8 @@ impl ResolveForm {
         if self.warnings.iter().any(|warning| warning.is_refunded() && !known.iter().any(|old| old.is_same_refund(warning))) {
             self.confirmed.clear();
         }
-        let looking = self.is_looking();
-        if !looking && self.word.as_deref() == Some(STILL_LOOKING) {
+        let looking = self.is_searching();
+        if !looking && self.word.as_deref() == Some(STILL_SEARCHING) {
             self.word = Some("Nothing was sent yet; the search for doubles is over. ctrl-s sends.".to_owned());
         }
         for old in known {
@@ -275,8 +275,8 @@ impl ResolveForm {
     }
 
     /// Whether the search for doubles has not come back yet.
-    fn is_looking(&self) -> bool {
-        self.warnings.contains(&FormWarning::Looking)
+    fn is_searching(&self) -> bool {
+        self.warnings.contains(&FormWarning::Searching)
     }
 
     /// The decision by the rules of its dialect, or all that is wrong with it.
@@ -431,7 +431,7 @@ impl ResolveForm {
     /// Another answer is being given: what was confirmed of the one before does not hold for it.
     fn reset_confirmation(&mut self) {
         self.confirmed.clear();
-        self.impatient = false;
+        self.send_anyway = false;
     }
 
     fn choose(&mut self, choice: Choice) {
@@ -478,9 +478,9 @@ impl ResolveForm {
 
     fn submit(&mut self) -> FormStep {
         match self.check() {
-            Ok(_) if self.refunds() && self.is_looking() && !self.impatient => {
-                self.impatient = true;
-                self.word = Some(STILL_LOOKING.to_owned());
+            Ok(_) if self.refunds() && self.is_searching() && !self.send_anyway => {
+                self.send_anyway = true;
+                self.word = Some(STILL_SEARCHING.to_owned());
                 FormStep::Stay
             }
             Ok(resolution) => FormStep::Submit(Box::new(FormSubmission { alert_id: self.alert.id, resolution, draft: self.draft() })),

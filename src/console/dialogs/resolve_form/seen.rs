@@ -64,7 +64,7 @@ impl ResolveForm {
 
     fn seen_of(&self, warning: &FormWarning, now: Timestamp) -> Option<Seen> {
         let duplicate = match warning {
-            FormWarning::Looking => return Some(Seen { tone: Attention::Note, text: "looking for doubles…".to_owned() }),
+            FormWarning::Searching => return Some(Seen { tone: Attention::Note, text: "looking for doubles…".to_owned() }),
             FormWarning::MayHaveArrived(word) => {
                 let text = format!("{} was sent before and may have arrived: its answer never came", sanitize(word));
                 return Some(Seen { tone: Attention::Stop, text });

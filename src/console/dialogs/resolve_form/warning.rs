@@ -8,7 +8,7 @@ use crate::domain::resolution::InvalidReason;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormWarning {
     /// The search for duplicates has not come back yet.
-    Looking,
+    Searching,
     /// Another alert on the same payment.
     Duplicate(Duplicate),
     /// A decision of this console on the same alert whose answer never came.

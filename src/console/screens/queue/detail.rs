@@ -200,16 +200,16 @@ impl Parts<'_> {
             }
             State::Sending => (format!("→ {word} is being sent"), theme.accent, None, None),
             State::Checking(checking) => {
-                let looks = counted(checking.polls as u64, "look", "looks");
+                let polls = counted(checking.polls as u64, "look", "looks");
                 let (title, more) = match (checking.has_given_up(), checking.polls) {
                     (true, _) => {
-                        (format!("? {word}: nothing has landed so far"), format!("{looks} found no outcome; it may still arrive."))
+                        (format!("? {word}: nothing has landed so far"), format!("{polls} found no outcome; it may still arrive."))
                     }
                     (false, 0) => (format!("? Not known whether {word} arrived"), "The alert is being looked at.".to_owned()),
-                    (false, _) => (format!("? Not known whether {word} arrived"), format!("{looks} found no outcome.")),
+                    (false, _) => (format!("? Not known whether {word} arrived"), format!("{polls} found no outcome.")),
                 };
                 let why = checking.why.trim_end_matches('.');
-                let next = next_look(Some(checking.next_poll), now);
+                let next = next_poll(Some(checking.next_poll), now);
                 (title, theme.warning, Some(format!("{why}. {more} {next}")), None)
             }
             State::Refused(why) => {
@@ -263,7 +263,7 @@ impl Parts<'_> {
             Stage::Sending => {}
             Stage::Unknown => {
                 let looked = counted(u64::from(unfinished.checks), "look", "looks");
-                let words = format!("being checked: {looked} so far. {}", next_look(unfinished.next_check, now));
+                let words = format!("being checked: {looked} so far. {}", next_poll(unfinished.next_check, now));
                 lines.extend(self.styled_lines(&words, theme.plain));
             }
             Stage::Parked => {
@@ -470,7 +470,7 @@ impl Parts<'_> {
 }
 
 /// When it is looked at next: `Next draw in 3 min.`
-fn next_look(at: Option<Timestamp>, now: Timestamp) -> String {
+fn next_poll(at: Option<Timestamp>, now: Timestamp) -> String {
     match at {
         Some(at) if at > now => format!("Next look in {}.", times::spell(at - now)),
         _ => "Next look now.".to_owned(),
