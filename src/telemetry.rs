@@ -1,4 +1,4 @@
-//! Figures for Prometheus; tracing: to a file while the console is open, to stderr when serving; and the report that a panic leaves.
+//! Metrics for Prometheus; tracing: to a file while the console is open, to stderr when serving; and the report that a panic leaves.
 
 mod metrics;
 

@@ -1,4 +1,4 @@
-//! For who watches over the service: whether it lives, whether it is ready for work, and its figures for Prometheus.
+//! For who watches over the service: whether it lives, whether it is ready for work, and its metrics for Prometheus.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -132,7 +132,7 @@ pub(super) async fn metrics(State(observed): State<Observed>, headers: HeaderMap
             metrics::gauge!("avert_deliveries_overdue_seconds").set(overdue);
             metrics::gauge!("avert_store_up").set(1.0);
         }
-        // The other figures are worth having just then.
+        // The other metrics are worth having just then.
         Err(error) => {
             tracing::warn!(%error, "the queues cannot be counted");
             metrics::gauge!("avert_store_up").set(0.0);

@@ -28,7 +28,7 @@ pub struct ApiOptions {
     pub tokens_per_minute: NonZeroU32,
     /// When the dispatcher of webhooks last moved, for readiness; closed when it has ended.
     pub dispatcher: Option<watch::Receiver<Instant>>,
-    /// The figures that are told at /metrics.
+    /// The metrics that are served at /metrics.
     pub metrics: Option<PrometheusHandle>,
     /// How long the head of a request may take, and how long a connection may be idle.
     pub head_timeout: Duration,

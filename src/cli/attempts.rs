@@ -1,4 +1,4 @@
-//! `avert attempts`: decisions whose fate is not settled, and a person's word on those that wait for one.
+//! `avert attempts`: decisions that are unfinished, and a person's word on those that wait for one.
 
 use anyhow::Context as _;
 use serde_json::{Value, json};

@@ -259,7 +259,7 @@ fn deliveries(page: &DeliveryPage) -> Report {
     }
 }
 
-/// A delivery with its tries: a row for each, and for programs all that was sent and answered.
+/// A delivery with its attempts: a row for each, and for programs all that was sent and answered.
 fn delivery_log(log: &DeliveryLog) -> Report {
     let document = record(DeliveryLogJson::from(log.clone()));
     let records: Vec<Value> = document["tries"].as_array().cloned().unwrap_or_default();

@@ -30,7 +30,7 @@ pub enum AccessCredential {
 /// How long to wait before what is tried again; a list that is empty means that nothing is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pauses {
-    /// Before each further try of a read.
+    /// Before each further attempt of a read.
     pub reads: Vec<Duration>,
     /// The longest wait that a service can ask for; when it asks for more, its refusal is what is told.
     pub longest_asked: Duration,

@@ -118,7 +118,7 @@ fn bad_request(refusal: Refusal) -> ServiceError {
     }
 }
 
-/// The key that was given, or a new one: it makes a repeat of this very request harmless wherever the service knows the header.
+/// The key that was given, or a new one: it makes a repeat of this very request safe wherever the service knows the header.
 fn checked_key(given: Option<String>) -> Result<String, ServiceError> {
     let key = given.unwrap_or_else(|| Uuid::now_v7().to_string());
     if (1..=MAX_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic()) {

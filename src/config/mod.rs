@@ -113,11 +113,11 @@ impl Default for Windows {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {
-    /// The log of their tries.
+    /// The log of their attempts.
     pub tries_days: Days,
     /// They and their events.
     pub deliveries_days: Days,
-    /// Deliveries that were given up, with their tries and events.
+    /// Deliveries that were given up, with their attempts and events.
     pub given_up_days: Days,
     /// Decisions that have ended, and their Idempotency-Keys.
     pub attempts_days: Days,

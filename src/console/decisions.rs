@@ -35,7 +35,7 @@ pub enum State {
     Sending,
     /// Whether it arrived is not known; its alert is polled.
     Checking(Polling),
-    /// It is settled that nothing was recorded, and why.
+    /// It is certain that nothing was recorded, and why.
     Refused(String),
 }
 
@@ -48,9 +48,9 @@ pub enum DecisionEvent {
     Overtaken(Box<Alert>),
     /// Nothing was recorded, and why.
     Refused(String),
-    /// Nobody knows yet, and why.
+    /// Indeterminate as yet, and why.
     Unknown(String),
-    /// Still nobody knows: nothing has landed after so many looks.
+    /// Still indeterminate: nothing has landed after so many polls.
     NothingSoFar(usize),
 }
 
@@ -71,7 +71,7 @@ impl PendingDecision {
         }
     }
 
-    /// What is sent. The same for every try of this decision.
+    /// What is sent. The same for every attempt of this decision.
     pub fn request(&self) -> ResolveRequest {
         ResolveRequest { resolution: self.resolution.clone(), idempotency_key: Some(self.idempotency_key.clone()) }
     }
@@ -82,7 +82,7 @@ impl PendingDecision {
     }
 }
 
-/// All decisions that are not settled, and those that were refused, the oldest first.
+/// All decisions that are not finished, and those that were refused, the oldest first.
 #[derive(Debug, Default)]
 pub struct Decisions {
     all: Vec<PendingDecision>,
@@ -106,7 +106,7 @@ impl Decisions {
         self.all.iter().find(|decision| decision.alert.id == alert)
     }
 
-    /// An alert as it will be once this console's decision on it has landed; as it is where none is on its way. A double of it has to be
+    /// An alert as it will be once this console's decision on it has landed; as it is where none is on its way. A duplicate of it has to be
     /// warned of before the decision has left, not only afterwards.
     pub fn foreseen<'a>(&self, alert: &'a Alert) -> Cow<'a, Alert> {
         let coming = self.of(alert.id).filter(|decision| !matches!(decision.state, State::Refused(_)));
@@ -199,7 +199,7 @@ impl Decisions {
         self.all.iter().filter(|decision| decision.state == State::Sending).count()
     }
 
-    /// Whether nobody knows the fate of an alert's decision.
+    /// Whether the fate of an alert's decision is indeterminate.
     pub fn is_checking(&self, alert: AlertId) -> bool {
         self.of(alert).is_some_and(|decision| matches!(decision.state, State::Checking(_)))
     }
@@ -222,7 +222,7 @@ impl Decisions {
         self.all.iter_mut().filter_map(take).collect()
     }
 
-    /// What is settled about an alert by other means is no longer this console's to find out.
+    /// What is certain about an alert by other means is no longer this console's to find out.
     pub fn settled(&mut self, alert: AlertId) {
         self.all.retain(|decision| decision.alert.id != alert || !matches!(decision.state, State::Checking(_)));
     }

@@ -22,7 +22,7 @@ impl App {
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         let area = frame.area();
         if area != self.area {
-            // The terminal is ahead of its own news: what is drawn must fit what is there now.
+            // The terminal is ahead of its own events: what is drawn must fit what is there now.
             self.resize(area);
         }
         self.targets.clear();

@@ -22,7 +22,7 @@ pub struct DrawContext<'a> {
     pub keymap: &'a Keymap,
     /// The decisions on their way.
     pub decisions: &'a Decisions,
-    /// What the engine has not settled.
+    /// What the engine has not finished.
     pub unfinished: &'a Unfinished,
     /// In whose words decisions are given.
     pub dialect: Dialect,
@@ -39,7 +39,7 @@ impl DrawContext<'_> {
         }
     }
 
-    /// Figures: as bright as what decides, but not bold.
+    /// Digits: as bright as what decides, but not bold.
     pub fn digits(&self) -> Style {
         self.theme.strong.remove_modifier(Modifier::BOLD)
     }

@@ -47,7 +47,7 @@ pub enum Effect {
     RevokeCredential(CredentialKind, String),
     /// Try whether the service can write.
     TryWriting,
-    /// Ask which decisions the engine has not settled.
+    /// Ask which decisions the engine has not finished.
     Unfinished,
     /// Tell the engine whether the network applied a parked decision on this alert. Final.
     Settle(AttemptId, AlertId, bool),

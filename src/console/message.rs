@@ -44,7 +44,7 @@ pub enum Message {
     Resolved(u64, Reply<Alert>),
     /// What the alert of a decision looks like whose fate is not known.
     LookedUp(u64, Reply<Found>),
-    /// The decisions that the engine has not settled.
+    /// The decisions that the engine has not finished.
     Unfinished(Reply<Vec<ResolutionAttempt>>),
     /// What came of a person's word on a parked decision: on which alert, and whether it was applied.
     Settled(AlertId, bool, Reply<Alert>),

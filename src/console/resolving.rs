@@ -81,7 +81,7 @@ fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Orders {
     outcome
 }
 
-/// Takes in which decisions the engine has not settled.
+/// Takes in which decisions the engine has not finished.
 pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppContext) {
     // What it told last stands until it tells something else; the link says by itself that it does not answer.
     let Ok(all) = answer else { return };

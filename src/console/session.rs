@@ -1,4 +1,4 @@
-//! What a console is opened with: the service, where one is, preferences; and why it ended otherwise than by its user.
+//! What a console is opened with: the service, session facts, preferences; and why it ended otherwise than by its user.
 
 use std::io;
 use std::path::PathBuf;

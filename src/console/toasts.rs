@@ -1,4 +1,4 @@
-//! Toasts: short news that go away by themselves, on lines of their own above the footer.
+//! Toasts: short notifications that go away by themselves, on lines of their own above the footer.
 
 use chrono::Duration;
 use ratatui::buffer::Buffer;
@@ -10,7 +10,7 @@ use super::text::{sanitize, wrap, wrap_to};
 use super::theme::Theme;
 use crate::domain::Timestamp;
 
-/// Whether news is good.
+/// The severity of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// It went well.
@@ -28,7 +28,7 @@ struct Toast {
     until: Timestamp,
 }
 
-/// The news that are on the screen.
+/// The notifications that are on the screen.
 #[derive(Debug, Default)]
 pub struct Toasts {
     all: Vec<Toast>,
@@ -78,7 +78,8 @@ impl Toasts {
         self.all.iter().map(|toast| toast.until).min()
     }
 
-    /// The lines of a screen of this width: what lasts in one line, then the news, the newest last and in full as far as there is room.
+    /// The lines of a screen of this width: what lasts in one line, then the notifications, the newest last and in full as far as there is
+    /// room.
     pub fn lines(&self, lasting: Option<&str>, width: u16) -> Vec<NoteLine> {
         let room = width.saturating_sub(2 * MARGIN + SIGN);
         let mut lines = lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&sanitize(text), room, 1)));

@@ -1,4 +1,4 @@
-//! Decisions that the engine has not settled: on which alerts they are, what is known of each, and which wait for a person's word.
+//! Decisions that the engine has not finished: on which alerts they are, what is known of each, and which wait for a person's word.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ impl Stage {
     }
 }
 
-/// The unsettled decisions of the organization, as the engine told of them last.
+/// The unfinished decisions of the organization, as the engine told of them last.
 #[derive(Debug, Default)]
 pub struct Unfinished {
     /// The oldest first.

@@ -33,7 +33,7 @@ impl AttemptState {
     }
 }
 
-/// A decision whose fate is not settled.
+/// A decision that is unfinished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolutionAttempt {
     /// The attempt; also what the provider knows it by.

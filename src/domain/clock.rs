@@ -1,9 +1,9 @@
 //! Clock guard: whether the machine's date can be believed. A jump ahead must not make alerts expire that have time left.
 //!
-//! Two clocks are compared: the one that shows the date, which can be set, and one that only ever counts. Where the date has run ahead of the
-//! count by more than [`TOLERANCE`] since the last look, time goes on by the count, until the date has gone on evenly for [`CONFIRMED`].
-//! Then it was the truth: the machine slept, or its clock had been slow. A clock that is set back again within that time has done no harm.
-//! A jump while no avert runs cannot be noticed.
+//! Two clocks are compared: the one that shows the date, which can be set, and one that only ever counts. Where the date has run ahead of
+//! the count by more than [`TOLERANCE`] since the last observation, time goes on by the count, until the date has gone on evenly for
+//! [`CONFIRMED`]. Then it was the truth: the machine slept, or its clock had been slow. A clock that is set back again within that time has
+//! done no harm. A jump while no avert runs cannot be noticed.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use chrono::TimeDelta;
 
 use super::time::Timestamp;
 
-/// So far the date may run ahead between two looks. The expiry loop looks twice a minute.
+/// So far the date may run ahead between two observations. The expiry loop looks twice a minute.
 const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
 
 /// So long a date that has jumped has to go on evenly before it is believed.
 pub const CONFIRMED: Duration = Duration::from_secs(600);
 
-/// And it has to be seen so often in that time, at looks that are this far apart.
+/// And it has to be seen so often in that time, in observations that are this far apart.
 const OBSERVATIONS: u32 = 5;
 const APART: Duration = Duration::from_secs(20);
 

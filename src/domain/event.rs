@@ -24,7 +24,7 @@ pub struct Event {
     pub alert_id: AlertId,
     /// When.
     pub at: Timestamp,
-    /// The request body, rendered once; every try sends these bytes.
+    /// The request body, rendered once; every attempt sends these bytes.
     pub body: String,
 }
 

@@ -78,7 +78,7 @@ uuid_id! {
     EventId,
     /// One event on its way to one endpoint.
     DeliveryId,
-    /// One try to record a decision with a provider; also the provider's idempotency key.
+    /// One attempt to record a decision with a provider; also the provider's idempotency key.
     AttemptId,
     /// One running process of avert on one database.
     InstanceId,

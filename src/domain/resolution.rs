@@ -59,7 +59,7 @@ pub enum InvalidReason {
     PreviouslyRefunded,
     /// A chargeback has already been received.
     ChargebackReceived,
-    /// The alert is a double of another one.
+    /// The alert is a duplicate of another one.
     Duplicate,
     /// The transaction cannot be found.
     NotFound,

@@ -13,11 +13,11 @@ pub const AUDIT_AT_ONCE: u32 = 10;
 /// deliveries that can still be tried are never pruned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionPolicy {
-    /// The log of tries of a delivery that arrived, from each try on.
+    /// The log of attempts of a delivery that arrived, from each attempt on.
     pub delivery_attempts: Option<TimeDelta>,
     /// A delivery that arrived, and its event once every delivery of it is pruned; from its arrival on.
     pub deliveries: Option<TimeDelta>,
-    /// A delivery that was given up (exhausted, or cancelled with its endpoint), with its event and its tries; from that moment on.
+    /// A delivery that was given up (exhausted, or cancelled with its endpoint), with its event and its attempts; from that moment on.
     pub given_up: Option<TimeDelta>,
     /// An attempt to resolve, from its end on; a day at least.
     pub attempts: Option<TimeDelta>,
@@ -51,7 +51,7 @@ impl RetentionPolicy {
 /// Cut-offs: before when things may be pruned; nothing where they are kept for ever.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CutOffs {
-    /// Tries, by their start, of deliveries that arrived.
+    /// Attempts, by their start, of deliveries that arrived.
     pub delivery_attempts: Option<Timestamp>,
     /// Deliveries, by their arrival.
     pub deliveries: Option<Timestamp>,
@@ -70,7 +70,7 @@ pub struct Pruned {
     pub deliveries: u64,
     /// Events that have no delivery any more.
     pub events: u64,
-    /// Entries of the log of tries.
+    /// Entries of the log of attempts.
     pub delivery_attempts: u64,
     /// Attempts to resolve that have ended.
     pub attempts: u64,

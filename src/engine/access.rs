@@ -101,7 +101,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`ServiceError::NotAuthorized`] when the token is malformed, was not signed here or has expired, or when its client is unknown or
-    /// revoked: the client is looked at each time, so that a revocation ends its tokens at once.
+    /// revoked: the client is polled each time, so that a revocation ends its tokens at once.
     pub async fn authenticate_token(&self, token: &str) -> Result<Caller, ServiceError> {
         let claims = self.signing_key().await?.verify(token, self.now()).map_err(|why| ServiceError::NotAuthorized(why.to_string()))?;
         let record = self.store().credential(&claims.sub).await.map_err(unavailable)?;

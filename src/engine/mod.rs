@@ -1,8 +1,8 @@
 //! The use cases of the alert service; the only writer of alerts.
 //!
 //! An [`Engine`] stands on a store, the providers, a clock and its settings. It is bound to a caller before anything is asked of it:
-//! [`Engine::acting_for`] gives the handle behind which every capability of the seam stands. [`Engine::start`] sets its loops going: alerts lapse
-//! at their deadline, decisions whose fate is unknown are cleared up with the provider, and what has served its time is pruned.
+//! [`Engine::acting_for`] gives the handle behind which every capability of the seam stands. [`Engine::start`] sets its loops going: alerts
+//! lapse at their deadline, decisions whose fate is unknown are reconciled with the provider, and what has served its time is pruned.
 
 mod access;
 mod acting;
@@ -94,13 +94,13 @@ struct Inner {
     touched: Mutex<HashMap<String, Timestamp>>,
     /// What access tokens are signed with, once it was needed.
     signing_key: OnceCell<SigningKey>,
-    /// Yeses of providers that the store could not take yet. A yes is never thrown away.
+    /// Providers' acceptances that the store could not take yet. An acceptance is never thrown away.
     late: Mutex<Vec<CommitRequest>>,
     /// The earliest moment at which an attempt that this process laid down is to be looked at.
     next_check: Mutex<Option<Timestamp>>,
     /// What tests of endpoints are sent with.
     sender: OnceLock<Sender>,
-    /// What was seen of the clock.
+    /// The clock guard.
     guard: Mutex<ClockGuard>,
     /// The newest change number.
     changes: watch::Receiver<u64>,
@@ -161,7 +161,7 @@ impl Engine {
         &self.inner.clock
     }
 
-    /// The engine's clock as far as it can be believed: a date that jumps ahead moves it only when it has gone on evenly for a while.
+    /// The guarded clock: a date that jumps ahead moves it only when it has gone on evenly for a while.
     pub fn guarded_clock(&self) -> SharedClock {
         Arc::new(GuardedClock(self.clone()))
     }
@@ -175,7 +175,7 @@ impl Engine {
         self.inner.clock.now()
     }
 
-    /// The present moment as far as the clock can be believed: what lapses, lapses by it.
+    /// The present moment by the guarded clock: what lapses, lapses by it.
     fn guarded_now(&self) -> Timestamp {
         let now = self.now();
         match &self.inner.settings.monotonic_clock {

@@ -1,7 +1,7 @@
 //! Clearing up decisions whose fate is unknown, each by what its provider can do (reliability, step 5).
 //!
-//! A look-up that says "not known" counts as a no only after the call's deadline and the provider's settle time. A provider that can
-//! neither look up nor take a repeat leaves the attempt to a person.
+//! A look-up that says "not known" counts as declined only after the call's deadline and the provider's consistency lag. A provider that
+//! can neither look up nor take a repeat leaves the attempt to a person.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ pub struct Reconciled {
     pub waiting: u64,
 }
 
-/// What is known of an attempt after a look at it.
+/// What is known of an attempt after a check.
 #[derive(Debug, PartialEq)]
 enum Finding {
     /// The provider has applied it.
@@ -42,7 +42,7 @@ enum Finding {
 }
 
 impl Engine {
-    /// Clears up what can be cleared up now.
+    /// Reconciles what can be reconciled now.
     ///
     /// # Errors
     /// When the store cannot do it now; what was done stays done.
@@ -69,7 +69,7 @@ impl Engine {
         }
     }
 
-    /// Clears up in the background what can be cleared up now, unless that is under way: somebody waits for it.
+    /// Reconciles in the background what can be reconciled now, unless that is under way: somebody waits for it.
     pub(super) fn reconcile_now(&self) {
         let engine = self.clone();
         self.inner.tasks.spawn(async move {
@@ -89,7 +89,7 @@ impl Engine {
         }
     }
 
-    /// Stores the yeses that the store could not take before.
+    /// Stores the acceptances that the store could not take before.
     async fn store_late(&self) -> StoreResult<u64> {
         let mut stored = 0;
         loop {
@@ -122,7 +122,7 @@ impl Engine {
                     let usual = gap.map(|gap| later(self.now(), gap));
                     // At the moment from which the answer counts, it is asked again; until then at the usual gaps.
                     let next_check = [usual, known_from].into_iter().flatten().min().unwrap_or_else(|| self.now());
-                    // A repeat whose answer got lost is a call that has to settle too, before a refusal counts.
+                    // A repeat whose answer got lost is a call whose consistency lag has to pass too, before a refusal counts.
                     let repeated =
                         known_from.is_none() && !self.inner.providers.answering_for(&unfinished.alert.provider).capabilities().lookup;
                     let calls_over = if repeated { self.now() } else { unfinished.deadline };
@@ -137,7 +137,7 @@ impl Engine {
         Ok(Some(end))
     }
 
-    /// The gap after so many looks.
+    /// The gap after so many checks.
     fn gap(&self, checks: u32) -> Option<Duration> {
         self.settings().checks.get(usize::try_from(checks).ok()?).copied()
     }
@@ -215,14 +215,14 @@ fn after_repeat(answer: SubmitResult, counts_from: Timestamp, now: Timestamp) ->
         SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
             Finding::Indeterminate(redact::words(&why.to_string()), None)
         }
-        // Ours would have been answered with a yes; whose it is, a person has to find out.
+        // Ours would have been answered as accepted; whose it is, a person has to find out.
         SubmitResult::Indeterminate(Cause::AlreadyActioned) => Finding::NeedsPerson(Cause::AlreadyActioned.to_string()),
         SubmitResult::Indeterminate(cause) => Finding::Indeterminate(redact::words(&cause.to_string()), None),
     }
 }
 
-/// What a repeat proves, where the provider counts it once but does not know it again (final-error-only). A yes is ours, whichever of
-/// the two calls it was that took effect. "Answered already" and a refusal are left to a person: either may be the first call's doing.
+/// What a repeat proves, where the provider counts it once but does not know it again (final-error-only). An acceptance is ours, whichever
+/// of the two calls it was that took effect. "Answered already" and a refusal are left to a person: either may be the first call's doing.
 fn after_repeat_that_is_not_recognized(answer: SubmitResult) -> Finding {
     match answer {
         SubmitResult::Accepted => Finding::Accepted,
@@ -240,7 +240,7 @@ fn after_repeat_that_is_not_recognized(answer: SubmitResult) -> Finding {
     }
 }
 
-/// The reconciling loop: at start, when a look is due, and every so often for what another process left behind.
+/// The reconciling loop: at start, when a check is due, and every so often for what another process left behind.
 pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
     loop {
         // Taken before the round: what the round itself lays down counts for the next one.

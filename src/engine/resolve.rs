@@ -28,7 +28,7 @@ const LONGEST_GAP: Duration = Duration::from_millis(250);
 /// How often a loser looks whether the winner still lives: its death changes nothing in the store.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Where a provider's yes has led.
+/// Where a provider's acceptance has led.
 pub(super) enum Landed {
     /// Our decision is the alert's outcome.
     Ours(Box<Alert>),
@@ -117,7 +117,7 @@ impl Engine {
                 Claim::InProgress(Holder::Nobody) => self.reconcile_now(),
                 Claim::InProgress(Holder::Somebody) => {}
             }
-            // The winner's end is a change of the store. Others' changes wake us too, so the tries are spread out.
+            // The winner's end is a change of the store. Others' changes wake us too, so the attempts are spread out.
             let woken = tokio::time::timeout_at(patience, async {
                 let closed = matches!(tokio::time::timeout(CHECK_INTERVAL, changes.changed()).await, Ok(Err(_)));
                 tokio::time::sleep(gap).await;
@@ -132,7 +132,8 @@ impl Engine {
         }
     }
 
-    /// Stores a provider's yes. Fenced first; where the fence has moved, the yes still counts as long as the alert has no outcome.
+    /// Stores a provider's acceptance. Fenced first; where the fence has moved, the acceptance still counts as long as the alert has no
+    /// outcome.
     pub(super) async fn commit_accepted(&self, attempt: AttemptId, generation: i64) -> StoreResult<Landed> {
         let request = CommitRequest { attempt, generation, now: self.now() };
         let landed = match self.store().commit_resolution(request.clone()).await {
@@ -148,7 +149,7 @@ impl Engine {
         landed
     }
 
-    /// Stores a yes that lost its fence, or that the store could not take before.
+    /// Stores an acceptance that lost its fence, or that the store could not take before.
     pub(super) async fn commit_late(&self, request: CommitRequest) -> StoreResult<Landed> {
         let attempt = request.attempt;
         match self.store().commit_late(request).await? {
@@ -195,7 +196,7 @@ impl Sending {
         }
     }
 
-    /// Step 4a: a definite yes.
+    /// Step 4a: accepted.
     async fn commit(self) -> Result<Alert, ServiceError> {
         match self.engine.commit_accepted(self.submission.attempt, self.generation).await {
             Ok(Landed::Ours(alert)) => Ok(*alert),
@@ -208,7 +209,7 @@ impl Sending {
         }
     }
 
-    /// Step 4b: a definite no.
+    /// Step 4b: declined.
     async fn release(self, why: &str) -> Result<Alert, ServiceError> {
         self.release_saying(redact::words(why)).await
     }
@@ -216,18 +217,18 @@ impl Sending {
     /// The same in words of our own.
     async fn release_saying(self, why: String) -> Result<Alert, ServiceError> {
         match self.end(AttemptEnd::Released, &why).await {
-            // Where the store cannot write it down, the reconciler finds the same no again.
+            // Where the store cannot write it down, the reconciler finds it declined again.
             Ok(true) | Err(()) => Err(ServiceError::ProviderFailed(why)),
             Ok(false) => Err(ServiceError::ProviderOutcomeUnknown(why)),
         }
     }
 
-    /// Steps 4c and 4d: nobody knows; one look-up, where the provider can, and else the reconciler.
+    /// Steps 4c and 4d: indeterminate; one look-up, where the provider can, and else the reconciler.
     async fn clear_up(self, cause: &Cause) -> Result<Alert, ServiceError> {
         let (engine, settings) = (&self.engine, self.engine.settings());
         let provider = engine.inner.providers.answering_for(&self.submission.provider);
         let capabilities = provider.capabilities();
-        // The call has been answered or cut off; what it left behind at the provider settles from here.
+        // The call has been answered or cut off; what it left behind at the provider becomes visible from here on.
         let calls_over = engine.now();
         tracing::warn!(attempt = %self.submission.attempt, %cause, "the provider's answer is in doubt");
         if capabilities.lookup {

@@ -1,5 +1,5 @@
-//! Retention: pruning what has served its time (deliveries that arrived or were given up, their events and the log of tries, attempts that
-//! have ended, and the oldest entries of the audit log).
+//! Retention: pruning what has served its time (deliveries that arrived or were given up, their events and the log of attempts, attempts
+//! that have ended, and the oldest entries of the audit log).
 
 use std::time::Duration;
 

@@ -18,7 +18,7 @@ pub struct EngineSettings {
     pub look_up_timeout: Duration,
     /// How long a resolution waits for another one of the same alert to end.
     pub wait_for_winner: Duration,
-    /// The gaps between looks at an attempt whose fate is unknown; after the last one a person has to decide.
+    /// The gaps between checks of an attempt whose fate is unknown; after the last one a person has to decide.
     pub checks: Vec<Duration>,
     /// How often it is looked for attempts that another process left behind.
     pub reconcile_poll: Duration,

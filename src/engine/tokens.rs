@@ -1,6 +1,6 @@
 //! Access tokens: JWTs that the engine signs with an Ed25519 key of its own and reads again.
 //!
-//! The key is made once for the whole database, sealed there, and known by its thumbprint (RFC 7638). Times are judged by the engine's
+//! The key is made once for the whole database, sealed there, and known by its thumbprint (RFC 7638). Times are taken by the engine's
 //! clock, not by the machine's.
 
 use std::fmt;

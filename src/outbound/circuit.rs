@@ -18,7 +18,7 @@ pub struct CircuitLimits {
     pub longest_pause: Duration,
 }
 
-/// What is known of the other side from its last tries.
+/// What is known of the other side from its last attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Circuit {
     limits: CircuitLimits,
@@ -32,13 +32,13 @@ impl Circuit {
         Self { limits, failures: 0, open_until: None }
     }
 
-    /// When an open circuit lets the next try through; nothing where it is not open.
+    /// When an open circuit lets the next attempt through; nothing where it is not open.
     pub fn reopens_at(&self, now: Timestamp) -> Option<Timestamp> {
         // A clock that was set back must not keep the circuit open for longer than any pause is.
         self.open_until.filter(|until| *until > now && *until - now <= self.limits.longest_pause)
     }
 
-    /// Whether it has opened and no try has succeeded since: what is let through then proves the other side.
+    /// Whether it has opened and no attempt has succeeded since: what is let through then proves the other side.
     pub fn is_unproven(&self) -> bool {
         self.failures >= self.limits.failures
     }
@@ -54,7 +54,7 @@ impl Circuit {
         self.open_until = None;
     }
 
-    /// A try failed.
+    /// An attempt failed.
     pub fn failed(&mut self, now: Timestamp) {
         self.failures = self.failures.saturating_add(1);
         if self.is_unproven() {

@@ -28,7 +28,7 @@ pub struct GuardLimits {
 /// A provider behind its guard.
 pub struct Guarded {
     inner: Arc<dyn AlertProvider>,
-    /// The network's name in figures.
+    /// The network's name in metrics.
     name: &'static str,
     limits: GuardLimits,
     places: Semaphore,
@@ -42,7 +42,7 @@ struct State {
     probing: bool,
 }
 
-/// Leave to make a call. Dropped without a verdict, the call was cut off: no answer in time.
+/// A permit to make a call. Dropped without a record, the call was cut off: no answer in time.
 struct Permit<'a> {
     guarded: &'a Guarded,
     _place: SemaphorePermit<'a>,
@@ -67,13 +67,13 @@ impl Drop for Permit<'_> {
 }
 
 impl Guarded {
-    /// Puts a guard before a provider; `name` is the network's in figures.
+    /// Puts a guard before a provider; `name` is the network's in metrics.
     pub fn new(inner: Arc<dyn AlertProvider>, name: &'static str, limits: GuardLimits, clock: SharedClock) -> Self {
         let state = State { circuit: Circuit::new(limits.circuit), probing: false };
         Self { inner, name, limits, places: Semaphore::new(limits.at_once.max(1)), state: Mutex::new(state), clock }
     }
 
-    /// Waits for leave to make a call; why there is none, in words.
+    /// Waits for a permit to make a call; why there is none, in words.
     async fn acquire(&self) -> Result<Permit<'_>, String> {
         self.check_circuit(&self.state())?;
         let Ok(Ok(place)) = tokio::time::timeout(self.limits.patience, self.places.acquire()).await else {

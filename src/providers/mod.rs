@@ -1,7 +1,7 @@
 //! Out to the alert networks: the trait every provider stands behind, with its capabilities, and which one answers for which network.
 //!
-//! A call to a provider cannot join our transaction, so what it says is one of three things and never less: a definite yes, a definite
-//! no, or a doubt ([`SubmitResult`]). What may be done about a doubt depends on the provider's [`Capabilities`].
+//! A call to a provider cannot join our transaction, so what it says is one of three things and never less: accepted, declined, or
+//! indeterminate ([`SubmitResult`]). What may be done about an indeterminate one depends on the provider's [`Capabilities`].
 
 pub mod guarded;
 pub mod http;
@@ -70,11 +70,11 @@ impl Submission {
 /// What a provider said to a submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SubmitResult {
-    /// A definite yes: the decision is applied.
+    /// Accepted: the decision is applied.
     Accepted,
-    /// A definite no: the decision is not applied and will not be.
+    /// Declined: the decision is not applied and will not be.
     Declined(Declined),
-    /// Nobody knows.
+    /// Indeterminate.
     Indeterminate(Cause),
 }
 
@@ -99,7 +99,7 @@ impl fmt::Display for Declined {
     }
 }
 
-/// Why nobody knows whether a decision was applied.
+/// Why it is indeterminate whether a decision was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
     /// No answer within the time-out, or the connection broke after sending.
@@ -133,7 +133,7 @@ pub enum LookUp {
     Applied,
     /// Another decision is applied, not ours; in words.
     AnsweredOtherwise(String),
-    /// The provider knows of no decision; counts as a no only once the call's deadline and the settle time have passed.
+    /// The provider knows of no decision; counts as declined only once the call's deadline and the consistency lag have passed.
     NotKnown,
     /// The provider has refused our decision for good; in words.
     Refused(String),

@@ -53,7 +53,7 @@ pub enum Commit {
 pub enum AttemptEnd {
     /// RELEASED: the provider did not apply the decision (step 4b).
     Released,
-    /// UNKNOWN: nobody knows; look again at this time (step 4d).
+    /// UNKNOWN: indeterminate; look again at this time (step 4d).
     Unknown {
         /// When the reconciler looks next.
         next_check: Timestamp,

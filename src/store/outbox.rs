@@ -23,7 +23,7 @@ pub struct DueDelivery {
     pub event: EventId,
     /// The body, byte for byte.
     pub body: Arc<str>,
-    /// Which try this is; 1-based.
+    /// Which attempt this is; 1-based.
     pub attempt: u32,
     /// Where to.
     pub endpoint: EndpointId,
@@ -35,14 +35,14 @@ pub struct DueDelivery {
     pub signing: Arc<[Secret]>,
 }
 
-/// What a try came to, and what follows.
+/// What an attempt came to, and what follows.
 #[derive(Debug, Clone)]
 pub struct AttemptRecord {
     /// The delivery.
     pub delivery: DeliveryId,
     /// Its fence.
     pub generation: i64,
-    /// When the try began.
+    /// When the attempt began.
     pub started_at: Timestamp,
     /// How long it took.
     pub duration: Duration,
@@ -54,7 +54,7 @@ pub struct AttemptRecord {
     pub answer: String,
     /// What was sent, its credential masked; nothing where no request could be made.
     pub sent: Option<SentRequest>,
-    /// When the try ended, by a clock that does not jump: how long an endpoint has failed is reckoned by it.
+    /// When the attempt ended, by a clock that does not jump: how long an endpoint has failed is reckoned by it.
     pub ended_at: Timestamp,
     /// What follows.
     pub next: NextStep,
@@ -67,7 +67,7 @@ pub struct SentTestEvent {
     pub event: EventId,
     /// The body.
     pub body: Arc<str>,
-    /// The try; its generation means nothing, and what follows it is `Delivered` or `Exhausted`.
+    /// The attempt; its generation means nothing, and what follows it is `Delivered` or `Exhausted`.
     pub record: AttemptRecord,
 }
 
@@ -97,14 +97,14 @@ pub trait OutboxStore: Send + Sync {
         skip: &[EndpointId],
     ) -> StoreResult<Vec<DueDelivery>>;
 
-    /// Records what tries came to, in one commit; a record whose fence no longer holds changes nothing. An endpoint that has failed for
+    /// Records what attempts came to, in one commit; a record whose fence no longer holds changes nothing. An endpoint that has failed for
     /// [`crate::domain::webhook::schedule::DISABLE_AFTER`] is disabled by it.
     async fn record_attempts(&self, records: Vec<AttemptRecord>, now: Timestamp) -> StoreResult<()>;
 
     /// When the next pending delivery is due.
     async fn next_due_delivery(&self) -> StoreResult<Option<Timestamp>>;
 
-    /// Records a test that was sent: its event, its delivery and its try. `None` when the endpoint is gone meanwhile.
+    /// Records a test that was sent: its event, its delivery and its attempt. `None` when the endpoint is gone meanwhile.
     async fn record_test_event(
         &self,
         organization: OrganizationId,
@@ -119,7 +119,7 @@ pub trait OutboxStore: Send + Sync {
     /// A page of deliveries, newest first.
     async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage>;
 
-    /// One delivery with its tries.
+    /// One delivery with its attempts.
     async fn delivery(&self, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>>;
 
     /// Makes a delivery due now, whatever became of it, with all its gaps before it; one that is being tried stays as it is.

@@ -37,9 +37,9 @@ pub trait UpkeepStore: Send + Sync {
     /// How long the queues are, of all organizations.
     async fn depths(&self) -> StoreResult<Depths>;
 
-    /// Prunes what is before the cut-offs: deliveries that arrived or were given up, their events and the log of their tries, attempts that
-    /// have ended, at most `limit` of each kind, oldest first; and of the audit log [`AUDIT_AT_ONCE`] times as many, which an entry in it
-    /// then tells of. What can still be tried, or has not ended, is never touched. Signing secrets whose time is over are erased.
+    /// Prunes what is before the cut-offs: deliveries that arrived or were given up, their events and the log of their attempts, attempts
+    /// that have ended, at most `limit` of each kind, oldest first; and of the audit log [`AUDIT_AT_ONCE`] times as many, which an entry in
+    /// it then tells of. What can still be tried, or has not ended, is never touched. Signing secrets whose time is over are erased.
     ///
     /// [`AUDIT_AT_ONCE`]: crate::domain::retention::AUDIT_AT_ONCE
     async fn prune(&self, cut_offs: CutOffs, limit: u32, now: Timestamp) -> StoreResult<Pruned>;

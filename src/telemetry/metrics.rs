@@ -1,4 +1,4 @@
-//! Figures for Prometheus: what each is called and means, and the recorder that keeps them.
+//! Metrics for Prometheus: what each is called and means, and the recorder that keeps them.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const UNITS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 /// How often samples are gathered into their buckets, whether anybody asks for them or not.
 const UPKEEP: Duration = Duration::from_secs(5);
 
-/// Begins to keep figures, in the whole process; `None` where somebody else keeps them already.
+/// Begins to keep metrics, in the whole process; `None` where somebody else keeps them already.
 pub fn install_metrics() -> Option<PrometheusHandle> {
     let builder = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)

@@ -13,7 +13,7 @@ const LIMITS: CircuitLimits = CircuitLimits { failures: 5, first_pause: Duration
 /// What an endpoint may have in flight before it has ever answered.
 const UNPROVEN_WINDOW: u32 = 2;
 
-/// What is known of an endpoint from its last tries.
+/// What is known of an endpoint from its last attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breaker {
     circuit: Circuit,
@@ -32,7 +32,7 @@ impl Breaker {
         self.reopens_at(now).is_some()
     }
 
-    /// When an open breaker lets the next try through.
+    /// When an open breaker lets the next attempt through.
     pub fn reopens_at(&self, now: Timestamp) -> Option<Timestamp> {
         self.circuit.reopens_at(now)
     }
@@ -48,7 +48,7 @@ impl Breaker {
         self.window = self.window.saturating_mul(2);
     }
 
-    /// A try failed.
+    /// An attempt failed.
     pub fn failed(&mut self, now: Timestamp) {
         self.circuit.failed(now);
         self.window = 1;

@@ -24,7 +24,7 @@ use crate::store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreRes
 
 /// With so many results that could not be recorded nothing more is leased.
 const MOST_UNRECORDED: usize = 1_024;
-/// Time to record a try before its lease ends.
+/// Time to record an attempt before its lease ends.
 const RECORD_MARGIN: Duration = Duration::from_secs(5);
 /// How long the last commit may take when the dispatcher stops.
 const LAST_COMMIT: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ impl Default for DispatcherSettings {
 /// What a run did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunReport {
-    /// Tries made.
+    /// Attempts made.
     pub attempted: u64,
     /// Those that a receiver took.
     pub delivered: u64,

@@ -1,6 +1,6 @@
-//! What is leased and not yet recorded: a lane for each endpoint with its queue, its places in flight and its breaker.
+//! What is leased and not yet recorded: a queue for each endpoint, its places in flight and its breaker.
 //!
-//! Lanes are served in turn, so that an endpoint with much to get takes no place from one with little. A send that takes long gives its
+//! Queues are served in turn, so that an endpoint with much to get takes no place from one with little. A send that takes long gives its
 //! place in the total back and keeps the one of its endpoint: endpoints that hang use up sockets, but not the others' turn.
 
 use std::collections::{HashMap, VecDeque};
@@ -66,7 +66,7 @@ impl EndpointQueue {
     }
 }
 
-/// Every lane.
+/// Every queue.
 #[derive(Debug, Default)]
 pub(super) struct EndpointQueues {
     queues: HashMap<EndpointId, EndpointQueue>,

@@ -56,7 +56,7 @@ pub struct ReceivedEvent {
     pub event: String,
     /// `payload.id` of the body.
     pub alert: Option<AlertId>,
-    /// The `webhook-id` header: the same for every try of one event.
+    /// The `webhook-id` header: the same for every attempt of one event.
     pub webhook_id: Option<String>,
     /// The body as it came.
     pub body: String,

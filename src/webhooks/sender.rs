@@ -1,4 +1,4 @@
-//! One try of one delivery: one POST, its answer, and nothing else.
+//! One attempt of one delivery: one POST, its answer, and nothing else.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ pub use crate::domain::webhook::schedule::MAX_ANSWER_BYTES;
 pub struct SenderSettings {
     /// Where they may be sent to.
     pub addresses: AddressPolicy,
-    /// How long a try may take in all: name, connection, request and answer.
+    /// How long an attempt may take in all: name, connection, request and answer.
     pub timeout: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Default for SenderSettings {
     }
 }
 
-/// What a try came to.
+/// What an attempt came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptReport {
     /// When it began, by the clock it was given.
@@ -63,7 +63,7 @@ impl AttemptReport {
         }
     }
 
-    /// A try that came to nothing.
+    /// An attempt that came to nothing.
     pub fn failed(started_at: Timestamp, duration: Duration, error: impl Into<String>) -> Self {
         Self { started_at, duration, result: AttemptResult::Failed, error: Some(error.into()), answer: String::new(), sent: None }
     }

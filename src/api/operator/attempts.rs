@@ -1,4 +1,4 @@
-//! Decisions whose fate is not settled, and a person's word on those that wait for one.
+//! Decisions that are unfinished, and a person's word on those that wait for one.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! Deliveries: lists, one with its tries, sending again.
+//! Deliveries: lists, one with its attempts, sending again.
 
 use axum::response::Response;
 

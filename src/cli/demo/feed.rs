@@ -19,7 +19,7 @@ use crate::domain::{
     Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, Currency, OutcomeId, Provider, Resolution, Timestamp, decide,
 };
 
-/// How many recent alerts a double can be of.
+/// How many recent alerts a duplicate can be of.
 const REMEMBERED: usize = 400;
 
 /// The generator.
@@ -55,7 +55,7 @@ impl DemoFeed {
         alerts.into_iter().map(|alert| self.incoming(alert)).collect()
     }
 
-    /// The next alert to arrive. Most have their whole window; some were held up on the way and lapse within minutes; some are doubles.
+    /// The next alert to arrive. Most have their whole window; some were held up on the way and lapse within minutes; some are duplicates.
     pub fn arrival(&mut self, now: Timestamp) -> AlertPatch {
         let delay = self.seconds(1, 40);
         let raised = now - delay;
@@ -96,7 +96,7 @@ impl DemoFeed {
             part if part < 0.72 => self.seconds(6 * 3_600, 23 * 3_600),
             _ => self.seconds(24 * 3_600, 71 * 3_600),
         };
-        // Every eighth is a double of one that was refunded already, every eighth of another that waits too.
+        // Every eighth is a duplicate of one that was refunded already, every eighth of another that waits too.
         let duplicate = match index % 8 {
             3 => self.duplicate(now - Duration::hours(20), |alert| alert.status == AlertStatus::Resolved),
             6 => self.duplicate(now - Duration::hours(20), |alert| alert.outcome.is_none() && alert.status == AlertStatus::Open),

@@ -13,7 +13,7 @@ closed_enum! {
         Leased = "leased",
         /// The receiver took it.
         Delivered = "delivered",
-        /// Every try failed.
+        /// Every attempt failed.
         Exhausted = "exhausted",
         /// Given up because its endpoint is gone or disabled.
         Cancelled = "cancelled",
@@ -39,11 +39,11 @@ pub struct Delivery {
     pub url: String,
     /// Where it is.
     pub state: DeliveryState,
-    /// Tries so far.
+    /// Attempts so far.
     pub attempts: u32,
     /// When it is tried next, while it waits.
     pub due: Option<Timestamp>,
-    /// What the last try came to: a status code or an error, in words.
+    /// What the last attempt came to: a status code or an error, in words.
     pub last_result: Option<String>,
     /// When the receiver took it.
     pub delivered_at: Option<Timestamp>,
@@ -83,18 +83,18 @@ pub struct DeliveryPage {
     pub next: Option<DeliveryId>,
 }
 
-/// A delivery and its tries.
+/// A delivery and its attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryLog {
     /// The delivery.
     pub delivery: Delivery,
-    /// The body, byte for byte the same in every try.
+    /// The body, byte for byte the same in every attempt.
     pub body: String,
-    /// Its tries, oldest first.
+    /// Its attempts, oldest first.
     pub attempts: Vec<DeliveryAttempt>,
 }
 
-/// One try to deliver.
+/// One attempt to deliver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryAttempt {
     /// Which one; 1-based.

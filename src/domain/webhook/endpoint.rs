@@ -60,7 +60,7 @@ pub struct Endpoint {
     pub created_at: Timestamp,
     /// Since when it gets nothing any more, and why.
     pub disabled: Option<(Timestamp, String)>,
-    /// Since when every try has failed; nothing while it answers or nothing was sent.
+    /// Since when every attempt has failed; nothing while it answers or nothing was sent.
     pub failing_since: Option<Timestamp>,
     /// Whether what it gets is signed.
     pub signed: bool,

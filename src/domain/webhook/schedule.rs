@@ -6,8 +6,8 @@ use rand::{Rng, RngExt};
 use super::delivery::DeliveryState;
 use crate::domain::time::{Timestamp, to_iso};
 
-/// Seconds to wait after the first, second, ... failed try: 5 s, 30 s, 2 min, 10 min, 30 min, 1, 2, 4, 8, 12, 20 and 24 h.
-/// When the last gap's try fails as well, the delivery is exhausted.
+/// Seconds to wait after the first, second, ... failed attempt: 5 s, 30 s, 2 min, 10 min, 30 min, 1, 2, 4, 8, 12, 20 and 24 h. When the
+/// last gap's attempt fails as well, the delivery is exhausted.
 pub const GAPS_SECONDS: [i64; 12] = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 72_000, 86_400];
 
 /// How much a gap may be shorter or longer, in thousandths: 20 %.
@@ -25,7 +25,7 @@ pub const MAX_ANSWER_BYTES: usize = 16 * 1024;
 /// An endpoint that fails for so long without one success gets nothing more.
 pub const DISABLE_AFTER: TimeDelta = TimeDelta::hours(120);
 
-/// The longest time between two failed tries that counts as failing; it is longer than any gap of the schedule. What nobody tried (avert
+/// The longest time between two failed attempts that counts as failing; it is longer than any gap of the schedule. What nobody tried (avert
 /// was not running, the machine slept, nothing happened) is held against no endpoint.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(30);
 
@@ -35,7 +35,7 @@ pub const BY_OPERATOR: &str = "disabled by an operator";
 /// Why an endpoint is disabled that was removed.
 pub const REMOVED: &str = "removed";
 
-/// What a try came to, as far as what follows depends on it.
+/// What an attempt came to, as far as what follows depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptResult {
     /// The receiver answered.
@@ -48,20 +48,20 @@ pub enum AttemptResult {
     Failed,
 }
 
-/// What follows a try.
+/// What follows an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextStep {
     /// The receiver took it.
     Delivered,
     /// Try again then.
     RetryAt(Timestamp),
-    /// No more tries.
+    /// No more attempts.
     Exhausted,
-    /// No more tries, and nothing more to this endpoint, for this reason.
+    /// No more attempts, and nothing more to this endpoint, for this reason.
     DisableEndpoint(String),
 }
 
-/// What follows try number `attempt` (1-based): 2xx is delivered, 410 disables the endpoint, everything else (redirects too) is tried
+/// What follows attempt number `attempt` (1-based): 2xx is delivered, 410 disables the endpoint, everything else (redirects too) is tried
 /// again after the next gap, or later where the receiver asked for it, until the schedule is through.
 pub fn next_step(result: AttemptResult, attempt: u32, now: Timestamp, rng: &mut (impl Rng + ?Sized)) -> NextStep {
     let asked = match result {
@@ -106,7 +106,7 @@ impl DeliveryEnd {
         Self { state, due: None, delivered_at: delivered.then_some(now), given_up_at: given_up.then_some(now) }
     }
 
-    /// What it becomes after a try that this follows.
+    /// What it becomes after an attempt that this follows.
     pub fn after(next: &NextStep, endpoint_disabled: bool, now: Timestamp) -> Self {
         match next {
             NextStep::Delivered => Self::new(DeliveryState::Delivered, now),
@@ -122,7 +122,7 @@ impl DeliveryEnd {
     }
 }
 
-/// Since when an endpoint has been failing, and when its last try failed.
+/// Since when an endpoint has been failing, and when its last attempt failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failing {
     pub since: Timestamp,

@@ -1,7 +1,7 @@
 //! What calls to a gateway look like and what its answers mean (`assets/provider-contract.md`). Pure.
 //!
-//! A yes, and every statement about a decision, has to be said in so many words (`"state": "applied"`): neither a status alone, nor the
-//! page of a proxy that answers everything with 200 or 404, is ever taken for one.
+//! Acceptance, and every statement about a decision, has to be said in so many words (`"state": "applied"`): neither a status alone, nor
+//! the page of a proxy that answers everything with 200 or 404, is ever taken for one.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -14,7 +14,7 @@ const STEPS_BETWEEN_CHECKS: u32 = 1_000;
 /// The budget of one connection.
 #[derive(Debug, Clone)]
 pub(super) struct Budget {
-    /// How many more looks there are; 0 while nothing is limited.
+    /// How many more checks there are; 0 while nothing is limited.
     checks: Arc<AtomicU32>,
 }
 

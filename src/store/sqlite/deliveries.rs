@@ -1,4 +1,4 @@
-//! Deliveries as an operator sees them: lists, one with its tries, and sending again.
+//! Deliveries as an operator sees them: lists, one with its attempts, and sending again.
 
 use rusqlite::{Connection, Row, ToSql, params};
 use serde::Deserialize;
@@ -100,7 +100,7 @@ pub(super) fn page(reader: &Reader, organization: OrganizationId, filter: &Deliv
     Ok(DeliveryPage { data, next })
 }
 
-/// One delivery with its tries.
+/// One delivery with its attempts.
 pub(super) fn log(conn: &Connection, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>> {
     let Some((key, delivery)) = find(conn, organization, id)? else { return Ok(None) };
     let mut statement = conn.prepare_cached(

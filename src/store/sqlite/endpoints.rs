@@ -286,7 +286,7 @@ pub(super) fn succeeded(conn: &Connection, endpoint: i64) -> StoreResult<()> {
     Ok(())
 }
 
-/// A try failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long is disabled.
+/// An attempt failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long is disabled.
 pub(super) fn failed(unit: &Unit<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> StoreResult<()> {
     let known: Option<(Option<i64>, Option<i64>)> = unit
         .conn

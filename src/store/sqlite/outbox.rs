@@ -241,7 +241,7 @@ fn lease(unit: &Unit<'_>, key: i64, target: &SendTarget, lease_until: Timestamp)
     Ok(leased)
 }
 
-/// Records what tries came to.
+/// Records what attempts came to.
 fn record(unit: &Unit<'_>, records: &[AttemptRecord], now: Timestamp) -> StoreResult<()> {
     let mut find =
         unit.conn.prepare_cached("SELECT key, endpoint, attempts FROM delivery WHERE id = ?1 AND generation = ?2 AND state = 'leased'")?;
@@ -302,7 +302,7 @@ fn record_test_event(
     deliveries::log(conn, organization, record.delivery)
 }
 
-/// What a try came to, in a word.
+/// What an attempt came to, in a word.
 fn result(record: &AttemptRecord) -> Option<String> {
     match (record.status, &record.error) {
         (_, Some(error)) => Some(error.clone()),

@@ -1,4 +1,4 @@
-//! Pruning by age: deliveries that arrived or were given up, with their events and the log of their tries; attempts that have ended; the
+//! Pruning by age: deliveries that arrived or were given up, with their events and the log of their attempts; attempts that have ended; the
 //! oldest entries of the audit log; signing secrets whose time is over. What can still be tried, or has not ended, is never touched.
 
 use rusqlite::{OptionalExtension as _, params};

@@ -190,7 +190,7 @@ impl Columns {
     }
 }
 
-/// Feeds the parser one row at a time; what a row is was settled before.
+/// Feeds the parser one row at a time; what a row is was decided before.
 #[derive(Default)]
 struct OneRow {
     bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! The look of the filter form: a column of fields that scrolls where there is less room, under the query that says the same.
+//! Draws the filter form: a column of fields that scrolls where there is less room, under the query that says the same.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! The look of the resolve form: a calm column of labels and what belongs to them, closer together where there is less room.
+//! Draws the resolve form: a calm column of labels and what belongs to them, closer together where there is less room.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

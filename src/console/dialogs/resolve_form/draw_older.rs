@@ -1,4 +1,4 @@
-//! The look of the older dialect's fields: the resolution with its meaning, the refund, the stopped amount.
+//! Draws the older dialect's fields: the resolution with its meaning, the refund, the stopped amount.
 
 use ratatui::layout::Rect;
 use ratatui::text::Span;

@@ -148,7 +148,7 @@ impl Errors {
     }
 }
 
-/// What is said to one who sends before the search for doubles is over.
+/// What is said to one who sends before the search for duplicates is over.
 const STILL_SEARCHING: &str = "Still looking for doubles. Once more sends without waiting.";
 
 /// The resolve form.
@@ -162,9 +162,9 @@ pub struct ResolveForm {
     /// What takes the place of choice and reason in the older dialect.
     older: Option<Older>,
     comments: TextInput,
-    /// The doubts that were confirmed; one that comes later has to be confirmed anew.
+    /// The cautions that were confirmed; one that comes later has to be confirmed anew.
     confirmed: Vec<Caution>,
-    /// Sending was tried while doubles were still being looked for; the next try does not wait for them.
+    /// Sending was tried while duplicates were still being looked for; the next attempt does not wait for them.
     send_anyway: bool,
     focus: Focus,
     /// Sending was tried: from now on what is missing is shown, not only what is wrong.
@@ -246,7 +246,7 @@ impl ResolveForm {
         }
     }
 
-    /// Takes the alert as it is now, when a refresh brought news of it. Other alerts are passed over.
+    /// Takes the alert as it is now, when a refresh brought it. Other alerts are passed over.
     pub fn update_alert(&mut self, alert: &Alert) {
         if alert.id == self.alert.id {
             self.alert = alert.clone();
@@ -274,7 +274,7 @@ impl ResolveForm {
         self.keep_focus_on_a_field();
     }
 
-    /// Whether the search for doubles has not come back yet.
+    /// Whether the search for duplicates has not come back yet.
     fn is_searching(&self) -> bool {
         self.warnings.contains(&FormWarning::Searching)
     }
@@ -380,7 +380,7 @@ impl ResolveForm {
         !self.cautions().is_empty()
     }
 
-    /// Whether every doubt that there is has been confirmed.
+    /// Whether every caution that there is has been confirmed.
     fn is_confirmed(&self) -> bool {
         self.cautions().iter().all(|doubt| self.confirmed.contains(doubt))
     }

@@ -235,7 +235,7 @@ impl Parts<'_> {
         self.boxed(style, lines);
     }
 
-    /// A decision that the engine has not settled: what was sent, when and by whom, and what is known.
+    /// A decision that the engine has not finished: what was sent, when and by whom, and what is known.
     fn unfinished(&mut self, unfinished: &ResolutionAttempt) {
         let (theme, now) = (self.draw.theme, self.draw.now);
         let word = in_words(&unfinished.resolution);
@@ -503,12 +503,12 @@ fn duplicate_words(other: &Alert, alert: &Alert) -> String {
     format!("{} {} · {same}", other.provider, other.provider_id)
 }
 
-/// Whether a double has no answer and can get one.
+/// Whether a duplicate has no answer and can get one.
 fn is_waiting(other: &Alert) -> bool {
     other.outcome.is_none() && other.status == AlertStatus::Open
 }
 
-/// How far a double is.
+/// How far a duplicate is.
 fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
     match &other.outcome {
         outcome if other.was_refunded() => {

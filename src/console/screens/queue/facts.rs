@@ -11,7 +11,7 @@ pub struct Facts {
     pub alert: Option<AlertId>,
     /// Its events on their way to the merchant's endpoints.
     pub deliveries: Loadable<Vec<Delivery>>,
-    /// Other alerts on the same payment.
+    /// Duplicates: other alerts on the same payment.
     pub duplicates: Loadable<Vec<Alert>>,
 }
 

@@ -7,7 +7,7 @@ use chrono::Duration;
 use crate::domain::Timestamp;
 use crate::service::ServiceError;
 
-/// Waits before the next try, by how often it failed.
+/// Waits before the next attempt, by how often it failed.
 const RETRIES: [i64; 5] = [1, 2, 5, 10, 30];
 
 /// The link to the service.

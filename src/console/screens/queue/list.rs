@@ -334,7 +334,7 @@ fn marker(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> Opt
     }
 }
 
-/// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not settled.
+/// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished.
 fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<(&'static str, Style)> {
     let own = draw.decisions.of(alert.id).map(|decision| match decision.state {
         State::Staged(_) => ("»", draw.theme.accent),

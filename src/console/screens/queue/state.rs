@@ -39,7 +39,7 @@ const CHANGES_REST: Duration = Duration::milliseconds(250);
 /// How often a list is loaded again where nobody tells of changes.
 const POLL: Duration = Duration::seconds(15);
 
-/// Most alerts of which it is remembered that they are doubles.
+/// Most alerts of which it is remembered that they are duplicates.
 const MOST_KNOWN: usize = 10_000;
 
 /// The list's share of the width beside the detail, in percent.
