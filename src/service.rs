@@ -1,4 +1,4 @@
-//! The seam of the house: what a console or a command asks of a service, in this process or across HTTP.
+//! The service traits: what a console or a command asks of a service, in this process or across HTTP.
 //!
 //! One trait for each capability, whose methods say whether they read or write. [`Alerts`] is the interface itself and always there; the others are what an avert offers beyond it. A
 //! handle is bound to one caller when it is made, so no method takes an organization. A [`Deployment`] holds what there is.
@@ -14,7 +14,7 @@ use crate::domain::{
     IngestReport, NewEndpoint, Page, Resolution, ResolutionAttempt, Revoked,
 };
 
-/// Why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
+/// A service error: why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
     /// Missing, unacceptable or insufficient credentials.
@@ -74,7 +74,7 @@ fn list(errors: &[FieldError]) -> String {
     errors.iter().map(|error| format!("{} {}", error.field, error.message)).collect::<Vec<_>>().join("; ")
 }
 
-/// A resolution on its way to the service.
+/// A resolve request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolveRequest {
     /// What the merchant says; valid by construction.
@@ -130,7 +130,7 @@ capability! {
 }
 
 capability! {
-    /// Bringing alerts in.
+    /// Intake of alerts.
     pub trait Intake {
         /// Takes alerts in; each is kept or rejected by itself.
         write fn ingest(&self, rows: Vec<AlertPatch>, options: IngestOptions) -> IngestReport;
@@ -174,7 +174,7 @@ capability! {
 }
 
 capability! {
-    /// Who may come in to an organization: its API keys and client credentials.
+    /// Credential management of an organization: its API keys and client credentials.
     pub trait Credentials {
         /// All credentials of the organization.
         read fn credentials(&self) -> CredentialList;
@@ -188,7 +188,7 @@ capability! {
 }
 
 capability! {
-    /// Attempts to resolve that have not ended: is the decision with the network or not?
+    /// Unfinished resolution attempts: is the decision with the network or not?
     pub trait Attempts {
         /// The attempts that are on their way, unknown or parked, oldest first.
         read fn unfinished(&self) -> Vec<ResolutionAttempt>;
@@ -221,7 +221,7 @@ capability! {
 }
 
 capability! {
-    /// That something changes, and whether anything can.
+    /// Change notification, and whether anything can be written.
     pub trait Changes {
         /// Waits until something has changed after change number `after` (in this process or another one on the same data) and returns
         /// the newest change number. `next_change(0)` returns at once on data that has ever changed.
@@ -232,7 +232,7 @@ capability! {
     }
 }
 
-/// A service to talk to. What a deployment lacks is absent in the type.
+/// A deployment: the service to talk to. What a deployment lacks is absent in the type.
 #[derive(Clone)]
 pub struct Deployment {
     pub alerts: Arc<dyn Alerts>,

@@ -1,4 +1,4 @@
-//! Metrics for Prometheus; tracing: to a file while the console is open, to stderr when serving; and the report that a panic leaves.
+//! Telemetry: metrics for Prometheus, logging (to a file while the console is open, to stderr when serving), and crash reports.
 
 mod metrics;
 
@@ -17,10 +17,10 @@ pub use self::metrics::{install_metrics, run_metrics_upkeep};
 
 use crate::domain::sanitize::line;
 
-/// A log file larger than this is set aside when the next console opens; one older file is kept.
+/// Log rotation: a larger file is set aside when the next console opens; one older file is kept.
 const LARGEST_LOG: u64 = 8 * 1024 * 1024;
 
-/// Logs to stderr, for commands without a screen of their own.
+/// Starts logging to stderr, for commands without a screen of their own.
 pub fn to_stderr(level: LevelFilter, color: bool) {
     let styled = color && io::stderr().is_terminal();
     let layer = tracing_subscriber::fmt::layer()
@@ -33,7 +33,7 @@ pub fn to_stderr(level: LevelFilter, color: bool) {
     let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer).with(filter(level)));
 }
 
-/// Logs to `avert.log` in this directory, which is made: nothing ever gets onto the console's screen.
+/// Starts logging to `avert.log` in this directory, which is made: nothing ever gets onto the console's screen.
 pub fn to_file(level: LevelFilter, directory: &Path) -> io::Result<PathBuf> {
     let path = directory.join("avert.log");
     let file = Arc::new(open_log(&path)?);
@@ -95,8 +95,8 @@ fn make_private(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// From now on a panic writes a report into this directory and says on stderr where it is. Hooks that are set later (the console's, which
-/// gives the terminal back first) call this one.
+/// Installs a panic hook that writes a crash report into this directory and says on stderr where it is. Hooks that are set later (the
+/// console's, which gives the terminal back first) call this one.
 pub fn report_panics(directory: PathBuf) {
     std::panic::set_hook(Box::new(move |panic| {
         let report = format!(

@@ -1,4 +1,4 @@
-//! What a request must show before it is worked on: its credential, the id in its path, the type of its body, its body.
+//! Extractors: a request's credential, the id in its path, the type of its body, its body.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ const MAX_IDEMPOTENCY_KEY: usize = 255;
 /// So much of a body over the limit is read and thrown away, so that the client gets to hear why.
 const MAX_DISCARDED: usize = 1024 * 1024;
 
-/// The services, bound to the caller that the request's credential stands for, and the dialect that goes with the credential.
+/// An authenticated request: the services bound to its caller, and the dialect of its credential.
 pub(super) struct Acting {
     pub(super) alerts: ActingEngine,
     pub(super) dialect: Dialect,
@@ -48,7 +48,7 @@ impl FromRequestParts<Api> for Acting {
     }
 }
 
-/// The one credential of a request.
+/// The credential of a request.
 pub(super) enum RequestCredential<'a> {
     /// `X-API-KEY`.
     ApiKey(&'a str),
@@ -101,7 +101,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
-/// Shows that the body is said to be JSON.
+/// Proof that the content type is JSON.
 pub(super) struct JsonContent;
 
 impl<S: Send + Sync> FromRequestParts<S> for JsonContent {
@@ -179,7 +179,7 @@ where
     }
 }
 
-/// Why there is no whole body.
+/// Why a body was not read.
 pub(super) enum BodyFault {
     /// Too large, or too slow.
     Problem(Problem),

@@ -1,4 +1,4 @@
-//! The interface's routes. The dialect of an answer is the credential's.
+//! Handlers of the interface's routes. The dialect of an answer is the credential's.
 
 use axum::extract::{RawQuery, State};
 use axum::response::Response;

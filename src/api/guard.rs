@@ -1,4 +1,4 @@
-//! Around every request: its id, the names we may be called by, the limit of work at once, and what becomes of panics.
+//! Middleware around every request: request id, host check, concurrency limit, panics.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -26,7 +26,7 @@ const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest id that a client may give its request.
 const MAX_REQUEST_ID: usize = 128;
 
-/// What every request is checked against.
+/// The state of the request guard.
 pub(super) struct Guard {
     hosts: Hosts,
     places: Semaphore,
@@ -60,7 +60,7 @@ impl Guard {
     }
 }
 
-/// Puts the guard around routes, and answers for routes and methods that there are not.
+/// Wraps routes in the guard, with fallbacks for unknown routes and methods.
 pub(super) fn guarded(routes: Router, guard: Arc<Guard>) -> Router {
     routes
         .fallback(|| async { Problem::new(Code::RouteNotFound, "there is no such route") })
@@ -82,7 +82,7 @@ async fn around(State(guard): State<Arc<Guard>>, request: Request, next: Next) -
     finish(answer, &id)
 }
 
-/// Counts a request. Routes are told as they are written in the router, so there are only so many.
+/// Records a request's metrics. Routes are told as they are written in the router, so there are only so many.
 fn count(method: &'static str, route: &str, status: StatusCode, took: Duration) {
     let route = route.to_owned();
     metrics::counter!("avert_http_requests_total", "method" => method, "route" => route.clone(), "status" => status.as_u16().to_string())

@@ -1,15 +1,15 @@
-//! By which names the API may be called: what it is bound to, and what is expressly allowed.
+//! The host allow-list: the names by which the API may be called.
 //!
 //! A web page can point a name of its own at this machine and have the browser call us; the Host header then carries that name.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// An allowed host that is no host name.
+/// An invalid entry of the host allow-list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a host name such as desk.example.com, with or without a port")]
 pub struct HostError(pub String);
 
-/// The names, and the port that a bare one stands for.
+/// The host allow-list, and the port that a bare name stands for.
 #[derive(Debug, Clone)]
 pub(super) struct Hosts {
     names: Vec<(Host, Option<u16>)>,

@@ -1,4 +1,4 @@
-//! How often a client may ask for tokens from one address.
+//! The rate limit of token requests, by client and address.
 //!
 //! The time that passes is counted by a clock that cannot be set, so that a clock that jumps lets nobody in and locks nobody out.
 
@@ -17,7 +17,7 @@ const MANY: usize = 10_000;
 /// A client id (none for clients that are not known) and where it asks from.
 type Asker = (Option<String>, IpAddr);
 
-/// The limit: so many at once, and again so many each minute.
+/// A rate limiter: so many at once, and again so many each minute.
 pub(super) struct TokenLimit<C: Clock = DefaultClock> {
     limiter: RateLimiter<Asker, HashMapStateStore<Asker>, C, NoOpMiddleware<C::Instant>>,
     clock: C,

@@ -1,4 +1,4 @@
-//! In from HTTP: the interface's routes, credentials, the error table, protection.
+//! The HTTP server: the interface's routes, credentials, the error table, protection.
 //!
 //! A request is checked in this order: host and origin, credentials, id, content type, body; then the engine answers 404 and 409. The
 //! body of a request is not read before its credentials are known. [`router`] is the whole surface, [`serve()`] runs it on a listener.

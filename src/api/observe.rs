@@ -1,4 +1,4 @@
-//! For who watches over the service: whether it lives, whether it is ready for work, and its metrics for Prometheus.
+//! Observability: liveness, readiness, and metrics for Prometheus.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,19 +23,20 @@ const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; c
 /// How long the database may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// So long the result of a write is taken for the present one: anybody may ask, and not everybody's question shall cost a write.
+/// Cache time of the write probe: anybody may ask, and not everybody's question shall cost a write.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// A dispatcher that has not moved for so long is stuck: it moves twice a second, and the database answers within seconds.
+/// Heartbeat timeout: a dispatcher that has not moved for so long is stuck: it moves twice a second, and the database answers within
+/// seconds.
 const STUCK: Duration = Duration::from_secs(15);
 
-/// When the dispatcher last moved; closed when it has ended.
+/// The dispatcher's heartbeat: when it last moved; closed when it has ended.
 type Heartbeat = watch::Receiver<std::time::Instant>;
 
 /// When a write was tried last, and what came of it.
 type Written = (Instant, Result<(), String>);
 
-/// Whether the service is fit for work.
+/// The state of the health checks.
 #[derive(Clone)]
 pub(super) struct Observed {
     engine: Engine,
@@ -96,7 +97,7 @@ impl Observed {
     }
 }
 
-/// GET /health: whether the process lives and its database answers.
+/// GET /health: liveness, whether the process lives and its database answers.
 pub(super) async fn health(State(observed): State<Observed>) -> Response {
     match observed.reading().await {
         Ok(()) => json(br#"{"status":"ok"}"#.to_vec()),
@@ -104,7 +105,7 @@ pub(super) async fn health(State(observed): State<Observed>) -> Response {
     }
 }
 
-/// GET /ready: whether it can do its work: read, write, and send webhooks.
+/// GET /ready: readiness, whether it can read, write, and send webhooks.
 pub(super) async fn ready(State(observed): State<Observed>) -> Response {
     let (reading, writing) = tokio::join!(observed.reading(), observed.writing());
     let failed: Vec<String> = [reading, writing, observed.dispatching()].into_iter().filter_map(Result::err).collect();

@@ -15,7 +15,7 @@ pub const MAX_IMPORT: u64 = 64 * 1024 * 1024;
 /// Access tokens for a client from one address, a minute, where nothing else is set.
 const TOKENS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("more than zero");
 
-/// What can be set about the API.
+/// Configuration of the API.
 #[derive(Debug, Clone)]
 pub struct ApiOptions {
     /// Names by which the API may be called beside those it is bound to: `desk.example.com`, with or without a port.
@@ -34,7 +34,7 @@ pub struct ApiOptions {
     pub head_timeout: Duration,
     /// How long the body of a request may take.
     pub body_timeout: Duration,
-    /// How long a client may leave an answer unread.
+    /// The write timeout: how long a client may leave an answer unread.
     pub write_timeout: Duration,
     /// How long requests on their way may take to end once the API is told to stop.
     pub drain: Duration,

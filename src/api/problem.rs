@@ -96,7 +96,7 @@ codes! {
     Overloaded = SERVICE_UNAVAILABLE, "overloaded", "The service cannot answer now";
 }
 
-/// A refusal on its way out. The guard writes it down, because only it knows the id of the request.
+/// A problem document (RFC 9457) on its way out. The guard writes it down, because only it knows the id of the request.
 #[derive(Debug, Clone)]
 pub(super) struct Problem {
     code: Code,

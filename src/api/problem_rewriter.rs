@@ -1,5 +1,5 @@
-//! What is no HTTP request never reaches a handler: hyper refuses it with a bare status. Here such a refusal becomes what every other
-//! one is, a problem document with the id of the request.
+//! The problem rewriter: hyper refuses what is no HTTP request with a bare status, and here that becomes what every other refusal is, a
+//! problem document with the id of the request.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -19,7 +19,7 @@ const FIRST: &[u8] = b"HTTP/1.1 ";
 /// How one without a body ends.
 const END: &[u8] = b"\r\n\r\n";
 
-/// A stream of answers on which bare refusals are told in full.
+/// A problem rewriter: a stream on which bare refusals become problem documents.
 pub(super) struct ProblemRewriter<S> {
     stream: S,
     /// What is written instead, how much of it is, and what it stands for.

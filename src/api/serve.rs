@@ -1,4 +1,4 @@
-//! Runs the API on a listener: connections with their limits, and an end that lets requests on their way finish.
+//! The server loop: connections with their limits, and a graceful shutdown.
 
 use std::io;
 use std::net::SocketAddr;

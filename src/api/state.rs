@@ -12,7 +12,7 @@ use super::limit::TokenLimit;
 use super::observe::Observed;
 use crate::engine::Engine;
 
-/// What the handlers stand on.
+/// The state that handlers share.
 #[derive(Clone)]
 pub(super) struct Api {
     pub(super) engine: Engine,
@@ -32,6 +32,6 @@ impl FromRef<Api> for Observed {
     }
 }
 
-/// Where a connection comes from.
+/// The peer's address.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) IpAddr);

@@ -63,7 +63,7 @@ struct TokenJson<'a> {
     expires_in: i64,
 }
 
-/// Why there is no token.
+/// An error of the token endpoint.
 pub(super) enum TokenRefusal {
     /// As RFC 6749, 5.2 has it.
     OAuth {

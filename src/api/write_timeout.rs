@@ -1,4 +1,4 @@
-//! A connection whose client must go on reading: an answer that nobody takes ends it.
+//! The write timeout: an answer that nobody reads ends its connection.
 
 use std::future::Future;
 use std::io;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// A stream on which a write that gets nowhere fails after a time.
+/// A stream with a write timeout.
 pub(super) struct WriteTimeout<S> {
     stream: S,
     patience: Duration,

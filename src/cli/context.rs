@@ -13,7 +13,7 @@ use super::output::Output;
 use crate::config::{ConfigError, Settings};
 use crate::telemetry;
 
-/// What every command is given.
+/// The context of a command.
 #[derive(Debug, Clone)]
 pub(super) struct Context {
     pub(super) settings: Settings,

@@ -1,5 +1,5 @@
-//! From an error to what is said on stderr and to the exit code: 0 done, 1 failed, 2 misused, 3 not found, 4 conflict, 5 not authorized,
-//! 6 unknown outcome; 128 and the number of a signal that ended it before its work was done.
+//! Exit codes, and errors on stderr: 0 done, 1 failed, 2 misused, 3 not found, 4 conflict, 5 not authorized, 6 unknown outcome; 128 and the
+//! number of a signal that ended it before its work was done.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -10,22 +10,22 @@ use crate::domain::sanitize::lines;
 use crate::service::ServiceError;
 use crate::store::StoreError;
 
-/// The command line, a setting or the surroundings ask for something that cannot be: exit 2. The text says what is allowed.
+/// A usage error: the command line, a setting or the surroundings ask for something that cannot be; exit 2. The text says what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Misused(pub String);
 
-/// Something that was named is not there: exit 3.
+/// Not found: exit 3.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotFound(pub String);
 
-/// The command did what it could and has said itself what failed: exit 1 without another word.
+/// A failure that was reported already: exit 1 without another word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("failed in part")]
 pub struct SaidAlready;
 
-/// A signal ended the command before its work was done: exit 128 and the signal's number, as shells count.
+/// Ended by a signal before its work was done: exit 128 and the signal's number, as shells count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("ended by {0}")]
 pub struct Signalled(pub &'static str);

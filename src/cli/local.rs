@@ -1,4 +1,4 @@
-//! A local engine: store, provider and engine opened once and in one way, for every command.
+//! The composition root of local commands: store, providers and engine, opened in one way.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::store::{SqliteOptions, SqliteStore};
 use crate::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use crate::wire::EventBody;
 
-/// Where local alerts live.
+/// The data directory of local alerts.
 #[derive(Debug, Clone)]
 pub(super) struct Home {
     /// Database, key, logs, the desk.
@@ -62,7 +62,7 @@ impl Home {
     }
 }
 
-/// An engine on a local database. Nothing runs until [`Local::start`].
+/// A local engine: an engine on this machine's database. Nothing runs until [`Local::start`].
 pub(super) struct Local {
     pub(super) engine: Engine,
     pub(super) clock: SharedClock,
@@ -136,7 +136,7 @@ impl Local {
         Ok(())
     }
 
-    /// Starts what goes on without being asked: expiry, reconciling, webhooks.
+    /// Starts the background tasks: expiry, reconciliation, webhooks.
     pub(super) fn start(&self, addresses: AddressPolicy, drain: Duration) -> anyhow::Result<Running> {
         let sender = Sender::new(SenderSettings { addresses, ..SenderSettings::default() }).map_err(|error| anyhow!(error))?;
         self.engine.set_test_sender(sender.clone());
@@ -153,7 +153,7 @@ impl Local {
     }
 }
 
-/// How long things are kept; 0 days: for ever.
+/// Retention periods of the settings; 0 days: for ever.
 fn retention(settings: &Settings) -> RetentionPolicy {
     let days = |days: Days| Some(days.0).filter(|days| *days > 0).map(|days| TimeDelta::days(days.into()));
     let kept = &settings.retention;
@@ -166,7 +166,7 @@ fn retention(settings: &Settings) -> RetentionPolicy {
     }
 }
 
-/// What goes on without being asked.
+/// The background tasks of a local engine.
 pub(super) struct Running {
     /// Ends it all.
     pub(super) cancel: CancellationToken,
@@ -176,7 +176,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// When the dispatcher last moved; closed when it has ended.
+    /// The dispatcher's heartbeat: when it last moved; closed when it has ended.
     pub(super) fn dispatcher(&self) -> watch::Receiver<Instant> {
         self.heartbeat.clone()
     }

@@ -1,4 +1,4 @@
-//! The networks as they are set: a gateway over HTTP where the settings name one, else the simulator.
+//! The configured networks: a gateway over HTTP where the settings name one, else the simulator.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,11 +28,11 @@ const LONGEST_PAUSE: TimeDelta = TimeDelta::seconds(60);
 /// The networks that the interface names.
 const NAMED: [Network; 3] = [Network::Ethoca, Network::Verifi, Network::Cdrn];
 
-/// The networks, ready to be used.
+/// The configured networks: providers and sources.
 pub(super) struct Networks {
     /// Who answers decisions.
     pub(super) providers: Providers,
-    /// Where alerts are pulled from.
+    /// A source of alerts to poll.
     pub(super) pulls: Vec<PullFrom>,
 }
 

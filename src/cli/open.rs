@@ -1,4 +1,4 @@
-//! `avert` and `avert open`: the console on this machine's own alerts, or on another deployment's.
+//! `avert` and `avert open`: the console, on this machine's alerts or another deployment's.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Results on stdout: a table for people, JSON, NDJSON and CSV for programs.
+//! Output formats: a table for people, JSON, NDJSON and CSV for programs.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -11,7 +11,7 @@ use super::args::Format;
 pub(super) use crate::domain::sanitize::line as printable;
 use crate::domain::sanitize::{lines, without_controls};
 
-/// One result, in all the forms it can be written in.
+/// A command's report, in every output format.
 pub(super) struct Report {
     /// For people.
     pub(super) table: Rows,
@@ -34,7 +34,7 @@ pub(super) struct Rows {
     pub(super) note: Option<String>,
 }
 
-/// Where results go.
+/// The output of results: format and colours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Output {
     format: Option<Format>,

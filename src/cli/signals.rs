@@ -1,4 +1,4 @@
-//! The signals that ask a process to end.
+//! Termination signals.
 
 use std::io;
 

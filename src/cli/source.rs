@@ -1,4 +1,4 @@
-//! The alerts that a command works on: this machine's own, or another deployment's.
+//! Access to the alerts that a command works on: this machine's, or another deployment's.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::service::Alerts;
 use crate::wire::Dialect;
 
-/// The alerts that a command works on: this machine's own, or another deployment's.
+/// Access to the alerts that a command works on: this machine's, or another deployment's.
 pub(super) struct AlertAccess {
     pub(super) alerts: Arc<dyn Alerts>,
     /// In whose words filters and decisions are given.

@@ -19,7 +19,7 @@ const OPERATOR_KEY: &str = "AVERT_OPERATOR_KEY";
 const CLIENT_ID: &str = "AVERT_CLIENT_ID";
 const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 
-/// A deployment as it was named, with its credential.
+/// A remote target: a deployment with its credential.
 #[derive(Debug, Clone)]
 pub(super) struct RemoteTarget {
     url: BaseUrl,

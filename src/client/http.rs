@@ -16,7 +16,7 @@ use crate::wire::refusal::Refusal;
 /// Most bytes of a good answer: many times a page of the largest alerts.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
-/// A request, to be made once or more.
+/// An HTTP request, which can be repeated.
 #[derive(Clone)]
 pub(super) struct Call {
     method: Method,
@@ -48,7 +48,7 @@ impl Call {
     }
 }
 
-/// What came back.
+/// An HTTP answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -64,7 +64,7 @@ impl Answer {
     }
 }
 
-/// Why there is no answer.
+/// Why a call has no answer.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
     /// The request was not sent: no name, no connection, no TLS.
@@ -97,7 +97,7 @@ impl From<Reason> for NoAnswer {
     }
 }
 
-/// The connections to one service.
+/// An HTTP client for one service.
 #[derive(Clone)]
 pub(super) struct Http {
     client: reqwest::Client,

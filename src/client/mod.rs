@@ -1,4 +1,4 @@
-//! The alert service of another deployment, spoken to over HTTP in either dialect.
+//! The HTTP client of another deployment's alert service, in either dialect.
 //!
 //! A [`Client`] is bound to one credential, as an engine's handle is bound to one caller. Reads are repeated a little where that helps.
 //! **A decision is sent once**: when its answer does not come, whoever asked is told that it is indeterminate.

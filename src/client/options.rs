@@ -1,4 +1,4 @@
-//! What a client is made with: where the service is, how one is known there, how long things may take.
+//! Configuration of a client: base URL, authentication, timeouts.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use crate::domain::{AlertId, Secret};
 use crate::wire::Dialect;
 use crate::wire::query::COMPANY_PARAMETER;
 
-/// Why there is no client; fit to be shown, and without any secret.
+/// A client error; fit to be shown, and without any secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ClientError(pub String);
 
-/// How one is known to the service (interface, Authentication).
+/// Authentication at the service (interface, Authentication).
 #[derive(Debug, Clone)]
 pub enum AccessCredential {
     /// `X-API-KEY`.
@@ -27,7 +27,7 @@ pub enum AccessCredential {
     },
 }
 
-/// How long to wait before what is tried again; a list that is empty means that nothing is.
+/// Retry gaps; an empty list means no retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pauses {
     /// Before each further attempt of a read.
@@ -42,7 +42,7 @@ impl Default for Pauses {
     }
 }
 
-/// What a client is made with.
+/// Configuration of a client.
 #[derive(Clone)]
 pub struct ClientOptions {
     /// `{base_url}` of the interface: `https://alerts.example.com`, with or without a path; the version prefix is added to it.

@@ -1,4 +1,4 @@
-//! Bearer tokens: kept until shortly before they expire, and fetched by one request at a time.
+//! Access tokens: cached until shortly before they expire, and fetched by one request at a time.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const MOST_MARGIN: u64 = 60;
 /// No token is kept for longer than this, whatever it promises.
 const LONGEST_LIFE: u64 = 24 * 60 * 60;
 
-/// A token in use.
+/// A cached access token.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     number: u64,
@@ -45,7 +45,7 @@ impl Token {
     }
 }
 
-/// The tokens of one pair of client credentials.
+/// A cache of access tokens for one pair of client credentials.
 pub(super) struct Tokens {
     id: String,
     secret: Secret,

@@ -1,4 +1,4 @@
-//! Settings: file < environment < flags, each with its default.
+//! Configuration, layered: file < environment < flags, each with its default.
 //!
 //! `assets/config.default.toml` lists every setting with its default and a sentence; a test holds it equal to [`Settings::default`].
 //! A key that does not exist, or a value that is not allowed, is refused with its place and with what is allowed.
@@ -19,7 +19,7 @@ use values::word;
 /// The file that lists every setting with its default.
 pub const DEFAULT_FILE: &str = include_str!("../../assets/config.default.toml");
 
-/// Why the settings cannot be used.
+/// A configuration error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -50,7 +50,7 @@ pub enum ConfigError {
     },
 }
 
-/// Every setting.
+/// The configuration: every setting.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -89,7 +89,7 @@ pub struct Serve {
     pub tokens_per_minute: TokensPerMinute,
 }
 
-/// Hours to answer, by provider and by type.
+/// Response windows in hours, by provider and by type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Windows {
@@ -109,7 +109,7 @@ impl Default for Windows {
     }
 }
 
-/// How long things are kept, in days; 0 for ever.
+/// Retention periods in days; 0 for ever.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {
@@ -165,7 +165,7 @@ impl Default for Console {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Log {
-    /// How much is logged.
+    /// The log level.
     #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
     pub level: LogLevel,
 }

@@ -1,4 +1,4 @@
-//! Settings of the networks: which gateway answers for which, how avert is known there and what it can do.
+//! Configuration of the networks: gateways, authentication, capabilities.
 
 use std::path::PathBuf;
 

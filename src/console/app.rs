@@ -33,7 +33,7 @@ use crate::domain::time::SharedClock;
 use crate::domain::{AlertId, Timestamp};
 use crate::service::ServiceError;
 
-/// What the desk had kept when the console was opened.
+/// The desk's state when the console was opened.
 #[derive(Debug, Clone, Default)]
 pub struct DeskState {
     /// What the screen looked like.
@@ -46,7 +46,7 @@ pub struct DeskState {
     pub troubles: Vec<String>,
 }
 
-/// Everything the application is made with.
+/// The parts of an application.
 pub struct Parts {
     /// Where one is.
     pub place: SessionInfo,

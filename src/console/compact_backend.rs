@@ -1,4 +1,5 @@
-//! A backend that sends less: crossterm's own says both colours again with every change of one and goes every way by its full address.
+//! The compact backend, which sends less: crossterm's own says both colours again with every change of one and goes every way by its full
+//! address.
 //!
 //! Only what changes of a cell's ink is sent, and short ways within a line are gone by a relative move. That halves what a move of the
 //! cursor sends, which is felt on a slow line to another machine.
@@ -11,7 +12,7 @@ use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
 
-/// Writes cells with few bytes; everything else is crossterm's backend.
+/// A backend that writes cells with few bytes; everything else is crossterm's.
 pub struct CompactBackend<W: Write> {
     inner: CrosstermBackend<W>,
 }

@@ -10,7 +10,7 @@ use crate::domain::indeterminate::{Found, Polling, Proof, proof};
 use crate::domain::{Alert, AlertId, OutcomeId, Resolution, Timestamp, decide};
 use crate::service::{ResolveRequest, ServiceError};
 
-/// One decision of this console.
+/// A pending decision of this console.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingDecision {
     /// Tells it from every other one of this console.
@@ -26,7 +26,7 @@ pub struct PendingDecision {
     idempotency_key: String,
 }
 
-/// Where a decision is. One that has landed is no longer kept: the alert says so itself.
+/// The state of a pending decision. One that has landed is no longer kept: the alert says so itself.
 #[derive(Debug, Clone, PartialEq)]
 pub enum State {
     /// Leaves at this moment and can be taken back until then.
@@ -39,7 +39,7 @@ pub enum State {
     Refused(String),
 }
 
-/// What the answer to a decision means.
+/// A decision event: what the answer to a decision means.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DecisionEvent {
     /// Recorded: the alert with its outcome.
@@ -82,7 +82,7 @@ impl PendingDecision {
     }
 }
 
-/// All decisions that are not finished, and those that were refused, the oldest first.
+/// The pending decisions, and those that were refused, the oldest first.
 #[derive(Debug, Default)]
 pub struct Decisions {
     all: Vec<PendingDecision>,
@@ -139,7 +139,7 @@ impl Decisions {
         before - self.all.len()
     }
 
-    /// Lets every staged decision leave now.
+    /// Sends every staged decision now.
     pub fn send_now(&mut self, now: Timestamp) {
         for decision in &mut self.all {
             if let State::Staged(due) = &mut decision.state {
@@ -204,7 +204,7 @@ impl Decisions {
         self.of(alert).is_some_and(|decision| matches!(decision.state, State::Checking(_)))
     }
 
-    /// Something changed at the service: every decision of unknown fate is looked up at once.
+    /// Polls every decision of unknown fate now: something changed at the service.
     pub fn poll_now(&mut self, now: Timestamp) {
         for decision in &mut self.all {
             if let State::Checking(polling) = &mut decision.state {

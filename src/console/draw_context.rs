@@ -1,4 +1,4 @@
-//! What every part of the screen is drawn with.
+//! The draw context: what every part of the screen is drawn with.
 
 use ratatui::style::{Modifier, Style};
 
@@ -9,14 +9,14 @@ use super::times::{Urgency, Zone};
 use super::unfinished::Unfinished;
 use crate::domain::{Dialect, Timestamp};
 
-/// Theme, time and words.
+/// The draw context: theme, time and words.
 #[derive(Clone, Copy)]
 pub struct DrawContext<'a> {
     /// The colours.
     pub theme: &'a Theme,
     /// The present.
     pub now: Timestamp,
-    /// Where the analyst sits.
+    /// The analyst's time zone.
     pub zone: Zone,
     /// The keys, for naming them.
     pub keymap: &'a Keymap,

@@ -14,7 +14,7 @@ use crate::desk::{Desk, Draft, Layout, SavedView};
 use crate::domain::{AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, PageRequest, Secret, Sort};
 use crate::service::{Deployment, ResolveRequest, ServiceError, Webhooks};
 
-/// Something to be done.
+/// An effect: something to be done.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Load a page of a list.
@@ -74,7 +74,7 @@ impl Effect {
     }
 }
 
-/// Something to be kept on the desk.
+/// A write to the desk.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Keep {
     /// What the screen looks like.

@@ -33,7 +33,7 @@ const OVERDUE: Duration = Duration::from_millis(100);
 /// How often the terminal is asked whether it is still there.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// How the loop ended.
+/// How the event loop ended.
 #[derive(Debug)]
 pub enum End {
     /// Its user left.
@@ -42,7 +42,7 @@ pub enum End {
     Gone(io::Error),
 }
 
-/// What the loop draws on and does to the terminal. The real one, or one that a test looks at.
+/// The surface that the event loop draws on. The real one, or one that a test looks at.
 pub trait Surface {
     /// Draws a frame.
     ///

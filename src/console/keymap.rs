@@ -8,7 +8,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// What a key can do.
+/// An action: what a key can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -66,7 +66,7 @@ pub enum Action {
     MenuLast,
 }
 
-/// Where a key works.
+/// The context in which a key works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyContext {
@@ -99,7 +99,7 @@ impl KeyContext {
     }
 }
 
-/// A key with its modifiers.
+/// A chord: a key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Chord {
     code: KeyCode,
@@ -186,7 +186,7 @@ impl fmt::Display for Chord {
     }
 }
 
-/// One action, where its keys work, and how it is told.
+/// A key binding: an action, its context and keys, and how it is described.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
     /// What is done.
@@ -205,7 +205,7 @@ pub struct Binding {
     pub group: String,
 }
 
-/// Why a keymap was refused.
+/// A keymap error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct KeymapError {
@@ -215,7 +215,7 @@ pub struct KeymapError {
     pub message: String,
 }
 
-/// All bindings.
+/// The keymap: all key bindings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keymap {
     bindings: Vec<Binding>,

@@ -1,8 +1,8 @@
-//! Data on its way is a state.
+//! Loading data as a state machine.
 
 use crate::service::ServiceError;
 
-/// What is known of something that a service was asked for.
+/// The state of data that a service was asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Loadable<T> {
     /// Nobody has asked yet.

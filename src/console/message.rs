@@ -14,10 +14,10 @@ use crate::domain::{
 };
 use crate::service::ServiceError;
 
-/// The answer of a service.
+/// A service's reply.
 pub type Reply<T> = Result<T, ServiceError>;
 
-/// Something that happened.
+/// A message: something that happened.
 #[derive(Debug, Clone)]
 pub enum Message {
     /// A key, the mouse, a paste, a new size, focus.

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use super::text;
 
-/// Writes from left to right within one line.
+/// A cursor that writes from left to right within one line.
 pub struct Pen<'b> {
     buffer: &'b mut Buffer,
     x: u16,

@@ -15,7 +15,7 @@ use crate::service::Deployment;
 /// Writes an alert as the interface does, for copying it.
 pub type AlertJson = Arc<dyn Fn(&Alert, Timestamp) -> String + Send + Sync>;
 
-/// Everything a console is opened with.
+/// The configuration of a console's session.
 #[derive(Clone)]
 pub struct Session {
     /// The service to work on.
@@ -32,7 +32,7 @@ pub struct Session {
     pub alert_json: AlertJson,
 }
 
-/// Where one is; the header always says it.
+/// What the header says of the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionInfo {
     /// The profile's or organization's name.
@@ -56,7 +56,7 @@ impl SessionInfo {
     }
 }
 
-/// How one likes the console.
+/// Preferences of the console's user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preferences {
     /// The theme by name; none means what the terminal's background calls for.
@@ -86,7 +86,7 @@ impl Default for Preferences {
     }
 }
 
-/// Why the console ended otherwise than by its user.
+/// A console error: why it ended otherwise than by its user.
 #[derive(Debug, thiserror::Error)]
 pub enum ConsoleError {
     /// There is no terminal to draw on and to read keys from.

@@ -52,7 +52,7 @@ pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
 
 type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// The terminal while the console has it. Dropping the guard gives it back.
+/// A guard of the terminal's state (raw mode, alternate screen). Dropping the guard gives it back.
 pub(super) struct TerminalGuard {
     entered: Arc<AtomicBool>,
     mouse: bool,
@@ -151,7 +151,7 @@ const END_SYNC: &[u8] = b"\x1b[?2026l";
 /// A frame's usual size in bytes, and more.
 const FRAME_BUFFER: usize = 64 * 1024;
 
-/// Collects what a frame writes and sends it in one synchronized write. Clones share one buffer: one is the backend's, one presents.
+/// A buffered writer of frames, each sent in one synchronized write. Clones share one buffer: one is the backend's, one presents.
 pub struct FrameWriter<W> {
     shared: Arc<Mutex<Pending<W>>>,
 }
@@ -219,8 +219,8 @@ impl<W> Write for FrameWriter<W> {
     }
 }
 
-/// Reads keys on a thread of its own until it is dropped. crossterm 0.29 spins for ever inside its read once the terminal is gone, so
-/// nothing that has to go on may wait in it; the heartbeat ends the console then.
+/// A reader thread for terminal events, ended on drop. crossterm 0.29 spins for ever inside its read once the terminal is gone, so nothing
+/// that has to go on may wait in it; the heartbeat ends the console then.
 pub(super) struct KeyReader {
     stop: Arc<AtomicBool>,
 }

@@ -4,7 +4,7 @@ use chrono::{Duration, FixedOffset, Local, Offset, Timelike};
 
 use crate::domain::{Alert, AlertStatus, Deadline, Timestamp};
 
-/// Where the analyst sits.
+/// The analyst's time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Zone {
     /// As the machine says.
@@ -23,7 +23,7 @@ impl Zone {
     }
 }
 
-/// How much the time that is left asks for attention.
+/// The urgency of the time left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
     /// Less than an hour.

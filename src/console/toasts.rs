@@ -34,7 +34,7 @@ pub struct Toasts {
     all: Vec<Toast>,
 }
 
-/// A line above the footer.
+/// A line of a notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteLine {
     /// Set where a note begins.

@@ -9,7 +9,7 @@ use crate::domain::{AlertId, Resolution, ResolutionAttempt, Timestamp};
 /// Changes are gathered so long before it is asked again.
 const REST: Duration = Duration::milliseconds(250);
 
-/// How far the engine is with a decision.
+/// The stage of a resolution attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// With the network right now.

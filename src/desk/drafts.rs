@@ -1,4 +1,4 @@
-//! Drafts: what was typed into a resolve form and not sent, one small file per alert, so that two consoles never fight over one.
+//! Drafts of decisions that were not sent, a file per alert, so that two consoles never fight over one.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::file::{DeskError, DeskFile};
 use crate::domain::{AlertId, ResolutionParts};
 
-/// How long a draft is of use: well beyond the longest window any network gives.
+/// Retention of drafts: well beyond the longest window any network gives.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The parts of a decision that was begun and not sent: as they were typed, and perhaps still wrong. Confirmations are not among them,

@@ -1,4 +1,4 @@
-//! One private TOML file: read with the line of what is wrong, replaced in one step.
+//! A private TOML file with atomic replacement and errors by line.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What is wrong with a file of the desk. The words are fit for a user.
+/// An error at a file of the desk. The words are fit for a user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}: {message}", path.display(), line.map_or(String::new(), |line| format!(", line {line}")))]
 pub struct DeskError {

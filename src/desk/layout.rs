@@ -1,8 +1,8 @@
-//! The state of the screen that is restored at the next start: screen, view, columns, divider.
+//! The console's layout, restored at the next start: screen, view, columns, divider.
 
 use serde::{Deserialize, Serialize};
 
-/// What the console looked like when it was last left. Names are the console's own; one it no longer knows is passed over.
+/// The console's layout when it was last left. Names are the console's own; one it no longer knows is passed over.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layout {

@@ -19,7 +19,7 @@ pub use views::{BuiltIn, SavedView, Views};
 
 use file::DeskFile;
 
-/// The desk directory. Cheap to clone; every call reads or writes the disk, so none belongs on the drawing path.
+/// The desk: a directory of TOML files. Cheap to clone; every call reads or writes the disk, so none belongs on the drawing path.
 #[derive(Debug, Clone)]
 pub struct Desk {
     directory: PathBuf,
@@ -48,7 +48,7 @@ impl Desk {
         Drafts::new(self.directory.join("drafts"))
     }
 
-    /// What the screen looked like; the usual look where nothing was kept.
+    /// The stored layout; the default one where there is none.
     pub fn layout(&self) -> Result<Layout, DeskError> {
         Ok(self.layout_file().read()?.unwrap_or_default())
     }

@@ -1,4 +1,4 @@
-//! Saved views: the built-in ones as functions of the present moment, one's own by name in a file that can be edited by hand.
+//! Saved views: built-in ones as functions of the present moment, and the user's by name in a file that can be edited by hand.
 
 use chrono::Duration;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ const URGENT_HOURS: u32 = 6;
 /// The longest window a network gives, in days: what was answered today was raised no earlier than that.
 const LONGEST_WINDOW_DAYS: i64 = 3;
 
-/// A view that comes with avert.
+/// A built-in view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BuiltIn {
     Urgent,
@@ -94,7 +94,7 @@ pub struct SavedView {
     pub query: String,
 }
 
-/// The file of one's own views.
+/// The file of saved views.
 #[derive(Debug, Clone)]
 pub struct Views {
     file: DeskFile,

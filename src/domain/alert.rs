@@ -75,7 +75,7 @@ impl AlertStatus {
         &[Self::Open, Self::Resolved, Self::Refunded, Self::Chargeback, Self::Expired, Self::Invalid];
 }
 
-/// When an alert lapses, as far as it is known.
+/// The deadline of an alert, as far as it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Deadline {
     /// The exact moment: known to the engine.

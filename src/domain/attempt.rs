@@ -33,7 +33,7 @@ impl AttemptState {
     }
 }
 
-/// A decision that is unfinished.
+/// A resolution attempt that is unfinished.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolutionAttempt {
     /// The attempt; also what the provider knows it by.
@@ -123,7 +123,7 @@ pub struct KeyUse {
     pub committed: bool,
 }
 
-/// What came of a claim.
+/// The result of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
     /// The attempt is INFLIGHT and ours; the alert as it was then, and the fence for the finish.

@@ -248,7 +248,7 @@ impl AuditRecord {
     }
 }
 
-/// Whether the audit log is whole.
+/// The result of verifying the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditState {
     /// Every entry follows from the one before.

@@ -1,4 +1,4 @@
-//! Card data hygiene: prose never keeps a card number beyond its last four digits.
+//! Card number masking: prose never keeps a card number beyond its last four digits.
 
 use std::borrow::Cow;
 

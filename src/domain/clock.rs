@@ -11,17 +11,17 @@ use chrono::TimeDelta;
 
 use super::time::Timestamp;
 
-/// So far the date may run ahead between two observations. The expiry loop looks twice a minute.
+/// Tolerance: how far the date may run ahead between two observations. The expiry loop looks twice a minute.
 const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
 
-/// So long a date that has jumped has to go on evenly before it is believed.
+/// Confirmation time: how long a date that has jumped has to go on evenly before it is believed.
 pub const CONFIRMED: Duration = Duration::from_secs(600);
 
 /// And it has to be seen so often in that time, in observations that are this far apart.
 const OBSERVATIONS: u32 = 5;
 const APART: Duration = Duration::from_secs(20);
 
-/// A date that has jumped.
+/// A jump of the wall clock.
 #[derive(Debug, Clone, Copy)]
 struct Jump {
     ahead: TimeDelta,
@@ -33,7 +33,7 @@ struct Jump {
 /// What a look at the clocks shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observation {
-    /// The present moment, as far as it can be believed.
+    /// Observes both clocks and returns the guarded time.
     pub now: Timestamp,
     /// How far the date is ahead of that; nothing while it is believed.
     pub ahead: TimeDelta,
@@ -51,7 +51,7 @@ pub enum ClockChange {
     Confirmed(TimeDelta),
 }
 
-/// What was seen of the two clocks.
+/// The clock guard's state: what was observed of the two clocks.
 #[derive(Debug, Default)]
 pub struct ClockGuard {
     /// The last moment at which both were believed.

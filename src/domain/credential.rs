@@ -74,7 +74,7 @@ pub struct CreatedCredential {
     pub secret: Secret,
 }
 
-/// What came of revoking.
+/// The result of a revocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revoked {
     /// The credential as it is now.

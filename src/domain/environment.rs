@@ -1,6 +1,6 @@
 //! The environment of a deployment: sandbox or production (interface, Versioning).
 
-/// Which of a service's two worlds a deployment is (interface, Versioning).
+/// The environment of a deployment (interface, Versioning).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Environment {
     /// For trying out; decisions reach no network.

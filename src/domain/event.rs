@@ -28,7 +28,7 @@ pub struct Event {
     pub body: String,
 }
 
-/// Writes the body of an event. Called inside the transaction that stores the change, so that the event tells exactly what was committed.
+/// A renderer of event bodies. Called inside the transaction that stores the change, so that the event tells exactly what was committed.
 pub trait RenderEvent: Send + Sync + 'static {
     /// The request body: `event`, `timestamp`, `payload`.
     fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String;

@@ -11,7 +11,7 @@ use super::ids::CompanyId;
 use super::money::Amount;
 use super::time::Timestamp;
 
-/// Which alerts are wanted. An empty list and `None` mean "any"; all conditions hold together.
+/// A filter of alerts: which are wanted. An empty list and `None` mean "any"; all conditions hold together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlertFilter {
     /// `startDate`: alert date on or after this UTC day.
@@ -244,7 +244,7 @@ impl Sort {
 /// Largest page (decisions, List).
 pub const MAX_PAGE_SIZE: u32 = 100;
 
-/// Which page of a list.
+/// A page request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PageRequest {
     /// Zero-based index.
@@ -259,7 +259,7 @@ impl Default for PageRequest {
     }
 }
 
-/// A whole list request.
+/// A list query: filter, sort and page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlertQuery {
     /// Which alerts.

@@ -15,7 +15,7 @@ use super::open_enum::open_enum;
 /// Longest comment, in Unicode scalar values (interface, Limits).
 pub const MAX_COMMENT_CHARS: usize = 250;
 
-/// Which of the interface's two variants is spoken (decisions, Two dialects): each has its own body of a resolution.
+/// The dialect, one of the interface's two variants (decisions, Two dialects): each has its own body of a resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Dialect {
     /// API keys, decimal strings, `ethocaMerchantId`.
@@ -35,7 +35,7 @@ impl Dialect {
     }
 }
 
-/// What is wrong with one field of a request.
+/// A field error: what is wrong with one field of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     /// The field or parameter, spelled as on the wire.

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroize;
 
-/// Text that must not be seen by accident: `Debug` prints `****`, there is no `Display`, and it is wiped from memory when it is dropped.
+/// Secret text: `Debug` prints `****`, there is no `Display`, and it is wiped from memory when it is dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 

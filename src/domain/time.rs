@@ -7,16 +7,16 @@ use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 /// A moment in UTC.
 pub type Timestamp = DateTime<Utc>;
 
-/// Where the present moment comes from. Passed in everywhere, so that tests own the time.
+/// A clock: where the present moment comes from. Passed in everywhere, so that tests own the time.
 pub trait Clock: Send + Sync + 'static {
     /// The present moment, in whole microseconds.
     fn now(&self) -> Timestamp;
 }
 
-/// A clock that many parts share.
+/// A shared clock.
 pub type SharedClock = Arc<dyn Clock>;
 
-/// The clock of the machine.
+/// The system clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -27,7 +27,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A moment so much later; the last moment there is where that is beyond it.
+/// Adds a duration to a moment, saturating.
 pub fn later_by(moment: Timestamp, by: TimeDelta) -> Timestamp {
     moment.checked_add_signed(by).unwrap_or(Timestamp::MAX_UTC)
 }

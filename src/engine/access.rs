@@ -14,7 +14,7 @@ use crate::store::{Actor, CredentialRecord, OrganizationRecord};
 /// How often at most the use of a credential is written down.
 const TOUCH_EVERY: TimeDelta = TimeDelta::minutes(1);
 
-/// Client credentials that are known here; whether the secret fits has yet to be seen.
+/// Client credentials found by their id, not authenticated yet.
 #[derive(Debug, Clone)]
 pub struct KnownClient(CredentialRecord);
 

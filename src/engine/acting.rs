@@ -13,7 +13,7 @@ use crate::domain::{
 use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Intake, ResolveRequest, ServiceError, Stats};
 use crate::store::{Settled, SharedStore};
 
-/// An engine that acts for one caller. Everything it sees and does belongs to the caller's organization.
+/// A service handle: an engine bound to one caller. Everything it sees and does belongs to the caller's organization.
 #[derive(Debug, Clone)]
 pub struct ActingEngine {
     pub(super) engine: Engine,
@@ -21,7 +21,7 @@ pub struct ActingEngine {
 }
 
 impl Engine {
-    /// The services, bound to a caller.
+    /// The service traits, implemented for a caller.
     pub fn acting_for(&self, caller: Caller) -> ActingEngine {
         ActingEngine { engine: self.clone(), caller }
     }

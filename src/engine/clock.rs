@@ -7,17 +7,17 @@ use std::time::Duration;
 use crate::domain::Timestamp;
 use crate::domain::clock::{CONFIRMED, ClockChange, ClockGuard};
 
-/// A clock that only counts: the time since some moment. It is never set.
+/// A monotonic clock: the time since some moment. It is never set.
 #[derive(Clone)]
 pub struct MonotonicClock(Arc<dyn Fn() -> Duration + Send + Sync>);
 
 impl MonotonicClock {
-    /// A clock that tells what this tells.
+    /// A clock that reads this function.
     pub fn new(count: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
         Self(Arc::new(count))
     }
 
-    /// The machine's. Where the system has one, it counts on while the machine sleeps.
+    /// The machine's boot-time clock: where the system has one, it counts on while the machine sleeps.
     pub fn of_the_machine() -> Self {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         return Self::new(|| {

@@ -1,4 +1,4 @@
-//! Alerts lapse: at its deadline an open alert without an outcome becomes EXPIRED.
+//! Expiry: at its deadline an open alert without an outcome becomes EXPIRED.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 const SHORTEST: Duration = Duration::from_millis(250);
 
 impl Engine {
-    /// Lets every alert lapse whose deadline has passed, save those whose resolution is with the provider. Returns how many did.
+    /// Expires every alert whose deadline has passed, except those whose resolution is with the provider. Returns how many did.
     ///
     /// # Errors
     /// When the store cannot do it now; what was done stays done.
@@ -60,7 +60,7 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
     }
 }
 
-/// Lets lapse what is due and says how long there is nothing to do.
+/// Expires what is due and says how long there is nothing to do.
 async fn turn(engine: &Engine) -> StoreResult<Duration> {
     let pause = |next: Option<Timestamp>| next.map_or(LONGEST, |deadline| until(deadline, engine.guarded_now()));
     // Most changes bring no earlier deadline: look before writing.

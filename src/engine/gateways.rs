@@ -1,4 +1,4 @@
-//! Which networks have a gateway here: an engine without it neither decides in its place nor asks the simulator what became of a decision.
+//! Known gateways, by network: an engine without it neither decides in its place nor asks the simulator what became of a decision.
 //!
 //! The database knows, not the settings: a command that is started without its settings finds the same alerts.
 
@@ -12,7 +12,7 @@ use crate::store::StoreResult;
 pub(super) type Gateways = Arc<[(Provider, String)]>;
 
 impl Engine {
-    /// Writes down which networks have a gateway, with its address, and which have none any more. Nothing is written where that is known.
+    /// Records which networks have a gateway, with its address, and which have none any more. Nothing is written where that is known.
     ///
     /// # Errors
     /// When the store cannot do it now.
@@ -37,7 +37,7 @@ impl Engine {
         Ok(known)
     }
 
-    /// Why decisions to a network are not sent from here, where another engine on this database sends them to a gateway and this one has none.
+    /// Why a network is closed from here, where another engine on this database sends them to a gateway and this one has none.
     pub(super) async fn closed(&self, network: &Provider) -> Option<String> {
         if self.inner.providers.has_own(network) {
             return None;

@@ -16,7 +16,7 @@ use crate::wire::import::{FileFormat, Importer};
 const MOST_STRANGERS: usize = 100;
 
 impl Engine {
-    /// Takes alerts in, batch by batch; a row that cannot be taken does not hold up the others.
+    /// Ingests alerts, batch by batch; a row that is rejected does not hold up the others.
     pub(super) async fn ingest(
         &self,
         caller: &Caller,

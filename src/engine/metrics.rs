@@ -1,4 +1,4 @@
-//! What the engine counts for who watches over it. Labels take few values: words that others choose are not among them.
+//! The engine's metrics. Labels take few values: words that others choose are not among them.
 
 use std::time::Duration;
 

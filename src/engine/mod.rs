@@ -1,4 +1,4 @@
-//! The use cases of the alert service; the only writer of alerts.
+//! The alert service's use cases; the only writer of alerts.
 //!
 //! An [`Engine`] stands on a store, the providers, a clock and its settings. It is bound to a caller before anything is asked of it:
 //! [`Engine::acting_for`] gives the handle behind which every capability of the seam stands. [`Engine::start`] sets its loops going: alerts
@@ -50,7 +50,7 @@ use crate::service::ServiceError;
 use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError};
 use crate::webhooks::Sender;
 
-/// Who asks: the organization that everything is bound to, and a name for the log.
+/// An authenticated caller: the organization that everything is bound to, and a name for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// Whose alerts, keys and endpoints.
@@ -74,7 +74,7 @@ impl Caller {
     }
 }
 
-/// Where a caller is who does not come over a network.
+/// The origin of a caller who does not come over a network.
 const THIS_MACHINE: &str = Actor::THIS_MACHINE;
 
 /// The alert service in this process. Cheap to clone: clones are one engine.
@@ -200,7 +200,7 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-/// What a caller hears when the store did not do its work.
+/// A store error as the caller's.
 fn unavailable(error: StoreError) -> ServiceError {
     tracing::warn!(%error, "the store did not do its work");
     match error {
@@ -215,7 +215,7 @@ fn unavailable(error: StoreError) -> ServiceError {
     }
 }
 
-/// A moment so much later; the last moment there is where that is beyond it.
+/// Adds a duration to a moment, saturating.
 fn later(moment: Timestamp, by: Duration) -> Timestamp {
     later_by(moment, TimeDelta::from_std(by).unwrap_or(TimeDelta::MAX))
 }
@@ -225,7 +225,7 @@ fn until(moment: Timestamp, now: Timestamp) -> Duration {
     (moment - now).to_std().unwrap_or(Duration::ZERO)
 }
 
-/// A lock whose holder never leaves half a change behind, so that a panic elsewhere does not matter.
+/// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

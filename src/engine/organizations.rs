@@ -1,4 +1,4 @@
-//! Organizations: made once, found by name or id, never mixed.
+//! Organizations (tenants): created, found by name or id, never mixed.
 
 use super::{Engine, unavailable};
 use crate::domain::{CompanyId, EnrollmentId, FieldError, Organization, OrganizationId};
@@ -17,7 +17,7 @@ impl Engine {
         self.store().organizations().await.map_err(unavailable)
     }
 
-    /// Makes an organization with a default company and enrollment of its own. Only who works at this machine can; so the audit log says.
+    /// Creates an organization with a default company and enrollment of its own. Only who works at this machine can; so the audit log says.
     ///
     /// # Errors
     /// Where the name is no name, or taken.

@@ -1,4 +1,4 @@
-//! Pulling alerts from the networks: page by page from where it stopped, through the ordinary way in.
+//! Polling networks for alerts: page by page from a stored cursor, through the ordinary intake.
 //!
 //! The cursor is stored after the page: when the process dies in between, the page comes again and does nothing. One process pulls from a
 //! source at a time, by a lease in the database. A row that is no alert is logged and counted, and does not hold up the others.
@@ -24,7 +24,7 @@ const POLL: Duration = Duration::from_secs(5);
 /// So many rejected rows of a page are logged one by one.
 const TOLD: usize = 20;
 
-/// Where alerts are pulled from.
+/// A source of alerts to poll.
 #[derive(Clone)]
 pub struct PullFrom {
     /// The network whose alerts they are.
@@ -51,7 +51,7 @@ impl std::fmt::Debug for PullFrom {
     }
 }
 
-/// What a turn of pulling came to.
+/// The result of a poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pulled {
     /// It is not due, or another process is at it.

@@ -1,4 +1,4 @@
-//! Clearing up decisions whose fate is unknown, each by what its provider can do (reliability, step 5).
+//! Reconciliation of decisions whose fate is unknown, each by what its provider can do (reliability, step 5).
 //!
 //! A look-up that says "not known" counts as declined only after the call's deadline and the provider's consistency lag. A provider that
 //! can neither look up nor take a repeat leaves the attempt to a person.
@@ -15,7 +15,7 @@ use crate::domain::{Timestamp, batch};
 use crate::providers::{Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
 use crate::store::{AttemptEnd, ClaimedAttempt, CommitRequest, StoreResult};
 
-/// What a round of reconciling came to.
+/// The result of a reconciliation round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reconciled {
     /// The provider had taken them: their outcomes are stored.
@@ -28,7 +28,7 @@ pub struct Reconciled {
     pub waiting: u64,
 }
 
-/// What is known of an attempt after a check.
+/// The finding of a check on an attempt.
 #[derive(Debug, PartialEq)]
 enum Finding {
     /// The provider has applied it.
@@ -80,7 +80,7 @@ impl Engine {
         });
     }
 
-    /// Has the reconciler look not later than at this moment.
+    /// Schedules the reconciler's next check, not later than this moment.
     pub(super) fn check_at(&self, moment: Timestamp) {
         let mut next = locked(&self.inner.next_check);
         if next.is_none_or(|known| moment < known) {
@@ -102,7 +102,7 @@ impl Engine {
         }
     }
 
-    /// Looks at one attempt and ends it, or lays it down again. `None` when it led to its outcome.
+    /// Reconciles one attempt: ends it, or schedules its next check. `None` when it led to its outcome.
     async fn clear_up(&self, unfinished: ClaimedAttempt) -> StoreResult<Option<AttemptEnd>> {
         let finding = self.find_out(&unfinished).await;
         let (attempt, alert) = (unfinished.attempt, unfinished.alert.id);
@@ -187,7 +187,7 @@ fn left_to_a_person(cause: &str) -> String {
     format!("{cause}; the network can neither look the decision up nor take it twice")
 }
 
-/// What a look-up proves.
+/// The finding that a look-up proves.
 fn after_look_up(found: LookUp, counts_from: Timestamp, now: Timestamp) -> Finding {
     match found {
         LookUp::Applied => Finding::Accepted,
@@ -202,7 +202,7 @@ fn after_look_up(found: LookUp, counts_from: Timestamp, now: Timestamp) -> Findi
     }
 }
 
-/// What a repeat proves, where the provider counts it once.
+/// The finding that an idempotent repeat proves.
 fn after_repeat(answer: SubmitResult, counts_from: Timestamp, now: Timestamp) -> Finding {
     match answer {
         SubmitResult::Accepted => Finding::Accepted,

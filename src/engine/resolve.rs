@@ -1,4 +1,4 @@
-//! Resolving: claim, ask the provider, commit (reliability, A resolution is final).
+//! The resolve use case: claim, ask the provider, commit (reliability, A resolution is final).
 //!
 //! The provider is called outside any transaction, and the whole runs in a task of its own: a caller who hangs up changes nothing.
 
@@ -21,11 +21,11 @@ use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, Share
 /// Longest Idempotency-Key.
 const MAX_KEY: usize = 255;
 
-/// How soon, and how late, a loser tries again after something has changed.
+/// Backoff bounds: how soon, and how late, a loser claims again after something has changed.
 const FIRST_GAP: Duration = Duration::from_millis(5);
 const LONGEST_GAP: Duration = Duration::from_millis(250);
 
-/// How often a loser looks whether the winner still lives: its death changes nothing in the store.
+/// Liveness interval: how often a loser checks whether the winner still lives, whose death changes nothing in the store.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Where a provider's acceptance has led.
@@ -75,7 +75,7 @@ impl Engine {
         }
     }
 
-    /// Gets the one running resolution of the alert, or waits for whoever has it.
+    /// Claims the one running resolution of the alert, or waits for whoever has it.
     async fn claim(
         &self,
         store: &SharedStore,

@@ -12,7 +12,7 @@ use crate::store::StoreResult;
 /// The pause between two commits.
 const BREATH: Duration = Duration::from_millis(50);
 
-/// How long after the start, and how often from then on, it is looked for what may go.
+/// The pruning interval: how long after the start, and how often from then on.
 const FIRST: Duration = Duration::from_secs(60);
 const EVERY: Duration = Duration::from_secs(3_600);
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::clock::MonotonicClock;
 use crate::domain::{Environment, ResponseWindows, RetentionPolicy};
 
-/// Settings of an [`super::Engine`].
+/// Configuration of an [`super::Engine`].
 #[derive(Debug, Clone)]
 pub struct EngineSettings {
     /// Which world this is; new keys carry it.
@@ -48,12 +48,12 @@ impl Default for EngineSettings {
 }
 
 impl EngineSettings {
-    /// How long a claim is ours alone: the call, a look-up after it, and the commit.
+    /// The lease of a claim: the call, a look-up after it, and the commit.
     pub(super) fn claim_term(&self) -> Duration {
         self.provider_timeout.saturating_add(self.look_up_timeout).saturating_add(Duration::from_secs(5))
     }
 
-    /// How long the reconciler keeps what it took over: a batch is worked through in less.
+    /// The lease of a reconciler's claim: a batch is worked through in less.
     pub(super) fn reconcile_lease(&self) -> Duration {
         self.provider_timeout.max(self.look_up_timeout).saturating_mul(4).saturating_add(Duration::from_secs(30))
     }

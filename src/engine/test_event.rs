@@ -1,4 +1,4 @@
-//! Trying an endpoint out: an `alert.created` of a made-up alert, sent at once and once.
+//! Test events: an `alert.created` of a made-up alert, sent to an endpoint at once and once.
 
 use chrono::TimeDelta;
 use tokio::task::JoinHandle;
@@ -16,17 +16,17 @@ use crate::webhooks::Sender;
 use crate::wire::EventBody;
 
 impl Engine {
-    /// Sends tests with this sender. Only the first one counts.
+    /// Sets the sender of test events. Only the first one counts.
     pub fn set_test_sender(&self, sender: Sender) {
         let _ = self.inner.sender.set(sender);
     }
 
-    /// Work that goes on when nobody waits for it any more.
+    /// Spawns a detached task, which shutdown waits for.
     pub(super) fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
         self.inner.tasks.spawn(work)
     }
 
-    /// Sends a test and says what came of it.
+    /// Sends a test event and returns its delivery attempt.
     pub(super) async fn send_test_event(&self, endpoint: EndpointId, target: EndpointTarget) -> Result<SentTestEvent, ServiceError> {
         let sender = self.inner.sender.get().ok_or_else(|| ServiceError::Unavailable("no webhooks are sent from here".to_owned()))?;
         let (event, now) = (EventId::generate(), self.now());
@@ -60,7 +60,7 @@ impl Engine {
     }
 }
 
-/// An alert that no network raised, and that looks like it: every id is nil, and the provider's begins with `TEST-`.
+/// A sample alert, which no network raised: every id is nil, and the provider's begins with `TEST-`.
 fn sample_alert(event: EventId, now: Timestamp) -> Alert {
     let number: String = event.to_string().chars().filter(char::is_ascii_hexdigit).collect();
     Alert {

@@ -31,7 +31,7 @@ pub struct AccessToken {
     pub expires_in: i64,
 }
 
-/// What a token says.
+/// The claims of an access token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Claims {
     iss: String,
@@ -60,7 +60,7 @@ impl Claims {
     }
 }
 
-/// Why a text is no token that counts.
+/// Why an access token is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TokenError {
     #[error("the access token is malformed")]
@@ -74,7 +74,7 @@ pub(super) enum TokenError {
     WrongAudience,
 }
 
-/// The engine's signing key, ready for use. Its `Debug` shows nothing secret.
+/// The engine's signing key pair. Its `Debug` shows nothing secret.
 pub(super) struct SigningKey {
     id: String,
     encoding: EncodingKey,

@@ -7,7 +7,7 @@ use chrono::Duration;
 
 use crate::domain::time::Timestamp;
 
-/// When a circuit opens and for how long.
+/// Thresholds of a circuit breaker: when it opens and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CircuitLimits {
     /// So many failures in a row open it.
@@ -18,7 +18,7 @@ pub struct CircuitLimits {
     pub longest_pause: Duration,
 }
 
-/// What is known of the other side from its last attempts.
+/// The state of a circuit breaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Circuit {
     limits: CircuitLimits,

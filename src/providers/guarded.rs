@@ -1,4 +1,4 @@
-//! A provider with a circuit breaker and a bound on the calls that are with it at the same time.
+//! The provider guard: a circuit breaker and a bulkhead, which bounds the calls at the same time.
 //!
 //! A network that does not answer would hold every analyst for a time-out each. After some failures in a row the breaker refuses at once,
 //! says until when, and then lets one call through to see. Failures are those that say that the provider is ill: it cannot be reached,
@@ -14,7 +14,7 @@ use super::{AlertProvider, Capabilities, Cause, Declined, LookUp, Submission, Su
 use crate::domain::time::SharedClock;
 use crate::outbound::circuit::{Circuit, CircuitLimits};
 
-/// The bounds of a [`Guarded`] provider.
+/// Limits of a [`Guarded`] provider.
 #[derive(Debug, Clone, Copy)]
 pub struct GuardLimits {
     /// When calls are refused without being made.
@@ -25,7 +25,7 @@ pub struct GuardLimits {
     pub patience: Duration,
 }
 
-/// A provider behind its guard.
+/// A provider behind a circuit breaker and a bulkhead.
 pub struct Guarded {
     inner: Arc<dyn AlertProvider>,
     /// The network's name in metrics.

@@ -1,4 +1,4 @@
-//! Out to the alert networks: the trait every provider stands behind, with its capabilities, and which one answers for which network.
+//! Alert networks: the provider trait with its capabilities, and which provider answers for which network.
 //!
 //! A call to a provider cannot join our transaction, so what it says is one of three things and never less: accepted, declined, or
 //! indeterminate ([`SubmitResult`]). What may be done about an indeterminate one depends on the provider's [`Capabilities`].
@@ -20,7 +20,7 @@ pub use guarded::{GuardLimits, Guarded};
 pub use http::HttpProvider;
 pub use simulator::Simulator;
 
-/// What a provider can do about a call whose answer was lost. Nothing by default.
+/// A provider's capabilities: what it can do about a call whose answer was lost. Nothing by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capabilities {
     /// It can be asked what became of a submission.
@@ -29,11 +29,11 @@ pub struct Capabilities {
     pub idempotent: bool,
     /// The same submission sent twice counts once, and the second one is told that the alert was answered already, but not by whom.
     pub final_error_only: bool,
-    /// How long after a call has ended a decision may still appear in look-ups; until then "not known" is no answer.
+    /// The consistency lag: how long after a call has ended a decision may still appear in look-ups; until then "not known" is no answer.
     pub consistency_lag: Duration,
 }
 
-/// A decision on its way to a provider.
+/// A submission: a decision on its way to a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
     /// The provider's idempotency key: the same for every repeat of this decision.
@@ -67,7 +67,7 @@ impl Submission {
     }
 }
 
-/// What a provider said to a submission.
+/// The result of a submission: accepted, declined or indeterminate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SubmitResult {
     /// Accepted: the decision is applied.
@@ -126,7 +126,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// What a look-up found.
+/// The result of a look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LookUp {
     /// Our decision is applied.
@@ -143,7 +143,7 @@ pub enum LookUp {
     Failed(String),
 }
 
-/// An alert network, as far as decisions go.
+/// The provider of a network: takes decisions.
 #[async_trait]
 pub trait AlertProvider: Send + Sync + 'static {
     /// What it can do about lost answers.
@@ -156,7 +156,7 @@ pub trait AlertProvider: Send + Sync + 'static {
     async fn look_up(&self, submission: &Submission) -> LookUp;
 }
 
-/// A page of alerts that a provider had to tell.
+/// A page of pulled alerts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PulledPage {
     /// Alerts as JSON objects, not looked at yet.
@@ -165,7 +165,7 @@ pub struct PulledPage {
     pub cursor: Option<String>,
 }
 
-/// An alert network, as far as bringing alerts goes.
+/// The alert source of a network: pages of alerts.
 #[async_trait]
 pub trait AlertSource: Send + Sync + 'static {
     /// Asks for the alerts from a cursor on, from the first one where there is none; an empty page where there are no more.
@@ -175,7 +175,7 @@ pub trait AlertSource: Send + Sync + 'static {
     async fn pull(&self, cursor: Option<&str>) -> Result<PulledPage, String>;
 }
 
-/// Which provider answers for which network.
+/// The registry of providers, by network.
 #[derive(Clone)]
 pub struct Providers {
     default: Arc<dyn AlertProvider>,

@@ -16,7 +16,8 @@ use crate::domain::{AttemptId, Provider};
 /// Longer than any caller waits: a call that gets no answer is cut off by its caller.
 const NO_ANSWER: Duration = Duration::from_secs(3_600);
 
-/// One way in which a call goes wrong. Where the answer is lost or indeterminate, `applied` says whether the decision took effect before.
+/// A simulated fault: one way in which a call goes wrong. Where the answer is lost or indeterminate, `applied` says whether the decision
+/// took effect before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The network refuses; nothing is applied.

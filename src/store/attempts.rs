@@ -7,7 +7,7 @@ pub use crate::domain::attempt::Claim;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertId, AttemptId, OrganizationId, Resolution, ResolutionAttempt};
 
-/// A wish to have the one running resolution of an alert (reliability, step 2).
+/// A claim on the one running resolution of an alert (reliability, step 2).
 #[derive(Debug, Clone)]
 pub struct ClaimRequest {
     /// The new attempt; also the provider's idempotency key.
@@ -39,7 +39,7 @@ pub struct CommitRequest {
     pub now: Timestamp,
 }
 
-/// What came of a commit.
+/// The result of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Commit {
     /// Outcome, status, event and deliveries are durable.
@@ -48,7 +48,7 @@ pub enum Commit {
     Fenced(Box<Alert>),
 }
 
-/// How an attempt ends, or rests, without an outcome.
+/// The end of an attempt without an outcome, or its suspension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttemptEnd {
     /// RELEASED: the provider did not apply the decision (step 4b).
@@ -64,7 +64,7 @@ pub enum AttemptEnd {
     Parked,
 }
 
-/// An attempt that the reconciler has taken over.
+/// An unfinished attempt that the reconciler has claimed.
 #[derive(Debug, Clone)]
 pub struct ClaimedAttempt {
     /// The attempt.
@@ -87,7 +87,7 @@ pub struct ClaimedAttempt {
     pub detail: String,
 }
 
-/// What came of a person's word on a parked attempt.
+/// The result of settling a parked attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
     /// The attempt has ended; the alert as it is now.

@@ -8,7 +8,7 @@ use super::error::StoreResult;
 use crate::domain::time::Timestamp;
 use crate::domain::{Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret};
 
-/// Where and how to send to an endpoint.
+/// The target of a delivery: where and how to send to an endpoint.
 #[derive(Debug, Clone)]
 pub struct EndpointTarget {
     /// The address.

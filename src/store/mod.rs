@@ -34,7 +34,7 @@ pub use self::upkeep::{Depths, UpkeepStore};
 pub use crate::domain::Actor;
 use crate::domain::InstanceId;
 
-/// A store that many parts share.
+/// A shared store.
 pub type SharedStore = Arc<dyn Store>;
 
 /// The persistence of the whole service: every subject's units of work on one database. Object-safe: `Arc<dyn Store>` everywhere.

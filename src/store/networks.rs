@@ -19,7 +19,7 @@ pub struct PullLease {
     pub failures: u32,
 }
 
-/// How a turn of pulling ended.
+/// The end of a poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullEnd {
     /// When the next turn is due.
@@ -28,7 +28,7 @@ pub struct PullEnd {
     pub failure: Option<String>,
 }
 
-/// How pulling from a source stands.
+/// The state of polling a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullState {
     /// Where the next turn goes on.

@@ -12,7 +12,7 @@ use crate::domain::{
     Secret, SentRequest,
 };
 
-/// A delivery that is ours until its lease ends.
+/// A leased delivery.
 #[derive(Debug, Clone)]
 pub struct DueDelivery {
     /// The delivery.
@@ -35,7 +35,7 @@ pub struct DueDelivery {
     pub signing: Arc<[Secret]>,
 }
 
-/// What an attempt came to, and what follows.
+/// The record of a delivery attempt, and what follows.
 #[derive(Debug, Clone)]
 pub struct AttemptRecord {
     /// The delivery.
@@ -60,7 +60,7 @@ pub struct AttemptRecord {
     pub next: NextStep,
 }
 
-/// A test that was sent to an endpoint.
+/// A test event that was sent to an endpoint.
 #[derive(Debug, Clone)]
 pub struct SentTestEvent {
     /// The event's id: its `webhook-id`.
@@ -71,7 +71,7 @@ pub struct SentTestEvent {
     pub record: AttemptRecord,
 }
 
-/// What came of sending a delivery again.
+/// The result of a redelivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Redelivery {
     /// It is due now.

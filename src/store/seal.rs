@@ -1,4 +1,4 @@
-//! What must be readable again (receivers' credentials) is sealed before it is stored: XChaCha20-Poly1305, bound to table, row and column.
+//! Encryption at rest of what must be readable again (receivers' credentials): XChaCha20-Poly1305, bound to table, row and column.
 //!
 //! The data key lives in a file of its own, 0600, beside the database or where the operator says. It is made when the database is new and
 //! never again: a database whose key is gone is refused, not silently given another one.
@@ -18,7 +18,7 @@ use super::{StoreError, StoreResult};
 const VERSION: u8 = 1;
 const NONCE_LEN: usize = 24;
 
-/// Where a sealed value stands. A value moved to another place does not open.
+/// Associated data of a sealed value: where it stands. A value moved to another place does not open.
 #[derive(Debug, Clone, Copy)]
 pub struct AssociatedData<'a> {
     /// Table.
@@ -35,7 +35,7 @@ impl AssociatedData<'_> {
     }
 }
 
-/// The data key, ready for use. Its `Debug` shows nothing.
+/// The cipher with the data key. Its `Debug` shows nothing.
 #[derive(Clone)]
 pub struct Seal(XChaCha20Poly1305);
 

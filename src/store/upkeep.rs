@@ -6,7 +6,7 @@ use super::error::StoreResult;
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
 
-/// How long the queues are.
+/// Queue depths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Depths {
     /// Deliveries that wait for their (next) try.
@@ -28,10 +28,10 @@ pub struct Depths {
 /// Units of work of upkeep, for all organizations.
 #[async_trait]
 pub trait UpkeepStore: Send + Sync {
-    /// A cheap read that proves the database answers.
+    /// A health check: a cheap read that proves the database answers.
     async fn ping(&self) -> StoreResult<()>;
 
-    /// A small write that nobody sees, on the disk when this returns: proves that the database can be written.
+    /// A write probe: proves that the database can be written.
     async fn probe(&self, now: Timestamp) -> StoreResult<()>;
 
     /// How long the queues are, of all organizations.

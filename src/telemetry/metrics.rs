@@ -15,7 +15,7 @@ const UNITS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 /// How often samples are gathered into their buckets, whether anybody asks for them or not.
 const UPKEEP: Duration = Duration::from_secs(5);
 
-/// Begins to keep metrics, in the whole process; `None` where somebody else keeps them already.
+/// Installs the metrics recorder of the process; `None` where somebody else keeps them already.
 pub fn install_metrics() -> Option<PrometheusHandle> {
     let builder = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)
@@ -26,7 +26,7 @@ pub fn install_metrics() -> Option<PrometheusHandle> {
     Some(handle)
 }
 
-/// Gathers samples until cancelled.
+/// Runs the recorder's upkeep until cancelled.
 pub async fn run_metrics_upkeep(handle: PrometheusHandle, cancel: CancellationToken) {
     let mut ticks = tokio::time::interval(UPKEEP);
     loop {

@@ -13,7 +13,7 @@ const LIMITS: CircuitLimits = CircuitLimits { failures: 5, first_pause: Duration
 /// What an endpoint may have in flight before it has ever answered.
 const UNPROVEN_WINDOW: u32 = 2;
 
-/// What is known of an endpoint from its last attempts.
+/// The circuit breaker of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breaker {
     circuit: Circuit,

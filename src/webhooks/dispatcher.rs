@@ -29,7 +29,7 @@ const RECORD_MARGIN: Duration = Duration::from_secs(5);
 /// How long the last commit may take when the dispatcher stops.
 const LAST_COMMIT: Duration = Duration::from_secs(2);
 
-/// How a dispatcher works.
+/// Configuration of a dispatcher.
 #[derive(Debug, Clone, Copy)]
 pub struct DispatcherSettings {
     /// Sends in flight in all; those that take long no longer count.
@@ -56,7 +56,7 @@ impl Default for DispatcherSettings {
     }
 }
 
-/// What a run did.
+/// The report of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunReport {
     /// Attempts made.
@@ -65,7 +65,7 @@ pub struct RunReport {
     pub delivered: u64,
 }
 
-/// Brings what the outbox holds to its endpoints.
+/// The dispatcher: sends what the outbox holds to its endpoints.
 pub struct Dispatcher {
     store: SharedStore,
     sender: Sender,

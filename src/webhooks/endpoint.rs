@@ -1,4 +1,4 @@
-//! The address guard: which addresses a webhook may be sent to, decided when the connection is made.
+//! The SSRF guard: which addresses a webhook may be sent to, decided when the connection is made.
 //!
 //! An endpoint's address is text that somebody typed. Without a guard it could make the engine talk to the machine's own services, to
 //! the private network behind it or to a cloud's metadata service. A check when the endpoint is added would not do: the name can
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-/// Which addresses beyond the public internet may be connected to. The default is none.
+/// The address policy: which addresses beyond the public internet may be connected to. The default is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AddressPolicy {
     /// This machine: 127.0.0.0/8 and `::1`. For the demo and for engines that are themselves bound to loopback.
@@ -21,7 +21,7 @@ pub struct AddressPolicy {
     pub allow_private: bool,
 }
 
-/// What kind of address one is, as far as the guard cares.
+/// The kind of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressKind {
     /// Out in the internet.
@@ -34,7 +34,7 @@ pub enum AddressKind {
     Special(&'static str),
 }
 
-/// An address, or a name of nothing else, that a webhook may not be sent to.
+/// A refused address: one that a webhook may not be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused {
     address: IpAddr,
@@ -169,7 +169,7 @@ impl Resolve for SystemNames {
     }
 }
 
-/// A resolver with the guard behind it: what a name resolves to when the connection is made is what is checked.
+/// A DNS resolver with the SSRF guard behind it: what a name resolves to when the connection is made is what is checked.
 #[derive(Clone)]
 pub struct GuardedResolver {
     policy: AddressPolicy,

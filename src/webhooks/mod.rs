@@ -1,4 +1,4 @@
-//! Out to the merchant: the deliveries that the outbox holds.
+//! Webhook delivery: sends the deliveries that the outbox holds.
 //!
 //! A [`Dispatcher`] leases due deliveries from the store, a [`Sender`] makes one POST of each ([`signature`] signs it),
 //! [`crate::domain::webhook::schedule`] says what follows, and the result is recorded. [`endpoint`] guards which addresses may be connected to.

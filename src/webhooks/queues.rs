@@ -1,4 +1,4 @@
-//! What is leased and not yet recorded: a queue for each endpoint, its places in flight and its breaker.
+//! Endpoint queues: what is leased and not yet recorded, with a queue for each endpoint, its places in flight and its breaker.
 //!
 //! Queues are served in turn, so that an endpoint with much to get takes no place from one with little. A send that takes long gives its
 //! place in the total back and keeps the one of its endpoint: endpoints that hang use up sockets, but not the others' turn.
@@ -20,8 +20,8 @@ const FEW: usize = 4;
 /// As many sockets as deliveries may use at most, slow ones included.
 const MOST_SOCKETS: usize = 256;
 
-/// How much is leased beyond what can be sent at once. Receivers that are fast get as much ahead as they have taken more than they
-/// were given lately, so that they need not wait for the next claim; slow ones get nothing ahead.
+/// The prefetch: how much is leased beyond what can be sent at once. Receivers that are fast get as much ahead as they have taken more than
+/// they were given lately, so that they need not wait for the next claim; slow ones get nothing ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ahead {
     /// For all endpoints together.
@@ -30,7 +30,7 @@ pub(super) struct Ahead {
     pub(super) of_one: usize,
 }
 
-/// How much may be under way.
+/// Concurrency limits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     /// In all.

@@ -32,7 +32,7 @@ const TOLERANCE_SECONDS: i64 = 5 * 60;
 /// How much is kept of a body that came without the credential.
 const MAX_UNAUTHORIZED_BYTES: usize = 4 * 1024;
 
-/// How a receiver works.
+/// Configuration of a receiver.
 #[derive(Clone)]
 pub struct ReceiverSettings {
     /// The credential it asks for.
@@ -45,7 +45,7 @@ pub struct ReceiverSettings {
     pub clock: SharedClock,
 }
 
-/// A request that came in.
+/// A received event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedEvent {
     /// Its number since the receiver began; 1-based.

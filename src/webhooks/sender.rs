@@ -1,4 +1,4 @@
-//! One attempt of one delivery: one POST, its answer, and nothing else.
+//! One delivery attempt: one POST, its answer, and nothing else.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ use crate::store::DueDelivery;
 
 pub use crate::domain::webhook::schedule::MAX_ANSWER_BYTES;
 
-/// How deliveries are sent.
+/// Configuration of a sender.
 #[derive(Debug, Clone, Copy)]
 pub struct SenderSettings {
     /// Where they may be sent to.
@@ -37,7 +37,7 @@ impl Default for SenderSettings {
     }
 }
 
-/// What an attempt came to.
+/// The report of a delivery attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttemptReport {
     /// When it began, by the clock it was given.
@@ -69,7 +69,7 @@ impl AttemptReport {
     }
 }
 
-/// Sends deliveries. Cheap to clone: the clones share their connections.
+/// The HTTP sender of deliveries. Cheap to clone: the clones share their connections.
 #[derive(Debug, Clone)]
 pub struct Sender {
     client: Client,

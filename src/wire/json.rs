@@ -1,4 +1,4 @@
-//! JSON objects taken apart member by member, without a tree: values stay the text they were, so that digits are never lost.
+//! A JSON object parser, member by member and without a tree: values stay the text they were, so that digits are never lost.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::domain::FieldError;
 
-/// A place in a text; both 1-based.
+/// A position in a text, by line and column; both 1-based.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) line: u64,
@@ -83,7 +83,7 @@ impl<'de, F: FnMut(Cow<'de, str>, &'de str)> Visitor<'de> for Members<F> {
 #[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// What a field holds, as it was given.
+/// A JSON value as it was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Given<'a> {
     Null,

@@ -1,4 +1,4 @@
-//! Refusals as deployments write them: problem details, other JSON, HTML, plain text, nothing.
+//! Parsing refusals as deployments write them: problem details, other JSON, HTML, plain text, nothing.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::domain::redact;
 /// Most fields at fault that are kept of one answer.
 const MOST_ERRORS: usize = 20;
 
-/// What could be made of a refusal. Its words are fit to be shown: one line, short, without control characters or card numbers.
+/// A parsed refusal. Its words are fit to be shown: one line, short, without control characters or card numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refusal {
     /// The machine-readable code, where one was given: `code` of our own problems, `error` of RFC 6749.

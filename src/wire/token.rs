@@ -6,7 +6,7 @@ use crate::domain::{FieldError, Secret};
 /// Longest access token, in bytes.
 const MAX_TOKEN: usize = 16 * 1024;
 
-/// A token as it was issued.
+/// An issued access token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedToken {
     /// What later requests carry behind `Bearer`.

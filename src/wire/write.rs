@@ -1,4 +1,4 @@
-//! Answers and event bodies: alerts, outcomes and pages as JSON, field by field from the tables of the domain.
+//! Serialization of answers and event bodies: alerts, outcomes and pages as JSON, field by field from the tables of the domain.
 
 use chrono::{Datelike, Timelike};
 use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};

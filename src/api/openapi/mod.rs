@@ -1,5 +1,5 @@
-//! The description of the whole API as OpenAPI 3.1. `assets/openapi.json` is what this makes; a test compares the two, and holds the
-//! description against the router and against real answers.
+//! The OpenAPI 3.1 document of the whole API. `assets/openapi.json` is what this makes; a test compares the two, and holds the description
+//! against the router and against real answers.
 
 mod derived;
 mod operations;

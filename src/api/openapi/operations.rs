@@ -1,4 +1,4 @@
-//! Every operation: its parameters, its body, its answers.
+//! The OpenAPI operations: parameters, bodies, answers.
 
 use std::num::NonZeroU64;
 
@@ -14,7 +14,7 @@ use crate::wire::operator::{
 };
 use crate::wire::query::{MAX_PAGE, MAX_TEXT, MAX_VALUES};
 
-/// One operation of one path.
+/// An OpenAPI operation: one method of one path.
 pub(super) struct Operation {
     pub(super) method: &'static str,
     pub(super) path: &'static str,

@@ -1,4 +1,4 @@
-//! Bringing alerts in: one, an array, a page or NDJSON, streamed, in batches, each row kept or rejected by itself.
+//! The intake route: one alert, an array, a page or NDJSON, streamed, in batches, each row kept or rejected by itself.
 
 use std::io::{self, BufReader};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The change stream: server-sent events, one for each newest change, whose id is its number.
+//! The change stream (server-sent events): one for each newest change, whose id is its number.
 
 use std::convert::Infallible;
 use std::time::Duration;

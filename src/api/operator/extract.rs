@@ -57,7 +57,7 @@ impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for PathId<T> {
     }
 }
 
-/// The query's parameters: known ones once at most, unknown ones ignored.
+/// Extractor of query parameters: known ones once at most, unknown ones ignored.
 pub(in crate::api) struct Parameters(Vec<(String, String)>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Parameters {

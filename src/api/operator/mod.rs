@@ -1,4 +1,4 @@
-//! avert's own routes, `/operator/v1`: keys with the scope `operator` only.
+//! The operator API, `/operator/v1`: for keys with the scope `operator` only.
 
 pub(super) mod alerts;
 pub(super) mod attempts;

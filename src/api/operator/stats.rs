@@ -1,4 +1,4 @@
-//! Counts, money at risk, and the audit log.
+//! Statistics, money at risk, and the audit log.
 
 use std::num::NonZeroU64;
 

@@ -1,4 +1,4 @@
-//! `avert alerts export`: every alert of a filter, page by page, in one form with the same fields always.
+//! `avert alerts export`: every alert of a filter as a stream of records with the same fields.
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};

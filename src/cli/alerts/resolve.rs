@@ -1,4 +1,4 @@
-//! `avert alerts resolve`: one decision, said in flags, asked for once more, sent once.
+//! `avert alerts resolve`: one decision from flags, confirmed, sent once.
 
 use std::io::{self, IsTerminal, Write};
 

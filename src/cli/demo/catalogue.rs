@@ -1,10 +1,10 @@
-//! What the demo's alerts are made of: shops, banks and networks, from `assets/demo/`.
+//! The demo's catalogue: shops, banks and networks, from `assets/demo/`.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// Everything the generator chooses from.
+/// The catalogue that the generator chooses from.
 #[derive(Debug)]
 pub(super) struct Catalogue {
     pub merchants: Vec<Merchant>,
@@ -12,7 +12,7 @@ pub(super) struct Catalogue {
     pub networks: NetworkCatalogue,
 }
 
-/// A shop.
+/// A merchant.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Merchant {
@@ -27,7 +27,7 @@ pub(super) struct Merchant {
     pub subscription: bool,
 }
 
-/// A bank and the cards it gives out.
+/// A card issuer with its card ranges.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Issuer {
@@ -37,7 +37,7 @@ pub(super) struct Issuer {
     pub cards: Vec<CardRange>,
 }
 
-/// The beginning of a bank's card numbers.
+/// A card range: a scheme and a BIN.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CardRange {

@@ -1,4 +1,4 @@
-//! Makes the demo's alerts: a backlog that looks like a desk's morning, then arrivals one by one.
+//! The demo's generator of alerts: a backlog, then arrivals one by one.
 //!
 //! Pure: the same seed and the same moments give the same alerts. Cards are a BIN and four digits; no whole number is ever made.
 
@@ -22,7 +22,7 @@ use crate::domain::{
 /// How many recent alerts a duplicate can be of.
 const REMEMBERED: usize = 400;
 
-/// The generator.
+/// A seeded generator of alerts.
 #[derive(Debug)]
 pub struct DemoFeed {
     rng: Xoshiro256PlusPlus,

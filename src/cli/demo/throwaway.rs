@@ -1,4 +1,4 @@
-//! The demo's directory: removed on every exit, and when a demo was killed, by the next one.
+//! The demo's temporary directory: removed on every exit, and when a demo was killed, by the next one.
 //!
 //! A demo holds a lock on a file in its directory for as long as it lives. A directory whose lock nobody holds was left by a killed one.
 
@@ -17,7 +17,7 @@ const REMOVALS: usize = 5;
 
 const LOCK: &str = "alive.lock";
 
-/// A directory that goes with this value.
+/// A temporary directory, removed on drop.
 #[derive(Debug)]
 pub(super) struct Throwaway {
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! A list that opens over the screen: a title, entries of which one is chosen, and the keys that work in it.
+//! A menu: a title, entries of which one is selected, and the keys that work in it.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use crate::console::pen::Pen;
 use crate::console::text::{CUT, columns};
 use crate::console::theme::Theme;
 
-/// Which entry of a list is chosen.
+/// The selection of a menu.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Selection {
     at: usize,
@@ -43,7 +43,7 @@ impl Selection {
 /// Entries that a leap goes further.
 const LEAP: usize = 10;
 
-/// What a list shows. What a click on it means is its owner's to say.
+/// The contents of a menu. What a click on it means is its owner's to say.
 pub struct Menu<'m, T> {
     /// Over it.
     pub title: &'m str,

@@ -1,4 +1,4 @@
-//! A field to type in, of one line or several: whole characters as people see them, words, paste, mouse, and a real cursor.
+//! A text field of one line or several: whole characters as people see them, words, paste, mouse, and a real cursor.
 //!
 //! `tui_textarea` holds the text, edits it and undoes; the few keys people expect, the wrapping and the columns are ours, because
 //! the library steps through a grapheme char by char and starts lines with a full stop. The field never takes a control character
@@ -17,7 +17,7 @@ use unicode_width::UnicodeWidthStr;
 /// More than any field can use; a larger paste is refused, because it can only be a mistake.
 const MOST_CHARS: usize = 10_000;
 
-/// What a key did to a field.
+/// The result of a field's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Typed {
     /// The text is another one.
@@ -28,7 +28,7 @@ pub enum Typed {
     Ignored,
 }
 
-/// A field to type in.
+/// A text field.
 #[derive(Debug, Clone)]
 pub struct TextInput {
     area: TextArea<'static>,

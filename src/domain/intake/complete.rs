@@ -9,7 +9,7 @@ use crate::domain::ids::{AlertId, CompanyId, EnrollmentId};
 use crate::domain::outcome::Outcome;
 use crate::domain::time::{Timestamp, later_by};
 
-/// The present moment: what the clock shows, and how far that can be believed. Only by the latter is anything too late.
+/// The present moment by both clocks: what the machine's shows, and what the guarded one does. Only by the latter is anything too late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Present {
     /// What the clock shows.

@@ -2,14 +2,14 @@
 
 use crate::domain::resolution::FieldError;
 
-/// How ingest treats a batch.
+/// Options of ingest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IngestOptions {
     /// Whether `alert.created` is sent for new alerts that still wait for an answer.
     pub events: bool,
 }
 
-/// What became of a batch.
+/// The report of an ingested batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IngestReport {
     /// New alerts.
@@ -32,7 +32,7 @@ impl IngestReport {
     }
 }
 
-/// A row that could not be taken.
+/// A rejected row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectedRow {
     /// The line or position in its source; 1-based.

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 
 use crate::domain::alert::{AlertType, Provider, default_window};
 
-/// The time a merchant has to answer, by provider and type (decisions, Alerts and time).
+/// Response windows: the time a merchant has to answer, by provider and type (decisions, Alerts and time).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResponseWindows {
     by_provider: HashMap<Provider, TimeDelta>,

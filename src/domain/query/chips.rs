@@ -4,7 +4,7 @@ use super::render::{value_of, word_of};
 use super::words::{DEFAULT_SORT, Key};
 use crate::domain::{AlertFilter, Sort};
 
-/// One thing that a query sets.
+/// A chip: one thing that a query sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chip {
     /// What it sets; [`without`] takes it off again.

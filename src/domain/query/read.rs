@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use super::words::{DEFAULT_SORT, Key, key_before_colon, parse_day, read_sort, read_type};
 use crate::domain::{AlertFilter, AlertStatus, Provider, Sort};
 
-/// What is wrong with one word of a query, and what is allowed.
+/// A query error: what is wrong with one word, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{word}: {message}")]
 pub struct QueryError {

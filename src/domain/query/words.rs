@@ -7,7 +7,7 @@ use crate::domain::{AlertStatus, AlertType, Provider, Sort, SortField, SortOrder
 /// The order of a query that names none: what lapses next comes first.
 pub const DEFAULT_SORT: Sort = Sort { field: SortField::HoursLeft, order: SortOrder::Ascending };
 
-/// What a word of a query sets.
+/// A key of the query language: what a word sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
     Status,

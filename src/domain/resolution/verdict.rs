@@ -7,7 +7,7 @@ use crate::domain::money::Amount;
 use crate::domain::outcome::Outcome;
 use crate::domain::time::Timestamp;
 
-/// What a resolution does to an alert and to its outcome.
+/// The verdict of a resolution: what it does to an alert and to its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// The alert's next status.

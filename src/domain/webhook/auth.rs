@@ -8,7 +8,7 @@ pub const MAX_CREDENTIAL_BYTES: usize = 4_096;
 /// Longest header name.
 pub const MAX_HEADER_NAME_BYTES: usize = 128;
 
-/// How an endpoint knows that it is us (interface, Events).
+/// Authentication at an endpoint (interface, Events).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndpointAuth {
     /// `Authorization: Basic`.

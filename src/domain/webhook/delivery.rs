@@ -49,7 +49,7 @@ pub struct Delivery {
     pub delivered_at: Option<Timestamp>,
 }
 
-/// Which deliveries are wanted.
+/// A filter of deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryFilter {
     /// In one of these states; empty for any.
@@ -94,7 +94,7 @@ pub struct DeliveryLog {
     pub attempts: Vec<DeliveryAttempt>,
 }
 
-/// One attempt to deliver.
+/// One delivery attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryAttempt {
     /// Which one; 1-based.

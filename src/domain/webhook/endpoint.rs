@@ -68,7 +68,7 @@ pub struct Endpoint {
     pub old_secret_until: Option<Timestamp>,
 }
 
-/// What is to change about an endpoint; what is `None` stays.
+/// A patch of an endpoint; what is `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EndpointChange {
     /// Where to from now on.
@@ -101,7 +101,7 @@ impl EndpointChange {
     }
 }
 
-/// What is to change about the signatures of an endpoint's deliveries.
+/// A change of an endpoint's signing secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SigningChange {
     /// Sign with this secret; those before it sign along for so long.

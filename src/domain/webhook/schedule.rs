@@ -35,7 +35,7 @@ pub const BY_OPERATOR: &str = "disabled by an operator";
 /// Why an endpoint is disabled that was removed.
 pub const REMOVED: &str = "removed";
 
-/// What an attempt came to, as far as what follows depends on it.
+/// The result of a delivery attempt, as far as what follows depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptResult {
     /// The receiver answered.

@@ -17,7 +17,7 @@ use crate::domain::url::BaseUrl;
 use crate::domain::webhook::auth::{valid_basic, valid_header};
 use crate::domain::{EndpointAuth, Secret};
 
-/// How avert is known to a gateway.
+/// Authentication at a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GatewayCredential {
     /// Not at all.
@@ -66,7 +66,7 @@ impl GatewayCredential {
     }
 }
 
-/// What an [`HttpProvider`] is made with.
+/// Configuration of an [`HttpProvider`].
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
     /// Address of the gateway; paths are added to it.
@@ -79,7 +79,7 @@ pub struct HttpOptions {
     pub timeout: Duration,
 }
 
-/// A network behind a gateway.
+/// The HTTP provider: a network behind a gateway.
 #[derive(Debug)]
 pub struct HttpProvider {
     base: BaseUrl,

@@ -44,7 +44,7 @@ impl GatewayCall {
     }
 }
 
-/// What came back.
+/// An HTTP answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GatewayAnswer {
     pub(super) status: u16,
@@ -52,7 +52,7 @@ pub(super) struct GatewayAnswer {
     pub(super) body: String,
 }
 
-/// Why there is no answer.
+/// Why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Unanswered {
     /// The call was not sent: no name, no connection, no TLS.
@@ -69,7 +69,7 @@ impl From<Reason> for Unanswered {
     }
 }
 
-/// The connections to one gateway.
+/// An HTTP client for one gateway.
 pub(super) struct Transport {
     client: Client,
     timeout: Duration,

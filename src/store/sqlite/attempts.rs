@@ -1,4 +1,4 @@
-//! The resolution table: claims, their fences, and how they end (reliability, A resolution is final).
+//! Resolution attempts: claims, fencing, and how they end (reliability, A resolution is final).
 
 use async_trait::async_trait;
 use rusqlite::{Connection, Row, params};

@@ -1,4 +1,4 @@
-//! Backups: a copy of the database while others write to it, verified before it is called one; and the way back.
+//! Online backup and restore: a verified copy of the database while others write to it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -27,7 +27,7 @@ const PAGES: std::ffi::c_int = 16_384;
 /// How long to wait for another process that keeps the database locked before asking again.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What to back up, and where to.
+/// Options of a backup.
 #[derive(Debug, Clone)]
 pub struct BackupOptions {
     /// The database; others may have it open and write to it.
@@ -73,7 +73,7 @@ impl Contents {
     }
 }
 
-/// What to restore, and where to.
+/// Options of a restore.
 #[derive(Debug, Clone)]
 pub struct RestoreOptions {
     /// The database to replace; its directory is made where it is missing.

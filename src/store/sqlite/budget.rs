@@ -1,4 +1,4 @@
-//! A limit on how much a statement may look at before it is given up.
+//! Statement budgets: a limit on how much a statement may look at before it is given up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! Moves the write-ahead log into the database, on a thread of its own, so that no commit waits for it.
+//! WAL checkpoints on a thread of their own, so that no commit waits for them.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -14,7 +14,7 @@ const WORTHWHILE_BYTES: u64 = 16 << 20;
 /// A log that has grown to this size in spite of checkpoints is emptied while writers wait.
 const TOO_LARGE_BYTES: u64 = 256 << 20;
 
-/// The way to the thread.
+/// The handle of the checkpointer thread.
 #[derive(Debug)]
 pub(super) struct Checkpointer {
     wake: Mutex<Option<SyncSender<()>>>,

@@ -17,7 +17,7 @@ const OLDEST_SQLITE: i32 = 3_051_003;
 /// How long a statement waits for another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a connection is for.
+/// The kind of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The one that writes.

@@ -1,4 +1,4 @@
-//! How many alerts there are of each kind: kept in the commit that changes an alert, and remembered by each reader.
+//! Materialized counts of alerts by kind and day: kept in the commit that changes an alert, and cached by each reader.
 //!
 //! A reader reads only those counts again that changed since it last looked, so its memory is always of the snapshot it reads from.
 
@@ -24,7 +24,7 @@ pub(super) fn day_start(day: i64) -> i64 {
     day.saturating_mul(DAY_MICROS)
 }
 
-/// What alerts are counted by; words by their keys, `outcome` 0 where there is none.
+/// A cell of the counts: what alerts are counted by; words by their keys, `outcome` 0 where there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Cell {
     pub(super) provider: i64,
@@ -77,7 +77,7 @@ impl CountChanges {
     }
 }
 
-/// Which cells are wanted; `None` means any, an empty list none.
+/// A filter of cells; `None` means any, an empty list none.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CellFilter {
     pub(super) providers: Option<Vec<i64>>,
@@ -111,7 +111,7 @@ struct Counts {
     totals: Vec<u64>,
 }
 
-/// The counts as they were at one change number.
+/// A cache of the counts as of one change number.
 #[derive(Debug, Default)]
 pub(super) struct CountCache {
     change: Option<i64>,

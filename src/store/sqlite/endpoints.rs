@@ -199,7 +199,7 @@ fn remove(unit: &Unit<'_>, by: &Actor, organization: OrganizationId, id: Endpoin
     Ok(true)
 }
 
-/// An endpoint as one sends to it.
+/// An endpoint with what sending to it needs.
 pub(super) struct SendTarget {
     pub(super) key: i64,
     pub(super) id: EndpointId,

@@ -1,4 +1,4 @@
-//! An examination of a database from outside: what is wrong with it and what to do. Changes nothing and makes nothing.
+//! Diagnostics of a database from outside: what is wrong with it and what to do. Changes nothing and makes nothing.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Deadlines: what lapses, what lapses next, and the money at risk until then.
+//! Expiry queries: what is due, what is due next, and the money at risk until then.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 

@@ -1,6 +1,6 @@
 //! What an examination of a database finds, and how serious it is.
 
-/// How serious a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
     /// As it should be.
@@ -22,7 +22,7 @@ impl Grade {
     }
 }
 
-/// What one check found.
+/// A finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What was looked at.

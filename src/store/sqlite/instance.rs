@@ -1,4 +1,5 @@
-//! Which processes live. Each holds a lock on a file of its own; a file that is gone, or whose lock can be taken, belongs to a dead one.
+//! Liveness of processes by lock files: each holds a lock on a file of its own; a file that is gone, or whose lock can be taken, belongs to
+//! a dead one.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
@@ -64,7 +65,7 @@ impl Drop for Instances {
     }
 }
 
-/// The door to a data directory. Whoever has the database open stands in it; whoever replaces the database shuts it first.
+/// A shared or exclusive lock on a data directory: shared by who has the database open, exclusive for who replaces it.
 #[derive(Debug)]
 pub(super) struct Gate {
     /// Locked until it is dropped: shared by those inside, alone by who shuts it.

@@ -1,4 +1,4 @@
-//! Words and ids that are kept once and referred to by a small key, remembered per connection. They are never deleted or renamed.
+//! Interned words and ids: stored once, referred to by a small key, cached per connection. They are never deleted or renamed.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Lists: the exact total and one page, each by the cheapest way there is.
+//! The list planner: the exact total and one page, each by the cheapest way there is.
 //!
 //! Totals come from the counts where they know them, else from counting through an index. Pages choose row keys first, from an index
 //! where one is in the order of the sort, and read the wide rows last. The ways to a page, cheapest first:

@@ -1,4 +1,5 @@
-//! Numbered migrations with checksums. A newer or altered schema is refused; an existing database is backed up before it changes.
+//! Schema migrations, numbered and with checksums. A newer or altered schema is refused; an existing database is backed up before it
+//! changes.
 
 use std::path::{Path, PathBuf};
 

@@ -24,7 +24,7 @@ use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::seal::{AssociatedData, Seal};
 use crate::store::{StoreError, StoreResult};
 
-/// Where the database is.
+/// The location of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A data directory: the database is `avert.db` in it.
@@ -33,10 +33,10 @@ pub enum Location {
     File(PathBuf),
 }
 
-/// How to open a store.
+/// Options of a SQLite store.
 #[derive(Clone)]
 pub struct SqliteOptions {
-    /// Where the database is. `secret.key` and `instances/` are in the same directory.
+    /// The location of the database. `secret.key` and `instances/` are in the same directory.
     pub location: Location,
     /// Writes the bodies of events.
     pub render: Arc<dyn RenderEvent>,

@@ -1,4 +1,4 @@
-//! A filter as SQL conditions, a sort as an ORDER BY: the meaning of `AlertFilter` and `Sort` in the columns of `alert`.
+//! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the columns of `alert`.
 
 use chrono::{Duration, NaiveDate, NaiveTime};
 use rusqlite::Connection;
@@ -12,10 +12,10 @@ use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, SortField, SortOrder};
 use crate::store::StoreResult;
 
-/// From the first on, before the second.
+/// A half-open range: from the first on, before the second.
 pub(super) type Range = (Option<i64>, Option<i64>);
 
-/// A filter with words and ids replaced by their keys.
+/// A compiled filter, with words and ids replaced by their keys.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) organization: i64,
@@ -229,7 +229,7 @@ impl Sql {
     }
 }
 
-/// Where a sort's value comes from.
+/// The column of a sort.
 #[derive(Debug, Clone)]
 pub(super) struct SortColumn {
     /// The column or expression.

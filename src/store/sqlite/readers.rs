@@ -1,4 +1,4 @@
-//! A few read-only connections, each on a thread of its own, that share one queue.
+//! A pool of read-only connections, each on a thread of its own, that share one queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(super) struct Reader {
 
 type Job = Box<dyn FnOnce(&mut Reader) + Send>;
 
-/// The way to the reading threads.
+/// The reader pool.
 #[derive(Debug)]
 pub(super) struct Readers {
     jobs: Mutex<Option<Sender<Job>>>,

@@ -12,7 +12,7 @@ use crate::domain::retention::{AUDIT_AT_ONCE, CutOffs, Pruned};
 use crate::domain::time::Timestamp;
 use crate::store::StoreResult;
 
-/// Rows that may go, found without holding up who writes.
+/// Rows to prune, found without holding up who writes.
 #[derive(Debug, Default)]
 pub(super) struct Prunable {
     delivery_attempts: Vec<(i64, i64)>,

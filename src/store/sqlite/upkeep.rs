@@ -1,4 +1,4 @@
-//! How the store is: whether it can be written, and how long its queues are.
+//! Health of the store: the write probe and queue depths.
 
 use async_trait::async_trait;
 use rusqlite::{Connection, params};
@@ -44,7 +44,7 @@ fn probe(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
     Ok(())
 }
 
-/// How long the queues are.
+/// Queue depths.
 fn depths(reader: &Reader) -> StoreResult<Depths> {
     let conn = &reader.conn;
     let (pending, oldest): (i64, Option<i64>) = conn

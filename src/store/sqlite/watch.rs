@@ -1,4 +1,4 @@
-//! Notices commits of other processes: asks `PRAGMA data_version` four times a second, while somebody listens.
+//! The change watcher: polls `PRAGMA data_version` for commits of other processes four times a second, while somebody listens.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -14,7 +14,7 @@ use crate::store::{StoreError, StoreResult};
 
 const INTERVAL: Duration = Duration::from_millis(250);
 
-/// The thread that asks.
+/// The watcher thread.
 #[derive(Debug)]
 pub(super) struct Watcher {
     stop: Mutex<Option<Sender<()>>>,

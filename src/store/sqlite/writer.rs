@@ -1,4 +1,4 @@
-//! The one thread that writes. Units of work that wait together are committed together: each in a savepoint of its own, all in one
+//! The writer thread with group commit: units of work that wait together are committed together, each in a savepoint of its own, all in one
 //! transaction, and nobody hears of success before the commit is on the disk.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +23,7 @@ const GROUP_UNITS: usize = 256;
 /// A group takes no more units in after this long, so that nobody waits for a crowd.
 const GROUP_TIME: Duration = Duration::from_millis(5);
 
-/// What every unit of work can use.
+/// The shared context of units of work.
 pub(super) struct Shared {
     pub(super) render: Arc<dyn RenderEvent>,
     pub(super) seal: Seal,
@@ -48,7 +48,7 @@ impl Unit<'_> {
     }
 }
 
-/// Whether a unit of work changes something that readers can see.
+/// The kind of a write: whether it changes something that readers can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteKind {
     /// A new change number, and everybody who watches is woken.
@@ -62,7 +62,7 @@ type Reply = Box<dyn FnOnce(Option<StoreError>) + Send>;
 /// Does the work, or hears why it cannot be done. `Err` holds the reply of work that failed, to be told at once.
 type Job = Box<dyn FnOnce(StoreResult<&mut Unit<'_>>) -> Result<Reply, Reply> + Send>;
 
-/// The way to the writing thread.
+/// The handle of the writer thread.
 #[derive(Debug)]
 pub(super) struct Writer {
     jobs: Mutex<Option<Sender<(WriteKind, Job)>>>,

@@ -1,6 +1,6 @@
 //! The formats that files of alerts are in.
 
-/// How the alerts of a file are written down.
+/// The format of a file of alerts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileFormat {
     /// A page, an array, an object, or several of them one after the other.

@@ -1,4 +1,5 @@
-//! Alerts from files, one by one and in constant memory: a page as the list operation returns it, an array, single objects, NDJSON, CSV.
+//! Import of alerts from files, streaming and in constant memory: a page as the list operation returns it, an array, single objects,
+//! NDJSON, CSV.
 //!
 //! What the content looks like decides the format, unless it is named. A row that cannot be read is told with its line and never stops
 //! the others; where JSON itself is broken, what stands before is kept and the error tells line and column.
@@ -22,7 +23,7 @@ use self::source::Source;
 use self::table::Table;
 use super::read::UnknownFields;
 
-/// Reads alerts off a source, row by row.
+/// A streaming importer of alerts, row by row.
 pub struct Importer<R> {
     reader: Reader<R>,
     unknown: UnknownFields,

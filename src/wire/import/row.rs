@@ -5,7 +5,7 @@ use crate::domain::{AlertPatch, FieldError, RejectedRow};
 /// Largest single row, in bytes: an alert has about two thousand.
 pub const MAX_ROW: usize = 1 << 20;
 
-/// One row of a file: an alert, or why there is none.
+/// An imported row: an alert, or why there is none.
 pub type Row = Result<AlertPatch, RejectedRow>;
 
 pub(super) fn rejected(line: u64, error: FieldError) -> RejectedRow {

@@ -1,4 +1,4 @@
-//! The bytes of a file: counted, with a look ahead that finds out the format.
+//! A counting reader with a look ahead that detects the format.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 

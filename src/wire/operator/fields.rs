@@ -16,7 +16,7 @@ pub(crate) fn read<T: Request>(body: &[u8]) -> Result<T, Vec<FieldError>> {
     fields.finish().map(|()| request)
 }
 
-/// A JSON object on its way to becoming a request.
+/// A reader of a JSON object's members, which gathers errors.
 pub(crate) struct Fields {
     /// What stands before the names of fields in errors, such as `auth.`.
     prefix: String,

@@ -8,7 +8,7 @@ use super::unknown::UnknownFields;
 use crate::domain::{Alert, FieldError, Outcome, Page, PageRequest};
 use crate::wire::json::{Given, Place, each_member};
 
-/// A page as it was read.
+/// A parsed page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListAnswer {
     /// The page; where the envelope leaves a number out, it is worked out from what was asked.

@@ -1,4 +1,4 @@
-//! What another deployment's answer may hold, made fit to be read: an answer is never refused for a field that we could do without.
+//! Tolerant reading of another deployment's answers: an answer is never refused for a field that we could do without.
 //!
 //! Files and bodies on their way into the engine are told what is wrong with them. An answer that a person waits for is not: numbers
 //! count as text where text is expected, odd dates are tried, and what nobody can read is left out and remembered.

@@ -2,7 +2,7 @@
 
 use crate::domain::card::mask_card_numbers;
 
-/// Names of fields that nobody knew, each once, in the order they were met.
+/// Names of unknown fields, each once, in the order they were met.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnknownFields {
     names: Vec<String>,

@@ -14,7 +14,7 @@ use crate::domain::query::{self, DEFAULT_SORT, parse_day};
 use crate::domain::{AlertFilter, AlertStatus, AlertType, CompanyId, Provider, Sort};
 use chrono::NaiveDate;
 
-/// What an event did to the form.
+/// The result of a form's event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FilterStep {
     /// The form has taken it; draw again.

@@ -37,7 +37,7 @@ pub struct FormContext {
     pub dialect: Dialect,
 }
 
-/// A decision that is ready to leave.
+/// A submission of the form: a decision that is ready to leave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormSubmission {
     /// On which alert.
@@ -48,7 +48,7 @@ pub struct FormSubmission {
     pub draft: Draft,
 }
 
-/// What an event did to the form.
+/// The result of a form's event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FormStep {
     /// The form has taken it; draw again.

@@ -6,7 +6,7 @@ use crate::console::text::wrap;
 use crate::domain::Timestamp;
 use crate::domain::resolution::OlderWord;
 
-/// What gives way where there is less room.
+/// A layout plan: what gives way where there is less room.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     /// Empty rows after title, decision, reason, comments, then; between seen and confirm; before the buttons.
@@ -74,7 +74,7 @@ const OLDER_PLANS: [Plan; 10] = [
     plan([0; 7], false, 1, true, Words::BareGrid),
 ];
 
-/// What a frame needs to know of the form, worked out once.
+/// The computed layout of the form for a frame.
 pub(super) struct Sheet {
     pub(super) errors: Errors,
     /// Lines of what to have seen, each with whether it begins a new thing.

@@ -24,7 +24,7 @@ pub(super) enum Attention {
     Note,
 }
 
-/// One thing to have seen.
+/// A notice of the form: one thing to have seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) tone: Attention,

@@ -4,7 +4,7 @@ use crate::console::loadable::Loadable;
 use crate::domain::resolution::InvalidReason;
 use crate::domain::{Alert, AlertId, Delivery, duplicate};
 
-/// What is known around one alert.
+/// Facts around one alert: deliveries and duplicates.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     /// Of which alert.
@@ -22,7 +22,7 @@ impl Facts {
     }
 }
 
-/// Something that speaks against a plain answer.
+/// A warning: something that speaks against a plain answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Warning<'a> {
     /// Another alert on the same payment was answered with a refund: all the others, the refunded ones first.

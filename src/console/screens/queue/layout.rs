@@ -1,4 +1,4 @@
-//! Where everything of the Queue screen stands.
+//! The layout of the Queue screen.
 
 use ratatui::layout::Rect;
 
@@ -10,7 +10,7 @@ pub const WIDE: u16 = 100;
 /// The narrowest that a list beside a detail may get, and the narrowest detail.
 const NARROWEST: (u16, u16) = (56, 34);
 
-/// The areas of the screen.
+/// The layout of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Regions {
     /// Name of the view and totals.

@@ -16,7 +16,7 @@ pub const PAGE: u32 = MAX_PAGE_SIZE;
 /// Pages that are kept, the visible ones among them.
 const KEPT: usize = 8;
 
-/// Which request an answer belongs to. An answer to a list or a state of it that is no longer shown is dropped.
+/// A request ticket: which request an answer belongs to. An answer to a list or a state of it that is no longer shown is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ticket {
     /// The list.
@@ -36,7 +36,7 @@ pub struct Need {
     pub query: AlertQuery,
 }
 
-/// What stands in a row.
+/// A row of the list.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ListRow<'a> {
     /// An alert of the list.
@@ -71,7 +71,7 @@ struct Refresh {
     total: u64,
 }
 
-/// One list: what is asked for, what of it is here, and where the cursor is.
+/// A windowed list: what is asked for, what of it is here, and where the cursor is.
 #[derive(Debug, Clone)]
 pub struct Listing {
     id: u64,
@@ -171,7 +171,7 @@ impl Listing {
         self.pages.values().map(|held| held.alerts.len()).sum()
     }
 
-    /// What stands in a row.
+    /// A row of the list.
     pub fn row(&self, index: u64) -> ListRow<'_> {
         let index = match &self.ghost {
             Some(ghost) if index == self.cursor => return ListRow::Gone(ghost),

@@ -104,7 +104,7 @@ pub struct Queue {
     pub all: Loadable<u64>,
     /// What lapses soon.
     pub at_risk: Loadable<Vec<AtRisk>>,
-    /// How the service answers.
+    /// The state of the connection to the service.
     pub link: Link,
     /// Lines that the notes above the footer need beyond the one that is kept for them.
     pub more_notes: u16,
@@ -523,7 +523,7 @@ impl Queue {
         self.facts.duplicates.answer(duplicates);
     }
 
-    /// Asks at once for what is known around the cursor's alert: a form is about to open on it.
+    /// Loads what is known around the cursor's alert now: a form is about to open on it.
     pub fn ask_facts_now(&mut self) -> Vec<Effect> {
         self.note_cursor(Timestamp::default());
         match (self.facts_due.take(), &self.facts.duplicates) {

@@ -1,4 +1,4 @@
-//! What every status and every statement means.
+//! Tests of the provider contract: what every status and every statement means.
 
 use proptest::prelude::*;
 use rstest::rstest;
