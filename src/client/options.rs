@@ -19,12 +19,7 @@ pub enum AccessCredential {
     /// `X-API-KEY`.
     ApiKey(Secret),
     /// Bearer tokens from `POST {base}/auth/token`.
-    ClientCredentials {
-        /// `client_id`.
-        id: String,
-        /// `client_secret`.
-        secret: Secret,
-    },
+    ClientCredentials { id: String, secret: Secret },
 }
 
 /// Retry gaps; an empty list means no retries.
@@ -55,7 +50,6 @@ pub struct ClientOptions {
     pub operator_key: Option<Secret>,
     /// The service's name for its company filter.
     pub company_parameter: String,
-    /// How long a connection may take.
     pub connect_timeout: Duration,
     /// How long a read may take in all.
     pub read_timeout: Duration,

@@ -25,7 +25,6 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("the settings file {} cannot be read: {reason}", file.display())]
     Unreadable {
-        /// Which file.
         file: PathBuf,
         /// The system's words.
         reason: String,
@@ -33,47 +32,33 @@ pub enum ConfigError {
     /// A line of the file is wrong.
     #[error("{}:{line}: {message}", file.display())]
     Line {
-        /// Which file.
         file: PathBuf,
         /// 1-based.
         line: usize,
-        /// What was wrong and what is allowed.
         message: String,
     },
     /// An environment variable is wrong.
     #[error("{variable}: {message}")]
-    Variable {
-        /// Its name.
-        variable: &'static str,
-        /// What was wrong and what is allowed.
-        message: String,
-    },
+    Variable { variable: &'static str, message: String },
 }
 
 /// The configuration: every setting.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Which of the two worlds this is.
     #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
     pub environment: EnvironmentName,
     /// Name or id of the organization to act for; empty where there is only one.
     pub organization: String,
     /// The file with the data key; empty for `secret.key` beside the database.
     pub secret_key_file: PathBuf,
-    /// `avert serve`.
     pub serve: Serve,
-    /// Time to answer.
     pub windows: Windows,
-    /// How long things are kept.
     pub retention: Retention,
-    /// Gateways to the networks, by network.
     pub providers: BTreeMap<Network, NetworkSettings>,
     /// Who answers decisions of networks that have no gateway.
     pub simulator: SimulatorSettings,
-    /// The console.
     pub console: Console,
-    /// The log.
     pub log: Log,
 }
 
@@ -93,11 +78,8 @@ pub struct Serve {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Windows {
-    /// ETHOCA.
     pub ethoca: Hours,
-    /// VERIFI.
     pub verifi: Hours,
-    /// CDRN.
     pub cdrn: Hours,
     /// Single types, which go before their provider.
     pub types: BTreeMap<TypeName, Hours>,
@@ -121,7 +103,6 @@ pub struct Retention {
     pub given_up_days: Days,
     /// Decisions that have ended, and their Idempotency-Keys.
     pub attempts_days: Days,
-    /// The audit log.
     pub audit_days: Days,
 }
 
@@ -144,10 +125,8 @@ pub struct SimulatorSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Console {
-    /// Colours.
     #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
     pub theme: ThemeSetting,
-    /// Whether the mouse works in it.
     pub mouse: bool,
     /// How long a decision can be taken back before it is sent.
     pub grace_seconds: GraceSeconds,

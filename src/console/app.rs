@@ -36,9 +36,7 @@ use crate::service::ServiceError;
 /// The desk's state when the console was opened.
 #[derive(Debug, Clone, Default)]
 pub struct DeskState {
-    /// What the screen looked like.
     pub layout: Layout,
-    /// Views under names of one's own.
     pub views: Vec<SavedView>,
     /// Decisions that were begun.
     pub drafts: HashMap<AlertId, Draft>,
@@ -48,21 +46,15 @@ pub struct DeskState {
 
 /// The parts of an application.
 pub struct Parts {
-    /// Where one is.
     pub place: SessionInfo,
-    /// How one likes it.
     pub settings: Preferences,
-    /// The colours.
     pub theme: Theme,
-    /// The present.
     pub clock: SharedClock,
-    /// Writes an alert as JSON.
     pub alert_json: AlertJson,
     /// Whether the service tells of changes and of more than the interface does.
     pub operator: bool,
     /// Whether keys and clients can be managed from here.
     pub credentials: bool,
-    /// What was kept.
     pub kept: DeskState,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),

@@ -17,9 +17,7 @@ pub struct PendingDecision {
     pub key: u64,
     /// The alert as it was when the decision was made.
     pub alert: Alert,
-    /// What was decided.
     pub resolution: Resolution,
-    /// Where it is.
     pub state: State,
     /// When it left.
     sent_at: Option<Timestamp>,

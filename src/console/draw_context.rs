@@ -12,15 +12,11 @@ use crate::domain::{Dialect, Timestamp};
 /// The draw context: theme, time and words.
 #[derive(Clone, Copy)]
 pub struct DrawContext<'a> {
-    /// The colours.
     pub theme: &'a Theme,
-    /// The present.
     pub now: Timestamp,
     /// The analyst's time zone.
     pub zone: Zone,
-    /// The keys, for naming them.
     pub keymap: &'a Keymap,
-    /// The decisions on their way.
     pub decisions: &'a Decisions,
     /// What the engine has not finished.
     pub unfinished: &'a Unfinished,

@@ -189,9 +189,7 @@ impl fmt::Display for Chord {
 /// A key binding: an action, its context and keys, and how it is described.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
-    /// What is done.
     pub action: Action,
-    /// Where.
     pub context: KeyContext,
     /// By which keys; the first is the one shown in the footer.
     pub keys: Vec<Chord>,
@@ -199,7 +197,6 @@ pub struct Binding {
     pub words: String,
     /// A sentence for the help.
     pub about: String,
-    /// Whether it stands in the footer.
     pub footer: bool,
     /// The heading it stands under in the help.
     pub group: String,
@@ -211,7 +208,6 @@ pub struct Binding {
 pub struct KeymapError {
     /// 1-based.
     pub line: usize,
-    /// What is wrong there.
     pub message: String,
 }
 

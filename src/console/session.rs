@@ -20,11 +20,8 @@ pub type AlertJson = Arc<dyn Fn(&Alert, Timestamp) -> String + Send + Sync>;
 pub struct Session {
     /// The service to work on.
     pub deployment: Deployment,
-    /// The present.
     pub clock: SharedClock,
-    /// Where one is.
     pub place: SessionInfo,
-    /// How one likes it.
     pub settings: Preferences,
     /// Where views, drafts and the look of the screen are kept; nowhere means they end with the console.
     pub desk_dir: Option<PathBuf>,
@@ -37,7 +34,6 @@ pub struct Session {
 pub struct SessionInfo {
     /// The profile's or organization's name.
     pub name: String,
-    /// Which of the service's two worlds.
     pub environment: Environment,
     /// A throwaway engine with made-up alerts.
     pub demo: bool,
@@ -63,11 +59,8 @@ pub struct Preferences {
     pub theme: Option<ThemeName>,
     /// How long a decision waits, and can be taken back, before it leaves; zero for not at all.
     pub grace: Duration,
-    /// Whether the console takes the mouse.
     pub mouse: bool,
-    /// The keys.
     pub keymap: Keymap,
-    /// The analyst's own time.
     pub zone: Zone,
     /// Where the report of a crash is written.
     pub reports: PathBuf,
@@ -103,7 +96,6 @@ pub enum ConsoleError {
     /// The process was told to end.
     #[error("ended by {signal}{}", and_unsent(*.unsent))]
     Terminated {
-        /// Its name.
         signal: &'static str,
         /// Decisions that had not left yet.
         unsent: usize,

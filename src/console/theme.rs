@@ -117,7 +117,6 @@ pub struct Theme {
     /// Badge: PRODUCTION.
     #[serde(deserialize_with = "role")]
     pub production: Style,
-    /// Button.
     #[serde(deserialize_with = "role")]
     pub button: Style,
     /// Button that sends.

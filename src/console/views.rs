@@ -7,11 +7,8 @@ use crate::domain::{AlertFilter, Sort, Timestamp};
 /// What is shown: a view by name, and what it asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// Its name.
     pub name: String,
-    /// Which alerts.
     pub filter: AlertFilter,
-    /// In which order.
     pub sort: Sort,
 }
 

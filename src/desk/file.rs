@@ -12,7 +12,6 @@ use serde::de::DeserializeOwned;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}: {message}", path.display(), line.map_or(String::new(), |line| format!(", line {line}")))]
 pub struct DeskError {
-    /// The file or directory.
     pub path: PathBuf,
     /// Which line of it, counted from 1, where one is at fault.
     pub line: Option<usize>,

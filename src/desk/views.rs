@@ -90,7 +90,6 @@ impl BuiltIn {
 pub struct SavedView {
     /// Unique, letter case ignored, and not a built-in view's.
     pub name: String,
-    /// The query as it is typed.
     pub query: String,
 }
 

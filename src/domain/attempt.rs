@@ -38,21 +38,16 @@ impl AttemptState {
 pub struct ResolutionAttempt {
     /// The attempt; also what the provider knows it by.
     pub id: AttemptId,
-    /// Of which alert.
     pub alert: AlertId,
     /// `INFLIGHT`, `UNKNOWN` or `PARKED`.
     pub state: String,
-    /// What the merchant said.
     pub resolution: Resolution,
-    /// When it was sent.
     pub started_at: Timestamp,
-    /// When it is looked at next.
     pub next_check: Option<Timestamp>,
     /// How often it was looked at.
     pub checks: u32,
     /// What is known, in words.
     pub detail: String,
-    /// Who asked for it.
     pub actor: String,
 }
 
@@ -73,7 +68,6 @@ pub struct OpenAttempt {
     pub state: AttemptState,
     /// Until when a call made for it may still be running.
     pub deadline: Timestamp,
-    /// When it is looked at next.
     pub next_check: Option<Timestamp>,
     /// Until when whoever took it over keeps it.
     pub lease_until: Option<Timestamp>,

@@ -177,11 +177,8 @@ impl AuditNote {
 pub struct AuditEntry {
     /// Its place; later ones are larger.
     pub number: u64,
-    /// When.
     pub at: Timestamp,
-    /// Who.
     pub actor: String,
-    /// From where.
     pub origin: String,
     /// What, such as `key.revoked`.
     pub action: String,
@@ -264,7 +261,6 @@ pub enum AuditState {
     Broken {
         /// The entry at which it shows.
         number: u64,
-        /// What is wrong.
         what: String,
     },
 }

@@ -53,11 +53,9 @@ impl CredentialKind {
 /// Credential, an API key or client credentials, as it can be shown: never its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credential {
-    /// What it is.
     pub kind: CredentialKind,
     /// Public part, by which it is revoked.
     pub id: String,
-    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last used, to the minute.
     pub last_used_at: Option<Timestamp>,
@@ -86,7 +84,6 @@ pub struct Revoked {
 /// Every credential of one organization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CredentialList {
-    /// The organization's name.
     pub organization: String,
     /// Which of the two worlds its credentials are for.
     pub environment: Environment,

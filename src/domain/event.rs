@@ -18,11 +18,8 @@ open_enum! {
 pub struct Event {
     /// Identifier; also the `webhook-id` of every delivery of it.
     pub id: EventId,
-    /// What happened.
     pub kind: EventKind,
-    /// To which alert.
     pub alert_id: AlertId,
-    /// When.
     pub at: Timestamp,
     /// The request body, rendered once; every attempt sends these bytes.
     pub body: String,

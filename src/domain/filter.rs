@@ -36,7 +36,6 @@ pub struct AlertFilter {
     pub expired: Option<bool>,
     /// `expiresIn`: no outcome, not expired, and the deadline at most so many hours away.
     pub expires_in: Option<u32>,
-    /// Company filter: any of these.
     pub companies: Vec<CompanyId>,
     /// `q`: substring of provider id, descriptor, BIN or last four, letter case ignored, never across two fields.
     pub q: Option<String>,
@@ -180,7 +179,6 @@ impl SortOrder {
 pub struct Sort {
     /// By what.
     pub field: SortField,
-    /// Which way.
     pub order: SortOrder,
 }
 
@@ -262,24 +260,18 @@ impl Default for PageRequest {
 /// A list query: filter, sort and page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlertQuery {
-    /// Which alerts.
     pub filter: AlertFilter,
-    /// In which order.
     pub sort: Sort,
-    /// Which page of them.
     pub page: PageRequest,
 }
 
 /// One page of a list (interface, Paginated list envelope).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
-    /// What is on the page.
     pub data: Vec<T>,
     /// How many match in all.
     pub total: u64,
-    /// The page that was asked for.
     pub page: u64,
-    /// The size that was asked for.
     pub size: u32,
 }
 

@@ -62,7 +62,6 @@ pub fn proof(resolution: &Resolution, sent_at: Timestamp, found: &Found) -> Proo
 pub struct Polling {
     /// Why it is not known what became of the decision.
     pub why: String,
-    /// Since when.
     pub since: Timestamp,
     /// How many polls found no outcome.
     pub polls: usize,

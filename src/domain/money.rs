@@ -119,9 +119,7 @@ impl fmt::Display for Currency {
 /// An amount with its currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Money {
-    /// How much.
     pub amount: Amount,
-    /// Of what.
     pub currency: Currency,
 }
 

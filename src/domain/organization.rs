@@ -5,17 +5,13 @@ use super::{CompanyId, EnrollmentId, OrganizationId};
 /// A company of an organization, with its enrollments at providers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Company {
-    /// Identifier, unique within the organization.
     pub id: CompanyId,
-    /// Its enrollments, by id.
     pub enrollments: Vec<EnrollmentId>,
 }
 
 /// Which organization, by a name that people use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Organization {
-    /// Identifier.
     pub id: OrganizationId,
-    /// Unique name.
     pub name: String,
 }

@@ -12,9 +12,7 @@ record! {
     /// The recorded answer to an alert (interface, Outcome). Its words are kept as text: deployments use their own.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Outcome {
-        /// Identifier of the outcome.
         id: OutcomeId => Id "id",
-        /// The alert it answers.
         alert_id: AlertId => Id "alertId".not_stored(),
         /// The provider's alert id, for every provider.
         provider_alert_id: String => Text "ethocaID".text(Content::Code, ID),
@@ -28,7 +26,6 @@ record! {
         comments: String => Text "comments".text(Content::Lines, COMMENTS),
         /// Normalized reason of an INVALID answer.
         dispute_reason_code: Option<String> => Text "disputeReasonCode".text(Content::Code, WORD),
-        /// When the resolution was recorded.
         action_time: Option<Timestamp> => Moment "actionTimestamp",
         /// Stopped amount of a PARTIALLY_STOPPED answer.
         amount_stopped: Option<Amount> => Amount "amountStopped".older_only().nullable(),

@@ -40,7 +40,6 @@ impl Dialect {
 pub struct FieldError {
     /// The field or parameter, spelled as on the wire.
     pub field: String,
-    /// What was wrong and what is allowed.
     pub message: String,
 }
 
@@ -190,7 +189,6 @@ open_enum! {
 pub enum Resolution {
     /// Body of the current dialect.
     Current {
-        /// The decision with its reason.
         decision: Decision,
         /// Free text, at most [`MAX_COMMENT_CHARS`]; empty where none was given.
         comments: String,

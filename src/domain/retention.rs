@@ -59,7 +59,6 @@ pub struct CutOffs {
     pub given_up: Option<Timestamp>,
     /// Attempts to resolve that have ended, by their end.
     pub attempts: Option<Timestamp>,
-    /// Entries of the audit log.
     pub audit: Option<Timestamp>,
 }
 
@@ -74,7 +73,6 @@ pub struct Pruned {
     pub delivery_attempts: u64,
     /// Attempts to resolve that have ended.
     pub attempts: u64,
-    /// Entries of the audit log.
     pub audit: u64,
 }
 

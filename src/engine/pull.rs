@@ -29,7 +29,6 @@ const TOLD: usize = 20;
 pub struct PullFrom {
     /// The network whose alerts they are.
     pub network: Provider,
-    /// The line to it.
     pub source: Arc<dyn AlertSource>,
     /// What tells one source from another: a cursor is good for one only.
     pub place: String,
@@ -60,7 +59,6 @@ pub enum Pulled {
     Pages {
         /// How many, the last, empty one included.
         pages: u32,
-        /// What became of their rows.
         report: IngestReport,
     },
     /// It failed, in words; what was stored before stays.

@@ -10,7 +10,6 @@ use crate::domain::{Environment, ResponseWindows, RetentionPolicy};
 pub struct EngineSettings {
     /// Which world this is; new keys carry it.
     pub environment: Environment,
-    /// The time a merchant has to answer.
     pub windows: ResponseWindows,
     /// How long a provider may take to answer a decision.
     pub provider_timeout: Duration,

@@ -40,7 +40,6 @@ pub struct Submission {
     pub attempt: AttemptId,
     /// Our id of the alert.
     pub alert: AlertId,
-    /// The network.
     pub provider: Provider,
     /// The alert's id at the network; empty where the alert came without one.
     pub provider_id: String,

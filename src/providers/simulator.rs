@@ -67,17 +67,11 @@ impl Fault {
 pub struct FaultRates {
     /// How long every answer takes.
     pub latency: RangeInclusive<Duration>,
-    /// Of [`Fault::Refusal`].
     pub refusal: f64,
-    /// Of [`Fault::Unreachable`].
     pub unreachable: f64,
-    /// Of [`Fault::TimeOut`].
     pub time_out: f64,
-    /// Of [`Fault::ServerError`].
     pub server_error: f64,
-    /// Of [`Fault::Unreadable`].
     pub unreadable: f64,
-    /// Of [`Fault::AlreadyActioned`].
     pub already_actioned: f64,
     /// How often a decision whose answer is lost took effect all the same.
     pub applied: f64,
@@ -164,7 +158,6 @@ impl FromStr for FaultProfile {
 /// A decision that the simulated network applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// The network.
     pub provider: Provider,
     /// The alert's id there.
     pub alert: String,

@@ -9,7 +9,6 @@ use crate::domain::{Credential, OrganizationId, Revoked};
 /// A credential as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CredentialRecord {
-    /// Whose it is.
     pub organization: OrganizationId,
     /// What can be shown.
     pub credential: Credential,
@@ -24,7 +23,6 @@ pub struct SigningKeyRecord {
     pub id: String,
     /// Ed25519, PKCS #8; stored encrypted.
     pub private_key: Vec<u8>,
-    /// When it was made.
     pub created_at: Timestamp,
 }
 

@@ -12,28 +12,22 @@ use crate::domain::{Alert, AlertId, AttemptId, OrganizationId, Resolution, Resol
 pub struct ClaimRequest {
     /// The new attempt; also the provider's idempotency key.
     pub attempt: AttemptId,
-    /// Whose alert.
     pub organization: OrganizationId,
-    /// Which alert.
     pub alert: AlertId,
     /// What the merchant says; stored with the attempt, so that another process can finish it.
     pub resolution: Resolution,
     /// SHA-256 of [`Resolution::canonical`].
     pub body_hash: [u8; 32],
-    /// The caller's Idempotency-Key.
     pub idempotency_key: Option<String>,
     /// Until when the provider call may take; from then on others may look.
     pub deadline: Timestamp,
-    /// The present.
     pub now: Timestamp,
 }
 
 /// An acceptance of the provider (reliability, step 4a).
 #[derive(Debug, Clone)]
 pub struct CommitRequest {
-    /// The attempt.
     pub attempt: AttemptId,
-    /// Its fence.
     pub generation: i64,
     /// The present; becomes the action time and `updatedAt`.
     pub now: Timestamp,
@@ -67,15 +61,11 @@ pub enum AttemptEnd {
 /// An unfinished attempt that the reconciler has claimed.
 #[derive(Debug, Clone)]
 pub struct ClaimedAttempt {
-    /// The attempt.
     pub attempt: AttemptId,
     /// Its new fence.
     pub generation: i64,
-    /// Whose alert.
     pub organization: OrganizationId,
-    /// The alert as it is.
     pub alert: Alert,
-    /// What the merchant said.
     pub resolution: Resolution,
     /// When the first call was made.
     pub started_at: Timestamp,

@@ -22,7 +22,6 @@ pub struct PullLease {
 /// The end of a poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullEnd {
-    /// When the next turn is due.
     pub next_at: Timestamp,
     /// Why it failed, in words, where it did.
     pub failure: Option<String>,
@@ -35,9 +34,7 @@ pub struct PullState {
     pub cursor: Option<String>,
     /// When the newest page was stored.
     pub pulled_at: Option<Timestamp>,
-    /// When the next turn is due.
     pub next_at: Timestamp,
-    /// Failures in a row.
     pub failures: u32,
     /// Why the last one failed; empty where it did not.
     pub failure: String,

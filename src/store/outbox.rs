@@ -15,7 +15,6 @@ use crate::domain::{
 /// A leased delivery.
 #[derive(Debug, Clone)]
 pub struct DueDelivery {
-    /// The delivery.
     pub delivery: DeliveryId,
     /// Its fence, to be given back with the record.
     pub generation: i64,
@@ -25,11 +24,8 @@ pub struct DueDelivery {
     pub body: Arc<str>,
     /// Which attempt this is; 1-based.
     pub attempt: u32,
-    /// Where to.
     pub endpoint: EndpointId,
-    /// The address.
     pub url: String,
-    /// The credential.
     pub auth: EndpointAuth,
     /// The secrets to sign with, newest first; none where the endpoint gets no signatures.
     pub signing: Arc<[Secret]>,
@@ -38,13 +34,10 @@ pub struct DueDelivery {
 /// The record of a delivery attempt, and what follows.
 #[derive(Debug, Clone)]
 pub struct AttemptRecord {
-    /// The delivery.
     pub delivery: DeliveryId,
-    /// Its fence.
     pub generation: i64,
     /// When the attempt began.
     pub started_at: Timestamp,
-    /// How long it took.
     pub duration: Duration,
     /// The answer's status, if one came.
     pub status: Option<u16>,
@@ -56,7 +49,6 @@ pub struct AttemptRecord {
     pub sent: Option<SentRequest>,
     /// When the attempt ended, by a clock that does not jump: how long an endpoint has failed is reckoned by it.
     pub ended_at: Timestamp,
-    /// What follows.
     pub next: NextStep,
 }
 
@@ -65,7 +57,6 @@ pub struct AttemptRecord {
 pub struct SentTestEvent {
     /// The event's id: its `webhook-id`.
     pub event: EventId,
-    /// The body.
     pub body: Arc<str>,
     /// The attempt; its generation means nothing, and what follows it is `Delivered` or `Exhausted`.
     pub record: AttemptRecord,

@@ -21,11 +21,8 @@ const NONCE_LEN: usize = 24;
 /// Associated data of a sealed value: where it stands. A value moved to another place does not open.
 #[derive(Debug, Clone, Copy)]
 pub struct AssociatedData<'a> {
-    /// Table.
     pub table: &'a str,
-    /// The row's id.
     pub row: &'a [u8],
-    /// Column.
     pub column: &'a str,
 }
 

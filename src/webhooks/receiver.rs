@@ -50,7 +50,6 @@ pub struct ReceiverSettings {
 pub struct ReceivedEvent {
     /// Its number since the receiver began; 1-based.
     pub number: u64,
-    /// When it came.
     pub at: Timestamp,
     /// `event` of the body; empty where there is none.
     pub event: String,
@@ -58,7 +57,6 @@ pub struct ReceivedEvent {
     pub alert: Option<AlertId>,
     /// The `webhook-id` header: the same for every attempt of one event.
     pub webhook_id: Option<String>,
-    /// The body as it came.
     pub body: String,
     /// Whether the credential was right, and the signature where one was asked for.
     pub authorized: bool,

@@ -42,7 +42,6 @@ impl Default for SenderSettings {
 pub struct AttemptReport {
     /// When it began, by the clock it was given.
     pub started_at: Timestamp,
-    /// How long it took.
     pub duration: Duration,
     /// Status and the wait that was asked for, or no answer.
     pub result: AttemptResult,

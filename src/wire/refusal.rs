@@ -15,7 +15,6 @@ pub struct Refusal {
     pub code: Option<String>,
     /// What was said; empty where nothing was.
     pub words: String,
-    /// Fields at fault.
     pub errors: Vec<FieldError>,
 }
 

@@ -33,7 +33,6 @@ enum Step {
 #[derive(Debug)]
 pub struct ShownSecret {
     created: CreatedCredential,
-    /// Whether the secret was copied.
     copied: bool,
     /// Whether somebody tried to leave by another key.
     nudged: bool,

@@ -12,11 +12,8 @@ pub struct IngestOptions {
 /// The report of an ingested batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IngestReport {
-    /// New alerts.
     pub created: u64,
-    /// Alerts whose provider data changed.
     pub updated: u64,
-    /// Alerts seen again as they were.
     pub unchanged: u64,
     /// Rows that could not be taken, in the order of the batch.
     pub rejected: Vec<RejectedRow>,

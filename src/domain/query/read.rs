@@ -15,7 +15,6 @@ pub struct QueryError {
     pub word: String,
     /// Where it stands, in bytes of the query.
     pub span: Range<usize>,
-    /// What is wrong with it and what is allowed.
     pub message: String,
 }
 

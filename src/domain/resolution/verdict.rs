@@ -10,15 +10,10 @@ use crate::domain::time::Timestamp;
 /// The verdict of a resolution: what it does to an alert and to its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// The alert's next status.
     pub status: AlertStatus,
-    /// `outcome.outcome`.
     pub outcome: String,
-    /// `outcome.refunded`.
     pub refunded: &'static str,
-    /// `outcome.disputeReasonCode`.
     pub dispute_reason_code: Option<&'static str>,
-    /// `outcome.amountStopped`.
     pub amount_stopped: Option<Amount>,
 }
 

@@ -15,16 +15,10 @@ pub enum EndpointAuth {
     Basic {
         /// User name; no colon in it.
         username: String,
-        /// Password.
         password: Secret,
     },
     /// A header of the endpoint's own choice.
-    Header {
-        /// Header name.
-        name: String,
-        /// Header value.
-        value: Secret,
-    },
+    Header { name: String, value: Secret },
 }
 
 impl EndpointAuth {

@@ -23,21 +23,16 @@ closed_enum! {
 /// One event on its way to one endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// Identifier.
     pub id: DeliveryId,
     /// The event; its id is the `webhook-id`.
     pub event: EventId,
-    /// What happened.
     pub kind: EventKind,
     /// To which alert; the nil UUID where it is a test.
     pub alert: AlertId,
     /// Whether an operator asked for it to try the endpoint out.
     pub test: bool,
-    /// Where to.
     pub endpoint: EndpointId,
-    /// The endpoint's address.
     pub url: String,
-    /// Where it is.
     pub state: DeliveryState,
     /// Attempts so far.
     pub attempts: u32,
@@ -45,7 +40,6 @@ pub struct Delivery {
     pub due: Option<Timestamp>,
     /// What the last attempt came to: a status code or an error, in words.
     pub last_result: Option<String>,
-    /// When the receiver took it.
     pub delivered_at: Option<Timestamp>,
 }
 
@@ -54,13 +48,9 @@ pub struct Delivery {
 pub struct DeliveryFilter {
     /// In one of these states; empty for any.
     pub states: Vec<DeliveryState>,
-    /// To this endpoint.
     pub endpoint: Option<EndpointId>,
-    /// Of this alert.
     pub alert: Option<AlertId>,
-    /// Of this event.
     pub event: Option<EventId>,
-    /// Of this kind of event.
     pub kind: Option<EventKind>,
     /// Older than this delivery: where the page before ended.
     pub after: Option<DeliveryId>,
@@ -86,7 +76,6 @@ pub struct DeliveryPage {
 /// A delivery and its attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryLog {
-    /// The delivery.
     pub delivery: Delivery,
     /// The body, byte for byte the same in every attempt.
     pub body: String,
@@ -99,15 +88,12 @@ pub struct DeliveryLog {
 pub struct DeliveryAttempt {
     /// Which one; 1-based.
     pub number: u32,
-    /// When it began.
     pub started_at: Timestamp,
-    /// How long it took, in milliseconds.
     pub duration_ms: u64,
     /// The answer's status, where one came.
     pub status: Option<u16>,
     /// Why no answer came, in words.
     pub error: Option<String>,
-    /// The beginning of the answer.
     pub answer: String,
     /// What was sent; nothing where no request could be made.
     pub sent: Option<SentRequest>,
@@ -116,8 +102,6 @@ pub struct DeliveryAttempt {
 /// A request as it was sent, without its body (which is the event's) and with the endpoint's credential masked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentRequest {
-    /// The address.
     pub url: String,
-    /// Headers with their values.
     pub headers: Vec<(String, String)>,
 }

@@ -50,13 +50,11 @@ fn all_right(parts: impl IntoIterator<Item = Result<(), FieldError>>) -> Result<
 /// A webhook endpoint as it can be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Identifier.
     pub id: EndpointId,
     /// Where to.
     pub url: EndpointUrl,
     /// `Basic` or the header's name; never its value.
     pub auth: String,
-    /// When it was added.
     pub created_at: Timestamp,
     /// Since when it gets nothing any more, and why.
     pub disabled: Option<(Timestamp, String)>,
@@ -73,9 +71,7 @@ pub struct Endpoint {
 pub struct EndpointChange {
     /// Where to from now on.
     pub url: Option<EndpointUrl>,
-    /// A new credential.
     pub auth: Option<EndpointAuth>,
-    /// Whether anything is sent there.
     pub enabled: Option<bool>,
     /// What deliveries are signed with from now on.
     pub signing: Option<SigningChange>,
@@ -106,7 +102,6 @@ impl EndpointChange {
 pub enum SigningChange {
     /// Sign with this secret; those before it sign along for so long.
     Rotate {
-        /// The new secret, `whsec_…`.
         secret: Secret,
         /// Between none and 30 days.
         overlap: TimeDelta,

@@ -26,18 +26,12 @@ pub enum GatewayCredential {
     Basic {
         /// User name; no colon in it.
         username: String,
-        /// Password.
         password: Secret,
     },
     /// `Authorization: Bearer` (RFC 6750).
     Bearer(Secret),
     /// A header of the gateway's own choice.
-    Header {
-        /// Its name.
-        name: String,
-        /// Its value.
-        value: Secret,
-    },
+    Header { name: String, value: Secret },
 }
 
 impl GatewayCredential {
@@ -71,7 +65,6 @@ impl GatewayCredential {
 pub struct HttpOptions {
     /// Address of the gateway; paths are added to it.
     pub url: BaseUrl,
-    /// How avert is known there.
     pub credential: GatewayCredential,
     /// What the gateway can do about lost answers.
     pub capabilities: Capabilities,

@@ -32,7 +32,6 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub struct BackupOptions {
     /// The database; others may have it open and write to it.
     pub database: PathBuf,
-    /// Its data key.
     pub key_file: PathBuf,
     /// Whether a copy of the key is kept as `TARGET.key`.
     pub with_key: bool,
@@ -49,7 +48,6 @@ pub struct Backup {
     pub key: Option<PathBuf>,
     /// The SHA-256 of the file, in hexadecimal; it is in `TARGET.sha256` too.
     pub sha256: String,
-    /// What is in it.
     pub contents: Contents,
 }
 
@@ -58,9 +56,7 @@ pub struct Backup {
 pub struct Contents {
     /// The number of the newest schema step.
     pub schema: usize,
-    /// Rows of each table.
     pub rows: BTreeMap<String, u64>,
-    /// Size of the file.
     pub bytes: u64,
     /// Whether its audit log is whole. A broken one is told and copied: it is evidence, and the alerts beside it are needed.
     pub audit: AuditState,
@@ -78,11 +74,9 @@ impl Contents {
 pub struct RestoreOptions {
     /// The database to replace; its directory is made where it is missing.
     pub database: PathBuf,
-    /// Its data key.
     pub key_file: PathBuf,
     /// Whether the key file may be replaced too. Where an operator keeps it in a place of their own it is not ours to replace.
     pub replace_key: bool,
-    /// The backup.
     pub from: PathBuf,
     /// The backup's key; else `FROM.key` where there is one, else the key that is in place.
     pub key: Option<PathBuf>,
@@ -95,7 +89,6 @@ pub struct RestoreOptions {
 pub struct Restored {
     /// The SHA-256 that it was held to; nothing where no `FROM.sha256` was beside it: then nobody knows whether it is as it was written.
     pub sha256: Option<String>,
-    /// What is in it.
     pub contents: Contents,
     /// Where the database that was there before is kept.
     pub kept: Option<PathBuf>,

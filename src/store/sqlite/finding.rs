@@ -25,9 +25,7 @@ impl Grade {
 /// A finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What was looked at.
     pub check: &'static str,
-    /// How serious it is.
     pub grade: Grade,
     /// What was found, in words.
     pub found: String,

@@ -236,7 +236,6 @@ pub(super) struct SortColumn {
     pub(super) value: String,
     /// The index that is in its order, where there is one.
     pub(super) index: Option<&'static str>,
-    /// Whether it can be null.
     pub(super) nullable: bool,
     /// For a column of words: their keys, in the order of the words.
     pub(super) words: Option<Vec<i64>>,

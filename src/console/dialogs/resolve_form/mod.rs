@@ -40,7 +40,6 @@ pub struct FormContext {
 /// A submission of the form: a decision that is ready to leave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormSubmission {
-    /// On which alert.
     pub alert_id: AlertId,
     /// Valid by construction; card numbers in its comments are masked.
     pub resolution: Resolution,

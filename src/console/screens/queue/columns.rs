@@ -169,11 +169,9 @@ fn card(alert: &Alert, width: u16) -> String {
 /// A column with its place in the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placed {
-    /// Which.
     pub column: Column,
     /// Columns from the left edge of the row.
     pub x: u16,
-    /// How wide.
     pub width: u16,
 }
 

@@ -7,7 +7,6 @@ use crate::domain::{Alert, AlertId, Delivery, duplicate};
 /// Facts around one alert: deliveries and duplicates.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
-    /// Of which alert.
     pub alert: Option<AlertId>,
     /// Its events on their way to the merchant's endpoints.
     pub deliveries: Loadable<Vec<Delivery>>,

@@ -23,7 +23,6 @@ pub struct Regions {
     pub rows: Rect,
     /// The line between list and detail.
     pub divider: Option<Rect>,
-    /// The detail.
     pub detail: Option<Rect>,
 }
 

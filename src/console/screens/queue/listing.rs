@@ -19,11 +19,9 @@ const KEPT: usize = 8;
 /// A request ticket: which request an answer belongs to. An answer to a list or a state of it that is no longer shown is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ticket {
-    /// The list.
     pub listing: u64,
     /// Its state: a refresh begins the next one.
     pub epoch: u64,
-    /// The page.
     pub page: u64,
 }
 
@@ -32,7 +30,6 @@ pub struct Ticket {
 pub struct Need {
     /// To be given back with the answer.
     pub ticket: Ticket,
-    /// What to ask.
     pub query: AlertQuery,
 }
 

@@ -69,7 +69,6 @@ pub fn sorted_by(sort: Sort, field: SortField) -> Sort {
 /// The search line while one types in it.
 #[derive(Debug)]
 pub struct Search {
-    /// What is typed.
     pub input: TextInput,
     /// What cannot be understood of it.
     pub error: Option<query::QueryError>,
@@ -80,13 +79,11 @@ pub struct Search {
 /// The Queue screen.
 #[derive(Debug)]
 pub struct Queue {
-    /// The list that is shown.
     pub listing: Listing,
     /// The list that will be shown once its first page is here.
     pub incoming: Option<Listing>,
     /// The view it began from.
     pub view: View,
-    /// The columns that were chosen.
     pub columns: Vec<Column>,
     /// The list's share of the width beside the detail, in percent.
     pub divider: u8,
@@ -100,7 +97,6 @@ pub struct Queue {
     pub facts: Facts,
     /// The search line, while it is open.
     pub search: Option<Search>,
-    /// How many alerts there are in all.
     pub all: Loadable<u64>,
     /// What lapses soon.
     pub at_risk: Loadable<Vec<AtRisk>>,
