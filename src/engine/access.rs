@@ -5,8 +5,8 @@ use jsonwebtoken::jwk::JwkSet;
 use subtle::ConstantTimeEq;
 
 use super::credential_text::{hash, is_client_id, is_client_secret, public_id};
+use super::handle::{Caller, Engine, THIS_MACHINE, locked, unavailable};
 use super::tokens::{AccessToken, Claims, SigningKey};
-use super::{Caller, Engine, THIS_MACHINE, locked, unavailable};
 use crate::domain::{Credential, CredentialKind, FieldError, KeyScope, OrganizationId, Timestamp};
 use crate::service::ServiceError;
 use crate::store::{Actor, CredentialRecord, OrganizationRecord};

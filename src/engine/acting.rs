@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::TimeDelta;
 
-use super::{Caller, Engine, later_by, unavailable};
+use super::handle::{Caller, Engine, unavailable};
+use crate::domain::time::later_by;
 use crate::domain::{
     Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, IngestOptions, IngestReport,
     OrganizationId, Page, ResolutionAttempt,

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::acting::ActingEngine;
 use super::credential_text::{hash, id_of_key, made, named};
-use super::unavailable;
+use super::handle::unavailable;
 use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Revoked, Secret};
 use crate::service::{Credentials, ServiceError};
 use crate::store::CredentialRecord;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Engine, until};
+use super::handle::{Engine, until};
 use crate::domain::{Timestamp, batch};
 use crate::store::StoreResult;
 

@@ -4,12 +4,9 @@
 
 use std::sync::Arc;
 
-use super::{Engine, locked};
+use super::handle::{Engine, Gateways, locked};
 use crate::domain::Provider;
 use crate::store::StoreResult;
-
-/// The networks that have a gateway, with its address.
-pub(super) type Gateways = Arc<[(Provider, String)]>;
 
 impl Engine {
     /// Records which networks have a gateway, with its address, and which have none any more. Nothing is written where that is known.

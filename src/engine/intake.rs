@@ -7,7 +7,7 @@ use std::io::BufRead;
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
-use super::{Caller, Engine, unavailable};
+use super::handle::{Caller, Engine, unavailable};
 use crate::domain::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, Present, Provider, RejectedRow, batch};
 use crate::service::{Intake, ServiceError};
 use crate::wire::import::{FileFormat, Importer};

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use super::pull::Pulled;
 use crate::domain::{Alert, IngestReport, Provider, Timestamp};
 use crate::providers::{LookUp, SubmitResult};
 use crate::service::ServiceError;
-use crate::store::StoreResult;
 
 /// A resolution was answered.
 pub(super) fn resolved(result: &Result<Alert, ServiceError>) {
@@ -48,12 +46,8 @@ pub(super) fn looked_up(provider: &Provider, answer: Option<&LookUp>, took: Dura
 }
 
 /// A turn of pulling ended.
-pub(super) fn pulled(provider: &Provider, turn: &StoreResult<Pulled>) {
-    let result = match turn {
-        Ok(Pulled::Pages { .. }) => "done",
-        Ok(Pulled::NotNow) => return,
-        Ok(Pulled::Failed(_)) | Err(_) => "failed",
-    };
+pub(super) fn pulled(provider: &Provider, done: bool) {
+    let result = if done { "done" } else { "failed" };
     metrics::counter!("avert_pulls_total", "provider" => label(provider), "result" => result).increment(1);
 }
 

@@ -1,6 +1,6 @@
 //! Organizations (tenants): created, found by name or id, never mixed.
 
-use super::{Engine, unavailable};
+use super::handle::{Engine, unavailable};
 use crate::domain::{CompanyId, EnrollmentId, FieldError, Organization, OrganizationId};
 use crate::service::ServiceError;
 use crate::store::{Actor, OrganizationRecord};

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Caller, Engine, later, metrics, until};
+use super::handle::{Caller, Engine, later, until};
+use super::metrics;
 use crate::domain::redact;
 use crate::domain::{AlertPatch, FieldError, IngestOptions, IngestReport, Provider, RejectedRow};
 use crate::providers::AlertSource;
@@ -81,7 +82,7 @@ impl Engine {
             Ok(_) => (from.every, None),
             Err(error) => (failed_pause(), Some(error.to_string())),
         };
-        metrics::pulled(&from.network, &turn);
+        metrics::pulled(&from.network, failure.is_none());
         let end = PullEnd { next_at: later(self.now(), pause), failure };
         // Where the store does not take even this, the lease runs out.
         let ended = self.store().end_pull(&key, lease.generation, end).await;

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
+use super::handle::{Engine, later, locked, until};
+use super::metrics;
 use super::resolve::Landed;
-use super::{Engine, later, locked, metrics, until};
 use crate::domain::redact;
 use crate::domain::{Timestamp, batch};
 use crate::providers::{Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};

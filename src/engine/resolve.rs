@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::{Caller, Engine, later, locked, metrics, unavailable};
+use super::handle::{Caller, Engine, later, locked, unavailable};
+use super::metrics;
 use crate::domain::attempt::outcome_id;
 use crate::domain::redact;
 use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, OrganizationId, Resolution};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Engine;
+use super::handle::Engine;
 use crate::domain::{Pruned, batch};
 use crate::store::StoreResult;
 

@@ -4,8 +4,9 @@ use chrono::TimeDelta;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use super::{Engine, later_by};
+use super::handle::Engine;
 use crate::domain::event::RenderEvent as _;
+use crate::domain::time::later_by;
 use crate::domain::{
     Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, NextStep, Provider,
     Timestamp,

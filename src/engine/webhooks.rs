@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::acting::ActingEngine;
-use super::unavailable;
+use super::handle::unavailable;
 use crate::domain::{Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, NewEndpoint};
 use crate::service::{ServiceError, Webhooks};
 use crate::store::Redelivery;

@@ -11,7 +11,7 @@ use super::super::context::Context;
 use super::super::failure::{Misused, say};
 use super::super::output::{cell, json};
 use super::super::source::AlertAccess;
-use super::{object, query};
+use super::answer::{object, query};
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertId, Timestamp};
 use crate::wire;

@@ -1,20 +1,17 @@
 //! `avert alerts`: alerts without a screen, on this machine or at another deployment.
 
+mod answer;
 mod export;
 mod resolve;
 
-pub(super) use resolve::confirm;
-use serde_json::Value;
-use url::form_urlencoded::Serializer;
-
 use super::args::AlertsCommand;
 use super::context::Context;
-use super::failure::Misused;
-use super::output::{Report, Rows, columns_of};
 use super::source::AlertAccess;
-use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{Alert, AlertId, AlertQuery, Deadline, FieldError, Page};
-use crate::wire::{self, Dialect};
+
+pub(super) use answer::single;
+pub(super) use resolve::confirm;
+
+use answer::{alert_id, listing, query};
 
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
     let answer = match command {
@@ -35,186 +32,4 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
     };
     context.output.print(&answer)?;
     Ok(())
-}
-
-fn alert_id(text: &str) -> Result<AlertId, Misused> {
-    text.parse().map_err(|_| Misused(format!("{text:?} is not an alert's id: a UUID is needed")))
-}
-
-/// The query of the flags: the interface's own parameters, read by its own reader.
-fn query(parameters: Vec<(&'static str, &str)>, dialect: Dialect) -> Result<AlertQuery, Misused> {
-    let raw = Serializer::new(String::new()).extend_pairs(parameters).finish();
-    wire::query::read(&raw, dialect).map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
-}
-
-/// An error at a parameter as an error at its flag.
-fn in_words(error: &FieldError) -> String {
-    let flag: String =
-        error.field.chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect();
-    format!("--{flag}: {}", error.message)
-}
-
-fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Report> {
-    let document: Value = serde_json::from_slice(&wire::write::page(page, Dialect::Current, now))?;
-    let records = document["data"].as_array().cloned().unwrap_or_default();
-    let row = |alert: &Alert| {
-        vec![
-            alert.id.to_string(),
-            left(alert, now),
-            alert.status.to_string(),
-            alert.provider.to_string(),
-            alert.alert_type.words().to_owned(),
-            alert.money().map(|money| money.number()).unwrap_or_default(),
-            alert.currency.to_string(),
-            card(alert),
-            alert.merchant_descriptor.clone(),
-            alert.alert_time.map(to_iso).unwrap_or_default(),
-        ]
-    };
-    let shown = page.data.len();
-    let note = match (page.total, shown) {
-        (0, _) => "no alert matches".to_owned(),
-        (total, 0) => format!("page {} is beyond the last one, which is {}: {total} alerts match", page.page, page.total_pages() - 1),
-        (total, _) => format!("{shown} of {total} alerts; page {} of 0 to {}", page.page, page.total_pages() - 1),
-    };
-    Ok(Report {
-        table: Rows {
-            head: vec!["ID", "LEFT", "STATUS", "PROVIDER", "TYPE", "AMOUNT", "", "CARD", "DESCRIPTOR", "ALERT TIME"],
-            rows: page.data.iter().map(row).collect(),
-            right: vec![1, 5],
-            note: Some(note),
-        },
-        document,
-        records,
-        columns: wire::write::paths(),
-    })
-}
-
-pub(super) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Report> {
-    let record = object(alert, now)?;
-    let mut rows = Vec::new();
-    for column in columns_of(&record) {
-        let value = column.split('.').try_fold(&record, |value, name| value.get(name));
-        match value {
-            None | Some(Value::Null) => {}
-            Some(Value::String(text)) if text.is_empty() => {}
-            Some(Value::String(text)) => rows.push(vec![column, text.clone()]),
-            Some(other) => rows.push(vec![column, other.to_string()]),
-        }
-    }
-    Ok(Report { table: Rows { rows, ..Rows::default() }, document: record.clone(), records: vec![record], columns: wire::write::paths() })
-}
-
-fn object(alert: &Alert, now: Timestamp) -> anyhow::Result<Value> {
-    Ok(serde_json::from_slice(&wire::write::alert(alert, Dialect::Current, now))?)
-}
-
-/// Time to the deadline of an alert that waits, in the two largest units; nothing for others.
-fn left(alert: &Alert, now: Timestamp) -> String {
-    let waits = alert.outcome.is_none() && alert.expired_at.is_none();
-    match alert.deadline {
-        Deadline::At(moment) if waits && moment > now => {
-            let minutes = (moment - now).num_minutes();
-            match (minutes / (24 * 60), minutes / 60 % 24, minutes % 60) {
-                (0, 0, minutes) => format!("{minutes} m"),
-                (0, hours, minutes) => format!("{hours} h {minutes:02} m"),
-                (days, hours, _) => format!("{days} d {hours:02} h"),
-            }
-        }
-        // Another deployment tells whole hours, rounded down: at 0 there may be minutes left, or none.
-        Deadline::HoursLeft(0) if waits => "< 1 h".to_owned(),
-        Deadline::HoursLeft(hours) if waits => match (hours / 24, hours % 24) {
-            (0, hours) => format!("{hours} h"),
-            (days, hours) => format!("{days} d {hours:02} h"),
-        },
-        _ => String::new(),
-    }
-}
-
-fn card(alert: &Alert) -> String {
-    match (alert.card_bin.is_empty(), alert.card_last_four.is_empty()) {
-        (true, true) => String::new(),
-        _ => format!("{}…{}", alert.card_bin, alert.card_last_four),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use chrono::Duration;
-    use rstest::rstest;
-
-    use super::super::args::{AlertFilterArgs, AlertListArgs};
-    use super::*;
-    use crate::domain::{AlertType, Provider};
-
-    fn open_alert(left: Duration) -> Alert {
-        let deadline = Deadline::At(Timestamp::UNIX_EPOCH + left);
-        Alert { deadline, ..Alert::new(AlertId::generate(), Provider::Cdrn, AlertType::VerifiDispute) }
-    }
-
-    #[rstest]
-    #[case(Duration::seconds(59), "0 m")]
-    #[case(Duration::minutes(61), "1 h 01 m")]
-    #[case(Duration::hours(71), "2 d 23 h")]
-    #[case(Duration::seconds(-1), "")]
-    fn the_time_left_is_in_its_two_largest_units(#[case] time: Duration, #[case] words: &str) {
-        assert_eq!(left(&open_alert(time), Timestamp::UNIX_EPOCH), words);
-    }
-
-    #[rstest]
-    #[case(0, "< 1 h")]
-    #[case(23, "23 h")]
-    #[case(71, "2 d 23 h")]
-    fn whole_hours_are_shown_as_the_bound_they_are(#[case] hours: i64, #[case] words: &str) {
-        let alert = Alert { deadline: Deadline::HoursLeft(hours), ..open_alert(Duration::zero()) };
-
-        assert_eq!(left(&alert, Timestamp::UNIX_EPOCH), words);
-    }
-
-    #[test]
-    fn a_wrong_value_is_told_at_its_flag() {
-        let filter = AlertFilterArgs { expires_in: Some("soon".to_owned()), ..AlertFilterArgs::default() };
-        let args = AlertListArgs { filter, size: Some("101".to_owned()), ..AlertListArgs::default() };
-
-        let Misused(words) = query(args.parameters(), Dialect::Current).unwrap_err();
-
-        assert!(words.contains("--expires-in: \"soon\" is not allowed") && words.contains("--size: \"101\" is not allowed"), "{words}");
-    }
-
-    #[test]
-    fn every_parameter_of_the_interface_reaches_the_query() {
-        let some = |text: &str| Some(text.to_owned());
-        let filter = AlertFilterArgs {
-            start_date: some("2026-01-01"),
-            end_date: some("2026-01-02"),
-            transaction_start_date: some("2025-12-01"),
-            transaction_end_date: some("2025-12-02"),
-            provider: some("ethoca,CDRN"),
-            alert_type: some("VERIFI_CANCEL"),
-            status: some("open"),
-            descriptor: some("ACME & CO"),
-            outcome: some("resolved"),
-            expired: some("false"),
-            expires_in: some("6"),
-            company_ids: some("0198c0de-0000-7000-8000-000000000001"),
-            sort_field: some("hoursLeft"),
-            sort_order: some("DESC"),
-            q: some("4111 +"),
-        };
-        let args = AlertListArgs { page: some("2"), size: some("50"), filter, ..AlertListArgs::default() };
-
-        let query = query(args.parameters(), Dialect::Current).unwrap();
-
-        let written = wire::query::write(&query, wire::query::COMPANY_PARAMETER);
-        let pairs: Vec<(String, String)> = url::form_urlencoded::parse(written.as_bytes()).into_owned().collect();
-        assert_eq!(pairs.len(), args.parameters().len(), "{written}");
-        assert_eq!((query.filter.descriptor.as_deref(), query.filter.q.as_deref()), (Some("ACME & CO"), Some("4111 +")));
-    }
-
-    #[test]
-    fn the_columns_do_not_depend_on_the_rows() {
-        let columns = wire::write::paths();
-
-        assert!(columns.contains(&"outcome.disputeReasonCode".to_owned()) && columns.contains(&"hoursLeft".to_owned()), "{columns:?}");
-    }
 }

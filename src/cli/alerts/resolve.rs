@@ -9,7 +9,7 @@ use super::super::context::Context;
 use super::super::failure::{Misused, SaidAlready, say};
 use super::super::output::printable;
 use super::super::source::AlertAccess;
-use super::{alert_id, card, in_words, single};
+use super::answer::{alert_id, card, in_words, single};
 use crate::desk::indeterminate;
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionParts};

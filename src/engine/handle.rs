@@ -1,0 +1,193 @@
+//! The engine: the store, the providers, the clock and the settings that every use case stands on, and the caller it acts for.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use tokio::sync::{Notify, OnceCell, watch};
+use tokio_util::task::TaskTracker;
+
+use super::clock;
+use super::settings::EngineSettings;
+use super::tokens::SigningKey;
+use crate::domain::clock::ClockGuard;
+use crate::domain::time::{Clock, SharedClock, Timestamp, later_by};
+use crate::domain::{FieldError, Provider};
+use crate::providers::Providers;
+use crate::service::ServiceError;
+use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError};
+use crate::webhooks::Sender;
+
+/// An authenticated caller: the organization that everything is bound to, and a name for the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Whose alerts, keys and endpoints.
+    pub organization: OrganizationRecord,
+    /// Who, in words fit for a log: `local`, `key 7Qd2…`, `client avc_live_7Qd2…`.
+    pub actor: String,
+    /// From where: an address, or `this machine`.
+    pub origin: String,
+}
+
+impl Caller {
+    /// The same caller, asking from an address.
+    #[must_use]
+    pub fn from_address(self, address: std::net::IpAddr) -> Self {
+        Self { origin: address.to_canonical().to_string(), ..self }
+    }
+
+    /// As the audit log puts it down.
+    pub(super) fn signature(&self) -> Actor {
+        Actor { name: self.actor.clone(), origin: self.origin.clone() }
+    }
+}
+
+/// The origin of a caller who does not come over a network.
+pub(super) const THIS_MACHINE: &str = Actor::THIS_MACHINE;
+
+/// The networks that have a gateway, with its address.
+pub(super) type Gateways = Arc<[(Provider, String)]>;
+
+/// The alert service in this process. Cheap to clone: clones are one engine.
+#[derive(Clone)]
+pub struct Engine {
+    pub(super) inner: Arc<Inner>,
+}
+
+pub(super) struct Inner {
+    pub(super) store: SharedStore,
+    pub(super) providers: Providers,
+    pub(super) clock: SharedClock,
+    pub(super) settings: EngineSettings,
+    /// Resolutions on their way, the loops, and small work that no request waits for.
+    pub(super) tasks: TaskTracker,
+    /// When each credential's use was last written down, by id.
+    pub(super) touched: Mutex<HashMap<String, Timestamp>>,
+    /// What access tokens are signed with, once it was needed.
+    pub(super) signing_key: OnceCell<SigningKey>,
+    /// Providers' acceptances that the store could not take yet. An acceptance is never thrown away.
+    pub(super) late: Mutex<Vec<CommitRequest>>,
+    /// The earliest moment at which an attempt that this process laid down is to be looked at.
+    pub(super) next_check: Mutex<Option<Timestamp>>,
+    /// What tests of endpoints are sent with.
+    pub(super) sender: OnceLock<Sender>,
+    /// The clock guard.
+    pub(super) guard: Mutex<ClockGuard>,
+    /// The newest change number.
+    pub(super) changes: watch::Receiver<u64>,
+    /// The gateways that the database knew at a change number.
+    pub(super) gateways: Mutex<Option<(u64, Gateways)>>,
+    /// Wakes the reconciler when `next_check` has moved.
+    pub(super) reconcile: Notify,
+    /// Held by the one round of reconciling that a waiting resolution has asked for.
+    pub(super) round: tokio::sync::Mutex<()>,
+}
+
+impl Engine {
+    /// An engine on these parts. Nothing runs until [`Engine::start`].
+    pub fn new(store: SharedStore, providers: Providers, clock: SharedClock, settings: EngineSettings) -> Self {
+        let changes = store.changes();
+        let inner = Inner {
+            store,
+            providers,
+            clock,
+            settings,
+            tasks: TaskTracker::new(),
+            touched: Mutex::default(),
+            signing_key: OnceCell::new(),
+            late: Mutex::default(),
+            next_check: Mutex::default(),
+            sender: OnceLock::new(),
+            guard: Mutex::default(),
+            changes,
+            gateways: Mutex::default(),
+            reconcile: Notify::new(),
+            round: tokio::sync::Mutex::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The store that the engine stands on.
+    pub fn store(&self) -> &SharedStore {
+        &self.inner.store
+    }
+
+    /// The store, whose changes the audit log puts down to this caller.
+    pub(super) fn signed(&self, caller: &Caller) -> SharedStore {
+        self.store().signed(caller.signature())
+    }
+
+    /// The engine's clock.
+    pub fn clock(&self) -> &SharedClock {
+        &self.inner.clock
+    }
+
+    /// The guarded clock: a date that jumps ahead moves it only when it has gone on evenly for a while.
+    pub fn guarded_clock(&self) -> SharedClock {
+        Arc::new(GuardedClock(self.clone()))
+    }
+
+    /// The engine's settings.
+    pub fn settings(&self) -> &EngineSettings {
+        &self.inner.settings
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    /// The present moment by the guarded clock: what lapses, lapses by it.
+    pub(super) fn guarded_now(&self) -> Timestamp {
+        let now = self.now();
+        match &self.inner.settings.monotonic_clock {
+            Some(counting) => clock::guarded(&mut locked(&self.inner.guard), now, counting),
+            None => now,
+        }
+    }
+}
+
+/// See [`Engine::guarded_clock`].
+struct GuardedClock(Engine);
+
+impl Clock for GuardedClock {
+    fn now(&self) -> Timestamp {
+        self.0.guarded_now()
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("settings", &self.inner.settings).finish_non_exhaustive()
+    }
+}
+
+/// A store error as the caller's.
+pub(super) fn unavailable(error: StoreError) -> ServiceError {
+    tracing::warn!(%error, "the store did not do its work");
+    match error {
+        StoreError::Unusable(text) => ServiceError::Unavailable(text),
+        StoreError::Unavailable(text) => {
+            ServiceError::Unavailable(format!("the database cannot do this now ({text}); nothing was changed, try again"))
+        }
+        StoreError::Corrupt(text) => {
+            ServiceError::Unavailable(format!("the database holds something that should not be there ({text}); restore a backup"))
+        }
+        StoreError::Conflict(what) => ServiceError::InvalidRequest(vec![FieldError::new("", format!("{what} exists already"))]),
+    }
+}
+
+/// Adds a duration to a moment, saturating.
+pub(super) fn later(moment: Timestamp, by: Duration) -> Timestamp {
+    later_by(moment, TimeDelta::from_std(by).unwrap_or(TimeDelta::MAX))
+}
+
+/// How long it is until a moment; nothing once it has come.
+pub(super) fn until(moment: Timestamp, now: Timestamp) -> Duration {
+    (moment - now).to_std().unwrap_or(Duration::ZERO)
+}
+
+/// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
