@@ -8,7 +8,7 @@ use super::sanitize::is_invisible;
 /// down to its last four digits. Text without such a run comes back unchanged.
 ///
 /// A run begins and ends where digits do: a stretch inside a longer number (an ARN has 23 digits) is not a card. Characters that nobody
-/// sees part no digits.
+/// sees part no digits. The digits of a UUID are an id's: by chance many of them would pass.
 pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
     let mut chars: Vec<char> = text.chars().collect();
     let mut changed = false;
@@ -39,8 +39,12 @@ fn chains(chars: &[char]) -> Vec<Vec<Vec<usize>>> {
     let mut chains: Vec<Vec<Vec<usize>>> = Vec::new();
     // How many characters stand between a digit and the one before it; 2 is too many.
     let mut between = 2;
+    let mut id_ends = 0;
     for (at, &c) in chars.iter().enumerate().filter(|(_, c)| !is_invisible(**c)) {
-        if !c.is_ascii_digit() {
+        if is_uuid_at(chars, at) {
+            id_ends = at + UUID_CHARS;
+        }
+        if at < id_ends || !c.is_ascii_digit() {
             between = if between == 0 && matches!(c, ' ' | '-') { 1 } else { 2 };
             continue;
         }
@@ -52,6 +56,20 @@ fn chains(chars: &[char]) -> Vec<Vec<Vec<usize>>> {
         between = 0;
     }
     chains
+}
+
+/// Characters of a UUID with its hyphens.
+const UUID_CHARS: usize = uuid::fmt::Hyphenated::LENGTH;
+
+/// Whether a UUID (RFC 9562) stands here by itself.
+fn is_uuid_at(chars: &[char], at: usize) -> bool {
+    let Some(window) = chars.get(at..at + UUID_CHARS) else { return false };
+    let is_part = |index: usize| chars.get(index).is_some_and(|c| c.is_alphanumeric() || *c == '-');
+    if window[8] != '-' || window[13] != '-' || at.checked_sub(1).is_some_and(is_part) || is_part(at + UUID_CHARS) {
+        return false;
+    }
+    let text: String = window.iter().collect();
+    uuid::Uuid::try_parse(&text).is_ok_and(|id| (1..=8).contains(&id.get_version_num()) && id.get_variant() == uuid::Variant::RFC4122)
 }
 
 /// Whether the digits pass the Luhn check.
@@ -96,6 +114,7 @@ mod tests {
     #[case("4111-1111-1111-1111.", "****-****-****-1111.")]
     #[case("4111111111111111 12/27", "************1111 12/27")]
     #[case("amex 371449635398431", "amex ***********8431")]
+    #[case("41111111-1111-1111 is no id", "********-****-1111 is no id")]
     #[case("4111\u{200b}1111\u{ad} 1111\u{200d}1111", "****\u{200b}****\u{ad} ****\u{200d}1111")]
     fn a_card_number_in_prose_is_masked(#[case] text: &str, #[case] masked: &str) {
         assert_eq!(mask_card_numbers(text), masked);
@@ -106,6 +125,7 @@ mod tests {
     #[case("ARN 74320456118200319945216 is long")]
     #[case("411111 1111")]
     #[case("Refunded on 20 Nov, ticket 10293")]
+    #[case("delivery 41111111-0004-7abc-8def-0123456789ab not found")]
     fn other_digits_stay(#[case] text: &str) {
         assert_eq!(mask_card_numbers(text), text);
     }
