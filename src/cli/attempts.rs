@@ -48,7 +48,7 @@ pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::R
 fn question(attempt: &ResolutionAttempt, applied: bool) -> String {
     let word =
         if applied { "holds this decision: it becomes the alert's outcome" } else { "does not hold it: the alert can be answered anew" };
-    let asked = format!("{}, {}, by {}", attempt.resolution.to_string(), to_iso(attempt.started_at), attempt.actor);
+    let asked = format!("{}, {}, by {}", attempt.resolution, to_iso(attempt.started_at), attempt.actor);
     format!("alert {}\n{}\nYou say that the network {word}.\nThis is final. Settle it? [y/N] ", attempt.alert, printable(&asked))
 }
 

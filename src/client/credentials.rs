@@ -33,8 +33,9 @@ impl Inner {
 }
 
 /// With an id that is fit to be shown.
-fn shown(credential: Credential) -> Credential {
-    Credential { id: redact::words(&credential.id), ..credential }
+fn shown(mut credential: Credential) -> Credential {
+    credential.id = redact::words(&credential.id);
+    credential
 }
 
 #[async_trait]

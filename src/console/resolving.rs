@@ -55,14 +55,14 @@ fn notify(before: &Alert, word: &str, event: DecisionEvent, cx: &mut AppContext)
             return concluded(alert, cx);
         }
         DecisionEvent::Refused(why) => {
-            cx.notify(Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again."))
+            cx.notify(Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again."));
         }
         DecisionEvent::NothingSoFar(polls) => cx.notify(
             Tone::Bad,
             format!("{subject}: nothing has landed so far, after {polls} looks. {word} may still arrive; it is looked at each minute."),
         ),
         DecisionEvent::Unknown(why) => {
-            cx.notify(Tone::Bad, format!("{subject}: not known whether {word} arrived; it is being checked. {why}"))
+            cx.notify(Tone::Bad, format!("{subject}: not known whether {word} arrived; it is being checked. {why}"));
         }
     }
     Vec::new()

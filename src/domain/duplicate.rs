@@ -343,7 +343,7 @@ mod tests {
             if let Some(DuplicateEvidence::CardAmountAndDay | DuplicateEvidence::CardAndAmount) = evidence(&one, &other) {
                 prop_assert_eq!(&one.card_last_four, &other.card_last_four);
                 prop_assert_eq!(&one.currency, &other.currency);
-                prop_assert_eq!(one.amount.map(|amount| amount.decimal()), other.amount.map(|amount| amount.decimal()));
+                prop_assert_eq!(one.amount.map(crate::domain::Amount::decimal), other.amount.map(crate::domain::Amount::decimal));
             }
         }
 

@@ -98,7 +98,7 @@ pub(super) fn uuid<T: FromStr>(text: &str) -> Result<Option<T>, String> {
 /// Reads the size of a page.
 pub(super) fn page_size(text: &str) -> Result<u32, String> {
     let size = text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
-    size.filter(|size| (1..=MOST_ROWS).contains(size)).ok_or_else(|| format!("1 to {}", MOST_ROWS))
+    size.filter(|size| (1..=MOST_ROWS).contains(size)).ok_or_else(|| format!("1 to {MOST_ROWS}"))
 }
 
 /// The body: a JSON object, read and without a fault.

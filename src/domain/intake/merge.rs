@@ -19,7 +19,7 @@ pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Ale
             (field.take)(&mut merged, &mut patch.alert);
         }
     }
-    (merged != *known).then(|| Alert { updated_at: Some(now), ..merged })
+    (merged != *known).then_some(Alert { updated_at: Some(now), ..merged })
 }
 
 #[cfg(test)]

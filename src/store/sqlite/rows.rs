@@ -134,7 +134,7 @@ fn read_fields<R>(
                 }
             }
             Kind::Moment(access) => set(into, access, row.get::<_, Option<_>>(at)?.map(moment).transpose()?),
-            Kind::Amount(access) => set(into, access, row.get::<_, Option<String>>(at)?.map(amount).transpose()?),
+            Kind::Amount(access) => set(into, access, row.get::<_, Option<String>>(at)?.as_deref().map(amount).transpose()?),
             Kind::Flag(flag) => set(into, flag, row.get(at)?),
         }
         at += 1;
@@ -148,7 +148,7 @@ fn set<R, T>(into: &mut R, access: &Access<R, T>, value: Option<T>) {
     }
 }
 
-fn amount(text: String) -> StoreResult<Amount> {
+fn amount(text: &str) -> StoreResult<Amount> {
     text.parse().map_err(|_| StoreError::Corrupt(format!("the amount {text:?}")))
 }
 

@@ -31,7 +31,7 @@ pub struct Importer<R> {
 
 enum Reader<R> {
     /// The source cannot be read as anything; told once.
-    Refused(Option<Row>, Source<R>),
+    Refused(Option<Box<Row>>, Source<R>),
     Document(Document<R>),
     Lines(Lines<R>),
     Table(Box<Table<R>>),
@@ -42,7 +42,7 @@ impl<R: BufRead> Importer<R> {
     pub fn new(input: R, format: Option<FileFormat>) -> Self {
         let mut source = Source::new(input);
         let reader = match source.begin().and_then(|()| format.map_or_else(|| source.sniff(), Ok)) {
-            Err(refusal) => Reader::Refused(Some(refuse(1, refusal)), source),
+            Err(refusal) => Reader::Refused(Some(Box::new(refuse(1, refusal))), source),
             Ok(FileFormat::Json) => Reader::Document(Document::new(source)),
             Ok(FileFormat::Ndjson) => Reader::Lines(Lines::new(source)),
             Ok(FileFormat::Csv) => Reader::Table(Box::new(Table::new(source))),
@@ -81,7 +81,7 @@ impl<R: BufRead> Iterator for Importer<R> {
 
     fn next(&mut self) -> Option<Row> {
         match &mut self.reader {
-            Reader::Refused(refusal, _) => refusal.take(),
+            Reader::Refused(refusal, _) => refusal.take().map(|row| *row),
             Reader::Document(document) => document.next_row(&mut self.unknown),
             Reader::Lines(lines) => lines.next_row(&mut self.unknown),
             Reader::Table(table) => table.next_row(&mut self.unknown),

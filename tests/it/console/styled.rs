@@ -96,5 +96,5 @@ fn the_choice_of_a_menu() {
 
 #[test]
 fn the_keys_and_clients() {
-    picture("settings", in_settings(), |rig| on_settings(rig));
+    picture("settings", in_settings(), on_settings);
 }
