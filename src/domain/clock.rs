@@ -1,8 +1,8 @@
 //! Clock guard: whether the machine's date can be believed. A jump ahead must not make alerts expire that have time left.
 //!
 //! Two clocks are compared: the one that shows the date, which can be set, and one that only ever counts. Where the date has run ahead of
-//! the count by more than [`TOLERANCE`] since the last observation, time goes on by the count, until the date has gone on evenly for
-//! [`CONFIRMED`]. Then it was the truth: the machine slept, or its clock had been slow. A clock that is set back again within that time has
+//! the count by more than 5 minutes since the last observation, time goes on by the count, until the date has gone on evenly for
+//! 10 minutes. Then it was the truth: the machine slept, or its clock had been slow. A clock that is set back again within that time has
 //! done no harm. A jump while no avert runs cannot be noticed.
 
 use std::time::Duration;

@@ -11,7 +11,7 @@ pub(super) const WORD: usize = 64;
 pub(super) const ID: usize = 128;
 pub(super) const NAME: usize = 255;
 
-/// Field descriptor: a row of the table. [`record!`] makes it beside the field itself.
+/// Field descriptor: a row of the table. `record!` makes it beside the field itself.
 pub struct Field<R: 'static> {
     /// On the wire.
     pub name: &'static str,
