@@ -98,10 +98,12 @@ impl AuditNote {
         Self::new(AuditAction::AuditPruned, &through.number, detail)
     }
 
+    /// A backup was restored, as these words say.
     pub fn backup_restored(what: &str) -> Self {
         Self::new(AuditAction::BackupRestored, "", what)
     }
 
+    /// A key or client credentials were created.
     pub fn credential_created(credential: &Credential) -> Self {
         match credential.kind {
             CredentialKind::Key(scope) => Self::new(AuditAction::KeyCreated, &credential.id, scope.as_str()),
@@ -109,6 +111,7 @@ impl AuditNote {
         }
     }
 
+    /// A key or client credentials were revoked.
     pub fn credential_revoked(credential: &Credential) -> Self {
         let action = match credential.kind {
             CredentialKind::Key(_) => AuditAction::KeyRevoked,
@@ -127,6 +130,7 @@ impl AuditNote {
         Self::new(AuditAction::DeliverySentAgain, &delivery, state.as_str())
     }
 
+    /// An endpoint was added.
     pub fn endpoint_added(endpoint: &Endpoint) -> Self {
         Self::new(AuditAction::EndpointAdded, &endpoint.id, endpoint.url.as_str())
     }
@@ -158,6 +162,7 @@ impl AuditNote {
         Self::new(AuditAction::EndpointDisabled, &id, reason)
     }
 
+    /// An endpoint was removed.
     pub fn endpoint_removed(endpoint: &Endpoint) -> Self {
         Self::new(AuditAction::EndpointRemoved, &endpoint.id, endpoint.url.as_str())
     }
@@ -167,6 +172,7 @@ impl AuditNote {
         Self::new(AuditAction::EndpointTested, &id, result.unwrap_or_default())
     }
 
+    /// An organization was created.
     pub fn organization_created(organization: &Organization) -> Self {
         Self::new(AuditAction::OrganizationCreated, &organization.id, &organization.name)
     }

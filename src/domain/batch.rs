@@ -6,8 +6,10 @@ pub const INTAKE: usize = 4_000;
 /// Most rows that a background loop changes in one commit (expiry, pruning), so that others get their turn in between.
 pub const AT_ONCE: u32 = 500;
 
-/// Most resolution attempts that a reconciler takes over at once, and how many of them are asked about at the same time.
+/// Most resolution attempts that a reconciler takes over at once.
 pub const TAKEOVER: u32 = 32;
+
+/// How many of them are asked about at the same time.
 pub const TAKEOVER_IN_FLIGHT: usize = 8;
 
 /// Most results of delivery attempts in one commit.

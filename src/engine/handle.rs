@@ -52,10 +52,10 @@ pub(super) type Gateways = Arc<[(Provider, String)]>;
 /// The alert service in this process. Cheap to clone: clones are one engine.
 #[derive(Clone)]
 pub struct Engine {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<EngineParts>,
 }
 
-pub(super) struct Inner {
+pub(super) struct EngineParts {
     pub(super) store: SharedStore,
     pub(super) providers: Providers,
     pub(super) clock: SharedClock,
@@ -88,7 +88,7 @@ impl Engine {
     /// An engine on these parts. Nothing runs until [`Engine::start`].
     pub fn new(store: SharedStore, providers: Providers, clock: SharedClock, settings: EngineSettings) -> Self {
         let changes = store.changes();
-        let inner = Inner {
+        let inner = EngineParts {
             store,
             providers,
             clock,

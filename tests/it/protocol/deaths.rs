@@ -105,7 +105,7 @@ fn points_of_reconciling(network: Capabilities, applied: bool) -> Vec<&'static s
     let end = ["before end_attempt", "after end_attempt"];
     let asks = network.lookup || network.idempotent || network.final_error_only;
     let yes = expected(network, true, applied) == End::Resolved;
-    let mut points = vec!["before claim_unsettled", "after claim_unsettled"];
+    let mut points = vec!["before claim_due_attempts", "after claim_due_attempts"];
     points.extend(asks.then_some(ask).into_iter().flatten());
     points.extend(if yes { commit } else { end });
     points
