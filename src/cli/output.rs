@@ -134,9 +134,9 @@ pub(super) fn json(record: &Value) -> serde_json::Result<String> {
 }
 
 /// JSON whose strings hold no control characters: those that JSON itself lets stand (DEL and C1) are escaped as the others are.
-fn escaped(json: String) -> String {
+pub(super) fn escaped(json: String) -> String {
     let stands = |c: char| c.is_control() && c != '\n';
-    if !json.contains(stands) {
+    if json.bytes().all(|byte| byte < 0x7f) || !json.contains(stands) {
         return json;
     }
     json.chars().map(|c| if stands(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()

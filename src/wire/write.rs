@@ -14,6 +14,11 @@ pub fn alert(alert: &Alert, dialect: Dialect, now: Timestamp) -> Vec<u8> {
     bytes(&AlertJson { alert, form: dialect.into(), now }, 2_048)
 }
 
+/// One alert as a record of an export: as [`alert`] in the current dialect, with what only the older one shows.
+pub fn record(alert: &Alert, now: Timestamp) -> String {
+    text(&AlertJson { alert, form: Form::Complete, now }, 2_048)
+}
+
 /// The outcome alone.
 pub fn outcome(outcome: &Outcome, dialect: Dialect) -> Vec<u8> {
     bytes(&OutcomeJson { outcome, form: dialect.into() }, 512)
@@ -33,8 +38,7 @@ pub struct EventBody;
 
 impl RenderEvent for EventBody {
     fn render(&self, kind: &EventKind, alert: &Alert, at: Timestamp) -> String {
-        let body = bytes(&EventJson { kind, alert, at }, 2_304);
-        String::from_utf8(body).expect("serde_json writes UTF-8")
+        text(&EventJson { kind, alert, at }, 2_304)
     }
 }
 
@@ -44,12 +48,17 @@ fn bytes(value: &impl Serialize, expected: usize) -> Vec<u8> {
     bytes
 }
 
+fn text(value: &impl Serialize, expected: usize) -> String {
+    String::from_utf8(bytes(value, expected)).expect("serde_json writes UTF-8")
+}
+
 /// How fields are spelled and decimals written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Current,
     Older,
     Webhook,
+    Complete,
 }
 
 impl From<Dialect> for Form {
@@ -138,7 +147,7 @@ struct OutcomeJson<'a> {
 impl Serialize for OutcomeJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut json = serializer.serialize_struct("Outcome", Outcome::FIELDS.len())?;
-        for field in Outcome::FIELDS.iter().filter(|field| self.form == Form::Older || !field.older_only) {
+        for field in Outcome::FIELDS.iter().filter(|field| !field.older_only || matches!(self.form, Form::Older | Form::Complete)) {
             put(&mut json, field.name, field, self.outcome, self.form)?;
         }
         json.end()
@@ -213,7 +222,7 @@ impl Serialize for DecimalJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.1 {
             Form::Older => rust_decimal::serde::arbitrary_precision::serialize(&self.0.decimal(), serializer),
-            Form::Current | Form::Webhook => serializer.collect_str(&self.0),
+            Form::Current | Form::Webhook | Form::Complete => serializer.collect_str(&self.0),
         }
     }
 }

@@ -4,23 +4,19 @@ use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::Value;
 
 use super::super::args::{AlertExportArgs, Format};
 use super::super::context::Context;
 use super::super::failure::{Misused, say};
-use super::super::output::{cell, json};
+use super::super::output::{cell, escaped};
 use super::super::source::AlertAccess;
-use super::answer::{object, query};
+use super::answer::query;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertId, Timestamp};
 use crate::wire;
 
 /// How often the list is read again when it changed while it was read.
 const MOST_PASSES: usize = 3;
-
-/// The one field of an alert that the current dialect does not have.
-const AMOUNT_STOPPED: &str = "amountStopped";
 
 pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Result<()> {
     let format = match context.output.asked() {
@@ -95,7 +91,8 @@ enum Out<W: Write> {
 impl<W: Write> Written<W> {
     fn new(format: Format, mut out: W) -> anyhow::Result<Self> {
         let mut columns = wire::write::paths();
-        columns.push(format!("outcome.{AMOUNT_STOPPED}"));
+        // The one field that the current dialect does not have.
+        columns.push("outcome.amountStopped".to_owned());
         let out = match format {
             Format::Json => {
                 out.write_all(b"[")?;
@@ -120,16 +117,17 @@ impl<W: Write> Written<W> {
     }
 
     fn put(&mut self, alert: &Alert, now: Timestamp) -> anyhow::Result<()> {
-        let record = record(alert, now)?;
+        let record = wire::write::record(alert, now);
         match &mut self.out {
             Out::Json(out) => {
                 out.write_all(if self.count == 0 { b"\n" } else { b",\n" })?;
-                out.write_all(json(&record)?.as_bytes())?;
+                out.write_all(escaped(record).as_bytes())?;
             }
-            Out::Ndjson(out) => {
-                writeln!(out, "{}", json(&record)?)?;
+            Out::Ndjson(out) => writeln!(out, "{}", escaped(record))?,
+            Out::Csv(csv) => {
+                let record = serde_json::from_str(&record)?;
+                csv.write_record(self.columns.iter().map(|column| cell(&record, column)))?;
             }
-            Out::Csv(csv) => csv.write_record(self.columns.iter().map(|column| cell(&record, column)))?,
         }
         self.count += 1;
         Ok(())
@@ -148,17 +146,10 @@ impl<W: Write> Written<W> {
     }
 }
 
-/// An alert with all its fields: those of the current dialect, and the stopped amount of an outcome.
-fn record(alert: &Alert, now: Timestamp) -> anyhow::Result<Value> {
-    let mut record = object(alert, now)?;
-    if let (Some(outcome), Some(Value::Object(members))) = (&alert.outcome, record.get_mut("outcome")) {
-        members.insert(AMOUNT_STOPPED.to_owned(), outcome.amount_stopped.map(|amount| amount.to_string()).into());
-    }
-    Ok(record)
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::domain::{AlertType, Outcome, Provider};
 
