@@ -10,6 +10,9 @@ use super::sanitize::is_invisible;
 /// A run begins and ends where digits do: a stretch inside a longer number (an ARN has 23 digits) is not a card. Characters that nobody
 /// sees part no digits. The digits of a UUID are an id's: by chance many of them would pass.
 pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
+    if !has_digits_of_a_card(text) {
+        return Cow::Borrowed(text);
+    }
     let mut chars: Vec<char> = text.chars().collect();
     let mut changed = false;
     for chain in chains(&chars) {
@@ -32,6 +35,11 @@ pub fn mask_card_numbers(text: &str) -> Cow<'_, str> {
         }
     }
     if changed { Cow::Owned(chars.into_iter().collect()) } else { Cow::Borrowed(text) }
+}
+
+/// Whether a text has as many digits as the shortest card number. Most have not, and need no closer look.
+fn has_digits_of_a_card(text: &str) -> bool {
+    text.bytes().filter(u8::is_ascii_digit).nth(12).is_some()
 }
 
 /// Blocks of digits by their places, chained where only one blank or hyphen stands between them.
@@ -89,16 +97,18 @@ pub fn luhn(digits: impl DoubleEndedIterator<Item = char>) -> bool {
 
 /// Whether `text` holds a number of card length that begins with `bin` and ends with `last_four`.
 pub fn holds_card_number(text: &str, bin: &str, last_four: &str) -> bool {
+    if bin.is_empty() || !has_digits_of_a_card(text) {
+        return false;
+    }
     let chars: Vec<char> = text.chars().collect();
-    !bin.is_empty()
-        && chains(&chars).iter().any(|chain| {
-            (0..chain.len()).any(|first| {
-                (first + 1..=chain.len()).any(|end| {
-                    let number: String = chain[first..end].iter().flatten().map(|&index| chars[index]).collect();
-                    (13..=19).contains(&number.len()) && number.starts_with(bin) && number.ends_with(last_four)
-                })
+    chains(&chars).iter().any(|chain| {
+        (0..chain.len()).any(|first| {
+            (first + 1..=chain.len()).any(|end| {
+                let number: String = chain[first..end].iter().flatten().map(|&index| chars[index]).collect();
+                (13..=19).contains(&number.len()) && number.starts_with(bin) && number.ends_with(last_four)
             })
         })
+    })
 }
 
 #[cfg(test)]
