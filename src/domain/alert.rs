@@ -1,5 +1,7 @@
 //! The alert, with every field of the interface, and the words its fields use.
 
+use std::borrow::Cow;
+
 use chrono::Duration;
 
 use super::field::{Content, HoldsText, ID, Merge, NAME, Section, WORD, record};
@@ -220,7 +222,7 @@ macro_rules! words {
                 Some(self.as_str())
             }
 
-            fn hold(&mut self, text: String) {
+            fn hold(&mut self, text: Cow<'_, str>) {
                 *self = Self::parse(&text);
             }
         }

@@ -1,6 +1,8 @@
 //! The table of a record's fields: what each is called, what it holds and by which rules. Readers, writers, the store, the schema, the
 //! export and the screens take theirs from it.
 
+use std::borrow::Cow;
+
 use uuid::Uuid;
 
 use super::money::{Amount, Currency};
@@ -59,7 +61,7 @@ pub struct Access<R: 'static, T: 'static> {
 /// Accessors of a text.
 pub struct TextAccess<R: 'static> {
     pub get: fn(&R) -> Option<&str>,
-    pub set: fn(&mut R, String),
+    pub set: fn(&mut R, Cow<'_, str>),
 }
 
 /// Validation rule of a text: its content, and its greatest length in characters.
@@ -232,7 +234,7 @@ impl Holds<bool> for bool {
 /// A type that holds a text.
 pub(super) trait HoldsText {
     fn held(&self) -> Option<&str>;
-    fn hold(&mut self, text: String);
+    fn hold(&mut self, text: Cow<'_, str>);
 }
 
 impl HoldsText for String {
@@ -240,8 +242,8 @@ impl HoldsText for String {
         Some(self)
     }
 
-    fn hold(&mut self, text: String) {
-        *self = text;
+    fn hold(&mut self, text: Cow<'_, str>) {
+        *self = text.into_owned();
     }
 }
 
@@ -250,8 +252,8 @@ impl HoldsText for Option<String> {
         self.as_deref()
     }
 
-    fn hold(&mut self, text: String) {
-        *self = Some(text);
+    fn hold(&mut self, text: Cow<'_, str>) {
+        *self = Some(text.into_owned());
     }
 }
 
@@ -260,7 +262,7 @@ impl HoldsText for Currency {
         Some(self.as_str())
     }
 
-    fn hold(&mut self, text: String) {
+    fn hold(&mut self, text: Cow<'_, str>) {
         *self = Self::new(text);
     }
 }
@@ -271,7 +273,7 @@ impl HoldsText for Option<Currency> {
     }
 
     /// No code is no currency.
-    fn hold(&mut self, text: String) {
+    fn hold(&mut self, text: Cow<'_, str>) {
         *self = Some(text).filter(|text| !text.is_empty()).map(Currency::new);
     }
 }

@@ -37,7 +37,7 @@ mod tests {
         let Some(value) = value else { return };
         match &field.kind {
             Kind::Id(id) | Kind::Reference(id) => (id.set)(alert, Uuid::from_u128(value.into())),
-            Kind::Word(text) | Kind::Text(text) => (text.set)(alert, value.to_string()),
+            Kind::Word(text) | Kind::Text(text) => (text.set)(alert, value.to_string().into()),
             Kind::Moment(moment) => (moment.set)(alert, Timestamp::from_timestamp(value.into(), 0).unwrap()),
             Kind::Amount(amount) => (amount.set)(alert, value.to_string().parse().unwrap()),
             Kind::Flag(flag) => (flag.set)(alert, true),

@@ -3,6 +3,8 @@
 //! Provider data is hostile: text is bounded and stripped of what could steer a terminal, and no card number is kept beyond BIN and last
 //! four. No message repeats card data.
 
+use std::borrow::Cow;
+
 use chrono::Datelike;
 
 use super::patch::{AlertPatch, FieldSet};
@@ -70,9 +72,12 @@ fn check<R: Default>(record: &mut R, fields: &[Field<R>], prefix: &str, card: &C
                     let sanitized = sanitized(text, field.text, card).map_err(|why| FieldError::new(name(), why))?;
                     // An empty text says nothing, and so is the default of every kind of text.
                     if sanitized.is_empty() {
-                        (field.take)(record, &mut R::default());
-                    } else {
-                        (access.set)(record, sanitized);
+                        if !(field.is_blank)(record) {
+                            (field.take)(record, &mut R::default());
+                        }
+                    } else if sanitized != text {
+                        let sanitized = sanitized.into_owned();
+                        (access.set)(record, sanitized.into());
                     }
                 }
             }
@@ -112,12 +117,12 @@ fn check_time(moment: Timestamp, field: &str) -> Result<(), FieldError> {
 }
 
 /// The text as it is kept, or what is wrong with it.
-fn sanitized(given: &str, rule: TextRule, card: &Card) -> Result<String, String> {
+fn sanitized<'a>(given: &'a str, rule: TextRule, card: &Card) -> Result<Cow<'a, str>, String> {
     let TextRule { content, longest } = rule;
     let text = match content {
         Content::Prose | Content::Code => sanitize::stored_line(given),
-        Content::Lines => sanitize::stored_lines(given),
-        Content::Name | Content::Currency | Content::Bin | Content::LastFour => given.trim().to_owned(),
+        Content::Lines => sanitize::stored_lines(given).into(),
+        Content::Name | Content::Currency | Content::Bin | Content::LastFour => given.trim().into(),
     };
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     match content {
@@ -146,7 +151,10 @@ fn sanitized(given: &str, rule: TextRule, card: &Card) -> Result<String, String>
         return Err(format!("has {} characters: at most {longest} are allowed", text.chars().count()));
     }
     match content {
-        Content::Prose | Content::Lines => Ok(mask_card_numbers(&text).into_owned()),
+        Content::Prose | Content::Lines => Ok(match mask_card_numbers(&text) {
+            Cow::Owned(masked) => masked.into(),
+            Cow::Borrowed(_) => text,
+        }),
         Content::Name | Content::Code if card.is_known() && holds_card_number(&text, &card.bin, &card.last_four) => {
             Err("holds the whole card number: only BIN and last four may be brought in".to_owned())
         }

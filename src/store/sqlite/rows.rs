@@ -1,5 +1,6 @@
 //! Alerts as rows: writing one, reading one, field by field from the tables of the domain.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use rusqlite::types::ValueRef;
@@ -127,10 +128,10 @@ fn read_fields<R>(
         match &field.kind {
             Kind::Id(id) => set(into, id, row.get::<_, Option<_>>(at)?.map(Uuid::from_bytes)),
             Kind::Reference(id) => set(into, id, reference(conn, dictionary, row.get(at)?)?),
-            Kind::Word(word) => (word.set)(into, dictionary.words.value(conn, row.get(at)?)?.as_ref().to_owned()),
+            Kind::Word(word) => (word.set)(into, Cow::Borrowed(&dictionary.words.value(conn, row.get(at)?)?)),
             Kind::Text(access) => {
-                if let Some(text) = row.get(at)? {
-                    (access.set)(into, text);
+                if let Some(text) = row.get::<_, Option<String>>(at)? {
+                    (access.set)(into, Cow::Owned(text));
                 }
             }
             Kind::Moment(access) => set(into, access, row.get::<_, Option<_>>(at)?.map(moment).transpose()?),

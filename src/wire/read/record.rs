@@ -142,7 +142,7 @@ impl<'a> Record<'a> {
                 Kind::Word(access) | Kind::Text(access) => {
                     let Some(text) = self.text(slot)? else { continue };
                     let is_trimmed = matches!(field.kind, Kind::Word(_)) || field.text.content == Content::Currency;
-                    (access.set)(into, if is_trimmed { text.trim().to_owned() } else { text.into_owned() });
+                    (access.set)(into, if is_trimmed { Cow::Borrowed(text.trim()) } else { text });
                 }
             }
         }

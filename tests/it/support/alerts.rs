@@ -63,7 +63,7 @@ fn fill<R>(record: &mut R, fields: &[Field<R>], number: u8) {
         };
         match &field.kind {
             Kind::Id(id) | Kind::Reference(id) => (id.set)(record, Uuid::from_u128(u128::from(number) << 64 | place)),
-            Kind::Word(access) | Kind::Text(access) => (access.set)(record, text()),
+            Kind::Word(access) | Kind::Text(access) => (access.set)(record, text().into()),
             Kind::Moment(moment) => {
                 (moment.set)(record, noon() + Duration::minutes(i64::from(number) * 100 + i64::try_from(place).unwrap()));
             }
