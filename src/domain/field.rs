@@ -76,9 +76,9 @@ pub struct TextRule {
 pub enum Content {
     /// What things are told apart by: refused where it would have to be changed, because two names must not become one.
     Name,
-    /// An id or code: the whole card number in it is a reason to refuse the row, and other digits stay.
+    /// What names things outside: refused where the whole of it is a card number, and other digits stay.
     Code,
-    /// Words of people: card numbers in it are masked.
+    /// Every other text of one line: card numbers in it are masked.
     Prose,
     /// The same with line breaks.
     Lines,
@@ -129,7 +129,7 @@ impl<R> Field<R> {
             older_only: false,
             column: Some(column),
             kind,
-            text: TextRule { content: Content::Code, longest: WORD },
+            text: TextRule { content: Content::Prose, longest: WORD },
             required: None,
             merge: Merge::Take,
             shown: None,

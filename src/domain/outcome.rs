@@ -17,15 +17,15 @@ record! {
         /// The provider's alert id, for every provider.
         provider_alert_id: String => Text "ethocaID".text(Content::Code, ID),
         /// Processing status; avert's engine writes `success`.
-        status: String => Text "status".text(Content::Code, WORD),
+        status: String => Text "status".text(Content::Prose, WORD),
         /// Normalized outcome, such as `resolved`.
-        outcome: String => Text "outcome".text(Content::Code, WORD),
+        outcome: String => Text "outcome".text(Content::Prose, WORD),
         /// Normalized refund decision, such as `not refunded`.
-        refunded: String => Text "refunded".text(Content::Code, WORD),
+        refunded: String => Text "refunded".text(Content::Prose, WORD),
         /// Comments of the resolution; empty where none were given.
         comments: String => Text "comments".text(Content::Lines, COMMENTS),
         /// Normalized reason of an INVALID answer.
-        dispute_reason_code: Option<String> => Text "disputeReasonCode".text(Content::Code, WORD),
+        dispute_reason_code: Option<String> => Text "disputeReasonCode".text(Content::Prose, WORD),
         action_time: Option<Timestamp> => Moment "actionTimestamp",
         /// Stopped amount of a PARTIALLY_STOPPED answer.
         amount_stopped: Option<Amount> => Amount "amountStopped".older_only().nullable(),

@@ -50,7 +50,7 @@ mod tests {
     fn a_providers_words_are_short_and_hold_no_card_number() {
         let words = words(&format!("card 4111111111111111 {}", "x".repeat(500)));
 
-        assert!(words.starts_with("card ************1111 "), "{words}");
+        assert!(words.starts_with("card 411111******1111 "), "{words}");
         assert!(words.chars().count() <= 200);
     }
 

@@ -9,7 +9,7 @@ use chrono::Datelike;
 
 use super::patch::{AlertPatch, FieldSet};
 use crate::domain::alert::{Alert, AlertStatus, Deadline};
-use crate::domain::card::{holds_card_number, mask_card_numbers};
+use crate::domain::card::{is_card_number, mask_card_numbers};
 use crate::domain::field::{Content, Field, Kind, TextRule};
 use crate::domain::money::Amount;
 use crate::domain::outcome::Outcome;
@@ -28,13 +28,12 @@ impl AlertPatch {
     pub fn validate(mut self) -> Result<Self, FieldError> {
         let is_by_id = self.is_by_id();
         let alert = &mut self.alert;
-        let card = Card { bin: alert.card_bin.trim().to_owned(), last_four: alert.card_last_four.trim().to_owned() };
-        check(alert, Alert::FIELDS, "", &card)?;
+        check(alert, Alert::FIELDS, "")?;
         if !is_by_id && alert.provider_id.is_empty() {
             return Err(missing("providerId", "the identifier at the provider, or id,"));
         }
         if let Some(outcome) = &mut alert.outcome {
-            check(outcome, Outcome::FIELDS, "outcome.", &card)?;
+            check(outcome, Outcome::FIELDS, "outcome.")?;
         }
         match alert.deadline {
             Deadline::At(moment) => check_time(moment, "expiresAt")?,
@@ -56,20 +55,14 @@ impl AlertPatch {
     }
 }
 
-/// What is known of the card.
-struct Card {
-    bin: String,
-    last_four: String,
-}
-
 /// Checks the fields of a record by their rules; the names of those at fault get the prefix.
-fn check<R: Default>(record: &mut R, fields: &[Field<R>], prefix: &str, card: &Card) -> Result<(), FieldError> {
+fn check<R: Default>(record: &mut R, fields: &[Field<R>], prefix: &str) -> Result<(), FieldError> {
     for field in fields {
         let name = || format!("{prefix}{}", field.name);
         match &field.kind {
             Kind::Word(access) | Kind::Text(access) => {
                 if let Some(text) = (access.get)(record) {
-                    let sanitized = sanitized(text, field.text, card).map_err(|why| FieldError::new(name(), why))?;
+                    let sanitized = sanitized(text, field.text).map_err(|why| FieldError::new(name(), why))?;
                     // An empty text says nothing, and so is the default of every kind of text.
                     if sanitized.is_empty() {
                         if !(field.is_blank)(record) {
@@ -117,7 +110,7 @@ fn check_time(moment: Timestamp, field: &str) -> Result<(), FieldError> {
 }
 
 /// The text as it is kept, or what is wrong with it.
-fn sanitized<'a>(given: &'a str, rule: TextRule, card: &Card) -> Result<Cow<'a, str>, String> {
+fn sanitized<'a>(given: &'a str, rule: TextRule) -> Result<Cow<'a, str>, String> {
     let TextRule { content, longest } = rule;
     let text = match content {
         Content::Prose | Content::Code => sanitize::stored_line(given),
@@ -155,15 +148,9 @@ fn sanitized<'a>(given: &'a str, rule: TextRule, card: &Card) -> Result<Cow<'a, 
             Cow::Owned(masked) => masked.into(),
             Cow::Borrowed(_) => text,
         }),
-        Content::Name | Content::Code if card.is_known() && holds_card_number(&text, &card.bin, &card.last_four) => {
-            Err("holds the whole card number: only BIN and last four may be brought in".to_owned())
+        Content::Name | Content::Code if is_card_number(&text) => {
+            Err("is a card number: only BIN and last four may be brought in".to_owned())
         }
         _ => Ok(text),
-    }
-}
-
-impl Card {
-    fn is_known(&self) -> bool {
-        !self.bin.is_empty() && !self.last_four.is_empty()
     }
 }

@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn a_card_number_in_comments_is_masked_before_anything_is_compared() {
         let [plain, masked] =
-            ["card 4111111111111111", "card ************1111"].map(|comments| current("REFUNDED", None, comments).unwrap());
+            ["card 4111111111111111", "card 411111******1111"].map(|comments| current("REFUNDED", None, comments).unwrap());
 
         assert_eq!(plain.canonical(), masked.canonical());
     }

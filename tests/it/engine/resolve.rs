@@ -309,7 +309,7 @@ async fn card_numbers_in_comments_are_masked_before_they_are_sent_or_stored() {
 
     let alert = acting.resolve(id, ResolveRequest { resolution, idempotency_key: None }).await.unwrap();
 
-    assert_eq!(alert.outcome.unwrap().comments, "card ************1111");
+    assert_eq!(alert.outcome.unwrap().comments, "card 411111******1111");
     assert!(!network.accepted()[0].decision.contains("4111111111111111"));
 }
 

@@ -221,9 +221,9 @@ fn a_card_number_is_announced_as_it_is_typed_and_sent_masked() {
     let after = Screen::resolve(&form, 80, 24);
     let submission = sent(form.handle(&ctrl('s')));
 
-    let note = "only its last four digits are sent";
+    let note = "only its BIN and last four digits are sent";
     assert_eq!((before.has(note), after.has(note)), (false, true));
-    assert_eq!(submission.resolution.comments(), "card **** **** **** 1111");
+    assert_eq!(submission.resolution.comments(), "card 4111 11** **** 1111");
 }
 
 #[test]

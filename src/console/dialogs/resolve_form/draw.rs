@@ -293,7 +293,8 @@ impl FormPen<'_, '_> {
             notes.push(Span::styled(format!("✗ {error}"), theme.danger));
         }
         if masked {
-            let note = if notes.is_empty() { "a card number: only its last four digits are sent" } else { "; card numbers are masked" };
+            let note =
+                if notes.is_empty() { "a card number: only its BIN and last four digits are sent" } else { "; card numbers are masked" };
             notes.push(Span::styled(note, theme.warning));
         }
         if notes.is_empty() && focused {
