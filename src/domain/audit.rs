@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use super::attempt::word_of;
-use super::closed_enum::closed_enum;
 use super::time::Timestamp;
 use super::{
     Alert, AlertId, AttemptId, Credential, CredentialKind, DeliveryId, DeliveryState, Endpoint, EndpointAuth, EndpointChange, EndpointId,
@@ -36,40 +35,21 @@ impl Actor {
     }
 }
 
-closed_enum! {
-    /// Audit action: what was done.
-    pub enum AuditAction {
-        AlertsTakenIn = "alerts.taken_in",
-        AlertResolved = "alert.resolved",
-        AttemptSettled = "attempt.settled",
-        AuditPruned = "audit.pruned",
-        BackupRestored = "backup.restored",
-        ClientCreated = "client.created",
-        ClientRevoked = "client.revoked",
-        DeliveriesSentAgain = "deliveries.sent_again",
-        DeliverySentAgain = "delivery.sent_again",
-        EndpointAdded = "endpoint.added",
-        EndpointChanged = "endpoint.changed",
-        EndpointDisabled = "endpoint.disabled",
-        EndpointRemoved = "endpoint.removed",
-        EndpointTested = "endpoint.tested",
-        KeyCreated = "key.created",
-        KeyRevoked = "key.revoked",
-        OrganizationCreated = "organization.created",
-    }
-}
+/// The action of an entry that tells of entries before it which were pruned.
+const PRUNED: &str = "audit.pruned";
 
 /// What an entry of the audit log says: an action, to what, and more about it; never a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditNote {
-    pub action: AuditAction,
+    /// What was done, such as `key.revoked`.
+    pub action: &'static str,
     /// An id.
     pub subject: String,
     pub detail: String,
 }
 
 impl AuditNote {
-    fn new(action: AuditAction, subject: &(impl ToString + ?Sized), detail: impl Into<String>) -> Self {
+    fn new(action: &'static str, subject: &(impl ToString + ?Sized), detail: impl Into<String>) -> Self {
         Self { action, subject: subject.to_string(), detail: detail.into() }
     }
 
@@ -77,62 +57,62 @@ impl AuditNote {
     pub fn alerts_taken_in(report: &IngestReport) -> Option<Self> {
         let IngestReport { created, updated, unchanged, .. } = report;
         let detail = format!("{created} created, {updated} updated, {unchanged} unchanged");
-        (created + updated > 0).then(|| Self::new(AuditAction::AlertsTakenIn, "", detail))
+        (created + updated > 0).then(|| Self::new("alerts.taken_in", "", detail))
     }
 
     /// An alert has got its outcome, by this resolution.
     pub fn alert_resolved(alert: &Alert, resolution: &Resolution) -> Self {
         let said = resolution.to_parts();
         let said: Vec<String> = [said.refunded, said.resolution].into_iter().flatten().collect();
-        Self::new(AuditAction::AlertResolved, &alert.id, format!("{}: {}", alert.status, said.join(", ")))
+        Self::new("alert.resolved", &alert.id, format!("{}: {}", alert.status, said.join(", ")))
     }
 
     /// A person decided a parked attempt.
     pub fn attempt_settled(attempt: AttemptId, alert: AlertId, applied: bool) -> Self {
-        Self::new(AuditAction::AttemptSettled, &attempt, format!("alert {alert}: {}", word_of(applied)))
+        Self::new("attempt.settled", &attempt, format!("alert {alert}: {}", word_of(applied)))
     }
 
     /// The oldest entries went, up to this link, and so many of them were an organization's.
     pub fn audit_pruned(entries: i64, through: AuditLink) -> Self {
         let detail = format!("{entries} entries up to number {}, whose SHA-256 is {}", through.number, hex(&through.hash));
-        Self::new(AuditAction::AuditPruned, &through.number, detail)
+        Self::new(PRUNED, &through.number, detail)
     }
 
     /// A backup was restored, as these words say.
     pub fn backup_restored(what: &str) -> Self {
-        Self::new(AuditAction::BackupRestored, "", what)
+        Self::new("backup.restored", "", what)
     }
 
     /// A key or client credentials were created.
     pub fn credential_created(credential: &Credential) -> Self {
         match credential.kind {
-            CredentialKind::Key(scope) => Self::new(AuditAction::KeyCreated, &credential.id, scope.as_str()),
-            CredentialKind::Client => Self::new(AuditAction::ClientCreated, &credential.id, ""),
+            CredentialKind::Key(scope) => Self::new("key.created", &credential.id, scope.as_str()),
+            CredentialKind::Client => Self::new("client.created", &credential.id, ""),
         }
     }
 
     /// A key or client credentials were revoked.
     pub fn credential_revoked(credential: &Credential) -> Self {
         let action = match credential.kind {
-            CredentialKind::Key(_) => AuditAction::KeyRevoked,
-            CredentialKind::Client => AuditAction::ClientRevoked,
+            CredentialKind::Key(_) => "key.revoked",
+            CredentialKind::Client => "client.revoked",
         };
         Self::new(action, &credential.id, "")
     }
 
     /// So many deliveries to an endpoint that were given up are due again.
     pub fn deliveries_sent_again(endpoint: EndpointId, deliveries: u64) -> Self {
-        Self::new(AuditAction::DeliveriesSentAgain, &endpoint, format!("{deliveries} given up"))
+        Self::new("deliveries.sent_again", &endpoint, format!("{deliveries} given up"))
     }
 
     /// A delivery that was in this state is due again.
     pub fn delivery_sent_again(delivery: DeliveryId, state: DeliveryState) -> Self {
-        Self::new(AuditAction::DeliverySentAgain, &delivery, state.as_str())
+        Self::new("delivery.sent_again", &delivery, state.as_str())
     }
 
     /// An endpoint was added.
     pub fn endpoint_added(endpoint: &Endpoint) -> Self {
-        Self::new(AuditAction::EndpointAdded, &endpoint.id, endpoint.url.as_str())
+        Self::new("endpoint.added", &endpoint.id, endpoint.url.as_str())
     }
 
     /// An endpoint was changed in what the change says; nothing is said where that is nothing.
@@ -154,27 +134,27 @@ impl AuditNote {
             change.enabled.map(enabled),
         ];
         let changed: Vec<String> = changed.into_iter().flatten().collect();
-        (!changed.is_empty()).then(|| Self::new(AuditAction::EndpointChanged, &before.id, changed.join(", ")))
+        (!changed.is_empty()).then(|| Self::new("endpoint.changed", &before.id, changed.join(", ")))
     }
 
     /// An endpoint was disabled by itself.
     pub fn endpoint_disabled(id: EndpointId, reason: &str) -> Self {
-        Self::new(AuditAction::EndpointDisabled, &id, reason)
+        Self::new("endpoint.disabled", &id, reason)
     }
 
     /// An endpoint was removed.
     pub fn endpoint_removed(endpoint: &Endpoint) -> Self {
-        Self::new(AuditAction::EndpointRemoved, &endpoint.id, endpoint.url.as_str())
+        Self::new("endpoint.removed", &endpoint.id, endpoint.url.as_str())
     }
 
     /// A test event was sent to an endpoint, and what it came to.
     pub fn endpoint_tested(id: EndpointId, result: Option<String>) -> Self {
-        Self::new(AuditAction::EndpointTested, &id, result.unwrap_or_default())
+        Self::new("endpoint.tested", &id, result.unwrap_or_default())
     }
 
     /// An organization was created.
     pub fn organization_created(organization: &Organization) -> Self {
-        Self::new(AuditAction::OrganizationCreated, &organization.id, &organization.name)
+        Self::new("organization.created", &organization.id, &organization.name)
     }
 }
 
@@ -225,7 +205,7 @@ impl AuditRecord {
             number: last_number.max(previous.number) + 1,
             at: now.timestamp_micros(),
             organization,
-            texts: [by.name.clone(), by.origin.clone(), note.action.as_str().to_owned(), note.subject, note.detail],
+            texts: [by.name.clone(), by.origin.clone(), note.action.to_owned(), note.subject, note.detail],
             previous: previous.hash,
         }
     }
@@ -247,7 +227,7 @@ impl AuditRecord {
     /// Whether it says that all up to this link was pruned.
     fn tells_of(&self, pruned: AuditLink) -> bool {
         let [_, _, action, subject, detail] = &self.texts;
-        action == AuditAction::AuditPruned.as_str() && *subject == pruned.number.to_string() && detail.contains(&hex(&pruned.hash))
+        action == PRUNED && *subject == pruned.number.to_string() && detail.contains(&hex(&pruned.hash))
     }
 }
 
@@ -338,7 +318,7 @@ pub fn prunable(oldest: &[(i64, i64, String)], cut_off: Timestamp) -> Option<i64
     let (mut through, mut worth_it) = (None, false);
     for (number, _, action) in oldest.iter().take_while(old) {
         through = Some(*number);
-        worth_it |= action != AuditAction::AuditPruned.as_str();
+        worth_it |= action != PRUNED;
     }
     through.filter(|_| worth_it)
 }
@@ -433,14 +413,14 @@ mod tests {
     #[test]
     fn entries_go_up_to_the_first_young_one_and_never_those_alone_that_tell_of_prunings() {
         let cut_off = Timestamp::UNIX_EPOCH + TimeDelta::microseconds(10);
-        let entry = |number, at, action: AuditAction| (number, at, action.as_str().to_owned());
-        let (old, young) = (entry(1, 9, AuditAction::KeyCreated), entry(2, 10, AuditAction::KeyCreated));
-        let about = entry(1, 1, AuditAction::AuditPruned);
+        let entry = |number, at, action: &str| (number, at, action.to_owned());
+        let (old, young) = (entry(1, 9, "key.created"), entry(2, 10, "key.created"));
+        let about = entry(1, 1, PRUNED);
 
-        assert_eq!(prunable(&[old.clone(), young.clone(), entry(3, 1, AuditAction::KeyCreated)], cut_off), Some(1));
+        assert_eq!(prunable(&[old.clone(), young.clone(), entry(3, 1, "key.created")], cut_off), Some(1));
         assert_eq!(prunable(&[young], cut_off), None);
         assert_eq!(prunable(std::slice::from_ref(&about), cut_off), None);
-        assert_eq!(prunable(&[about, entry(2, 2, AuditAction::KeyRevoked)], cut_off), Some(2));
+        assert_eq!(prunable(&[about, entry(2, 2, "key.revoked")], cut_off), Some(2));
         assert_eq!(prunable(&[], cut_off), None);
     }
 }

@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, from_iso, to_iso};
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
@@ -163,13 +164,7 @@ impl Scalar for Amount {
 /// SHA-256, in hexadecimal.
 impl Scalar for [u8; 32] {
     fn write(&self) -> Cow<'_, str> {
-        use std::fmt::Write as _;
-        let text = String::with_capacity(self.len() * 2);
-        let text = self.iter().fold(text, |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
-        text.into()
+        hex(self).into()
     }
 
     fn read(text: String) -> Option<Self> {
