@@ -5,7 +5,7 @@ use jsonwebtoken::jwk::JwkSet;
 use subtle::ConstantTimeEq;
 
 use super::credential_text::{hash, is_client_id, is_client_secret, public_id};
-use super::handle::{Caller, Engine, THIS_MACHINE, locked, unavailable};
+use super::handle::{Caller, Engine, locked};
 use super::tokens::{AccessToken, Claims, SigningKey};
 use crate::domain::{Credential, CredentialKind, FieldError, KeyScope, OrganizationId, Timestamp};
 use crate::service::ServiceError;
@@ -44,7 +44,7 @@ impl Engine {
         let Some(id) = public_id(key_text) else {
             return refused("the API key is mistyped or cut off");
         };
-        let record = self.store().credential(id).await.map_err(unavailable)?.filter(|record| fits(record, key_text));
+        let record = self.store().credential(id).await?.filter(|record| fits(record, key_text));
         let Some(CredentialRecord { organization, credential, .. }) = record else {
             return refused("the API key is not known here");
         };
@@ -62,7 +62,7 @@ impl Engine {
             return refused("the API key's organization is gone");
         };
         self.touch(&credential);
-        Ok(Caller { organization, actor: format!("key {id}"), origin: THIS_MACHINE.to_owned() })
+        Ok(Caller { organization, actor: format!("key {id}"), origin: Actor::THIS_MACHINE.to_owned() })
     }
 
     /// The client credentials with this client id, of whatever organization.
@@ -73,7 +73,7 @@ impl Engine {
         if !is_client_id(id) {
             return Ok(None);
         }
-        Ok(self.store().credential(id).await.map_err(unavailable)?.map(KnownClient))
+        Ok(self.store().credential(id).await?.map(KnownClient))
     }
 
     /// An access token for a client that shows its secret.
@@ -104,7 +104,7 @@ impl Engine {
     /// revoked: the client is polled each time, so that a revocation ends its tokens at once.
     pub async fn authenticate_token(&self, token: &str) -> Result<Caller, ServiceError> {
         let claims = self.signing_key().await?.verify(token, self.now()).map_err(|why| ServiceError::NotAuthorized(why.to_string()))?;
-        let record = self.store().credential(&claims.sub).await.map_err(unavailable)?;
+        let record = self.store().credential(&claims.sub).await?;
         let Some(record) = record.filter(|record| record.organization.to_string() == claims.org) else {
             return refused("the access token's client is not known here");
         };
@@ -116,7 +116,7 @@ impl Engine {
             return refused("the access token's organization is gone");
         };
         self.touch(&client);
-        Ok(Caller { organization, actor: format!("client {}", client.id), origin: THIS_MACHINE.to_owned() })
+        Ok(Caller { organization, actor: format!("client {}", client.id), origin: Actor::THIS_MACHINE.to_owned() })
     }
 
     /// The caller at this machine: the named organization (by name or id), or the only one there is.
@@ -124,7 +124,7 @@ impl Engine {
     /// # Errors
     /// Where there are several and none is named, or none has that name; the message lists the names.
     pub async fn local_caller(&self, organization: Option<&str>) -> Result<Caller, ServiceError> {
-        let all = self.store().organizations().await.map_err(unavailable)?;
+        let all = self.store().organizations().await?;
         let names = || all.iter().map(|known| known.organization.name.as_str()).collect::<Vec<_>>().join(", ");
         let wrong = |message: String| ServiceError::InvalidRequest(vec![FieldError::new("organization", message)]);
         let found = match (organization, all.as_slice()) {
@@ -141,7 +141,7 @@ impl Engine {
 
     /// The organization with this id.
     pub(super) async fn organization(&self, id: OrganizationId) -> Result<Option<OrganizationRecord>, ServiceError> {
-        let all = self.store().organizations().await.map_err(unavailable)?;
+        let all = self.store().organizations().await?;
         Ok(all.into_iter().find(|known| known.organization.id == id))
     }
 
@@ -156,10 +156,10 @@ impl Engine {
     /// The signing key of this database; made when it is first needed.
     async fn signing_key(&self) -> Result<&SigningKey, ServiceError> {
         let read = async || {
-            let stored = self.store().signing_key().await.map_err(unavailable)?;
+            let stored = self.store().signing_key().await?;
             let record = match stored {
                 Some(record) => record,
-                None => self.store().keep_signing_key(SigningKey::make(self.now())?).await.map_err(unavailable)?,
+                None => self.store().keep_signing_key(SigningKey::make(self.now())?).await?,
             };
             SigningKey::of(&record)
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::TimeDelta;
 
-use super::handle::{Caller, Engine, unavailable};
+use super::handle::{Caller, Engine};
 use crate::domain::time::later_by;
 use crate::domain::{
     Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, IngestOptions, IngestReport,
@@ -50,18 +50,18 @@ impl ActingEngine {
 
     /// Checks every hash of the whole audit log, of all organizations.
     pub async fn verify_audit(&self) -> Result<AuditState, ServiceError> {
-        self.store().verify_audit().await.map_err(unavailable)
+        Ok(self.store().verify_audit().await?)
     }
 }
 
 #[async_trait]
 impl Alerts for ActingEngine {
     async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
-        self.engine.store().list_alerts(self.organization(), query, self.engine.now()).await.map_err(unavailable)
+        Ok(self.engine.store().list_alerts(self.organization(), query, self.engine.now()).await?)
     }
 
     async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
-        self.engine.store().get_alert(self.organization(), id).await.map_err(unavailable)?.ok_or(ServiceError::AlertNotFound(id))
+        self.engine.store().get_alert(self.organization(), id).await?.ok_or(ServiceError::AlertNotFound(id))
     }
 
     async fn resolve(&self, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
@@ -76,19 +76,18 @@ impl Intake for ActingEngine {
     }
 
     async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
-        self.engine.store().companies(self.organization()).await.map_err(unavailable)
+        Ok(self.engine.store().companies(self.organization()).await?)
     }
 }
 
 #[async_trait]
 impl Attempts for ActingEngine {
     async fn unfinished(&self) -> Result<Vec<ResolutionAttempt>, ServiceError> {
-        self.store().unfinished(self.organization()).await.map_err(unavailable)
+        Ok(self.store().unfinished(self.organization()).await?)
     }
 
     async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {
-        let settled = self.store().settle_parked(self.organization(), id, applied, self.engine.now()).await;
-        match settled.map_err(unavailable)? {
+        match self.store().settle_parked(self.organization(), id, applied, self.engine.now()).await? {
             Settled::Done(alert) => {
                 tracing::info!(actor = %self.caller.actor, attempt = %id, applied, "a parked decision was settled by a person");
                 Ok(*alert)
@@ -102,24 +101,24 @@ impl Attempts for ActingEngine {
 #[async_trait]
 impl Audit for ActingEngine {
     async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
-        self.store().audit(self.organization(), before, size).await.map_err(unavailable)
+        Ok(self.store().audit(self.organization(), before, size).await?)
     }
 }
 
 #[async_trait]
 impl Stats for ActingEngine {
     async fn count_all(&self) -> Result<u64, ServiceError> {
-        self.engine.store().count_alerts(self.organization()).await.map_err(unavailable)
+        Ok(self.engine.store().count_alerts(self.organization()).await?)
     }
 
     async fn counts(&self) -> Result<Vec<Count>, ServiceError> {
-        self.store().counts(self.organization()).await.map_err(unavailable)
+        Ok(self.store().counts(self.organization()).await?)
     }
 
     async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError> {
         let now = self.engine.now();
         let until = later_by(now, TimeDelta::hours(within_hours.into()));
-        self.engine.store().at_risk(self.organization(), now, until).await.map_err(unavailable)
+        Ok(self.engine.store().at_risk(self.organization(), now, until).await?)
     }
 }
 
@@ -132,6 +131,6 @@ impl Changes for ActingEngine {
     }
 
     async fn try_writing(&self) -> Result<(), ServiceError> {
-        self.engine.store().probe(self.engine.now()).await.map_err(unavailable)
+        Ok(self.engine.store().probe(self.engine.now()).await?)
     }
 }

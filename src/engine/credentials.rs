@@ -4,7 +4,6 @@ use async_trait::async_trait;
 
 use super::acting::ActingEngine;
 use super::credential_text::{hash, id_of_key, made, named};
-use super::handle::unavailable;
 use crate::domain::{CreatedCredential, Credential, CredentialKind, CredentialList, Revoked, Secret};
 use crate::service::{Credentials, ServiceError};
 use crate::store::CredentialRecord;
@@ -15,7 +14,7 @@ impl Credentials for ActingEngine {
         Ok(CredentialList {
             organization: self.caller.organization.organization.name.clone(),
             environment: self.engine.settings().environment,
-            credentials: self.engine.store().credentials(self.organization()).await.map_err(unavailable)?,
+            credentials: self.engine.store().credentials(self.organization()).await?,
             // In this process nothing but the process itself lets one in.
             in_use: Vec::new(),
         })
@@ -25,7 +24,7 @@ impl Credentials for ActingEngine {
         let (id, secret) = made(kind, self.engine.settings().environment);
         let credential = Credential { kind, id, created_at: self.engine.now(), last_used_at: None, revoked_at: None };
         let record = CredentialRecord { organization: self.organization(), credential: credential.clone(), hash: hash(&secret) };
-        self.store().add_credential(record).await.map_err(unavailable)?;
+        self.store().add_credential(record).await?;
         tracing::info!(actor = %self.caller.actor, ?kind, id = %credential.id, "credential created");
         Ok(CreatedCredential { credential, secret: Secret::new(secret) })
     }
@@ -33,10 +32,8 @@ impl Credentials for ActingEngine {
     async fn revoke_credential(&self, kind: CredentialKind, id: &str) -> Result<Revoked, ServiceError> {
         let id = if let CredentialKind::Key(_) = kind { id_of_key(id) } else { id };
         let missing = || ServiceError::NotFound(named(kind.as_str(), id));
-        let known = self.engine.store().credential(id).await.map_err(unavailable)?;
-        known.filter(|known| known.credential.kind.is_alike(kind)).ok_or_else(missing)?;
-        let revoked = self.store().revoke_credential(self.organization(), id, self.engine.now()).await.map_err(unavailable)?;
-        let revoked = revoked.ok_or_else(missing)?;
+        self.engine.store().credential(id).await?.filter(|known| known.credential.kind.is_alike(kind)).ok_or_else(missing)?;
+        let revoked = self.store().revoke_credential(self.organization(), id, self.engine.now()).await?.ok_or_else(missing)?;
         tracing::info!(actor = %self.caller.actor, ?kind, id = %id, "credential revoked");
         Ok(revoked)
     }

@@ -43,9 +43,6 @@ impl Caller {
     }
 }
 
-/// The origin of a caller who does not come over a network.
-pub(super) const THIS_MACHINE: &str = Actor::THIS_MACHINE;
-
 /// The networks that have a gateway, with its address.
 pub(super) type Gateways = Arc<[(Provider, String)]>;
 
@@ -162,18 +159,20 @@ impl std::fmt::Debug for Engine {
     }
 }
 
-/// A store error as the caller's.
-pub(super) fn unavailable(error: StoreError) -> ServiceError {
-    tracing::warn!(%error, "the store did not do its work");
-    match error {
-        StoreError::Unusable(text) => ServiceError::Unavailable(text),
-        StoreError::Unavailable(text) => {
-            ServiceError::Unavailable(format!("the database cannot do this now ({text}); nothing was changed, try again"))
+/// A store error as the caller's; the log has it as it was.
+impl From<StoreError> for ServiceError {
+    fn from(error: StoreError) -> Self {
+        tracing::warn!(%error, "the store did not do its work");
+        match error {
+            StoreError::Unusable(text) => Self::Unavailable(text),
+            StoreError::Unavailable(text) => {
+                Self::Unavailable(format!("the database cannot do this now ({text}); nothing was changed, try again"))
+            }
+            StoreError::Corrupt(text) => {
+                Self::Unavailable(format!("the database holds something that should not be there ({text}); restore a backup"))
+            }
+            StoreError::Conflict(what) => Self::InvalidRequest(vec![FieldError::new("", format!("{what} exists already"))]),
         }
-        StoreError::Corrupt(text) => {
-            ServiceError::Unavailable(format!("the database holds something that should not be there ({text}); restore a backup"))
-        }
-        StoreError::Conflict(what) => ServiceError::InvalidRequest(vec![FieldError::new("", format!("{what} exists already"))]),
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::BufRead;
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
-use super::handle::{Caller, Engine, unavailable};
+use super::handle::{Caller, Engine};
 use crate::domain::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, Present, Provider, RejectedRow, batch};
 use crate::service::{Intake, ServiceError};
 use crate::wire::import::{FileFormat, Importer};
@@ -44,7 +44,7 @@ impl Engine {
                 }
             }
             if !batch.is_empty() {
-                report.add(store.ingest(organization.organization.id, batch, terms.present.date).await.map_err(unavailable)?);
+                report.add(store.ingest(organization.organization.id, batch, terms.present.date).await?);
             }
         }
         report.rejected.sort_by_key(|rejected| rejected.line);

@@ -1,6 +1,6 @@
 //! Organizations (tenants): created, found by name or id, never mixed.
 
-use super::handle::{Engine, unavailable};
+use super::handle::Engine;
 use crate::domain::{CompanyId, EnrollmentId, FieldError, Organization, OrganizationId};
 use crate::service::ServiceError;
 use crate::store::{Actor, OrganizationRecord};
@@ -14,7 +14,7 @@ impl Engine {
     /// # Errors
     /// Where the store cannot answer.
     pub async fn organizations(&self) -> Result<Vec<OrganizationRecord>, ServiceError> {
-        self.store().organizations().await.map_err(unavailable)
+        Ok(self.store().organizations().await?)
     }
 
     /// Creates an organization with a default company and enrollment of its own. Only who works at this machine can; so the audit log says.
@@ -29,7 +29,7 @@ impl Engine {
             default_enrollment: EnrollmentId::generate(),
         };
         let signed = self.store().signed(Actor::at_this_machine());
-        signed.add_organization(record.clone(), self.now()).await.map_err(unavailable)?;
+        signed.add_organization(record.clone(), self.now()).await?;
         tracing::info!(organization = %record.organization.name, id = %record.organization.id, "organization created");
         Ok(record)
     }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::handle::{Caller, Engine, later, locked, unavailable};
+use super::handle::{Caller, Engine, later, locked};
 use super::metrics;
 use crate::domain::attempt::outcome_id;
 use crate::domain::redact;
@@ -62,7 +62,7 @@ impl Engine {
         id: AlertId,
         request: ResolveRequest,
     ) -> Result<Alert, ServiceError> {
-        let read = store.get_alert(organization, id).await.map_err(unavailable)?;
+        let read = store.get_alert(organization, id).await?;
         let alert = read.ok_or(ServiceError::AlertNotFound(id))?;
         let resolution = request.resolution.checked(alert.amount).map_err(ServiceError::InvalidResolution)?;
         if alert.outcome.is_some() && request.idempotency_key.is_none() {
@@ -103,7 +103,7 @@ impl Engine {
                 deadline: later(now, self.settings().claim_term()),
                 now,
             };
-            match store.claim_resolution(request).await.map_err(unavailable)? {
+            match store.claim_resolution(request).await? {
                 Claim::Claimed { alert, generation } => {
                     let submission = Submission::of(attempt, &alert, resolution);
                     return Ok(Turn::Ours(Box::new(Sending { engine: self.clone(), generation, submission })));
