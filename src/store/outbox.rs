@@ -8,8 +8,8 @@ use chrono::Duration;
 use super::error::StoreResult;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointAuth, EndpointId, EventId, NextStep, OrganizationId,
-    Secret, SentRequest,
+    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointAuth, EndpointId, EventId, NextStep, OrganizationId, Secret,
+    SentRequest,
 };
 
 /// A leased delivery.
@@ -103,9 +103,6 @@ pub trait OutboxStore: Send + Sync {
         test: SentTestEvent,
         now: Timestamp,
     ) -> StoreResult<Option<DeliveryLog>>;
-
-    /// The deliveries of one alert's events, oldest first.
-    async fn deliveries_of(&self, organization: OrganizationId, alert: AlertId) -> StoreResult<Vec<Delivery>>;
 
     /// A page of deliveries, newest first.
     async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage>;

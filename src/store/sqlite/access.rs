@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
-use uuid::Uuid;
+use rusqlite::{Connection, Row, ToSql};
 
 use super::audit;
 use super::connection::is_duplicate;
 use super::handle::SqliteStore;
-use super::readers::Reader;
-use super::rows::{known_organization, micros, moment};
+use super::rows::known_organization;
+use super::statements::{Statements as _, micros, moment, optional_moment};
 use super::writer::{Unit, WriteKind};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
@@ -30,7 +29,11 @@ impl AccessStore for SqliteStore {
     }
 
     async fn credentials(&self, organization: OrganizationId) -> StoreResult<Vec<Credential>> {
-        self.read(move |reader| all(reader, organization)).await
+        self.read(move |reader| {
+            let credentials = format!("{ALL} WHERE organization = ?1 ORDER BY place, key");
+            reader.conn.all(&credentials, [organization], |row| Ok(read(row)?.credential))
+        })
+        .await
     }
 
     async fn credential(&self, id: &str) -> StoreResult<Option<CredentialRecord>> {
@@ -117,34 +120,21 @@ fn read(row: &Row<'_>) -> StoreResult<CredentialRecord> {
         Some(Some(scope)) => CredentialKind::Key(scope),
         Some(None) => return Err(StoreError::Corrupt("an API key of unknown scope".to_owned())),
     };
-    let optional = |at: Option<i64>| at.map(moment).transpose();
     Ok(CredentialRecord {
-        organization: OrganizationId(Uuid::from_bytes(row.get(1)?)),
+        organization: row.get(1)?,
         credential: Credential {
             kind,
             id: row.get(0)?,
             created_at: moment(row.get(3)?)?,
-            last_used_at: optional(row.get(4)?)?,
-            revoked_at: optional(row.get(5)?)?,
+            last_used_at: optional_moment(row, 4)?,
+            revoked_at: optional_moment(row, 5)?,
         },
         hash: row.get(6)?,
     })
 }
 
-fn all(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Credential>> {
-    let mut statement = reader.conn.prepare_cached(&format!("{ALL} WHERE organization = ?1 ORDER BY place, key"))?;
-    let mut rows = statement.query([organization.0.as_bytes()])?;
-    let mut credentials = Vec::new();
-    while let Some(row) = rows.next()? {
-        credentials.push(read(row)?.credential);
-    }
-    Ok(credentials)
-}
-
 fn find(conn: &Connection, id: &str) -> StoreResult<Option<CredentialRecord>> {
-    let mut statement = conn.prepare_cached(&format!("{ALL} WHERE id = ?1"))?;
-    let mut rows = statement.query([id])?;
-    rows.next()?.map(read).transpose()
+    conn.first(&format!("{ALL} WHERE id = ?1"), [id], read)
 }
 
 /// Revokes a credential of the organization; one that is revoked already stays as it is.
@@ -155,7 +145,7 @@ fn revoke(unit: &Unit<'_>, organization: OrganizationId, id: &str, now: Timestam
         return Ok(Some(Revoked { credential: record.credential, already }));
     }
     let sql = format!("UPDATE {} SET revoked_at = ?2 WHERE id = ?1", table(record.credential.kind));
-    unit.conn.prepare_cached(&sql)?.execute(params![id, micros(now)])?;
+    unit.conn.run(&sql, (id, micros(now)))?;
     Ok(find(unit.conn, id)?.map(|record| Revoked { credential: record.credential, already }))
 }
 
@@ -163,7 +153,7 @@ fn touch(unit: &Unit<'_>, id: &str, now: Timestamp) -> StoreResult<()> {
     let minute = micros(now).div_euclid(60_000_000) * 60_000_000;
     for table in TABLES {
         let sql = format!("UPDATE {table} SET last_used_at = ?2 WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)");
-        unit.conn.prepare_cached(&sql)?.execute(params![id, minute])?;
+        unit.conn.run(&sql, (id, minute))?;
     }
     Ok(())
 }
@@ -174,21 +164,20 @@ fn place(id: &str) -> AssociatedData<'_> {
 
 /// The signing key, where there is one.
 fn signing_key(conn: &Connection, seal: &Seal) -> StoreResult<Option<SigningKeyRecord>> {
-    let found: Option<(String, Vec<u8>, i64)> = conn
-        .prepare_cached("SELECT id, private_key, created_at FROM signing_key")?
-        .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .optional()?;
-    let Some((id, sealed, created_at)) = found else { return Ok(None) };
-    let private_key =
-        seal.open(place(&id), &sealed).ok_or_else(|| StoreError::Corrupt("a signing key that cannot be opened".to_owned()))?;
-    Ok(Some(SigningKeyRecord { id, private_key, created_at: moment(created_at)? }))
+    conn.first("SELECT id, private_key, created_at FROM signing_key", [], |row| {
+        let (id, sealed): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
+        let opened = seal.open(place(&id), &sealed);
+        let private_key = opened.ok_or_else(|| StoreError::Corrupt("a signing key that cannot be opened".to_owned()))?;
+        Ok(SigningKeyRecord { id, private_key, created_at: moment(row.get(2)?)? })
+    })
 }
 
 /// Keeps a signing key where there is none yet; returns the one that is kept.
 fn keep_signing_key(unit: &Unit<'_>, record: &SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
     let sealed = unit.shared.seal.seal(place(&record.id), &record.private_key)?;
-    unit.conn
-        .prepare_cached("INSERT INTO signing_key (only, id, private_key, created_at) VALUES (1, ?1, ?2, ?3) ON CONFLICT DO NOTHING")?
-        .execute(params![record.id, sealed, micros(record.created_at)])?;
+    unit.conn.run(
+        "INSERT INTO signing_key (only, id, private_key, created_at) VALUES (1, ?1, ?2, ?3) ON CONFLICT DO NOTHING",
+        (&record.id, sealed, micros(record.created_at)),
+    )?;
     signing_key(unit.conn, &unit.shared.seal)?.ok_or_else(|| StoreError::Corrupt("no signing key where one was just kept".to_owned()))
 }

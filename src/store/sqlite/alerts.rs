@@ -6,6 +6,7 @@ use super::counts::NO_DAY;
 use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::rows::{self, organization_key};
+use super::statements::Statements as _;
 use super::writer::WriteKind;
 use super::{audit, expiry, ingest, list};
 use crate::domain::audit::AuditNote;
@@ -65,25 +66,24 @@ impl AlertStore for SqliteStore {
 /// How many alerts there are of each kind on each day, earliest day first.
 fn counts(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Count>> {
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
-    let mut statement = reader.conn.prepare_cached(
+    reader.conn.all(
         "SELECT c.day, p.value, t.value, s.value, o.value, c.expired, c.alerts
          FROM alert_count c JOIN word p ON p.key = c.provider JOIN word t ON t.key = c.type JOIN word s ON s.key = c.status
               LEFT JOIN word o ON o.key = c.outcome
          WHERE c.organization = ?1 AND c.alerts > 0 ORDER BY c.day, p.value, t.value, s.value, o.value, c.expired",
-    )?;
-    let text = |row: &rusqlite::Row<'_>, column| row.get::<_, String>(column);
-    let rows = statement.query_map([organization], |row| {
-        let day: i64 = row.get(0)?;
-        let alerts: i64 = row.get(6)?;
-        Ok(Count {
-            day: Some(day).filter(|day| *day != NO_DAY),
-            provider: Provider::parse(&text(row, 1)?),
-            alert_type: AlertType::parse(&text(row, 2)?),
-            status: AlertStatus::parse(&text(row, 3)?),
-            outcome: row.get(4)?,
-            expired: row.get(5)?,
-            alerts: alerts.unsigned_abs(),
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+        [organization],
+        |row| {
+            let word = |column| row.get::<_, String>(column);
+            let (day, alerts): (i64, i64) = (row.get(0)?, row.get(6)?);
+            Ok(Count {
+                day: Some(day).filter(|day| *day != NO_DAY),
+                provider: Provider::parse(&word(1)?),
+                alert_type: AlertType::parse(&word(2)?),
+                status: AlertStatus::parse(&word(3)?),
+                outcome: row.get(4)?,
+                expired: row.get(5)?,
+                alerts: alerts.unsigned_abs(),
+            })
+        },
+    )
 }

@@ -1,11 +1,12 @@
 //! The audit log: each entry in the commit of the change it tells of, each with the hash of the one before.
 
 use async_trait::async_trait;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::handle::SqliteStore;
 use super::readers::Reader;
-use super::rows::{known_organization, moment, organization_key};
+use super::rows::{known_organization, organization_key};
+use super::statements::{Statements as _, cell, moment};
 use super::writer::Unit;
 use crate::domain::audit::{self, AuditCheck, AuditLink, AuditNote, AuditRecord};
 use crate::domain::time::Timestamp;
@@ -30,56 +31,42 @@ pub(super) fn record(unit: &Unit<'_>, by: &Actor, organization: OrganizationId, 
 
 /// Writes down for every organization that all of it was brought back from a backup.
 pub(super) fn restored(conn: &Connection, by: &Actor, what: &str, now: Timestamp) -> StoreResult<()> {
-    let organizations: Vec<i64> =
-        conn.prepare("SELECT key FROM organization ORDER BY key")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let organizations = conn.all("SELECT key FROM organization ORDER BY key", [], cell)?;
     organizations.into_iter().try_for_each(|organization| record_of(conn, by, organization, AuditNote::backup_restored(what), now))
 }
 
 /// Writes an entry of an organization down, which is known by its key.
 pub(super) fn record_of(conn: &Connection, by: &Actor, organization: i64, note: AuditNote, now: Timestamp) -> StoreResult<()> {
-    let newest: Option<AuditLink> =
-        conn.prepare_cached("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1")?.query_row([], read_link).optional()?;
+    let newest = conn.first("SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1", [], read_link)?;
     let newest = newest.map_or_else(|| start(conn), Ok)?;
     let record = AuditRecord::following(newest, last_number(conn)?, organization, by, note, now);
     let hash = record.hash();
     let AuditRecord { number, at, organization, texts: [actor, origin, action, subject, detail], previous } = record;
-    conn.prepare_cached("INSERT INTO audit VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?.execute(params![
-        number,
-        at,
-        organization,
-        actor,
-        origin,
-        action,
-        subject,
-        detail,
-        previous,
-        hash
-    ])?;
+    conn.run(
+        "INSERT INTO audit VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        params![number, at, organization, actor, origin, action, subject, detail, previous, hash],
+    )?;
     Ok(())
 }
 
 /// The largest number that was ever given.
-fn last_number(conn: &Connection) -> rusqlite::Result<i64> {
-    let last = conn
-        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'audit'")?
-        .query_row([], |row| row.get::<_, i64>(0))
-        .optional()?;
-    Ok(last.unwrap_or(0))
+fn last_number(conn: &Connection) -> StoreResult<i64> {
+    Ok(conn.first("SELECT seq FROM sqlite_sequence WHERE name = 'audit'", [], cell)?.unwrap_or(0))
 }
 
-fn read_link(row: &Row<'_>) -> rusqlite::Result<AuditLink> {
+fn read_link(row: &Row<'_>) -> StoreResult<AuditLink> {
     Ok(AuditLink { number: row.get(0)?, hash: row.get(1)? })
 }
 
 /// What the oldest entry there is follows from: the newest one that was pruned, if one was.
-fn start(conn: &Connection) -> rusqlite::Result<AuditLink> {
-    conn.prepare_cached("SELECT number, hash FROM audit_start")?.query_row([], read_link)
+fn start(conn: &Connection) -> StoreResult<AuditLink> {
+    conn.one("SELECT number, hash FROM audit_start", [], read_link)
 }
 
 const COLUMNS: &str = "number, at, organization, actor, origin, action, subject, detail, previous, hash";
 
 /// An entry and the hash that is stored with it.
-fn read(row: &Row<'_>) -> rusqlite::Result<(AuditRecord, [u8; 32])> {
+fn read(row: &Row<'_>) -> StoreResult<(AuditRecord, [u8; 32])> {
     let record = AuditRecord {
         number: row.get(0)?,
         at: row.get(1)?,
@@ -94,16 +81,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(AuditRecord, [u8; 32])> {
 fn entries(reader: &Reader, organization: OrganizationId, before: Option<u64>, size: u32) -> StoreResult<Vec<AuditEntry>> {
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
     let before = before.and_then(|number| i64::try_from(number).ok()).unwrap_or(i64::MAX);
-    let mut statement = reader
-        .conn
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM audit WHERE organization = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3"))?;
-    let rows = statement.query_map(params![organization, before, size], read)?;
-    rows.map(|row| {
-        let (AuditRecord { number, at, texts: [actor, origin, action, subject, detail], previous, .. }, hash) = row?;
+    let sql = format!("SELECT {COLUMNS} FROM audit WHERE organization = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3");
+    reader.conn.all(&sql, (organization, before, size), |row| {
+        let (AuditRecord { number, at, texts: [actor, origin, action, subject, detail], previous, .. }, hash) = read(row)?;
         let number = number.unsigned_abs();
         Ok(AuditEntry { number, at: moment(at)?, actor, origin, action, subject, detail, previous, hash })
     })
-    .collect()
 }
 
 /// Checks every entry there is.
@@ -124,20 +107,21 @@ pub(super) fn verify(conn: &Connection) -> StoreResult<AuditState> {
 
 /// The number up to which entries may go that are older than the cut-off, at most `limit`.
 pub(super) fn prunable(conn: &Connection, cut_off: Timestamp, limit: u32) -> StoreResult<Option<i64>> {
-    let mut statement = conn.prepare_cached("SELECT number, at, action FROM audit ORDER BY number LIMIT ?1")?;
-    let oldest = statement.query_map([limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    Ok(audit::prunable(&oldest.collect::<Result<Vec<_>, _>>()?, cut_off))
+    let oldest = conn
+        .all("SELECT number, at, action FROM audit ORDER BY number LIMIT ?1", [limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(audit::prunable(&oldest, cut_off))
 }
 
 /// Takes the entries up to this number away, and writes down for each organization that lost some how many, and the hash that the log goes
 /// on from. Returns how many went.
 pub(super) fn prune(conn: &Connection, through: i64, now: Timestamp) -> StoreResult<u64> {
-    let last: AuditLink = conn.prepare_cached("SELECT number, hash FROM audit WHERE number = ?1")?.query_row([through], read_link)?;
-    let mut statement = conn.prepare_cached("SELECT organization, count(*) FROM audit WHERE number <= ?1 GROUP BY 1 ORDER BY 1")?;
-    let lost = statement.query_map([through], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<(i64, i64)>, _>>()?;
-    for (organization, entries) in &lost {
-        record_of(conn, &Actor::avert(), *organization, AuditNote::audit_pruned(*entries, last), now)?;
+    let last = conn.one("SELECT number, hash FROM audit WHERE number = ?1", [through], read_link)?;
+    let lost = conn.all("SELECT organization, count(*) FROM audit WHERE number <= ?1 GROUP BY 1 ORDER BY 1", [through], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
+    for (organization, entries) in lost {
+        record_of(conn, &Actor::avert(), organization, AuditNote::audit_pruned(entries, last), now)?;
     }
-    conn.prepare_cached("UPDATE audit_start SET number = ?1, hash = ?2")?.execute(params![last.number, last.hash])?;
-    Ok(conn.prepare_cached("DELETE FROM audit WHERE number <= ?1")?.execute([through])? as u64)
+    conn.run("UPDATE audit_start SET number = ?1, hash = ?2", (last.number, last.hash))?;
+    Ok(conn.run("DELETE FROM audit WHERE number <= ?1", [through])? as u64)
 }

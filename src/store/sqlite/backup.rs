@@ -17,6 +17,7 @@ use super::files::{make_directory, unusable};
 use super::instance::Gate;
 use super::migrate::{MIGRATIONS, applied, inspect};
 use super::opening::fits;
+use super::statements::{Statements as _, cell};
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::{Actor, AuditState};
 use crate::store::seal::Seal;
@@ -270,11 +271,9 @@ fn check_integrity(conn: &Connection, path: &Path) -> StoreResult<()> {
 /// The number of the newest schema step, and the rows of each table.
 fn contents(conn: &Connection, path: &Path) -> StoreResult<(usize, BTreeMap<String, u64>)> {
     let schema = applied(conn, path, MIGRATIONS)?;
-    let mut statement = conn.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")?;
-    let names: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let mut rows = BTreeMap::new();
-    for name in names {
-        let count: i64 = conn.query_row(&format!("SELECT count(*) FROM \"{}\"", name.replace('"', "\"\"")), [], |row| row.get(0))?;
+    for name in conn.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", [], cell::<String>)? {
+        let count: i64 = conn.one(&format!("SELECT count(*) FROM \"{}\"", name.replace('"', "\"\"")), [], cell)?;
         rows.insert(name, count.unsigned_abs());
     }
     Ok((schema, rows))

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, params};
 
+use super::statements::{Statements as _, cell};
 use crate::domain::time::Timestamp;
 use crate::store::{StoreError, StoreResult};
 
@@ -124,7 +125,7 @@ pub(super) struct CountCache {
 impl CountCache {
     /// Brings the memory up to the snapshot that the connection reads from.
     pub(super) fn refresh(&mut self, conn: &Connection) -> StoreResult<()> {
-        let newest: i64 = conn.prepare_cached("SELECT number FROM change_number")?.query_row([], |row| row.get(0))?;
+        let newest: i64 = conn.one("SELECT number FROM change_number", [], cell)?;
         if self.change == Some(newest) {
             return Ok(());
         }

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use uuid::Uuid;
+use rusqlite::{Connection, Row};
 
 use super::handle::SqliteStore;
-use super::readers::Reader;
-use super::rows::{known_organization, micros, moment};
+use super::rows::known_organization;
+use super::statements::{Statements as _, micros, moment, optional_moment};
 use super::writer::{Unit, WriteKind};
 use super::{audit, signing};
 use crate::domain::audit::AuditNote;
@@ -32,7 +31,7 @@ impl EndpointStore for SqliteStore {
     }
 
     async fn endpoints(&self, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
-        self.read(move |reader| of(reader, organization)).await
+        self.read(move |reader| reader.conn.all(&format!("{COLUMNS} ORDER BY e.key"), [organization], read)).await
     }
 
     async fn endpoint(&self, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<Endpoint>> {
@@ -78,11 +77,10 @@ fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoint, no
     let id = EndpointId::generate();
     let (auth, header, credential) = columns(&endpoint.auth);
     let sealed = unit.shared.seal.seal(place(&id), credential.as_bytes())?;
-    unit.conn
-        .prepare_cached(
-            "INSERT INTO endpoint (id, organization, url, auth, header_name, credential, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![id.0.as_bytes(), organization, endpoint.url.as_str(), auth, header, sealed, micros(now)])?;
+    unit.conn.run(
+        "INSERT INTO endpoint (id, organization, url, auth, header_name, credential, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        (id, organization, endpoint.url.as_str(), auth, header, sealed, micros(now)),
+    )?;
     if let Some(secret) = &endpoint.signing {
         signing::rotate(unit, unit.conn.last_insert_rowid(), secret, TimeDelta::zero(), now)?;
     }
@@ -105,9 +103,8 @@ const COLUMNS: &str =
     FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.removed_at IS NULL";
 
 fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
-    let disabled_at: Option<i64> = row.get(4)?;
-    let reason: String = row.get(5)?;
-    let id = EndpointId(Uuid::from_bytes(row.get(0)?));
+    let id = row.get(0)?;
+    let reason = row.get(5)?;
     // Plain http was allowed when it was added, or before that had to be asked for.
     let url = EndpointUrl::parse(&row.get::<_, String>(1)?, PlainHttp::Allowed);
     Ok(Endpoint {
@@ -115,29 +112,16 @@ fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
         url: url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?,
         auth: row.get(2)?,
         created_at: moment(row.get(3)?)?,
-        disabled: disabled_at.map(|at| Ok::<_, StoreError>((moment(at)?, reason))).transpose()?,
-        failing_since: row.get::<_, Option<i64>>(9)?.map(moment).transpose()?,
+        disabled: optional_moment(row, 4)?.map(|at| (at, reason)),
+        failing_since: optional_moment(row, 9)?,
         signed: row.get(7)?,
-        old_secret_until: row.get::<_, Option<i64>>(8)?.map(moment).transpose()?,
+        old_secret_until: optional_moment(row, 8)?,
     })
-}
-
-/// The endpoints of an organization, oldest first.
-fn of(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
-    let mut statement = reader.conn.prepare_cached(&format!("{COLUMNS} ORDER BY e.key"))?;
-    let mut rows = statement.query([organization.0.as_bytes()])?;
-    let mut endpoints = Vec::new();
-    while let Some(row) = rows.next()? {
-        endpoints.push(read(row)?);
-    }
-    Ok(endpoints)
 }
 
 /// One endpoint with its key.
 pub(super) fn find(conn: &Connection, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<(i64, Endpoint)>> {
-    let mut statement = conn.prepare_cached(&format!("{COLUMNS} AND e.id = ?2"))?;
-    let mut rows = statement.query(params![organization.0.as_bytes(), id.0.as_bytes()])?;
-    rows.next()?.map(|row| Ok((row.get(6)?, read(row)?))).transpose()
+    conn.first(&format!("{COLUMNS} AND e.id = ?2"), (organization, id), |row| Ok((row.get(6)?, read(row)?)))
 }
 
 /// One endpoint.
@@ -158,13 +142,12 @@ fn change(
     let Some((key, before)) = find(conn, organization, id)? else { return Ok(None) };
     let mut change = change.of(&before);
     if let Some(url) = &change.url {
-        conn.prepare_cached("UPDATE endpoint SET url = ?2 WHERE key = ?1")?.execute(params![key, url.as_str()])?;
+        conn.run("UPDATE endpoint SET url = ?2 WHERE key = ?1", (key, url.as_str()))?;
     }
     if let Some(auth) = &change.auth {
         let (auth, header, credential) = columns(auth);
         let sealed = unit.shared.seal.seal(place(&id), credential.as_bytes())?;
-        conn.prepare_cached("UPDATE endpoint SET auth = ?2, header_name = ?3, credential = ?4 WHERE key = ?1")?
-            .execute(params![key, auth, header, sealed])?;
+        conn.run("UPDATE endpoint SET auth = ?2, header_name = ?3, credential = ?4 WHERE key = ?1", (key, auth, header, sealed))?;
     }
     let signed_otherwise = match &change.signing {
         Some(SigningChange::Rotate { secret, overlap }) => signing::rotate(unit, key, secret, *overlap, now)?,
@@ -174,10 +157,10 @@ fn change(
     change.signing = change.signing.filter(|_| signed_otherwise);
     match change.enabled {
         Some(true) => {
-            conn.prepare_cached(
+            conn.run(
                 "UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failed_at = NULL WHERE key = ?1",
-            )?
-            .execute([key])?;
+                [key],
+            )?;
         }
         Some(false) => disable(conn, key, BY_OPERATOR, now)?,
         None => {}
@@ -194,7 +177,7 @@ fn remove(unit: &Unit<'_>, by: &Actor, organization: OrganizationId, id: Endpoin
     let Some((key, endpoint)) = find(conn, organization, id)? else { return Ok(false) };
     disable(conn, key, REMOVED, now)?;
     signing::stop(conn, key)?;
-    conn.prepare_cached("UPDATE endpoint SET removed_at = ?2, credential = x'' WHERE key = ?1")?.execute(params![key, micros(now)])?;
+    conn.run("UPDATE endpoint SET removed_at = ?2, credential = x'' WHERE key = ?1", (key, micros(now)))?;
     audit::record(unit, by, organization, AuditNote::endpoint_removed(&endpoint), now)?;
     Ok(true)
 }
@@ -210,19 +193,17 @@ pub(super) struct SendTarget {
 
 /// Every endpoint that is not disabled and has something waiting, with the secrets that sign at this moment.
 pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<SendTarget>> {
-    let mut statement = unit.conn.prepare_cached(
+    let (conn, seal) = (unit.conn, &unit.shared.seal);
+    conn.all(
         "SELECT key, id, url, header_name, credential FROM endpoint e
          WHERE disabled_at IS NULL AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')",
-    )?;
-    let mut rows = statement.query([])?;
-    let mut targets = Vec::new();
-    while let Some(row) = rows.next()? {
-        let id = EndpointId(Uuid::from_bytes(row.get(1)?));
-        let key = row.get(0)?;
-        let signing = signing::in_force(unit.conn, &unit.shared.seal, key, now)?;
-        targets.push(SendTarget { key, id, url: row.get(2)?, auth: auth(row, id, &unit.shared.seal)?, signing });
-    }
-    Ok(targets)
+        [],
+        |row| {
+            let (key, id) = (row.get(0)?, row.get(1)?);
+            let signing = signing::in_force(conn, seal, key, now)?;
+            Ok(SendTarget { key, id, url: row.get(2)?, auth: auth(row, id, seal)?, signing })
+        },
+    )
 }
 
 /// Where and how to send to an endpoint, disabled or not.
@@ -233,14 +214,15 @@ fn target(
     id: EndpointId,
     now: Timestamp,
 ) -> StoreResult<Option<EndpointTarget>> {
-    let mut statement = conn.prepare_cached(
+    conn.first(
         "SELECT e.key, e.id, e.url, e.header_name, e.credential FROM endpoint e JOIN organization o ON o.key = e.organization
          WHERE o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL",
-    )?;
-    let mut rows = statement.query(params![organization.0.as_bytes(), id.0.as_bytes()])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let signing = signing::in_force(conn, seal, row.get(0)?, now)?;
-    Ok(Some(EndpointTarget { url: row.get(2)?, auth: auth(row, id, seal)?, signing }))
+        (organization, id),
+        |row| {
+            let signing = signing::in_force(conn, seal, row.get(0)?, now)?;
+            Ok(EndpointTarget { url: row.get(2)?, auth: auth(row, id, seal)?, signing })
+        },
+    )
 }
 
 fn auth(row: &Row<'_>, id: EndpointId, seal: &Seal) -> StoreResult<EndpointAuth> {
@@ -258,51 +240,36 @@ fn auth(row: &Row<'_>, id: EndpointId, seal: &Seal) -> StoreResult<EndpointAuth>
 
 /// Sends nothing more to an endpoint.
 pub(super) fn disable(conn: &Connection, endpoint: i64, reason: &str, now: Timestamp) -> StoreResult<()> {
-    conn.prepare_cached("UPDATE endpoint SET disabled_at = ?2, disabled_reason = ?3 WHERE key = ?1 AND disabled_at IS NULL")?
-        .execute(params![endpoint, micros(now), reason])?;
-    conn.prepare_cached("UPDATE delivery SET state = 'cancelled', given_up_at = ?2 WHERE endpoint = ?1 AND state = 'pending'")?
-        .execute([endpoint, micros(now)])?;
+    let now = micros(now);
+    conn.run("UPDATE endpoint SET disabled_at = ?2, disabled_reason = ?3 WHERE key = ?1 AND disabled_at IS NULL", (endpoint, now, reason))?;
+    conn.run("UPDATE delivery SET state = 'cancelled', given_up_at = ?2 WHERE endpoint = ?1 AND state = 'pending'", [endpoint, now])?;
     Ok(())
 }
 
 /// Disables an endpoint that wants nothing more or has failed for too long, and writes that down.
 pub(super) fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &str, now: Timestamp) -> StoreResult<()> {
-    let (organization, id, disabled): (i64, [u8; 16], bool) = unit
-        .conn
-        .prepare_cached("SELECT organization, id, disabled_at IS NOT NULL FROM endpoint WHERE key = ?1")?
-        .query_row([endpoint], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    if !disabled {
+    let enabled = "SELECT organization, id FROM endpoint WHERE key = ?1 AND disabled_at IS NULL";
+    if let Some((organization, id)) = unit.conn.first(enabled, [endpoint], |row| Ok((row.get(0)?, row.get(1)?)))? {
         disable(unit.conn, endpoint, reason, now)?;
-        let note = AuditNote::endpoint_disabled(EndpointId(Uuid::from_bytes(id)), reason);
-        audit::record_of(unit.conn, &Actor::avert(), organization, note, now)?;
+        audit::record_of(unit.conn, &Actor::avert(), organization, AuditNote::endpoint_disabled(id, reason), now)?;
     }
     Ok(())
 }
 
 /// The receiver took a delivery: whatever failed before is forgotten.
 pub(super) fn succeeded(conn: &Connection, endpoint: i64) -> StoreResult<()> {
-    conn.prepare_cached("UPDATE endpoint SET failing_since = NULL, failed_at = NULL WHERE key = ?1 AND failing_since IS NOT NULL")?
-        .execute([endpoint])?;
+    conn.run("UPDATE endpoint SET failing_since = NULL, failed_at = NULL WHERE key = ?1 AND failing_since IS NOT NULL", [endpoint])?;
     Ok(())
 }
 
 /// An attempt failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long is disabled.
 pub(super) fn failed(unit: &Unit<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> StoreResult<()> {
-    let known: Option<(Option<i64>, Option<i64>)> = unit
-        .conn
-        .prepare_cached("SELECT failing_since, failed_at FROM endpoint WHERE key = ?1 AND disabled_at IS NULL")?
-        .query_row([endpoint], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let before = match known {
-        None => return Ok(()),
-        Some((Some(since), Some(last))) => Some(Failing { since: moment(since)?, last: moment(last)? }),
-        Some(_) => None,
-    };
+    let known = "SELECT failing_since, failed_at FROM endpoint WHERE key = ?1 AND disabled_at IS NULL";
+    let known = unit.conn.first(known, [endpoint], |row| Ok((optional_moment(row, 0)?, optional_moment(row, 1)?)))?;
+    let Some((since, last)) = known else { return Ok(()) };
+    let before = since.zip(last).map(|(since, last)| Failing { since, last });
     let failing = Failing::again(before, ended_at);
-    unit.conn.prepare_cached("UPDATE endpoint SET failing_since = ?2, failed_at = ?3 WHERE key = ?1")?.execute([
-        endpoint,
-        micros(failing.since),
-        micros(failing.last),
-    ])?;
+    let values = [endpoint, micros(failing.since), micros(failing.last)];
+    unit.conn.run("UPDATE endpoint SET failing_since = ?2, failed_at = ?3 WHERE key = ?1", values)?;
     failing.disables().map_or(Ok(()), |reason| disable_by_itself(unit, endpoint, &reason, now))
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use chrono::Duration;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 pub use super::finding::{Finding, Grade};
 
@@ -15,7 +15,7 @@ use super::instance::census;
 use super::migrate::{MIGRATIONS, applied, inspect};
 use super::networks;
 use super::opening::fits;
-use super::rows::{micros, moment};
+use super::statements::{Statements as _, cell, micros, moment, optional_moment};
 use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{AuditState, Provider};
@@ -123,12 +123,11 @@ fn open_to_others(_path: &Path) -> bool {
 }
 
 fn count(conn: &Connection, sql: &str) -> StoreResult<i64> {
-    Ok(conn.query_row(sql, [], |row| row.get(0))?)
+    conn.one(sql, [], cell)
 }
 
 fn integrity(conn: &Connection) -> StoreResult<Finding> {
-    let mut statement = conn.prepare("PRAGMA quick_check(5)")?;
-    let lines: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let lines: Vec<String> = conn.all("PRAGMA quick_check(5)", [], cell)?;
     if lines != ["ok"] {
         return Ok(Finding::wrong("integrity", lines.join("; "), RESTORE));
     }
@@ -159,7 +158,7 @@ fn counts(conn: &Connection) -> StoreResult<Finding> {
             provider, type, status, coalesce(outcome, 0), expired_at IS NOT NULL, count(*) FROM alert GROUP BY 1, 2, 3, 4, 5, 6, 7";
     const KEPT: &str = "SELECT organization, day, provider, type, status, outcome, expired, alerts FROM alert_count WHERE alerts > 0";
     let sql = format!("SELECT count(*) FROM (SELECT * FROM ({COUNTED} EXCEPT {KEPT}) UNION ALL SELECT * FROM ({KEPT} EXCEPT {COUNTED}))");
-    let differing: i64 = conn.query_row(&sql, params![DAY_MICROS, NO_DAY], |row| row.get(0))?;
+    let differing: i64 = conn.one(&sql, [DAY_MICROS, NO_DAY], cell)?;
     Ok(match differing {
         0 => Finding::fine("counts", format!("{} alerts, as counted", count(conn, "SELECT count(*) FROM alert")?)),
         _ => Finding::wrong("counts", format!("{differing} kept counts differ from what is there: lists tell wrong totals"), RESTORE),
@@ -184,10 +183,8 @@ fn audit_log(conn: &Connection) -> StoreResult<Finding> {
 fn decisions(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
     let parked = count(conn, "SELECT count(*) FROM resolution_attempt WHERE state = 'PARKED'")?;
     let unknown = count(conn, "SELECT count(*) FROM resolution_attempt WHERE state = 'UNKNOWN'")?;
-    let left: i64 =
-        conn.query_row("SELECT count(*) FROM resolution_attempt WHERE state = 'INFLIGHT' AND deadline < ?1", [micros(now)], |row| {
-            row.get(0)
-        })?;
+    let left = "SELECT count(*) FROM resolution_attempt WHERE state = 'INFLIGHT' AND deadline < ?1";
+    let left: i64 = conn.one(left, [micros(now)], cell)?;
     Ok(if parked > 0 {
         let advice = "ask the network what it recorded: avert could not find it out, and these alerts take no other decision until then";
         Finding::wrong("decisions", format!("{parked} wait for a person, {unknown} unknown, {left} left behind"), advice)
@@ -202,11 +199,11 @@ fn decisions(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
 fn deliveries(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
     let waiting = count(conn, "SELECT count(*) FROM delivery WHERE state IN ('pending', 'leased')")?;
     let exhausted = count(conn, "SELECT count(*) FROM delivery WHERE state = 'exhausted' AND test = 0")?;
-    let overdue: i64 = conn.query_row(
+    let overdue: i64 = conn.one(
         "SELECT count(*) FROM delivery d JOIN endpoint e ON e.key = d.endpoint
          WHERE d.state = 'pending' AND d.due < ?1 AND e.disabled_at IS NULL",
         [micros(now - OVERDUE)],
-        |row| row.get(0),
+        cell,
     )?;
     let found = format!("{waiting} on their way, {overdue} of them overdue, {exhausted} given up");
     Ok(if overdue > 0 {
@@ -220,18 +217,17 @@ fn deliveries(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
 
 fn endpoints(conn: &Connection) -> StoreResult<Finding> {
     let all = count(conn, "SELECT count(*) FROM endpoint WHERE removed_at IS NULL")?;
-    let mut statement = conn
-        .prepare("SELECT url, coalesce(disabled_reason, '') FROM endpoint WHERE disabled_at IS NOT NULL AND removed_at IS NULL LIMIT 5")?;
-    let disabled = statement.query_map([], |row| Ok(format!("{} ({})", row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-    let disabled: Vec<String> = disabled.collect::<Result<_, _>>()?;
-    let mut statement = conn.prepare(
+    let disabled = conn.all(
+        "SELECT url, coalesce(disabled_reason, '') FROM endpoint WHERE disabled_at IS NOT NULL AND removed_at IS NULL LIMIT 5",
+        [],
+        |row| Ok(format!("{} ({})", row.get::<_, String>(0)?, row.get::<_, String>(1)?)),
+    )?;
+    let failing = conn.all(
         "SELECT url, failing_since FROM endpoint WHERE failing_since IS NOT NULL AND disabled_at IS NULL AND removed_at IS NULL
          ORDER BY failing_since LIMIT 5",
+        [],
+        |row| Ok(format!("{} (since {})", row.get::<_, String>(0)?, to_iso(moment(row.get(1)?)?))),
     )?;
-    let failing = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
-    let failing: Vec<(String, i64)> = failing.collect::<Result<_, _>>()?;
-    let failing =
-        failing.iter().map(|(url, since)| Ok(format!("{url} (since {})", to_iso(moment(*since)?)))).collect::<StoreResult<Vec<_>>>()?;
     Ok(if disabled.is_empty() && failing.is_empty() {
         Finding::fine("endpoints", format!("{all}, none disabled, none failing"))
     } else if !failing.is_empty() {
@@ -248,13 +244,12 @@ fn endpoints(conn: &Connection) -> StoreResult<Finding> {
 
 /// A clock that is behind what it wrote itself is wrong now, or was wrong then.
 fn clock(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
-    let newest: Option<i64> = conn.query_row(
+    let newest = conn.one(
         "SELECT max(t) FROM (SELECT max(started_at) t FROM resolution_attempt UNION ALL SELECT max(at) FROM event
             UNION ALL SELECT max(applied_at) FROM schema_migration UNION ALL SELECT max(created_at) FROM api_key)",
         [],
-        |row| row.get(0),
+        |row| optional_moment(row, 0),
     )?;
-    let newest = newest.map(moment).transpose()?;
     Ok(match newest {
         Some(newest) if newest > now + AHEAD => Finding::wrong(
             "clock",

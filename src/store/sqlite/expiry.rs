@@ -1,11 +1,12 @@
 //! Expiry queries: what is due, what is due next, and the money at risk until then.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::Connection;
 
 use super::counts::CountChanges;
 use super::interned::Dictionary;
 use super::readers::Reader;
-use super::rows::{self, WordKeys, micros, moment, organization_key};
+use super::rows::{self, WordKeys, organization_key};
+use super::statements::{Statements as _, cell, micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId, expiry};
@@ -21,9 +22,7 @@ fn open_word(conn: &Connection, dictionary: &mut Dictionary) -> StoreResult<Opti
 }
 
 fn organizations(conn: &Connection) -> StoreResult<Vec<i64>> {
-    let mut statement = conn.prepare_cached("SELECT key FROM organization")?;
-    let keys = statement.query_map([], |row| row.get(0))?;
-    Ok(keys.collect::<Result<_, _>>()?)
+    conn.all("SELECT key FROM organization", [], cell)
 }
 
 /// Moves alerts past their deadline to EXPIRED.
@@ -33,19 +32,17 @@ pub(super) fn expire_due(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> Sto
     let mut left = limit;
     let mut counts = CountChanges::default();
     for organization in organizations(conn)? {
-        let mut due =
-            conn.prepare_cached(&format!("SELECT a.key {LAPSING} AND a.open_deadline <= ?3 ORDER BY a.open_deadline LIMIT ?4"))?;
-        let keys = due.query_map(params![organization, open, micros(now), left], |row| row.get(0))?;
-        for key in keys.collect::<Result<Vec<i64>, _>>()? {
+        let due = format!("SELECT a.key {LAPSING} AND a.open_deadline <= ?3 ORDER BY a.open_deadline LIMIT ?4");
+        for key in conn.all(&due, (organization, open, micros(now), left), cell)? {
             let mut alert = rows::read_by_key(conn, unit.dictionary, key)?;
             let before = WordKeys::intern(conn, unit.dictionary, &alert)?.count_key(organization, &alert);
             expiry::expire(&mut alert, now);
             let after = WordKeys::intern(conn, unit.dictionary, &alert)?;
             counts.shift(before, after.count_key(organization, &alert));
-            conn.prepare_cached(
+            conn.run(
                 "UPDATE alert SET status = ?2, expired_at = ?3, open_deadline = NULL, updated_at = ?4, changed = ?5 WHERE key = ?1",
-            )?
-            .execute(params![key, after.status, alert.expired_at.map(micros), alert.updated_at.map(micros), unit.change])?;
+                (key, after.status, alert.expired_at.map(micros), alert.updated_at.map(micros), unit.change),
+            )?;
             left -= 1;
         }
     }
@@ -59,8 +56,8 @@ pub(super) fn next_deadline(reader: &mut Reader) -> StoreResult<Option<Timestamp
     let Some(open) = open_word(conn, &mut reader.dictionary)? else { return Ok(None) };
     let mut earliest: Option<i64> = None;
     for organization in organizations(conn)? {
-        let mut first = conn.prepare_cached(&format!("SELECT a.open_deadline {LAPSING} ORDER BY a.open_deadline LIMIT 1"))?;
-        let found: Option<i64> = first.query_row(params![organization, open], |row| row.get(0)).optional()?;
+        let found =
+            conn.first(&format!("SELECT a.open_deadline {LAPSING} ORDER BY a.open_deadline LIMIT 1"), [organization, open], cell)?;
         earliest = [earliest, found].into_iter().flatten().min();
     }
     earliest.map(moment).transpose()
@@ -72,17 +69,16 @@ pub(super) fn at_risk(reader: &mut Reader, organization: OrganizationId, now: Ti
     let Some(organization) = organization_key(conn, organization)? else { return Ok(Vec::new()) };
     let Some(open) = open_word(conn, &mut reader.dictionary)? else { return Ok(Vec::new()) };
     // In two parts, because the sum of many large amounts does not fit into SQLite's integers.
-    let mut statement = conn.prepare_cached(
+    conn.all(
         "SELECT currency, count(*), coalesce(sum(amount_micros / 1000000), 0), coalesce(sum(amount_micros % 1000000), 0)
          FROM alert INDEXED BY alert_by_open_deadline
          WHERE organization = ?1 AND open_deadline > ?3 AND open_deadline <= ?4 AND status = ?2
          GROUP BY currency ORDER BY count(*) DESC, currency",
-    )?;
-    let rows = statement.query_map(params![organization, open, micros(now), micros(until)], |row| {
-        let (whole, fraction): (i64, i64) = (row.get(2)?, row.get(3)?);
-        let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
-        let alerts: i64 = row.get(1)?;
-        Ok(AtRisk { alerts: alerts.unsigned_abs(), money: Money { amount, currency: Currency::new(row.get::<_, String>(0)?) } })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+        [organization, open, micros(now), micros(until)],
+        |row| {
+            let (alerts, whole, fraction): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
+            let amount = Amount::from_micros(i128::from(whole) * 1_000_000 + i128::from(fraction));
+            Ok(AtRisk { alerts: alerts.unsigned_abs(), money: Money { amount, currency: Currency::new(row.get::<_, String>(0)?) } })
+        },
+    )
 }

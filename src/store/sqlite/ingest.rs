@@ -1,12 +1,13 @@
 //! Alerts coming in: which are known, and the events of new ones.
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use super::counts::CountChanges;
 use super::interned::Dictionary;
 use super::organizations::Named;
 use super::outbox::{self, Recipients};
 use super::rows::{self, Stored, WordKeys, known_organization, search_text};
+use super::statements::{Statements as _, cell};
 use super::writer::Unit;
 use crate::domain::intake::merge;
 use crate::domain::time::Timestamp;
@@ -58,13 +59,12 @@ fn find(conn: &Connection, dictionary: &mut Dictionary, organization: i64, row: 
     let provider = dictionary.words.find(conn, row.alert.provider.as_str())?;
     let Some(provider) = provider.filter(|_| !row.alert.provider_id.is_empty()) else { return Ok(None) };
     // Ids given by hand can make two of one identity; the older one is meant.
-    let key: Option<i64> = conn
-        .prepare_cached(
-            "SELECT key FROM alert INDEXED BY alert_by_identity
-             WHERE organization = ?1 AND provider_id = ?2 AND provider = ?3 ORDER BY key LIMIT 1",
-        )?
-        .query_row(params![organization, row.alert.provider_id, provider], |row| row.get(0))
-        .optional()?;
+    let key = conn.first(
+        "SELECT key FROM alert INDEXED BY alert_by_identity
+         WHERE organization = ?1 AND provider_id = ?2 AND provider = ?3 ORDER BY key LIMIT 1",
+        (organization, &row.alert.provider_id, provider),
+        cell,
+    )?;
     key.map(|key| Ok(Stored { key, alert: rows::read_by_key(conn, dictionary, key)? })).transpose()
 }
 

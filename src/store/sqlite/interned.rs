@@ -6,8 +6,9 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, OptionalExtension as _, ToSql};
+use rusqlite::{Connection, ToSql};
 
+use super::statements::{Statements as _, cell};
 use crate::store::StoreResult;
 
 /// One table of values with their keys.
@@ -78,7 +79,7 @@ where
         if let Some(&key) = self.keys.get(value) {
             return Ok(Some(key));
         }
-        let key: Option<i64> = conn.prepare_cached(self.find)?.query_row([value], |row| row.get(0)).optional()?;
+        let key = conn.first(self.find, [value], cell)?;
         if let Some(key) = key {
             self.remember(key, Arc::from(value));
         }
@@ -90,7 +91,7 @@ where
         if let Some(key) = self.find(conn, value)? {
             return Ok(key);
         }
-        let key = conn.prepare_cached(self.insert)?.query_row([value], |row| row.get(0))?;
+        let key = conn.one(self.insert, [value], cell)?;
         self.remember(key, Arc::from(value));
         Ok(key)
     }
@@ -100,7 +101,7 @@ where
         if let Some(value) = self.values.get(&key) {
             return Ok(Arc::clone(value));
         }
-        let value: Arc<T> = conn.prepare_cached(self.read)?.query_row([key], |row| row.get(0))?;
+        let value: Arc<T> = conn.one(self.read, [key], cell)?;
         self.remember(key, Arc::clone(&value));
         Ok(value)
     }

@@ -15,6 +15,7 @@ use super::counts::{CellFilter, day_start};
 use super::query::{SortColumn, Sql, Wanted, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::rows::{organization_key, read_by_key};
+use super::statements::{Statements as _, cell};
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertQuery, AlertStatus, OrganizationId, Page, Sort, SortField, SortOrder};
 use crate::store::StoreResult;
@@ -98,7 +99,7 @@ fn is_text_in_few(wanted: &Wanted, candidates: u64) -> bool {
 }
 
 fn has_one_organization(conn: &Connection) -> StoreResult<bool> {
-    Ok(conn.prepare_cached("SELECT count(*) = 1 FROM organization")?.query_row([], |row| row.get(0))?)
+    conn.one("SELECT count(*) = 1 FROM organization", [], cell)
 }
 
 /// FROM and WHERE of texts and nothing else, without touching the wide rows.

@@ -31,6 +31,7 @@ mod readers;
 mod retention;
 mod rows;
 mod signing;
+mod statements;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -6,16 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use rusqlite::{Connection, params};
-use uuid::Uuid;
+use rusqlite::Connection;
 
 use super::finding::Finding;
 use super::handle::SqliteStore;
-use super::readers::Reader;
-use super::rows::{micros, moment};
+use super::statements::{Statements as _, micros, moment, optional_moment};
 use super::writer::{Unit, WriteKind};
 use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{InstanceId, Provider, lease};
+use crate::domain::{Provider, lease};
 use crate::store::{NetworkStore, PullEnd, PullLease, PullState, StoreResult};
 
 #[async_trait]
@@ -53,7 +51,7 @@ impl NetworkStore for SqliteStore {
 
     async fn pull_state(&self, source: &str) -> StoreResult<Option<PullState>> {
         let source = source.to_owned();
-        self.read(move |reader| state(reader, &source)).await
+        self.read(move |reader| state(&reader.conn, &source)).await
     }
 }
 
@@ -62,10 +60,9 @@ const PREFIX: &str = "gateway ";
 
 /// The networks that have a gateway, with its address.
 pub(super) fn gateways(conn: &Connection) -> StoreResult<Vec<(Provider, String)>> {
-    let mut statement =
-        conn.prepare_cached("SELECT substr(name, length(?1) + 1), CAST(value AS TEXT) FROM fact WHERE substr(name, 1, length(?1)) = ?1")?;
-    let known = statement.query_map([PREFIX], |row| Ok((Provider::parse(&row.get::<_, String>(0)?), row.get(1)?)))?;
-    Ok(known.collect::<Result<_, _>>()?)
+    conn.all("SELECT substr(name, length(?1) + 1), CAST(value AS TEXT) FROM fact WHERE substr(name, 1, length(?1)) = ?1", [PREFIX], |row| {
+        Ok((Provider::parse(&row.get::<_, String>(0)?), row.get(1)?))
+    })
 }
 
 /// Keeps the address of a network's gateway, or removes it where there is none.
@@ -73,42 +70,31 @@ fn keep_gateways(unit: &Unit<'_>, known: &[(Provider, Option<String>)]) -> Store
     for (network, url) in known {
         let name = format!("{PREFIX}{network}");
         match url {
-            Some(url) => unit
-                .conn
-                .prepare_cached("INSERT INTO fact (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value")?
-                .execute(params![name, url.as_bytes()])?,
-            None => unit.conn.prepare_cached("DELETE FROM fact WHERE name = ?1")?.execute([name])?,
+            Some(url) => unit.conn.run(
+                "INSERT INTO fact (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                (name, url.as_bytes()),
+            )?,
+            None => unit.conn.run("DELETE FROM fact WHERE name = ?1", [name])?,
         };
     }
     Ok(())
 }
 
-/// Who has a source, until when, and when it is due.
-type Held = (i64, Option<[u8; 16]>, Option<i64>, i64);
-
 /// Leases a source that is due.
 fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp, longest: TimeDelta) -> StoreResult<Option<PullLease>> {
     let conn = unit.conn;
-    conn.prepare_cached("INSERT INTO pull (source, next_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
-        .execute(params![source, micros(now)])?;
-    let held: Held = conn
-        .prepare_cached("SELECT generation, instance, lease_until, next_at FROM pull WHERE source = ?1")?
-        .query_row([source], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-    let (generation, instance, leased_until, next_at) = held;
-    let dead = instance.is_some_and(|id| unit.shared.instances.is_dead(InstanceId(Uuid::from_bytes(id))));
-    let leased_until = leased_until.map(moment).transpose()?;
-    if lease::is_held(leased_until, dead, now) || lease::waits(moment(next_at)?, longest, now) {
+    conn.run("INSERT INTO pull (source, next_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING", (source, micros(now)))?;
+    let found = "SELECT generation + 1, cursor, failures, instance, lease_until, next_at FROM pull WHERE source = ?1";
+    let (lease, held) = conn.one(found, [source], |row| {
+        let dead = row.get::<_, Option<_>>(3)?.is_some_and(|instance| unit.shared.instances.is_dead(instance));
+        let held = lease::is_held(optional_moment(row, 4)?, dead, now) || lease::waits(moment(row.get(5)?)?, longest, now);
+        Ok((PullLease { generation: row.get(0)?, cursor: row.get(1)?, failures: row.get(2)? }, held))
+    })?;
+    if held {
         return Ok(None);
     }
-    conn.prepare_cached("UPDATE pull SET generation = ?2, instance = ?3, lease_until = ?4 WHERE source = ?1")?.execute(params![
-        source,
-        generation + 1,
-        unit.own().0.as_bytes(),
-        micros(lease_until)
-    ])?;
-    let lease = conn
-        .prepare_cached("SELECT cursor, failures FROM pull WHERE source = ?1")?
-        .query_row([source], |row| Ok(PullLease { generation: generation + 1, cursor: row.get(0)?, failures: row.get(1)? }))?;
+    let values = (source, lease.generation, unit.own(), micros(lease_until));
+    conn.run("UPDATE pull SET generation = ?2, instance = ?3, lease_until = ?4 WHERE source = ?1", values)?;
     Ok(Some(lease))
 }
 
@@ -121,41 +107,36 @@ fn advance(
     now: Timestamp,
     lease_until: Timestamp,
 ) -> StoreResult<bool> {
-    let changed = unit
-        .conn
-        .prepare_cached(
-            "UPDATE pull SET cursor = coalesce(?3, cursor), pulled_at = ?4, lease_until = ?5, failures = 0, failure = ''
-             WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
-        )?
-        .execute(params![source, generation, cursor, micros(now), micros(lease_until)])?;
+    let changed = unit.conn.run(
+        "UPDATE pull SET cursor = coalesce(?3, cursor), pulled_at = ?4, lease_until = ?5, failures = 0, failure = ''
+         WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
+        (source, generation, cursor, micros(now), micros(lease_until)),
+    )?;
     Ok(changed == 1)
 }
 
 /// Ends the lease; `false` where it is somebody else's by now.
 fn end(unit: &Unit<'_>, source: &str, generation: i64, end: &PullEnd) -> StoreResult<bool> {
-    let changed = unit
-        .conn
-        .prepare_cached(
-            "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3,
-                failures = CASE WHEN ?4 IS NULL THEN 0 ELSE failures + 1 END, failure = coalesce(?4, '')
-             WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
-        )?
-        .execute(params![source, generation, micros(end.next_at), end.failure])?;
+    let changed = unit.conn.run(
+        "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3,
+            failures = CASE WHEN ?4 IS NULL THEN 0 ELSE failures + 1 END, failure = coalesce(?4, '')
+         WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
+        (source, generation, micros(end.next_at), &end.failure),
+    )?;
     Ok(changed == 1)
 }
 
 /// How a source is; `None` where it was never pulled from.
-fn state(reader: &Reader, source: &str) -> StoreResult<Option<PullState>> {
-    let mut statement = reader.conn.prepare_cached("SELECT cursor, pulled_at, next_at, failures, failure FROM pull WHERE source = ?1")?;
-    let mut rows = statement.query([source])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    Ok(Some(PullState {
-        cursor: row.get(0)?,
-        pulled_at: row.get::<_, Option<i64>>(1)?.map(moment).transpose()?,
-        next_at: moment(row.get(2)?)?,
-        failures: row.get(3)?,
-        failure: row.get(4)?,
-    }))
+fn state(conn: &Connection, source: &str) -> StoreResult<Option<PullState>> {
+    conn.first("SELECT cursor, pulled_at, next_at, failures, failure FROM pull WHERE source = ?1", [source], |row| {
+        Ok(PullState {
+            cursor: row.get(0)?,
+            pulled_at: optional_moment(row, 1)?,
+            next_at: moment(row.get(2)?)?,
+            failures: row.get(3)?,
+            failure: row.get(4)?,
+        })
+    })
 }
 
 /// Sources that nobody has pulled from for so long are not set up any more.
@@ -164,21 +145,18 @@ const ABANDONED: TimeDelta = TimeDelta::days(2);
 /// How pulling stands, for the doctor.
 pub(super) fn examine(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
     const CHECK: &str = "pulled alerts";
-    let mut statement = conn.prepare("SELECT source, pulled_at, failures, failure FROM pull WHERE next_at > ?1 ORDER BY source")?;
-    let mut rows = statement.query([micros(now - ABANDONED)])?;
-    let (mut told, mut failing) = (Vec::new(), false);
-    while let Some(row) = rows.next()? {
-        let (source, pulled_at, failures, failure): (String, Option<i64>, u32, String) =
-            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-        let newest =
-            pulled_at.map(moment).transpose()?.map_or_else(|| "no page yet".to_owned(), |at| format!("newest page {}", to_iso(at)));
+    let pulled = "SELECT source, pulled_at, failures, failure FROM pull WHERE next_at > ?1 ORDER BY source";
+    let mut failing = false;
+    let told = conn.all(pulled, [micros(now - ABANDONED)], |row| {
+        let (source, failures, failure): (String, u32, String) = (row.get(0)?, row.get(2)?, row.get(3)?);
+        let newest = optional_moment(row, 1)?.map_or_else(|| "no page yet".to_owned(), |at| format!("newest page {}", to_iso(at)));
         failing |= failures > 0;
-        told.push(if failures > 0 {
+        Ok(if failures > 0 {
             format!("{source}: {newest}, failed {failures} times in a row: {failure}")
         } else {
             format!("{source}: {newest}")
-        });
-    }
+        })
+    })?;
     Ok(match (told.is_empty(), failing) {
         (true, _) => Finding::fine(CHECK, "none: no process has pulled lately"),
         (false, false) => Finding::fine(CHECK, told.join("; ")),

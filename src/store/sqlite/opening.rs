@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::watch;
 
 use super::checkpoint::Checkpointer;
@@ -16,6 +16,7 @@ use super::instance::{Gate, Instances};
 use super::migrate::{MIGRATIONS, inspect, migrate};
 use super::organizations::ensure_organization;
 use super::readers::Readers;
+use super::statements::{Statements as _, cell};
 use super::watch::{Watcher, newest_change};
 use super::writer::{Shared, Writer};
 use crate::domain::Actor;
@@ -117,8 +118,11 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
 
 /// Whether a seal is the one that everything in a database was sealed with; `None` where the database does not tell.
 pub(super) fn fits(conn: &Connection, seal: &Seal) -> StoreResult<Option<bool>> {
-    let check: Option<Vec<u8>> = conn.query_row("SELECT value FROM fact WHERE name = ?1", [KEY_CHECK], |row| row.get(0)).optional()?;
-    Ok(check.map(|sealed| seal.open(KEY_CHECK_PLACE, &sealed).is_some()))
+    Ok(key_check(conn)?.map(|sealed| seal.open(KEY_CHECK_PLACE, &sealed).is_some()))
+}
+
+fn key_check(conn: &Connection) -> StoreResult<Option<Vec<u8>>> {
+    conn.first("SELECT value FROM fact WHERE name = ?1", [KEY_CHECK], cell)
 }
 
 /// Says in plain words why a file cannot be a database, before SQLite does in its own.
@@ -143,7 +147,7 @@ fn check_file(database: &Path) -> StoreResult<()> {
 /// Reads the data key, made for a new database, and proves that it is the one that everything in here was sealed with.
 fn unlock(conn: &mut Connection, key_file: &Path, database: &Path) -> StoreResult<Seal> {
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let check: Option<Vec<u8>> = tx.query_row("SELECT value FROM fact WHERE name = ?1", [KEY_CHECK], |row| row.get(0)).optional()?;
+    let check = key_check(&tx)?;
     let seal = Seal::from_file(key_file, check.is_none())?;
     match check {
         Some(sealed) if seal.open(KEY_CHECK_PLACE, &sealed).is_none() => Err(unusable(
@@ -155,7 +159,7 @@ fn unlock(conn: &mut Connection, key_file: &Path, database: &Path) -> StoreResul
         )),
         Some(_) => Ok(seal),
         None => {
-            tx.execute("INSERT INTO fact (name, value) VALUES (?1, ?2)", params![KEY_CHECK, seal.seal(KEY_CHECK_PLACE, KEY_CHECK_TEXT)?])?;
+            tx.execute("INSERT INTO fact (name, value) VALUES (?1, ?2)", (KEY_CHECK, seal.seal(KEY_CHECK_PLACE, KEY_CHECK_TEXT)?))?;
             tx.commit()?;
             Ok(seal)
         }

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use async_trait::async_trait;
-use rusqlite::{Connection, TransactionBehavior, params};
-use uuid::Uuid;
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::audit;
 use super::connection::is_duplicate;
 use super::handle::SqliteStore;
 use super::readers::Reader;
-use super::rows::{micros, organization_key};
+use super::rows::organization_key;
+use super::statements::{Statements as _, cell, micros};
 use super::writer::WriteKind;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
@@ -20,7 +20,16 @@ use crate::store::{OrganizationRecord, OrganizationStore, StoreError, StoreResul
 #[async_trait]
 impl OrganizationStore for SqliteStore {
     async fn organizations(&self) -> StoreResult<Vec<OrganizationRecord>> {
-        self.read(|reader| all(reader)).await
+        self.read(|reader| {
+            reader.conn.all("SELECT id, name, default_company, default_enrollment FROM organization ORDER BY name", [], |row| {
+                Ok(OrganizationRecord {
+                    organization: Organization { id: row.get(0)?, name: row.get(1)? },
+                    default_company: row.get(2)?,
+                    default_enrollment: row.get(3)?,
+                })
+            })
+        })
+        .await
     }
 
     async fn add_organization(&self, record: OrganizationRecord, now: Timestamp) -> StoreResult<()> {
@@ -42,7 +51,7 @@ const DEFAULT_NAME: &str = "default";
 
 /// Gives fresh data its organization.
 pub(super) fn ensure_organization(conn: &mut Connection, now: Timestamp) -> StoreResult<()> {
-    let none = |conn: &Connection| conn.query_row("SELECT NOT EXISTS (SELECT 1 FROM organization)", [], |row| row.get::<_, bool>(0));
+    let none = |conn: &Connection| conn.one("SELECT NOT EXISTS (SELECT 1 FROM organization)", [], cell::<bool>);
     if !none(conn)? {
         return Ok(());
     }
@@ -63,13 +72,7 @@ fn insert(conn: &Connection, record: &OrganizationRecord, now: Timestamp) -> Sto
     let OrganizationRecord { organization, default_company, default_enrollment } = record;
     let added = conn.execute(
         "INSERT INTO organization (id, name, default_company, default_enrollment, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![
-            organization.id.0.as_bytes(),
-            organization.name,
-            default_company.0.as_bytes(),
-            default_enrollment.0.as_bytes(),
-            micros(now)
-        ],
+        (organization.id, &organization.name, default_company, default_enrollment, micros(now)),
     );
     match added {
         Ok(_) => {}
@@ -79,49 +82,25 @@ fn insert(conn: &Connection, record: &OrganizationRecord, now: Timestamp) -> Sto
     list(conn, conn.last_insert_rowid(), *default_company, Some(*default_enrollment))
 }
 
-/// Every organization, by name.
-fn all(reader: &Reader) -> StoreResult<Vec<OrganizationRecord>> {
-    let mut statement =
-        reader.conn.prepare_cached("SELECT id, name, default_company, default_enrollment FROM organization ORDER BY name")?;
-    let rows = statement.query_map([], |row| {
-        Ok(OrganizationRecord {
-            organization: Organization { id: OrganizationId(Uuid::from_bytes(row.get(0)?)), name: row.get(1)? },
-            default_company: CompanyId(Uuid::from_bytes(row.get(2)?)),
-            default_enrollment: EnrollmentId(Uuid::from_bytes(row.get(3)?)),
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
 /// The companies of an organization with their enrollments, by id.
 fn companies(reader: &Reader, organization: OrganizationId) -> StoreResult<Vec<Company>> {
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
-    let mut statement = reader.conn.prepare_cached(
+    let listed: Vec<(CompanyId, Option<EnrollmentId>)> = reader.conn.all(
         "SELECT c.id, e.id FROM company c LEFT JOIN enrollment e ON e.organization = c.organization AND e.company = c.id
          WHERE c.organization = ?1 ORDER BY c.id, e.id",
+        [organization],
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    let mut rows = statement.query([organization])?;
-    let mut companies: Vec<Company> = Vec::new();
-    while let Some(row) = rows.next()? {
-        let id = CompanyId(Uuid::from_bytes(row.get(0)?));
-        if companies.last().is_none_or(|last| last.id != id) {
-            companies.push(Company { id, enrollments: Vec::new() });
-        }
-        let enrollment = row.get::<_, Option<[u8; 16]>>(1)?.map(|bytes| EnrollmentId(Uuid::from_bytes(bytes)));
-        if let Some(last) = companies.last_mut() {
-            last.enrollments.extend(enrollment);
-        }
-    }
-    Ok(companies)
+    let of_one = listed.chunk_by(|(one, _), (next, _)| one == next);
+    Ok(of_one.map(|of| Company { id: of[0].0, enrollments: of.iter().filter_map(|(_, enrollment)| *enrollment).collect() }).collect())
 }
 
 /// Lists a company, and an enrollment with the company that it was first seen with.
 fn list(conn: &Connection, organization: i64, company: CompanyId, enrollment: Option<EnrollmentId>) -> StoreResult<()> {
-    conn.prepare_cached("INSERT INTO company (organization, id) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
-        .execute(params![organization, company.0.as_bytes()])?;
+    conn.run("INSERT INTO company (organization, id) VALUES (?1, ?2) ON CONFLICT DO NOTHING", (organization, company))?;
     if let Some(enrollment) = enrollment {
-        conn.prepare_cached("INSERT INTO enrollment (organization, id, company) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?
-            .execute(params![organization, enrollment.0.as_bytes(), company.0.as_bytes()])?;
+        let sql = "INSERT INTO enrollment (organization, id, company) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        conn.run(sql, (organization, enrollment, company))?;
     }
     Ok(())
 }

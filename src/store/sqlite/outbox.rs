@@ -11,15 +11,15 @@ use uuid::Uuid;
 use super::endpoints::{self, SendTarget};
 use super::handle::SqliteStore;
 use super::readers::Reader;
-use super::rows::{micros, moment};
+use super::statements::{micros, moment};
 use super::writer::{Unit, WriteKind};
 use super::{audit, deliveries};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES, sendable_at};
 use crate::domain::{
-    Actor, Alert, AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, InstanceId,
-    NextStep, OrganizationId, SentRequest, lease,
+    Actor, Alert, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, InstanceId, NextStep,
+    OrganizationId, SentRequest, lease,
 };
 use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent, StoreError, StoreResult};
 
@@ -53,10 +53,6 @@ impl OutboxStore for SqliteStore {
         now: Timestamp,
     ) -> StoreResult<Option<DeliveryLog>> {
         self.write(WriteKind::Visible, move |unit, by| record_test_event(unit, by, organization, endpoint, &test, now)).await
-    }
-
-    async fn deliveries_of(&self, organization: OrganizationId, alert: AlertId) -> StoreResult<Vec<Delivery>> {
-        self.read(move |reader| deliveries::of_alert(reader, organization, alert)).await
     }
 
     async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage> {

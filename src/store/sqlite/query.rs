@@ -6,7 +6,8 @@ use rusqlite::types::Value;
 
 use super::counts::{Cell, CellFilter, CountCache, DAY_MICROS};
 use super::interned::Dictionary;
-use super::rows::{DESCRIPTOR_MARK, micros, searchable};
+use super::rows::{DESCRIPTOR_MARK, searchable};
+use super::statements::micros;
 use crate::domain::filter::fold;
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, SortField, SortOrder};

@@ -9,9 +9,9 @@ use uuid::Uuid;
 
 use super::counts::{Cell, CountKey, day_of};
 use super::interned::Dictionary;
+use super::statements::{micros, moment};
 use crate::domain::field::{Access, Field, Kind};
 use crate::domain::filter::{fold, search_fields};
-use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertId, AlertStatus, Amount, Deadline, OrganizationId, Outcome};
 use crate::store::{StoreError, StoreResult};
 
@@ -58,16 +58,6 @@ static READ_BY_ID: LazyLock<String> = LazyLock::new(|| selection("a.organization
 pub(super) struct Stored {
     pub(super) key: i64,
     pub(super) alert: Alert,
-}
-
-/// Moments as they are stored.
-pub(super) fn micros(moment: Timestamp) -> i64 {
-    moment.timestamp_micros()
-}
-
-/// A stored moment.
-pub(super) fn moment(micros: i64) -> StoreResult<Timestamp> {
-    Timestamp::from_timestamp_micros(micros).ok_or_else(|| StoreError::Corrupt(format!("the moment {micros}")))
 }
 
 /// The key of an organization.

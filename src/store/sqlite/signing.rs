@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 use uuid::Uuid;
 
-use super::rows::{micros, moment};
+use super::statements::{Statements as _, cell, micros, optional_moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{Secret, rotation};
@@ -23,28 +23,22 @@ pub(super) fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, overlap: T
     let known = all(conn, &unit.shared.seal, endpoint)?;
     let secrets: Vec<_> = known.iter().map(|known| (known.secret.clone(), known.ends_at)).collect();
     let Some(ends) = rotation::rotate(&secrets, secret, overlap, now) else { return Ok(false) };
-    let mut erase = conn.prepare_cached("DELETE FROM signing_secret WHERE key = ?1")?;
-    let mut limit = conn.prepare_cached("UPDATE signing_secret SET ends_at = ?2 WHERE key = ?1")?;
     for (old, until) in known.iter().zip(ends) {
         match until {
-            Some(until) => limit.execute([old.key, micros(until)])?,
-            None => erase.execute([old.key])?,
+            Some(until) => conn.run("UPDATE signing_secret SET ends_at = ?2 WHERE key = ?1", [old.key, micros(until)])?,
+            None => conn.run("DELETE FROM signing_secret WHERE key = ?1", [old.key])?,
         };
     }
     let id = Uuid::new_v4();
     let sealed = unit.shared.seal.seal(place(id.as_bytes()), secret.reveal().as_bytes())?;
-    conn.prepare_cached("INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES (?1, ?2, ?3, ?4)")?.execute(params![
-        id.as_bytes(),
-        endpoint,
-        sealed,
-        micros(now)
-    ])?;
+    let values = (id.as_bytes(), endpoint, sealed, micros(now));
+    conn.run("INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES (?1, ?2, ?3, ?4)", values)?;
     Ok(true)
 }
 
 /// Signs nothing any more. `false` where nothing was signed.
 pub(super) fn stop(conn: &Connection, endpoint: i64) -> StoreResult<bool> {
-    Ok(conn.prepare_cached("DELETE FROM signing_secret WHERE endpoint = ?1")?.execute([endpoint])? > 0)
+    Ok(conn.run("DELETE FROM signing_secret WHERE endpoint = ?1", [endpoint])? > 0)
 }
 
 /// The secrets that sign at this moment, newest first.
@@ -55,13 +49,12 @@ pub(super) fn in_force(conn: &Connection, seal: &Seal, endpoint: i64, now: Times
 
 /// Whether a secret's time is over.
 pub(super) fn any_ended(conn: &Connection, now: Timestamp) -> StoreResult<bool> {
-    let mut statement = conn.prepare_cached("SELECT EXISTS (SELECT 1 FROM signing_secret WHERE ends_at <= ?1)")?;
-    Ok(statement.query_row([micros(now)], |row| row.get(0))?)
+    conn.one("SELECT EXISTS (SELECT 1 FROM signing_secret WHERE ends_at <= ?1)", [micros(now)], cell)
 }
 
 /// Erases secrets whose time is over.
 pub(super) fn erase_ended(conn: &Connection, now: Timestamp) -> StoreResult<()> {
-    conn.prepare_cached("DELETE FROM signing_secret WHERE ends_at <= ?1")?.execute([micros(now)])?;
+    conn.run("DELETE FROM signing_secret WHERE ends_at <= ?1", [micros(now)])?;
     Ok(())
 }
 
@@ -73,16 +66,12 @@ struct Known {
 
 /// Every secret of an endpoint, newest first.
 fn all(conn: &Connection, seal: &Seal, endpoint: i64) -> StoreResult<Vec<Known>> {
-    let mut statement = conn.prepare_cached("SELECT key, id, secret, ends_at FROM signing_secret WHERE endpoint = ?1 ORDER BY key DESC")?;
-    let mut rows = statement.query([endpoint])?;
-    let mut secrets = Vec::new();
-    while let Some(row) = rows.next()? {
+    let secrets = "SELECT key, id, secret, ends_at FROM signing_secret WHERE endpoint = ?1 ORDER BY key DESC";
+    conn.all(secrets, [endpoint], |row| {
         let (id, sealed): ([u8; 16], Vec<u8>) = (row.get(1)?, row.get(2)?);
         let secret = seal.open(place(&id), &sealed).and_then(|bytes| String::from_utf8(bytes).ok());
         let secret =
             secret.ok_or_else(|| StoreError::Corrupt("a signing secret that cannot be opened; give the endpoint another".to_owned()))?;
-        let ends_at = row.get::<_, Option<i64>>(3)?.map(moment).transpose()?;
-        secrets.push(Known { key: row.get(0)?, secret: Secret::new(secret), ends_at });
-    }
-    Ok(secrets)
+        Ok(Known { key: row.get(0)?, secret: Secret::new(secret), ends_at: optional_moment(row, 3)? })
+    })
 }

@@ -1,11 +1,11 @@
 //! Health of the store: the write probe and queue depths.
 
 use async_trait::async_trait;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Params};
 
 use super::handle::SqliteStore;
 use super::readers::Reader;
-use super::rows::{micros, moment};
+use super::statements::{Statements as _, cell, micros, optional_moment};
 use super::writer::{Unit, WriteKind};
 use super::{retention, watch};
 use crate::domain::time::Timestamp;
@@ -15,7 +15,7 @@ use crate::store::{Depths, StoreResult, UpkeepStore};
 #[async_trait]
 impl UpkeepStore for SqliteStore {
     async fn ping(&self) -> StoreResult<()> {
-        self.read(|reader| Ok(watch::newest_change(&reader.conn).map(drop)?)).await
+        self.read(|reader| watch::newest_change(&reader.conn).map(drop)).await
     }
 
     async fn probe(&self, now: Timestamp) -> StoreResult<()> {
@@ -38,40 +38,36 @@ impl UpkeepStore for SqliteStore {
 
 /// Writes the present moment where nobody looks: the commit of it proves that the disk takes what it is given.
 fn probe(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
-    unit.conn
-        .prepare_cached("INSERT INTO fact (name, value) VALUES ('probed_at', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value")?
-        .execute([micros(now).to_be_bytes()])?;
+    unit.conn.run(
+        "INSERT INTO fact (name, value) VALUES ('probed_at', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        [micros(now).to_be_bytes()],
+    )?;
     Ok(())
 }
 
 /// Queue depths.
 fn depths(reader: &Reader) -> StoreResult<Depths> {
     let conn = &reader.conn;
-    let (pending, oldest): (i64, Option<i64>) = conn
-        .prepare_cached(
-            "SELECT count(*), min(d.due) FROM endpoint e JOIN delivery d INDEXED BY delivery_pending ON d.endpoint = e.key
-             WHERE d.state = 'pending'",
-        )?
-        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (pending, oldest_due): (i64, _) = conn.one(
+        "SELECT count(*), min(d.due) FROM endpoint e JOIN delivery d INDEXED BY delivery_pending ON d.endpoint = e.key
+         WHERE d.state = 'pending'",
+        [],
+        |row| Ok((row.get(0)?, optional_moment(row, 1)?)),
+    )?;
     Ok(Depths {
         pending: pending.unsigned_abs(),
-        oldest_due: oldest.map(moment).transpose()?,
-        leased: count(conn, "SELECT count(*) FROM delivery WHERE state = 'leased'", None)?,
-        exhausted: count(conn, "SELECT count(*) FROM delivery WHERE state = 'exhausted' AND test = 0", None)?,
-        inflight: count(conn, RUNNING, Some("INFLIGHT"))?,
-        unknown: count(conn, RUNNING, Some("UNKNOWN"))?,
-        parked: count(conn, RUNNING, Some("PARKED"))?,
+        oldest_due,
+        leased: count(conn, "SELECT count(*) FROM delivery WHERE state = 'leased'", [])?,
+        exhausted: count(conn, "SELECT count(*) FROM delivery WHERE state = 'exhausted' AND test = 0", [])?,
+        inflight: count(conn, RUNNING, ["INFLIGHT"])?,
+        unknown: count(conn, RUNNING, ["UNKNOWN"])?,
+        parked: count(conn, RUNNING, ["PARKED"])?,
     })
 }
 
 const RUNNING: &str = "SELECT count(*) FROM resolution_attempt INDEXED BY resolution_attempt_running
     WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED') AND state = ?1";
 
-fn count(conn: &Connection, sql: &str, word: Option<&str>) -> StoreResult<u64> {
-    let mut statement = conn.prepare_cached(sql)?;
-    let count: i64 = match word {
-        Some(word) => statement.query_row(params![word], |row| row.get(0))?,
-        None => statement.query_row([], |row| row.get(0))?,
-    };
-    Ok(count.unsigned_abs())
+fn count(conn: &Connection, sql: &str, values: impl Params) -> StoreResult<u64> {
+    Ok(conn.one(sql, values, cell::<i64>)?.unsigned_abs())
 }

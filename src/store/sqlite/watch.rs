@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::connection::{Purpose, open};
+use super::statements::{Statements as _, cell};
 use crate::store::{StoreError, StoreResult};
 
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -44,9 +45,8 @@ impl Watcher {
 }
 
 /// The newest change number.
-pub(super) fn newest_change(conn: &Connection) -> rusqlite::Result<u64> {
-    let number: i64 = conn.prepare_cached("SELECT number FROM change_number")?.query_row([], |row| row.get(0))?;
-    Ok(number.unsigned_abs())
+pub(super) fn newest_change(conn: &Connection) -> StoreResult<u64> {
+    Ok(conn.one("SELECT number FROM change_number", [], cell::<i64>)?.unsigned_abs())
 }
 
 fn run(conn: &Connection, changes: &watch::Sender<u64>, stopped: &Receiver<()>) {
@@ -55,7 +55,7 @@ fn run(conn: &Connection, changes: &watch::Sender<u64>, stopped: &Receiver<()>) 
         if changes.receiver_count() == 0 {
             continue;
         }
-        let version = conn.prepare_cached("PRAGMA data_version").and_then(|mut s| s.query_row([], |row| row.get::<_, i64>(0)));
+        let version = conn.one("PRAGMA data_version", [], cell::<i64>);
         let newer = match version {
             Ok(version) if seen == Some(version) => continue,
             Ok(version) => newest_change(conn).map(|number| (version, number)),

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use avert::domain::time::Timestamp;
 use avert::domain::{
     Actor, Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, Credential, CutOffs,
-    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestReport, InstanceId,
-    NewEndpoint, OrganizationId, Page, Provider, Pruned, ResolutionAttempt, Revoked,
+    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestReport, InstanceId, NewEndpoint,
+    OrganizationId, Page, Provider, Pruned, ResolutionAttempt, Revoked,
 };
 use avert::store::{
     AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClaimedAttempt, Commit,
@@ -148,7 +148,6 @@ with_troubles! {
         record_attempts(records: Vec<AttemptRecord>, now: Timestamp) -> ();
         next_due_delivery() -> Option<Timestamp>;
         record_test_event(organization: OrganizationId, endpoint: EndpointId, test: SentTestEvent, now: Timestamp) -> Option<DeliveryLog>;
-        deliveries_of(organization: OrganizationId, alert: AlertId) -> Vec<Delivery>;
         deliveries(organization: OrganizationId, filter: DeliveryFilter) -> DeliveryPage;
         delivery(organization: OrganizationId, id: DeliveryId) -> Option<DeliveryLog>;
         redeliver(organization: OrganizationId, id: DeliveryId, now: Timestamp) -> Redelivery;
