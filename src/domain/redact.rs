@@ -58,7 +58,7 @@ mod tests {
     fn a_card_number_that_the_cut_goes_through_is_masked_too() {
         let words = words(&format!("{} 4111111111111111", "x".repeat(187)));
 
-        assert!(words.ends_with("x ************"), "{words}");
+        assert!(words.ends_with("x 411111******"), "{words}");
     }
 
     proptest! {
