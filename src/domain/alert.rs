@@ -171,9 +171,19 @@ impl Alert {
         Self { id, provider, alert_type, status: AlertStatus::Open, ..Self::default() }
     }
 
-    /// Hours to the deadline, rounded down, never below 0; 0 once there is an outcome (interface, Rules 1).
+    /// Whether it was answered, or lapsed without an answer.
+    fn is_over(&self) -> bool {
+        self.outcome.is_some() || self.status == AlertStatus::Expired
+    }
+
+    /// The exact deadline of an alert that waits for an answer and has not lapsed.
+    pub fn waits_until(&self) -> Option<Timestamp> {
+        self.deadline.moment().filter(|_| !self.is_over())
+    }
+
+    /// Hours to the deadline, rounded down, never below 0; 0 once the alert is answered or has lapsed (interface, Rules 1).
     pub fn hours_left(&self, now: Timestamp) -> i64 {
-        if self.outcome.is_some() {
+        if self.is_over() {
             return 0;
         }
         match self.deadline {

@@ -49,18 +49,23 @@ impl AlertFilter {
             && (self.providers.is_empty() || self.providers.contains(&alert.provider))
             && (self.types.is_empty() || self.types.contains(&alert.alert_type))
             && (self.statuses.is_empty() || self.statuses.contains(&alert.status))
-            && self.descriptor.as_ref().is_none_or(|prefix| fold(&alert.merchant_descriptor).starts_with(&fold(prefix)))
+            && wanted_text(self.descriptor.as_ref()).is_none_or(|prefix| fold(&alert.merchant_descriptor).starts_with(&fold(prefix)))
             && (self.outcomes.is_empty() || self.matches_outcome(alert))
             && self.expired.is_none_or(|expired| alert.expired_at.is_some() == expired)
             && self.expires_in.is_none_or(|hours| expires_within(alert, hours, now))
             && (self.companies.is_empty() || alert.company_id.is_some_and(|company| self.companies.contains(&company)))
-            && self.q.as_ref().is_none_or(|q| search_fields(alert).iter().any(|field| fold(field).contains(&fold(q))))
+            && wanted_text(self.q.as_ref()).is_none_or(|q| search_fields(alert).iter().any(|field| fold(field).contains(&fold(q))))
     }
 
     fn matches_outcome(&self, alert: &Alert) -> bool {
         let stored = alert.outcome.as_ref().map(|outcome| fold(&outcome.outcome));
         stored.is_some_and(|stored| self.outcomes.iter().any(|wanted| fold(wanted) == stored))
     }
+}
+
+/// What a text filter looks for: the text without the blanks around it, or nothing.
+pub fn wanted_text(given: Option<&String>) -> Option<&str> {
+    given.map(|text| text.trim()).filter(|text| !text.is_empty())
 }
 
 /// The four fields that `q` looks into.
@@ -109,7 +114,8 @@ pub enum SortField {
     MerchantName,
     CardBin,
     CardLastFour,
-    /// By the deadline; alerts with an outcome have 0 hours left and no deadline to sort by: they come last, like nulls.
+    /// By the value shown, which is never null: what is answered or has lapsed shows 0 and is less than what waits, which stands by its
+    /// deadline.
     HoursLeft,
 }
 
@@ -231,10 +237,7 @@ impl Sort {
             SortField::MerchantName => text(&alert.merchant_name),
             SortField::CardBin => text(&alert.card_bin),
             SortField::CardLastFour => text(&alert.card_last_four),
-            SortField::HoursLeft => match alert.outcome {
-                None => alert.deadline.moment().map(SortKey::Moment),
-                Some(_) => None,
-            },
+            SortField::HoursLeft => Some(SortKey::Moment(alert.waits_until().unwrap_or(Timestamp::MIN_UTC))),
         }
     }
 }
@@ -362,6 +365,17 @@ mod tests {
         assert_eq!(wanted, [true, false, false, false]);
     }
 
+    #[test]
+    fn blanks_around_a_text_are_not_part_of_it_and_blanks_alone_are_no_filter() {
+        let now = Timestamp::UNIX_EPOCH;
+        let text = |text: &str| Some(text.to_owned());
+
+        let spaced = AlertFilter { q: text("  8f2c\t"), descriptor: text(" acme "), ..AlertFilter::default() };
+        let blank = AlertFilter { q: text(" \u{a0}"), descriptor: text(" "), ..AlertFilter::default() };
+
+        assert!(spaced.matches(&alert(), now) && blank.matches(&Alert::default(), now));
+    }
+
     #[rstest]
     #[case(SortOrder::Ascending)]
     #[case(SortOrder::Descending)]
@@ -371,6 +385,27 @@ mod tests {
 
         assert_eq!(sort.compare(&with, &alert()), Ordering::Less);
         assert_eq!(sort.compare(&alert(), &with), Ordering::Greater);
+    }
+
+    #[test]
+    fn what_shows_no_hours_left_stands_before_what_waits_and_equal_ones_by_id() {
+        let at = |deadline: &str| Alert { deadline: Deadline::At(from_iso(deadline).unwrap()), ..alert() };
+        let soon = at("2026-01-12T00:00:00Z");
+        let later = at("2026-01-13T00:00:00Z");
+        let lapsed = Alert { status: AlertStatus::Expired, ..at("2026-01-14T00:00:00Z") };
+        let answered = at("2026-01-15T00:00:00Z");
+        let answered = Alert { outcome: Some(Outcome::sample(answered.id)), ..answered };
+        let sorted = |order| {
+            let mut alerts = vec![&later, &answered, &soon, &lapsed];
+            alerts.sort_by(|one, other| Sort { field: SortField::HoursLeft, order }.compare(one, other));
+            alerts.into_iter().map(|alert| alert.id).collect::<Vec<_>>()
+        };
+
+        let (up, mut down) = (sorted(SortOrder::Ascending), sorted(SortOrder::Descending));
+
+        assert_eq!(up, [lapsed.id.min(answered.id), lapsed.id.max(answered.id), soon.id, later.id]);
+        down.reverse();
+        assert_eq!(up, down);
     }
 
     #[test]

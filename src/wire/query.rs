@@ -1,7 +1,8 @@
 //! The query string of the list operation, both ways.
 //!
-//! A parameter without a value counts as not given, as forms send it. Lists are comma-separated, words are read in any letter case.
-//! Unknown parameters are ignored; a known one given twice is an error. Every error names the parameter, the value and what is allowed.
+//! A parameter without a value counts as not given, as forms send it. Lists are comma-separated or given several times, words are read in
+//! any letter case. Unknown parameters are ignored; a known one that is no list and given twice is an error. Every error names the
+//! parameter, the value and what is allowed.
 
 use chrono::NaiveDate;
 use url::form_urlencoded::{Serializer, parse};
@@ -47,6 +48,9 @@ const KNOWN: [&str; 16] = [
 /// Name of the company filter, which the interface does not give (decisions, List).
 pub const COMPANY_PARAMETER: &str = "companyIds";
 
+/// The parameters that take several values.
+const LISTS: [&str; 5] = ["provider", "type", "status", "outcome", COMPANY_PARAMETER];
+
 /// Reads a raw query string, without its question mark; reports everything that is wrong with it.
 pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> {
     let mut given = Parameters::read(raw);
@@ -59,7 +63,7 @@ pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> 
         types: given.words("type", AlertType::KNOWN, AlertType::as_str),
         statuses: given.words("status", statuses(dialect), AlertStatus::as_str),
         descriptor: given.text("descriptor"),
-        outcomes: outcomes(&mut given, dialect),
+        outcomes: given.words("outcome", OlderWord::KNOWN, OlderWord::as_str).iter().map(|word| word.as_str().to_lowercase()).collect(),
         expired: given.flag("expired"),
         expires_in: expires_in(&mut given, dialect),
         companies: given.list(COMPANY_PARAMETER, |text| text.parse().ok(), || "UUIDs, separated by commas".to_owned()),
@@ -128,17 +132,6 @@ fn statuses(dialect: Dialect) -> &'static [AlertStatus] {
     }
 }
 
-/// The current dialect filters by whatever is stored, the older one by its own words.
-fn outcomes(given: &mut Parameters, dialect: Dialect) -> Vec<String> {
-    match dialect {
-        Dialect::Current => given.list("outcome", |text| Some(text.to_lowercase()), || "stored outcome values".to_owned()),
-        Dialect::Older => {
-            let words = given.words("outcome", OlderWord::KNOWN, OlderWord::as_str);
-            words.iter().map(|word| word.as_str().to_lowercase()).collect()
-        }
-    }
-}
-
 fn expires_in(given: &mut Parameters, dialect: Dialect) -> Option<u32> {
     let most = match dialect {
         Dialect::Current => u64::MAX,
@@ -171,7 +164,7 @@ impl Parameters {
         let mut seen: Vec<&'static str> = Vec::new();
         for (name, value) in parse(raw.as_bytes()) {
             let Some(&name) = KNOWN.iter().chain([&COMPANY_PARAMETER]).find(|known| **known == name) else { continue };
-            if seen.contains(&name) {
+            if seen.contains(&name) && !LISTS.contains(&name) {
                 let error = FieldError::new(name, "is given twice: once is allowed");
                 if !read.errors.contains(&error) {
                     read.errors.push(error);
@@ -180,7 +173,13 @@ impl Parameters {
                 // What the decoder puts where bytes are not UTF-8.
                 read.errors.push(FieldError::new(name, "is not UTF-8, percent-encoded"));
             } else if !value.trim().is_empty() {
-                read.values.push((name, value.into_owned()));
+                match read.values.iter_mut().find(|(given, _)| *given == name) {
+                    Some((_, values)) => {
+                        values.push(',');
+                        values.push_str(&value);
+                    }
+                    None => read.values.push((name, value.into_owned())),
+                }
             }
             seen.push(name);
         }
@@ -198,14 +197,15 @@ impl Parameters {
     }
 
     fn text(&mut self, name: &str) -> Option<String> {
-        let value = self.take(name)?;
+        let given = self.take(name)?;
+        let value = given.trim();
         if value.len() > MAX_TEXT {
-            return self.refuse(name, &value, &format!("at most {MAX_TEXT} bytes"));
+            return self.refuse(name, value, &format!("at most {MAX_TEXT} bytes"));
         }
         if value.chars().any(char::is_control) {
-            return self.refuse(name, &value, "text without control characters");
+            return self.refuse(name, value, "text without control characters");
         }
-        Some(value)
+        Some(value.to_owned())
     }
 
     fn one<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>, allowed: impl Fn() -> String) -> Option<T> {
@@ -345,6 +345,8 @@ mod tests {
     #[case("expiresIn=0", "expiresIn", "1 or more")]
     #[case("expiresIn=-5", "expiresIn", "-5")]
     #[case("companyIds=7", "companyIds", "UUID")]
+    #[case("outcome=foo", "outcome", "UNRESOLVED_DISPUTE")]
+    #[case("status=OPEN&status=x", "status", "\"x\"")]
     #[case("sortField=comments", "sortField", "hoursLeft")]
     #[case("sortOrder=UP", "sortOrder", "ASC or DESC")]
     #[case("q=a&q=a", "q", "twice")]
@@ -357,6 +359,15 @@ mod tests {
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert_eq!(errors[0].field, field);
         assert!(errors[0].message.contains(words), "{}", errors[0].message);
+    }
+
+    #[rstest]
+    #[case("provider=ETHOCA&provider=VERIFI,CDRN", "provider=ETHOCA,VERIFI,CDRN")]
+    #[case("status=open&page=1&status=&status=EXPIRED", "page=1&status=OPEN,EXPIRED")]
+    #[case("q=+acme%20&descriptor=%20%20", "q=acme")]
+    #[case("descriptor=%C2%A0ACME+shop+", "descriptor=ACME+shop")]
+    fn two_ways_to_ask_mean_the_same(#[case] one: &str, #[case] other: &str) {
+        assert_eq!(read(one, Dialect::Current).unwrap(), read(other, Dialect::Current).unwrap());
     }
 
     #[test]
@@ -386,7 +397,7 @@ mod tests {
     }
 
     fn text() -> impl Strategy<Value = Option<String>> {
-        proptest::option::of("[^\\pC\u{FFFD}]{0,20}[^\\s\\pC\u{FFFD}]")
+        proptest::option::of("[^\\s\\pC\u{FFFD}]([^\\pC\u{FFFD}]{0,20}[^\\s\\pC\u{FFFD}])?")
     }
 
     fn days() -> impl Strategy<Value = (Option<NaiveDate>, Option<NaiveDate>)> {
@@ -400,7 +411,7 @@ mod tests {
             subsequence(Provider::KNOWN.to_vec(), 0..=Provider::KNOWN.len()),
             subsequence(AlertType::KNOWN.to_vec(), 0..=AlertType::KNOWN.len()),
             subsequence(AlertStatus::CURRENT.to_vec(), 0..=AlertStatus::CURRENT.len()),
-            proptest::collection::vec("[a-z_ &=%+]{0,8}[a-z]", 0..3),
+            subsequence(OlderWord::KNOWN.to_vec(), 0..3),
         );
         let rest = (any::<Option<bool>>(), proptest::option::of(1..=MAX_EXPIRES_IN), proptest::collection::vec(any::<u128>(), 0..3));
         (days(), days(), words, rest, text(), text()).prop_map(|(dates, transaction, words, rest, descriptor, q)| AlertFilter {
@@ -412,7 +423,7 @@ mod tests {
             types: words.1,
             statuses: words.2,
             descriptor,
-            outcomes: words.3.into_iter().map(|word| word.trim().to_owned()).collect(),
+            outcomes: words.3.into_iter().map(|word| word.as_str().to_lowercase()).collect(),
             expired: rest.0,
             expires_in: rest.1,
             companies: rest.2.into_iter().map(|number| CompanyId(Uuid::from_u128(number))).collect(),

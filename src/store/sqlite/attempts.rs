@@ -203,7 +203,7 @@ fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, 
     counts.shift(before, after.count_key(attempt.organization, &alert));
     counts.write(conn, unit.change)?;
     conn.prepare_cached(
-        "UPDATE alert SET status = ?2, outcome = ?3, updated_at = ?4, waiting_deadline = NULL, open_deadline = NULL, changed = ?5
+        "UPDATE alert SET status = ?2, outcome = ?3, updated_at = ?4, open_deadline = NULL, changed = ?5
          WHERE key = ?1",
     )?
     .execute(params![attempt.alert, after.status, after.outcome, micros(now), unit.change])?;

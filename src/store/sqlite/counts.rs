@@ -25,7 +25,10 @@ pub(super) fn day_start(day: i64) -> i64 {
     day.saturating_mul(DAY_MICROS)
 }
 
-/// A cell of the counts: what alerts are counted by; words by their keys, `outcome` 0 where there is none.
+/// The key in the place of an outcome where there is none.
+pub(super) const NO_OUTCOME: i64 = 0;
+
+/// A cell of the counts: what alerts are counted by; words by their keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Cell {
     pub(super) provider: i64,

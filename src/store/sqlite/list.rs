@@ -11,8 +11,8 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::counts::{CellFilter, day_start};
-use super::query::{SortColumn, Sql, Wanted, push_direction, push_order, sort_column};
+use super::counts::{CellFilter, NO_OUTCOME, day_start};
+use super::query::{Nulls, SortColumn, Sql, Wanted, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::rows::{organization_key, read_by_key};
 use super::statements::{Statements as _, cell};
@@ -171,11 +171,7 @@ fn from_alerts(mut sql: Sql, wanted: &Wanted, index: Option<&str>) -> Sql {
 }
 
 fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> StoreResult<Vec<i64>> {
-    let mut column = sort_column(&reader.conn, &mut reader.dictionary, &reader.counts, part.sort.field)?;
-    if part.sort.field == SortField::HoursLeft && excludes_expired(reader, wanted)? {
-        // The same values, without the expired alerts to walk past.
-        column = SortColumn { value: "a.open_deadline".to_owned(), index: Some("alert_by_open_deadline"), ..column };
-    }
+    let column = sort_column(&reader.conn, &mut reader.dictionary, &reader.counts, part.sort.field)?;
     if wanted.is_counted() {
         if part.sort.field == SortField::AlertTimeStamp {
             return by_days(reader, wanted, &column, part, total);
@@ -186,7 +182,7 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> St
     }
     if let Some(index) = column.index
         && is_walk_shorter(reader, wanted, part, total)
-        && let Some(keys) = walk(reader, wanted, &column, index, part)?
+        && let Some(keys) = walk(reader, wanted, &column, index, part, total)?
     {
         return Ok(keys);
     }
@@ -205,10 +201,21 @@ fn is_walk_shorter(reader: &Reader, wanted: &Wanted, part: Part, total: u64) -> 
     !wanted.has_own_index() || walked < u128::from(total)
 }
 
-fn excludes_expired(reader: &mut Reader, wanted: &Wanted) -> StoreResult<bool> {
+/// How many of the matches have a value in the column, as far as it is known without reading them: every stored alert has a deadline.
+fn valued(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> StoreResult<Option<u64>> {
+    match part.sort.field {
+        // All of them wait for an answer.
+        SortField::HoursLeft if wanted.expires.is_some() => return Ok(Some(total)),
+        SortField::HoursLeft if wanted.is_counted() => {}
+        _ => return Ok(None),
+    }
     let expired = reader.dictionary.words.find(&reader.conn, AlertStatus::Expired.as_str())?;
-    let excluded = wanted.cells.statuses.as_ref().is_some_and(|statuses| expired.is_none_or(|expired| !statuses.contains(&expired)));
-    Ok(excluded || wanted.expires.is_some())
+    let mut waiting = wanted.clone();
+    let statuses = waiting.cells.statuses.get_or_insert_with(|| reader.counts.occurring(|cell| cell.status));
+    statuses.retain(|status| Some(*status) != expired);
+    let outcomes = waiting.cells.outcomes.get_or_insert_with(|| vec![NO_OUTCOME]);
+    outcomes.retain(|outcome| *outcome == NO_OUTCOME);
+    Ok(Some(counted(reader, &waiting)))
 }
 
 /// In the order of the alert time: the counts tell which days the page lies on, and only those are looked at.
@@ -292,17 +299,33 @@ fn by_id(reader: &Reader, wanted: &Wanted, part: Part) -> StoreResult<Vec<i64>> 
 }
 
 /// Walks the index that is in the order of the sort; `None` when the page was not reached within the budget.
-fn walk(reader: &Reader, wanted: &Wanted, column: &SortColumn, index: &str, part: Part) -> StoreResult<Option<Vec<i64>>> {
+fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, part: Part, total: u64) -> StoreResult<Option<Vec<i64>>> {
+    let valued = match column.nulls {
+        Nulls::Never => Some(total),
+        Nulls::Last | Nulls::Least => valued(reader, wanted, part, total)?,
+    };
     let conn = &reader.conn;
-    let mut sql = from_valued(Sql::new("SELECT a.key "), wanted, column, index);
-    push_direction(&mut sql, Some(&column.value), part.sort.order);
-    push_window(&mut sql, part.offset, part.limit);
-    let Some(mut found) = reader.budget.run(|| keys(conn, &sql))? else { return Ok(None) };
+    let count_valued = || count(conn, &from_valued(Sql::new("SELECT count(*) "), wanted, column, index));
+    if column.nulls_come_first(part.sort.order) {
+        let valued = match valued {
+            Some(valued) => Some(valued),
+            None => reader.budget.run(count_valued)?,
+        };
+        let Some(nulls) = valued.map(|valued| total.saturating_sub(valued)) else { return Ok(None) };
+        let of_nulls = Part { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
+        let Some(mut found) = reader.budget.run(|| walk_nulls(conn, wanted, column, index, of_nulls))? else { return Ok(None) };
+        let rest = Part { offset: part.offset.saturating_sub(nulls), limit: part.limit - of_nulls.limit, ..part };
+        let Some(others) = reader.budget.run(|| walk_valued(conn, wanted, column, index, rest))? else { return Ok(None) };
+        found.extend(others);
+        return Ok(Some(found));
+    }
+    let Some(mut found) = reader.budget.run(|| walk_valued(conn, wanted, column, index, part))? else { return Ok(None) };
     let missing = part.limit - found.len() as u64;
-    if missing > 0 && column.nullable {
-        let valued = match found.len() as u64 {
-            0 => count(conn, &from_valued(Sql::new("SELECT count(*) "), wanted, column, index))?,
-            some => part.offset + some,
+    if missing > 0 && column.nulls != Nulls::Never {
+        let valued = match (valued, found.len() as u64) {
+            (Some(valued), _) => valued,
+            (None, 0) => count_valued()?,
+            (None, some) => part.offset + some,
         };
         let rest = Part { offset: part.offset.saturating_sub(valued), limit: missing, ..part };
         found.extend(walk_nulls(conn, wanted, column, index, rest)?);
@@ -310,24 +333,38 @@ fn walk(reader: &Reader, wanted: &Wanted, column: &SortColumn, index: &str, part
     Ok(Some(found))
 }
 
+/// What has a value to sort by, in its order.
+fn walk_valued(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, part: Part) -> rusqlite::Result<Vec<i64>> {
+    if part.limit == 0 {
+        return Ok(Vec::new());
+    }
+    let mut sql = from_valued(Sql::new("SELECT a.key "), wanted, column, index);
+    push_direction(&mut sql, Some(&column.value), part.sort.order);
+    push_window(&mut sql, part.offset, part.limit);
+    keys(conn, &sql)
+}
+
 /// FROM and WHERE of what has a value to sort by.
 fn from_valued(sql: Sql, wanted: &Wanted, column: &SortColumn, index: &str) -> Sql {
     let mut sql = from_alerts(sql, wanted, Some(index));
-    if column.nullable {
+    if column.nulls != Nulls::Never {
         sql.push(&format!(" AND {} IS NOT NULL", column.value));
     }
     sql
 }
 
 /// What has no value to sort by, by id.
-fn walk_nulls(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, part: Part) -> StoreResult<Vec<i64>> {
-    // The indexes on deadlines hold no nulls.
+fn walk_nulls(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, part: Part) -> rusqlite::Result<Vec<i64>> {
+    if part.limit == 0 {
+        return Ok(Vec::new());
+    }
+    // The index on deadlines holds no nulls.
     let index = if part.sort.field == SortField::HoursLeft { "alert_by_id" } else { index };
     let mut sql = from_alerts(Sql::new("SELECT a.key "), wanted, Some(index));
     sql.push(&format!(" AND {} IS NULL", column.value));
     push_direction(&mut sql, None, part.sort.order);
     push_window(&mut sql, part.offset, part.limit);
-    Ok(keys(conn, &sql)?)
+    keys(conn, &sql)
 }
 
 /// Puts everything that matches in order.

@@ -26,8 +26,10 @@ impl Migration {
 }
 
 /// Every step, in order.
-pub(super) const MIGRATIONS: &[Migration] =
-    &[Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/sqlite/0001_store.sql") }];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/sqlite/0001_store.sql") },
+    Migration { number: 3, name: "hours_left", sql: include_str!("../../../assets/migrations/sqlite/0003_hours_left.sql") },
+];
 
 /// Looks, without changing anything, whether the file is a database that avert may use.
 pub(super) fn inspect(conn: &Connection, path: &Path) -> StoreResult<()> {

@@ -8,7 +8,7 @@ use super::counts::{Cell, CellFilter, CountCache, DAY_MICROS};
 use super::interned::Dictionary;
 use super::rows::{DESCRIPTOR_MARK, searchable};
 use super::statements::micros;
-use crate::domain::filter::fold;
+use crate::domain::filter::{fold, wanted_text};
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, SortField, SortOrder};
 use crate::store::StoreResult;
@@ -56,8 +56,8 @@ impl Wanted {
             Some(keys?.into_iter().flatten().collect())
         };
         let limit = |hours: u32| now.checked_add_signed(Duration::hours(hours.into())).map(micros);
-        let q = filter.q.as_deref().map(searchable).filter(|q| !q.is_empty());
-        let descriptor = filter.descriptor.as_deref().map(searchable).filter(|prefix| !prefix.is_empty());
+        let q = wanted_text(filter.q.as_ref()).map(searchable);
+        let descriptor = wanted_text(filter.descriptor.as_ref()).map(searchable);
         let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
         let alert_time = days(filter.start_date, filter.end_date);
         Ok(Self {
@@ -237,9 +237,27 @@ pub(super) struct SortColumn {
     pub(super) value: String,
     /// The index that is in its order, where there is one.
     pub(super) index: Option<&'static str>,
-    pub(super) nullable: bool,
+    pub(super) nulls: Nulls,
     /// For a column of words: their keys, in the order of the words.
     pub(super) words: Option<Vec<i64>>,
+}
+
+/// Where a sort puts rows without a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nulls {
+    /// There are none.
+    Never,
+    /// Last in either direction.
+    Last,
+    /// Where the least value stands.
+    Least,
+}
+
+impl SortColumn {
+    /// Whether what has no value comes before what has one.
+    pub(super) fn nulls_come_first(&self, order: SortOrder) -> bool {
+        self.nulls == Nulls::Least && order == SortOrder::Ascending
+    }
 }
 
 /// The column of a sort field. `counts` tells which words there are.
@@ -249,8 +267,8 @@ pub(super) fn sort_column(
     counts: &CountCache,
     field: SortField,
 ) -> StoreResult<SortColumn> {
-    let nullable = |value: &str, index| SortColumn { value: value.to_owned(), index, nullable: true, words: None };
-    let text = |value: &str, index| SortColumn { value: value.to_owned(), index, nullable: false, words: None };
+    let nullable = |value: &str, index| SortColumn { value: value.to_owned(), index, nulls: Nulls::Last, words: None };
+    let text = |value: &str, index| SortColumn { value: value.to_owned(), index, nulls: Nulls::Never, words: None };
     let mut word = |column: &str, pick: fn(&Cell) -> i64| -> StoreResult<SortColumn> {
         let words: StoreResult<Vec<_>> =
             counts.occurring(pick).into_iter().map(|key| Ok((dictionary.words.value(conn, key)?, key))).collect();
@@ -259,7 +277,7 @@ pub(super) fn sort_column(
         let ranks: String = words.iter().enumerate().map(|(rank, (_, key))| format!(" WHEN {key} THEN {rank}")).collect();
         // A CASE without branches is no SQL; without words there are no alerts.
         let value = if ranks.is_empty() { "0".to_owned() } else { format!("CASE {column}{ranks} END") };
-        Ok(SortColumn { value, index: None, nullable: false, words: Some(words.into_iter().map(|(_, key)| key).collect()) })
+        Ok(SortColumn { value, index: None, nulls: Nulls::Never, words: Some(words.into_iter().map(|(_, key)| key).collect()) })
     };
     Ok(match field {
         SortField::AlertTimeStamp => nullable("a.alert_time", Some("alert_by_time")),
@@ -278,14 +296,14 @@ pub(super) fn sort_column(
         SortField::MerchantName => text("a.merchant_name", None),
         SortField::CardBin => text("a.card_bin", None),
         SortField::CardLastFour => text("a.card_last_four", None),
-        SortField::HoursLeft => nullable("a.waiting_deadline", Some("alert_by_waiting_deadline")),
+        SortField::HoursLeft => SortColumn { nulls: Nulls::Least, ..nullable("a.open_deadline", Some("alert_by_open_deadline")) },
     })
 }
 
-/// The ORDER BY of a whole sort, nulls last in either direction.
+/// The ORDER BY of a whole sort. To SQLite a null is less than any value.
 pub(super) fn push_order(sql: &mut Sql, column: &SortColumn, order: SortOrder) {
     sql.push(" ORDER BY ");
-    if column.nullable {
+    if column.nulls == Nulls::Last {
         sql.push(&format!("{} IS NULL, ", column.value));
     }
     push_terms(sql, Some(&column.value), order);

@@ -7,16 +7,16 @@ use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Row, params};
 use uuid::Uuid;
 
-use super::counts::{Cell, CountKey, day_of};
+use super::counts::{Cell, CountKey, NO_OUTCOME, day_of};
 use super::interned::Dictionary;
 use super::statements::{micros, moment};
 use crate::domain::field::{Access, Field, Kind};
 use crate::domain::filter::{fold, search_fields};
-use crate::domain::{Alert, AlertId, AlertStatus, Amount, Deadline, OrganizationId, Outcome};
+use crate::domain::{Alert, AlertId, Amount, Deadline, OrganizationId, Outcome};
 use crate::store::{StoreError, StoreResult};
 
 /// Columns of `alert` beside those of the table of fields, in the order in which [`bind`] binds them, before the others.
-const BESIDE: [&str; 7] = ["organization", "outcome", "deadline", "waiting_deadline", "open_deadline", "amount_micros", "changed"];
+const BESIDE: [&str; 6] = ["organization", "outcome", "deadline", "open_deadline", "amount_micros", "changed"];
 
 /// The columns of the fields that have one.
 fn columns<R>(fields: &'static [Field<R>]) -> impl Iterator<Item = &'static str> {
@@ -176,7 +176,7 @@ impl WordKeys {
             provider: self.provider,
             alert_type: self.alert_type,
             status: self.status,
-            outcome: self.outcome.unwrap_or(0),
+            outcome: self.outcome.unwrap_or(NO_OUTCOME),
             expired: alert.expired_at.is_some(),
         };
         CountKey { organization, day: day_of(alert.alert_time), cell }
@@ -227,12 +227,6 @@ pub(super) fn insert_outcome(conn: &Connection, dictionary: &mut Dictionary, ale
     Ok(())
 }
 
-/// The deadline while there is no outcome, and while the alert is not EXPIRED either.
-pub(super) fn running_deadlines(alert: &Alert) -> (Option<i64>, Option<i64>) {
-    let waiting = alert.deadline.moment().filter(|_| alert.outcome.is_none()).map(micros);
-    (waiting, waiting.filter(|_| alert.status != AlertStatus::Expired))
-}
-
 /// Binds the columns; returns the place after the last.
 fn bind(
     conn: &Connection,
@@ -243,10 +237,10 @@ fn bind(
     words: WordKeys,
     change: i64,
 ) -> StoreResult<usize> {
-    let (waiting, open) = running_deadlines(alert);
+    let open = alert.waits_until().map(micros);
     let deadline = alert.deadline.moment().map(micros);
     let amount = alert.amount.and_then(Amount::micros);
-    let beside: [Option<i64>; BESIDE.len()] = [Some(organization), words.outcome, deadline, waiting, open, amount, Some(change)];
+    let beside: [Option<i64>; BESIDE.len()] = [Some(organization), words.outcome, deadline, open, amount, Some(change)];
     for (value, place) in beside.into_iter().zip(1..) {
         statement.raw_bind_parameter(place, value)?;
     }

@@ -100,7 +100,7 @@ async fn each_parameter_finds_what_it_means_alone_and_with_others() {
         "descriptor=_00%25".to_owned(),
         "outcome=resolved".to_owned(),
         "outcome=RESOLVED,other".to_owned(),
-        "outcome=nothing_like_it".to_owned(),
+        "outcome=shipper_contacted".to_owned(),
         "expired=true".to_owned(),
         "expired=false".to_owned(),
         "expiresIn=1".to_owned(),

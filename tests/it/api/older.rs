@@ -287,7 +287,7 @@ async fn each_parameter_of_the_older_dialect_finds_what_it_means() {
 #[case("expiresIn=25", "expiresIn")]
 #[case("expired=maybe", "expired")]
 #[case("size=101", "size")]
-#[case("status=OPEN&status=NEW", "status")]
+#[case("size=5&size=5", "size")]
 #[tokio::test]
 async fn a_wrong_parameter_of_the_older_dialect_is_told_by_name(#[case] raw: &str, #[case] field: &str) {
     let older = Older::start().await;
@@ -305,5 +305,5 @@ async fn words_of_the_older_dialect_are_not_words_of_the_current_one() {
         json(older.get(&format!("/api/v1/alerts?{raw}")).await, 200).await;
         refused(older.served.get(&format!("/api/v1/alerts?{raw}")).await, 400, "invalid_query").await;
     }
-    json(older.served.get("/api/v1/alerts?expiresIn=25&provider=CDRN&outcome=something").await, 200).await;
+    json(older.served.get("/api/v1/alerts?expiresIn=25&provider=CDRN").await, 200).await;
 }

@@ -42,7 +42,7 @@ fn query(dialect: Dialect) -> impl Strategy<Value = String> {
         Dialect::Current => (
             vec!["OPEN", "RESOLVED", "REFUNDED", "CHARGEBACK", "EXPIRED", "INVALID"],
             vec!["ETHOCA", "VERIFI", "CDRN"],
-            vec!["resolved", "unresolved_dispute", "other", "not_found", "made_up"],
+            vec!["resolved", "unresolved_dispute", "other", "not_found", "Stopped"],
             1..60_u32,
         ),
         Dialect::Older => (

@@ -89,7 +89,8 @@ prop_compose! {
             created_at: times.2,
             updated_at: times.3,
             expired_at: times.4,
-            deadline: times.5.map_or(Deadline::Unknown, Deadline::At),
+            // The engine gives every alert a deadline before it is stored.
+            deadline: Deadline::At(times.5.unwrap_or_else(noon)),
             provider_id: texts.0,
             merchant_descriptor: texts.1,
             card_bin: texts.2,
