@@ -281,7 +281,7 @@ async fn resolve(store: &SharedStore, organization: OrganizationId, alert: Alert
         body_hash: [0; 32],
         idempotency_key: None,
         deadline: now() + Span::seconds(10),
-        now: now(),
+        now: now().into(),
     };
     let Claim::Claimed { generation, .. } = store.claim_resolution(request).await.unwrap() else { panic!("not claimed") };
     let commit = CommitRequest { attempt, generation, now: now() };

@@ -3,9 +3,10 @@
 use chrono::TimeDelta;
 
 use super::closed_enum::closed_enum;
+use super::monotonic::{MonotonicTime, Present};
 use super::resolution::{Resolution, decide};
-use super::time::Timestamp;
-use super::{Alert, AlertId, AttemptId, OutcomeId, lease};
+use super::time::{Timestamp, later_by};
+use super::{Alert, AlertId, AttemptId, OutcomeId};
 
 /// How long an Idempotency-Key is remembered (decisions, Repeats).
 pub const KEY_MEMORY: TimeDelta = TimeDelta::hours(24);
@@ -62,33 +63,55 @@ pub enum Holder {
     Person(AttemptId),
 }
 
-/// An open attempt, as far as it matters for who may take it over.
+/// An open attempt, as far as it matters for who may take it over. Its waits are measured by the monotonic clock; what another boot has
+/// counted says nothing, and then its owner's death or, after a while, the date lets another process have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenAttempt {
     pub state: AttemptState,
-    /// Until when a call made for it may still be running.
-    pub deadline: Timestamp,
-    pub next_check: Option<Timestamp>,
-    /// Until when whoever took it over keeps it.
-    pub lease_until: Option<Timestamp>,
+    pub counted: Option<AttemptCounts>,
+    /// When its turn would come by the guarded clock: the end of its call or lease, or its next check.
+    pub turn: Timestamp,
     /// Whether the process that has it is provably dead.
     pub owner_dead: bool,
 }
 
+/// The waits of an attempt by the monotonic clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttemptCounts {
+    /// From when on no call made for it is running any more.
+    pub calls_over: MonotonicTime,
+    /// When an UNKNOWN one is looked at next.
+    pub next_check: Option<MonotonicTime>,
+    /// Until when whoever took it over keeps it.
+    pub lease_until: Option<MonotonicTime>,
+}
+
+/// How much longer than its turn by the date a living process keeps an attempt whose counts cannot be compared.
+const STRANGERS_PATIENCE: TimeDelta = TimeDelta::minutes(1);
+
 impl OpenAttempt {
-    /// Whether it may be taken over: INFLIGHT of a dead process or past its deadline, UNKNOWN whose check is due; no living process has it
-    /// leased.
-    pub fn is_due(&self, now: Timestamp) -> bool {
-        let due = match self.state {
-            AttemptState::Inflight => self.owner_dead || self.deadline <= now,
-            AttemptState::Unknown => self.next_check.is_none_or(|check| check <= now),
-            AttemptState::Parked | AttemptState::Committed | AttemptState::Released => false,
+    /// Its counts, where they are of the present boot.
+    fn counts(&self, now: Present) -> Option<AttemptCounts> {
+        self.counted.filter(|counts| counts.calls_over.epoch == now.counted.epoch)
+    }
+
+    /// Whether it may be taken over: INFLIGHT of a dead process or past the end of its call, UNKNOWN whose check is due; no living process
+    /// has it leased.
+    pub fn is_due(&self, now: Present) -> bool {
+        let open = matches!(self.state, AttemptState::Inflight | AttemptState::Unknown);
+        let Some(AttemptCounts { calls_over, next_check, lease_until }) = self.counts(now) else {
+            return open && (self.owner_dead || later_by(self.turn, STRANGERS_PATIENCE) <= now.guarded);
         };
-        due && !lease::is_held(self.lease_until, self.owner_dead, now)
+        let has_come = |moment: MonotonicTime| moment.has_come(now.counted);
+        let due = match self.state {
+            AttemptState::Inflight => self.owner_dead || has_come(calls_over),
+            _ => next_check.is_none_or(has_come),
+        };
+        open && due && (self.owner_dead || lease_until.is_none_or(has_come))
     }
 
     /// Who holds it.
-    pub fn holder(&self, id: AttemptId, now: Timestamp) -> Holder {
+    pub fn holder(&self, id: AttemptId, now: Present) -> Holder {
         match self.state {
             AttemptState::Parked => Holder::Person(id),
             _ if self.is_due(now) => Holder::Nobody,
@@ -96,16 +119,28 @@ impl OpenAttempt {
         }
     }
 
-    /// Its deadline once it is taken over. A call of a dead process is over by now, its first one and any that it made when it had taken the
-    /// attempt over; one of a process that let its lease run out is over since then.
-    pub fn deadline_after_takeover(&self, now: Timestamp) -> Timestamp {
-        match self.lease_until {
-            Some(_) if self.owner_dead => now,
-            None if self.owner_dead => self.deadline.min(now),
-            Some(lease) => self.deadline.max(lease),
-            None => self.deadline,
+    /// From when on no call made for it is running, once it is taken over for so long. A call of a dead process is over by now, its first
+    /// one and any that it made when it had taken the attempt over; one of a process that let its lease run out is over since then. Where
+    /// nothing is known of a living process, its call may last as long as a lease from now on.
+    pub fn calls_over_after_takeover(&self, now: Present, lease: TimeDelta) -> MonotonicTime {
+        match self.counts(now) {
+            Some(AttemptCounts { lease_until: Some(_), .. }) if self.owner_dead => now.counted,
+            Some(AttemptCounts { calls_over, .. }) if self.owner_dead => earlier(calls_over, now.counted),
+            Some(AttemptCounts { calls_over, lease_until, .. }) => lease_until.map_or(calls_over, |lease| later(calls_over, lease)),
+            None if self.owner_dead || self.state == AttemptState::Unknown => now.counted,
+            None => now.counted.after(lease),
         }
     }
+}
+
+/// The later one of two moments of one epoch.
+fn later(one: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
+    if one.micros >= other.micros { one } else { other }
+}
+
+/// The earlier one of two moments of one epoch.
+fn earlier(one: MonotonicTime, other: MonotonicTime) -> MonotonicTime {
+    if one.micros <= other.micros { one } else { other }
 }
 
 /// An earlier use of an Idempotency-Key, within the time that it is remembered.
@@ -226,20 +261,39 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::{AlertType, Outcome, Provider};
+    use crate::domain::{AlertType, ClockEpoch, Outcome, Provider};
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::UNIX_EPOCH + TimeDelta::seconds(seconds)
     }
 
-    fn inflight(deadline: i64, lease_until: Option<i64>, owner_dead: bool) -> OpenAttempt {
+    fn counted(seconds: i64) -> MonotonicTime {
+        MonotonicTime::by_date(at(seconds))
+    }
+
+    fn now(seconds: i64) -> Present {
+        at(seconds).into()
+    }
+
+    /// Of a machine that was booted since, after so many seconds by the date.
+    fn after_a_boot(seconds: i64) -> Present {
+        Present { counted: MonotonicTime { epoch: ClockEpoch::generate(), micros: 7_000_000 }, ..now(seconds) }
+    }
+
+    fn inflight(calls_over: i64, lease_until: Option<i64>, owner_dead: bool) -> OpenAttempt {
+        let counts = AttemptCounts { calls_over: counted(calls_over), next_check: None, lease_until: lease_until.map(counted) };
         OpenAttempt {
             state: AttemptState::Inflight,
-            deadline: at(deadline),
-            next_check: None,
-            lease_until: lease_until.map(at),
+            counted: Some(counts),
+            turn: at(calls_over.max(lease_until.unwrap_or_default())),
             owner_dead,
         }
+    }
+
+    fn unknown(next_check: Option<i64>, lease_until: Option<i64>, owner_dead: bool) -> OpenAttempt {
+        let attempt = inflight(0, lease_until, owner_dead);
+        let counts = attempt.counted.map(|counts| AttemptCounts { next_check: next_check.map(counted), ..counts });
+        OpenAttempt { state: AttemptState::Unknown, counted: counts, turn: at(next_check.unwrap_or_default()), ..attempt }
     }
 
     #[rstest]
@@ -251,11 +305,11 @@ mod tests {
     #[case(inflight(10, Some(20), true), 11, true)]
     fn an_attempt_on_its_way_is_taken_over_past_its_deadline_and_lease_or_from_the_dead(
         #[case] attempt: OpenAttempt,
-        #[case] now: i64,
+        #[case] seconds: i64,
         #[case] due: bool,
     ) {
-        assert_eq!(attempt.is_due(at(now)), due);
-        assert_eq!(attempt.holder(AttemptId::generate(), at(now)), if due { Holder::Nobody } else { Holder::Somebody });
+        assert_eq!(attempt.is_due(now(seconds)), due);
+        assert_eq!(attempt.holder(AttemptId::generate(), now(seconds)), if due { Holder::Nobody } else { Holder::Somebody });
     }
 
     #[rstest]
@@ -269,24 +323,50 @@ mod tests {
         #[case] next_check: Option<i64>,
         #[case] lease: Option<i64>,
         #[case] owner_dead: bool,
-        #[case] now: i64,
+        #[case] seconds: i64,
         #[case] due: bool,
     ) {
-        let attempt = OpenAttempt { state: AttemptState::Unknown, next_check: next_check.map(at), ..inflight(0, lease, owner_dead) };
+        assert_eq!(unknown(next_check, lease, owner_dead).is_due(now(seconds)), due);
+    }
 
-        assert_eq!(attempt.is_due(at(now)), due);
+    #[test]
+    fn no_date_makes_an_attempt_due_or_keeps_it() {
+        let (attempt, day) = (unknown(Some(10), None, false), TimeDelta::days(1));
+        let dated = |seconds, date| Present { date, guarded: date, ..now(seconds) };
+
+        assert!(!attempt.is_due(dated(9, at(9) + day)), "a clock that jumped ahead");
+        assert!(attempt.is_due(dated(10, at(10) - day)), "a clock that was set back");
+    }
+
+    #[rstest]
+    #[case(inflight(10, None, true), 0, true, "the dead hold nothing")]
+    #[case(unknown(Some(500), None, true), 0, true, "nor keep others from looking")]
+    #[case(inflight(10, Some(20), false), 79, false, "the living have a minute more")]
+    #[case(inflight(10, Some(20), false), 80, true, "and no longer")]
+    fn what_another_boot_has_counted_keeps_nobody_out_for_ever(
+        #[case] attempt: OpenAttempt,
+        #[case] seconds: i64,
+        #[case] due: bool,
+        #[case] why: &str,
+    ) {
+        assert_eq!(attempt.is_due(after_a_boot(seconds)), due, "{why}");
+        assert_eq!(OpenAttempt { counted: None, ..attempt }.is_due(after_a_boot(seconds)), due, "never counted: {why}");
     }
 
     proptest! {
         #[test]
-        fn nobody_but_a_person_ends_a_parked_attempt(deadline in 0..9i64, lease in proptest::option::of(0..9i64), dead: bool, now in 0..20i64) {
-            let parked = OpenAttempt { state: AttemptState::Parked, next_check: Some(at(0)), ..inflight(deadline, lease, dead) };
+        fn nobody_but_a_person_ends_a_parked_attempt(deadline in 0..9i64, lease in proptest::option::of(0..9i64), dead: bool, seconds in 0..20i64) {
+            let parked = OpenAttempt { state: AttemptState::Parked, ..inflight(deadline, lease, dead) };
             let id = AttemptId::generate();
 
-            prop_assert!(!parked.is_due(at(now)));
-            prop_assert_eq!(parked.holder(id, at(now)), Holder::Person(id));
+            for now in [now(seconds), after_a_boot(seconds + 900)] {
+                prop_assert!(!parked.is_due(now));
+                prop_assert_eq!(parked.holder(id, now), Holder::Person(id));
+            }
         }
     }
+
+    const LEASE: TimeDelta = TimeDelta::seconds(100);
 
     #[rstest]
     #[case(inflight(10, None, false), 12, 10, "a call that nobody followed up ended at its own deadline")]
@@ -297,11 +377,21 @@ mod tests {
     #[case(inflight(10, Some(40), true), 20, 20, "they may have called after taking it over")]
     fn taking_an_attempt_over_says_since_when_no_call_is_running(
         #[case] attempt: OpenAttempt,
-        #[case] now: i64,
-        #[case] deadline: i64,
+        #[case] seconds: i64,
+        #[case] over: i64,
         #[case] why: &str,
     ) {
-        assert_eq!(attempt.deadline_after_takeover(at(now)), at(deadline), "{why}");
+        assert_eq!(attempt.calls_over_after_takeover(now(seconds), LEASE), counted(over), "{why}");
+    }
+
+    #[test]
+    fn what_passed_before_a_boot_counts_as_not_passed() {
+        let now = after_a_boot(900);
+        let over = |attempt: OpenAttempt| attempt.calls_over_after_takeover(now, LEASE);
+
+        assert_eq!([over(inflight(10, None, true)), over(unknown(Some(10), None, true))], [now.counted; 2]);
+        assert_eq!(over(unknown(Some(10), None, false)), now.counted);
+        assert_eq!(over(inflight(10, None, false)), now.counted.after(LEASE), "a living process may be calling");
     }
 
     #[test]

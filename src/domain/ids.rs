@@ -82,4 +82,6 @@ uuid_id! {
     AttemptId,
     /// One running process of avert on one database.
     InstanceId,
+    /// The boot of a machine, since which its monotonic clock counts.
+    ClockEpoch,
 }

@@ -4,43 +4,74 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::domain::Timestamp;
-use crate::domain::clock::{CONFIRMED, ClockChange, ClockGuard};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
 
-/// A monotonic clock: the time since some moment. It is never set.
+use crate::domain::clock::{CONFIRMED, ClockChange, ClockGuard};
+use crate::domain::{ClockEpoch, MonotonicTime, Timestamp};
+
+/// A monotonic clock: the time since some moment, by two counts. It is never set.
 #[derive(Clone)]
-pub struct MonotonicClock(Arc<dyn Fn() -> Duration + Send + Sync>);
+pub struct MonotonicClock {
+    epoch: ClockEpoch,
+    /// Counts on while the machine sleeps, where the system can: what the date is compared with.
+    boot_time: Count,
+    /// Stands still while the machine sleeps, as the timers of calls do: what waits are measured by.
+    uptime: Count,
+}
+
+type Count = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 impl MonotonicClock {
-    /// A clock that reads this function.
+    /// A clock that reads this function, with an epoch of its own.
     pub fn new(count: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
-        Self(Arc::new(count))
+        let count: Count = Arc::new(count);
+        Self { epoch: ClockEpoch::generate(), boot_time: Arc::clone(&count), uptime: count }
     }
 
-    /// The machine's boot-time clock: where the system has one, it counts on while the machine sleeps.
+    /// The machine's clocks. Where the system tells one boot from another, all processes count from the same epoch.
     pub fn of_the_machine() -> Self {
         #[cfg(any(target_os = "linux", target_os = "android"))]
-        return Self::new(|| {
-            let count = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-            Duration::new(count.tv_sec.unsigned_abs(), u32::try_from(count.tv_nsec).unwrap_or_default())
-        });
-        #[cfg(not(any(target_os = "linux", target_os = "android")))]
-        {
-            let start = std::time::Instant::now();
-            Self::new(move || start.elapsed())
+        if let Some(epoch) = this_boot() {
+            use rustix::time::ClockId;
+            return Self { epoch, boot_time: Arc::new(|| read(ClockId::Boottime)), uptime: Arc::new(|| read(ClockId::Monotonic)) };
         }
+        let start = std::time::Instant::now();
+        Self::new(move || start.elapsed())
     }
+
+    /// The present moment of the count that stands still while the machine sleeps.
+    pub(super) fn uptime(&self) -> MonotonicTime {
+        let micros = i64::try_from((self.uptime)().as_micros()).unwrap_or(i64::MAX);
+        MonotonicTime { epoch: self.epoch, micros }
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn read(clock: rustix::time::ClockId) -> Duration {
+    let count = rustix::time::clock_gettime(clock);
+    Duration::new(count.tv_sec.unsigned_abs(), u32::try_from(count.tv_nsec).unwrap_or_default())
+}
+
+/// What tells this boot from others: the kernel's id of it, with that of the time namespace, which counts from elsewhere.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn this_boot() -> Option<ClockEpoch> {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
+    let digest = Sha256::digest(format!("{} {}", boot.trim(), namespace.display()));
+    let id: [u8; 16] = digest.get(..16)?.try_into().ok()?;
+    Some(ClockEpoch(Uuid::from_bytes(id)))
 }
 
 impl fmt::Debug for MonotonicClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CountingClock")
+        f.debug_struct("MonotonicClock").field("epoch", &self.epoch).finish_non_exhaustive()
     }
 }
 
 /// The present moment as far as it can be believed; a jump is logged and measured.
 pub(super) fn guarded(guard: &mut ClockGuard, date: Timestamp, counting: &MonotonicClock) -> Timestamp {
-    let observation = guard.observe(date, (counting.0)());
+    let observation = guard.observe(date, (counting.boot_time)());
     match observation.change {
         Some(ClockChange::Jumped) => tracing::warn!(
             seconds = observation.ahead.num_seconds(),

@@ -8,12 +8,12 @@ use chrono::TimeDelta;
 use tokio::sync::{Notify, OnceCell, watch};
 use tokio_util::task::TaskTracker;
 
-use super::clock;
+use super::clock::{self, MonotonicClock};
 use super::settings::EngineSettings;
 use super::tokens::SigningKey;
 use crate::domain::clock::ClockGuard;
 use crate::domain::time::{Clock, SharedClock, Timestamp, later_by};
-use crate::domain::{FieldError, Provider};
+use crate::domain::{FieldError, MonotonicTime, Present, Provider};
 use crate::providers::Providers;
 use crate::service::ServiceError;
 use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError};
@@ -66,7 +66,7 @@ pub(super) struct EngineParts {
     /// Providers' acceptances that the store could not take yet. An acceptance is never thrown away.
     pub(super) late: Mutex<Vec<CommitRequest>>,
     /// The earliest moment at which an attempt that this process laid down is to be looked at.
-    pub(super) next_check: Mutex<Option<Timestamp>>,
+    pub(super) next_check: Mutex<Option<MonotonicTime>>,
     /// What tests of endpoints are sent with.
     pub(super) sender: OnceLock<Sender>,
     /// The clock guard.
@@ -134,6 +134,17 @@ impl Engine {
         self.inner.clock.now()
     }
 
+    /// The present moment by every clock.
+    pub(super) fn present(&self) -> Present {
+        Present { date: self.now(), guarded: self.guarded_now(), counted: self.counted() }
+    }
+
+    /// The present moment by the monotonic clock: what has to pass is measured by it.
+    pub(super) fn counted(&self) -> MonotonicTime {
+        let counting = self.inner.settings.monotonic_clock.as_ref();
+        counting.map_or_else(|| MonotonicTime::by_date(self.now()), MonotonicClock::uptime)
+    }
+
     /// The present moment by the guarded clock: what lapses, lapses by it.
     pub(super) fn guarded_now(&self) -> Timestamp {
         let now = self.now();
@@ -178,7 +189,12 @@ impl From<StoreError> for ServiceError {
 
 /// Adds a duration to a moment, saturating.
 pub(super) fn later(moment: Timestamp, by: Duration) -> Timestamp {
-    later_by(moment, TimeDelta::from_std(by).unwrap_or(TimeDelta::MAX))
+    later_by(moment, span(by))
+}
+
+/// A duration as moments are reckoned with, saturating.
+pub(super) fn span(duration: Duration) -> TimeDelta {
+    TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX)
 }
 
 /// How long it is until a moment; nothing once it has come.

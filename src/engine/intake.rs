@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
 use super::handle::{Caller, Engine};
-use crate::domain::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, Present, Provider, RejectedRow, batch};
+use crate::domain::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, Provider, RejectedRow, batch};
 use crate::service::{Intake, ServiceError};
 use crate::wire::import::{FileFormat, Importer};
 
@@ -29,7 +29,7 @@ impl Engine {
             enrollment: organization.default_enrollment,
             windows: &self.settings().windows,
             events: options.events,
-            present: Present { date: self.now(), guarded: self.guarded_now() },
+            present: self.present(),
         };
         let store = self.signed(caller);
         let mut report = IngestReport::default();

@@ -5,14 +5,15 @@
 
 use std::time::{Duration, Instant};
 
+use chrono::TimeDelta;
 use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
-use super::handle::{Engine, later, locked, until};
+use super::handle::{Engine, later, locked, span};
 use super::metrics;
 use super::resolve::Landed;
-use crate::domain::redact;
-use crate::domain::{Timestamp, batch};
+use crate::domain::time::later_by;
+use crate::domain::{MonotonicTime, batch, redact};
 use crate::providers::{Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
 use crate::store::{AttemptEnd, ClaimedAttempt, CommitRequest, StoreResult};
 
@@ -37,7 +38,7 @@ enum Finding {
     /// It has not, and will not; why.
     Declined(String),
     /// Not yet known; why, and from when on it can be known, where that is known.
-    Indeterminate(String, Option<Timestamp>),
+    Indeterminate(String, Option<MonotonicTime>),
     /// It cannot be found out; why.
     NeedsPerson(String),
 }
@@ -50,8 +51,8 @@ impl Engine {
     pub async fn reconcile_once(&self) -> StoreResult<Reconciled> {
         let mut reconciled = Reconciled { committed: self.store_late().await?, ..Reconciled::default() };
         loop {
-            let now = self.now();
-            let lease = later(now, self.settings().reconcile_lease());
+            let now = self.present();
+            let lease = later(now.guarded, self.settings().reconcile_lease());
             let taken = self.store().claim_due_attempts(now, lease, batch::TAKEOVER).await?;
             let full = taken.len() >= batch::TAKEOVER as usize;
             let ends: Vec<_> =
@@ -82,9 +83,9 @@ impl Engine {
     }
 
     /// Schedules the reconciler's next check, not later than this moment.
-    pub(super) fn check_at(&self, moment: Timestamp) {
+    pub(super) fn check_at(&self, moment: MonotonicTime) {
         let mut next = locked(&self.inner.next_check);
-        if next.is_none_or(|known| moment < known) {
+        if next.and_then(|known| known.since(moment)).is_none_or(|later| later > TimeDelta::zero()) {
             *next = Some(moment);
             self.inner.reconcile.notify_one();
         }
@@ -120,21 +121,20 @@ impl Engine {
             Finding::Indeterminate(why, known_from) => match (self.gap(unfinished.checks), known_from) {
                 (None, None) => (AttemptEnd::Parked, why),
                 (gap, known_from) => {
-                    let usual = gap.map(|gap| later(self.now(), gap));
+                    let now = self.present();
                     // At the moment from which the answer counts, it is asked again; until then at the usual gaps.
-                    let next_check = [usual, known_from].into_iter().flatten().min().unwrap_or_else(|| self.now());
+                    let left = known_from.and_then(|known_from| known_from.since(now.counted));
+                    let wait = [gap.map(span), left].into_iter().flatten().min().unwrap_or_default();
                     // A repeat whose answer got lost is a call whose consistency lag has to pass too, before a refusal counts.
                     let repeated =
                         known_from.is_none() && !self.inner.providers.answering_for(&unfinished.alert.provider).capabilities().lookup;
-                    let calls_over = if repeated { self.now() } else { unfinished.deadline };
-                    (AttemptEnd::Unknown { next_check, calls_over }, why)
+                    let calls_over = if repeated { now.counted } else { unfinished.calls_over };
+                    self.check_at(now.counted.after(wait));
+                    (AttemptEnd::Unknown { next_check: later_by(now.guarded, wait), calls_over }, why)
                 }
             },
         };
-        let ended = self.store().end_attempt(attempt, unfinished.generation, end.clone(), &detail, self.now()).await?;
-        if let (true, AttemptEnd::Unknown { next_check, .. }) = (ended, &end) {
-            self.check_at(*next_check);
-        }
+        self.store().end_attempt(attempt, unfinished.generation, end.clone(), &detail, self.present()).await?;
         Ok(Some(end))
     }
 
@@ -148,7 +148,7 @@ impl Engine {
         if let Some(why) = self.closed(&submission.provider).await {
             tracing::warn!(attempt = %submission.attempt, why, "not looked at: it is another process that can ask the network");
             // What is known of it stays, and it is never given up for this.
-            return Finding::Indeterminate(unfinished.detail.clone(), Some(later(self.now(), self.settings().reconcile_poll)));
+            return Finding::Indeterminate(unfinished.detail.clone(), Some(self.counted().after(span(self.settings().reconcile_poll))));
         }
         let provider = self.inner.providers.answering_for(&submission.provider);
         let settings = self.settings();
@@ -157,12 +157,12 @@ impl Engine {
                 let began = Instant::now();
                 let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&submission)).await;
                 metrics::looked_up(&submission.provider, found.as_ref().ok(), began.elapsed());
-                let counts_from = later(unfinished.deadline, consistency_lag);
-                after_look_up(found.unwrap_or_else(|_| LookUp::Failed("no answer in time".to_owned())), counts_from, self.now())
+                let counts_from = unfinished.calls_over.after(span(consistency_lag));
+                after_look_up(found.unwrap_or_else(|_| LookUp::Failed("no answer in time".to_owned())), counts_from, self.counted())
             }
             Capabilities { idempotent: true, consistency_lag, .. } => {
                 let answer = self.repeat(&submission).await;
-                after_repeat(answer, later(unfinished.deadline, consistency_lag), self.now())
+                after_repeat(answer, unfinished.calls_over.after(span(consistency_lag)), self.counted())
             }
             Capabilities { final_error_only: true, .. } => {
                 let answer = self.repeat(&submission).await;
@@ -189,13 +189,13 @@ fn left_to_a_person(cause: &str) -> String {
 }
 
 /// The finding that a look-up proves.
-fn after_look_up(found: LookUp, counts_from: Timestamp, now: Timestamp) -> Finding {
+fn after_look_up(found: LookUp, counts_from: MonotonicTime, now: MonotonicTime) -> Finding {
     match found {
         LookUp::Applied => Finding::Accepted,
         LookUp::AnsweredOtherwise(what) => {
             Finding::Declined(redact::words(&format!("the network holds another answer to this alert: {what}")))
         }
-        LookUp::NotKnown if now >= counts_from => Finding::Declined("the network does not know of the decision".to_owned()),
+        LookUp::NotKnown if counts_from.has_come(now) => Finding::Declined("the network does not know of the decision".to_owned()),
         LookUp::NotKnown => Finding::Indeterminate("the network does not know of the decision yet".to_owned(), Some(counts_from)),
         LookUp::Refused(why) => Finding::Declined(redact::words(&format!("it refused: {why}"))),
         LookUp::NotTold(why) => Finding::Indeterminate(redact::words(&why), None),
@@ -204,13 +204,13 @@ fn after_look_up(found: LookUp, counts_from: Timestamp, now: Timestamp) -> Findi
 }
 
 /// The finding that an idempotent repeat proves.
-fn after_repeat(answer: SubmitResult, counts_from: Timestamp, now: Timestamp) -> Finding {
+fn after_repeat(answer: SubmitResult, counts_from: MonotonicTime, now: MonotonicTime) -> Finding {
     match answer {
         SubmitResult::Accepted => Finding::Accepted,
         SubmitResult::Declined(Declined::Refused(why)) => {
             let why = redact::words(&format!("it refused: {why}"));
             // While the first call may still be on its way, a refusal of the second proves nothing about it.
-            if now >= counts_from { Finding::Declined(why) } else { Finding::Indeterminate(why, Some(counts_from)) }
+            if counts_from.has_come(now) { Finding::Declined(why) } else { Finding::Indeterminate(why, Some(counts_from)) }
         }
         // That this call did not arrive, or was not looked at, says nothing about the first one.
         SubmitResult::Declined(why @ (Declined::NotSent(_) | Declined::TurnedAway(_))) => {
@@ -257,7 +257,8 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
         }
         loop {
             let due = locked(&engine.inner.next_check).filter(|_| !failed);
-            let pause = due.map_or(poll, |due| until(due, engine.now()).min(poll));
+            let left = due.and_then(|due| due.since(engine.counted()));
+            let pause = left.map_or(poll, |left| left.to_std().unwrap_or_default().min(poll));
             tokio::select! {
                 () = cancel.cancelled() => return,
                 () = tokio::time::sleep(pause) => break,
@@ -270,14 +271,13 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
 
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::time::from_iso;
+    use crate::domain::ClockEpoch;
 
-    fn counts_from() -> Timestamp {
-        from_iso("2026-03-10T12:00:00Z").unwrap()
+    fn counts_from() -> MonotonicTime {
+        MonotonicTime { epoch: ClockEpoch::generate(), micros: 12_000_000 }
     }
 
     #[rstest]
@@ -285,22 +285,24 @@ mod tests {
     #[case(0, true)]
     #[case(1, true)]
     fn not_known_is_a_no_only_once_it_counts(#[case] seconds: i64, #[case] no: bool) {
-        let now = counts_from() + TimeDelta::seconds(seconds);
+        let counts_from = counts_from();
+        let now = counts_from.after(TimeDelta::seconds(seconds));
 
-        let found = after_look_up(LookUp::NotKnown, counts_from(), now);
-        let refused = after_repeat(SubmitResult::Declined(Declined::Refused("closed".to_owned())), counts_from(), now);
+        let found = after_look_up(LookUp::NotKnown, counts_from, now);
+        let refused = after_repeat(SubmitResult::Declined(Declined::Refused("closed".to_owned())), counts_from, now);
 
         assert_eq!([matches!(found, Finding::Declined(_)), matches!(refused, Finding::Declined(_))], [no; 2]);
         if !no {
-            assert!(matches!(found, Finding::Indeterminate(_, Some(moment)) if moment == counts_from()));
+            assert!(matches!(found, Finding::Indeterminate(_, Some(moment)) if moment == counts_from));
         }
     }
 
     #[test]
     fn a_look_up_that_fails_proves_nothing_ever() {
-        let long_after = counts_from() + TimeDelta::days(9);
+        let counts_from = counts_from();
+        let long_after = counts_from.after(TimeDelta::days(9));
 
-        assert!(matches!(after_look_up(LookUp::Failed("503".to_owned()), counts_from(), long_after), Finding::Indeterminate(_, None)));
+        assert!(matches!(after_look_up(LookUp::Failed("503".to_owned()), counts_from, long_after), Finding::Indeterminate(_, None)));
     }
 
     #[test]

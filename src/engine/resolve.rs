@@ -10,10 +10,11 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::handle::{Caller, Engine, later, locked};
+use super::handle::{Caller, Engine, later, locked, span};
 use super::metrics;
 use crate::domain::attempt::outcome_id;
 use crate::domain::redact;
+use crate::domain::time::later_by;
 use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, OrganizationId, Resolution};
 use crate::providers::{Cause, LookUp, Submission, SubmitResult};
 use crate::service::{ResolveRequest, ServiceError};
@@ -92,7 +93,7 @@ impl Engine {
         let mut gap = FIRST_GAP;
         loop {
             changes.mark_unchanged();
-            let now = self.now();
+            let now = self.present();
             let request = ClaimRequest {
                 attempt,
                 organization,
@@ -100,7 +101,7 @@ impl Engine {
                 resolution: resolution.clone(),
                 body_hash,
                 idempotency_key: idempotency_key.clone(),
-                deadline: later(now, self.settings().claim_term()),
+                deadline: later(now.guarded, self.settings().claim_term()),
                 now,
             };
             match store.claim_resolution(request).await? {
@@ -145,7 +146,7 @@ impl Engine {
         };
         if landed.is_err() {
             locked(&self.inner.late).push(request);
-            self.check_at(self.now());
+            self.check_at(self.counted());
         }
         landed
     }
@@ -230,7 +231,7 @@ impl Sending {
         let provider = engine.inner.providers.answering_for(&self.submission.provider);
         let capabilities = provider.capabilities();
         // The call has been answered or cut off; what it left behind at the provider becomes visible from here on.
-        let calls_over = engine.now();
+        let calls_over = engine.counted();
         tracing::warn!(attempt = %self.submission.attempt, %cause, "the provider's answer is in doubt");
         if capabilities.lookup {
             let began = Instant::now();
@@ -241,7 +242,7 @@ impl Sending {
                 Ok(LookUp::AnsweredOtherwise(what)) => {
                     return self.release(&format!("the network holds another answer to this alert: {what}")).await;
                 }
-                Ok(LookUp::NotKnown) if engine.now() >= later(calls_over, capabilities.consistency_lag) => {
+                Ok(LookUp::NotKnown) if calls_over.after(span(capabilities.consistency_lag)).has_come(engine.counted()) => {
                     return self.release(&format!("{cause}; the network does not know of the decision")).await;
                 }
                 Ok(LookUp::Refused(why)) => return self.release(&format!("it refused: {why}")).await,
@@ -249,9 +250,9 @@ impl Sending {
             }
         }
         let why = redact::words(&cause.to_string());
-        let next_check = later(engine.now(), settings.checks.first().copied().unwrap_or_default());
-        if self.end(AttemptEnd::Unknown { next_check, calls_over }, &why).await == Ok(true) {
-            engine.check_at(next_check);
+        let (now, gap) = (engine.present(), span(settings.checks.first().copied().unwrap_or_default()));
+        if self.end(AttemptEnd::Unknown { next_check: later_by(now.guarded, gap), calls_over }, &why).await == Ok(true) {
+            engine.check_at(now.counted.after(gap));
         }
         Err(ServiceError::ProviderOutcomeUnknown(why))
     }
@@ -259,7 +260,7 @@ impl Sending {
     /// Ends the attempt without an outcome; whether the fence held.
     async fn end(&self, end: AttemptEnd, detail: &str) -> Result<bool, ()> {
         let attempt = self.submission.attempt;
-        let ended = self.engine.store().end_attempt(attempt, self.generation, end, detail, self.engine.now()).await;
+        let ended = self.engine.store().end_attempt(attempt, self.generation, end, detail, self.engine.present()).await;
         ended.map_err(|error| tracing::error!(%error, %attempt, "the end of an attempt was not stored; it is left to the reconciler"))
     }
 }

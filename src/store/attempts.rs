@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::error::StoreResult;
 pub use crate::domain::attempt::Claim;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AttemptId, OrganizationId, Resolution, ResolutionAttempt};
+use crate::domain::{Alert, AlertId, AttemptId, MonotonicTime, OrganizationId, Present, Resolution, ResolutionAttempt};
 
 /// A claim on the one running resolution of an alert (reliability, step 2).
 #[derive(Debug, Clone)]
@@ -19,9 +19,9 @@ pub struct ClaimRequest {
     /// SHA-256 of [`Resolution::canonical`].
     pub body_hash: [u8; 32],
     pub idempotency_key: Option<String>,
-    /// Until when the provider call may take; from then on others may look.
+    /// Until when the provider call may take, by the guarded clock; once so much has passed others may look.
     pub deadline: Timestamp,
-    pub now: Timestamp,
+    pub now: Present,
 }
 
 /// An acceptance of the provider (reliability, step 4a).
@@ -49,10 +49,10 @@ pub enum AttemptEnd {
     Released,
     /// UNKNOWN: indeterminate; look again at this time (step 4d).
     Unknown {
-        /// When the reconciler looks next.
+        /// When the reconciler looks next, by the guarded clock: once so much has passed.
         next_check: Timestamp,
-        /// From when on no call of the attempt is running any more; becomes its deadline.
-        calls_over: Timestamp,
+        /// From when on no call of the attempt is running any more.
+        calls_over: MonotonicTime,
     },
     /// PARKED: a person has to decide (step 5).
     Parked,
@@ -69,8 +69,9 @@ pub struct ClaimedAttempt {
     pub resolution: Resolution,
     /// When the first call was made.
     pub started_at: Timestamp,
-    /// Until when a call made for it before might still have been running. A call of a dead process was over when it was found dead.
-    pub deadline: Timestamp,
+    /// Until when a call made for it before might still have been running. A call of a dead process was over when it was found dead. Always
+    /// a moment of the present epoch.
+    pub calls_over: MonotonicTime,
     /// How often it was looked at already.
     pub checks: u32,
     /// Why its fate is not known, in words; empty where the process that sent it died before it could say.
@@ -103,11 +104,11 @@ pub trait AttemptStore: Send + Sync {
     async fn commit_late(&self, request: CommitRequest) -> StoreResult<Commit>;
 
     /// Ends an attempt without an outcome, or lays it down; `false` when the fence no longer holds.
-    async fn end_attempt(&self, attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Timestamp) -> StoreResult<bool>;
+    async fn end_attempt(&self, attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Present) -> StoreResult<bool>;
 
     /// Takes over attempts that nobody works on: INFLIGHT of a dead process or past their deadline, UNKNOWN that are due. Until `lease_until`
-    /// nobody else gets them; they stay in their state.
-    async fn claim_due_attempts(&self, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>>;
+    /// by the guarded clock, that is for so long, nobody else gets them; they stay in their state.
+    async fn claim_due_attempts(&self, now: Present, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>>;
 
     /// Attempts that are on their way, unknown or parked, oldest first, at most 1,000.
     async fn unfinished(&self, organization: OrganizationId) -> StoreResult<Vec<ResolutionAttempt>>;

@@ -2,6 +2,7 @@
 
 mod access;
 mod clients;
+mod clocks;
 mod expiry;
 mod ingest;
 mod reconcile;

@@ -6,23 +6,9 @@ use super::patch::AlertPatch;
 use super::windows::ResponseWindows;
 use crate::domain::alert::{Alert, AlertStatus, Deadline};
 use crate::domain::ids::{AlertId, CompanyId, EnrollmentId};
+use crate::domain::monotonic::Present;
 use crate::domain::outcome::Outcome;
 use crate::domain::time::{Timestamp, later_by};
-
-/// The present moment by both clocks: what the machine's shows, and what the guarded one does. Only by the latter is anything too late.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Present {
-    /// What the clock shows.
-    pub date: Timestamp,
-    /// The same, unless the clock has just jumped ahead.
-    pub guarded: Timestamp,
-}
-
-impl From<Timestamp> for Present {
-    fn from(now: Timestamp) -> Self {
-        Self { date: now, guarded: now }
-    }
-}
 
 /// Intake terms: what alerts get that do not say it themselves.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +29,7 @@ impl AlertPatch {
     /// Fills in what is missing, and derives deadline, status and event. What was given stays known.
     #[must_use]
     pub fn complete(mut self, terms: &IntakeTerms<'_>) -> Self {
-        let Present { date: now, guarded } = terms.present;
+        let Present { date: now, guarded, .. } = terms.present;
         let is_by_id = self.is_by_id();
         let alert = &mut self.alert;
         if !is_by_id && alert.id == AlertId::default() {

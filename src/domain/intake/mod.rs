@@ -10,7 +10,7 @@ mod tests;
 mod validate;
 mod windows;
 
-pub use complete::{IntakeTerms, Present};
+pub use complete::IntakeTerms;
 pub use merge::merge;
 pub use patch::{AlertPatch, FieldSet};
 pub use report::{IngestOptions, IngestReport, RejectedRow};

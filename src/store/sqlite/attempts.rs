@@ -1,6 +1,7 @@
 //! Resolution attempts: claims, fencing, and how they end (reliability, A resolution is final).
 
 use async_trait::async_trait;
+use chrono::TimeDelta;
 use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
@@ -12,12 +13,14 @@ use super::readers::Reader;
 use super::rows::{self, WordKeys, organization_key};
 use super::statements::{micros, moment};
 use super::writer::{Unit, WriteKind};
-use crate::domain::attempt::{KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, grant, may_commit, record_outcome, word_of};
+use crate::domain::attempt::{
+    AttemptCounts, KEY_MEMORY, KeyUse, LateAcceptance, OpenAttempt, Settlement, grant, may_commit, record_outcome, word_of,
+};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Actor, Alert, AlertId, AttemptId, AttemptState, Dialect, EventKind, Holder, InstanceId, OrganizationId, Resolution, ResolutionAttempt,
-    ResolutionParts,
+    Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, EventKind, Holder, InstanceId, MonotonicTime, OrganizationId,
+    Present, Resolution, ResolutionAttempt, ResolutionParts,
 };
 use crate::store::{
     AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled, StoreError, StoreResult,
@@ -37,12 +40,12 @@ impl AttemptStore for SqliteStore {
         self.write(WriteKind::Visible, move |unit, _| commit_late(unit, &request)).await
     }
 
-    async fn end_attempt(&self, attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Timestamp) -> StoreResult<bool> {
+    async fn end_attempt(&self, attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Present) -> StoreResult<bool> {
         let detail = detail.to_owned();
         self.write(WriteKind::Visible, move |unit, _| self::end(unit, attempt, generation, &end, &detail, now)).await
     }
 
-    async fn claim_due_attempts(&self, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>> {
+    async fn claim_due_attempts(&self, now: Present, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>> {
         self.write(WriteKind::Quiet, move |unit, _| claim_due_attempts(unit, now, lease_until, limit)).await
     }
 
@@ -69,8 +72,9 @@ fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult
     let generation = 1;
     conn.prepare_cached(
         "INSERT INTO resolution_attempt (id, organization, alert, dialect, resolution, refunded, amount_stopped, comments, body_hash,
-                                         idempotency_key, state, generation, instance, started_at, deadline, actor, origin)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'INFLIGHT', ?11, ?12, ?13, ?14, ?15, ?16)",
+                                         idempotency_key, state, generation, instance, started_at, deadline, actor, origin,
+                                         epoch, calls_over)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'INFLIGHT', ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
     )?
     .execute(params![
         request.attempt.0.as_bytes(),
@@ -85,22 +89,24 @@ fn claim(unit: &mut Unit<'_>, request: &ClaimRequest, by: &Actor) -> StoreResult
         request.idempotency_key,
         generation,
         unit.own().0.as_bytes(),
-        micros(request.now),
+        micros(request.now.date),
         micros(request.deadline),
         by.name,
         by.origin,
+        request.now.counted.epoch,
+        request.now.counted_at(request.deadline).micros,
     ])?;
     Ok(Claim::Claimed { alert, generation })
 }
 
 /// Who holds the open attempt of an alert, where there is one.
-fn holder(unit: &Unit<'_>, alert: i64, now: Timestamp) -> StoreResult<Option<Holder>> {
+fn holder(unit: &Unit<'_>, alert: i64, now: Present) -> StoreResult<Option<Holder>> {
     let sql = format!("SELECT {OPEN}, id FROM resolution_attempt WHERE alert = ?1 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')");
     let mut statement = unit.conn.prepare_cached(&sql)?;
     let mut rows = statement.query([alert])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let open = read_open(row, |owner| unit.shared.instances.is_dead(owner))?;
-    Ok(Some(open.holder(AttemptId(Uuid::from_bytes(row.get(6)?)), now)))
+    Ok(Some(open.holder(AttemptId(Uuid::from_bytes(row.get(10)?)), now)))
 }
 
 /// How the Idempotency-Key of a request was used, as far back as keys are remembered.
@@ -110,9 +116,10 @@ fn key_uses(conn: &Connection, organization: i64, alert: i64, request: &ClaimReq
         "SELECT alert = ?4 AND body_hash = ?5, state = 'COMMITTED' FROM resolution_attempt INDEXED BY resolution_attempt_by_key
          WHERE organization = ?1 AND idempotency_key = ?2 AND started_at > ?3",
     )?;
-    let uses = statement.query_map(params![organization, key, micros(request.now - KEY_MEMORY), alert, request.body_hash], |row| {
-        Ok(KeyUse { same: row.get(0)?, committed: row.get(1)? })
-    })?;
+    let uses = statement
+        .query_map(params![organization, key, micros(request.now.guarded - KEY_MEMORY), alert, request.body_hash], |row| {
+            Ok(KeyUse { same: row.get(0)?, committed: row.get(1)? })
+        })?;
     Ok(uses.collect::<Result<_, _>>()?)
 }
 
@@ -176,7 +183,7 @@ fn commit_late(unit: &mut Unit<'_>, request: &CommitRequest) -> StoreResult<Comm
     };
     unit.conn
         .prepare_cached(
-            "UPDATE resolution_attempt SET generation = generation + 1, lease_until = NULL, next_check = NULL,
+            "UPDATE resolution_attempt SET generation = generation + 1, lease_until = NULL, lease_count = NULL, next_check = NULL, check_count = NULL,
                 detail = ?4, state = ?2, ended_at = ?3
              WHERE key = ?1",
         )?
@@ -207,8 +214,10 @@ fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, 
          WHERE key = ?1",
     )?
     .execute(params![attempt.alert, after.status, after.outcome, micros(now), unit.change])?;
-    conn.prepare_cached("UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = ?2, lease_until = NULL WHERE key = ?1")?
-        .execute(params![attempt.key, micros(now)])?;
+    conn.prepare_cached(
+        "UPDATE resolution_attempt SET state = 'COMMITTED', ended_at = ?2, lease_until = NULL, lease_count = NULL WHERE key = ?1",
+    )?
+    .execute(params![attempt.key, micros(now)])?;
     audit::record_of(conn, &attempt.by, attempt.organization, AuditNote::alert_resolved(&alert, &attempt.resolution), now)?;
     let recipients = Recipients::of(conn, attempt.organization)?;
     outbox::record_event(unit, &recipients, &EventKind::AlertResolved, attempt.alert, &alert, now)?;
@@ -216,49 +225,68 @@ fn store_outcome(unit: &mut Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>, 
 }
 
 /// Ends an attempt without an outcome, or lays it down.
-fn end(unit: &Unit<'_>, attempt: AttemptId, generation: i64, end: &AttemptEnd, detail: &str, now: Timestamp) -> StoreResult<bool> {
+fn end(unit: &Unit<'_>, attempt: AttemptId, generation: i64, end: &AttemptEnd, detail: &str, now: Present) -> StoreResult<bool> {
     let (state, next_check, calls_over, ended_at) = match end {
-        AttemptEnd::Released => (AttemptState::Released, None, None, Some(micros(now))),
-        AttemptEnd::Unknown { next_check, calls_over } => {
-            (AttemptState::Unknown, Some(micros(*next_check)), Some(micros(*calls_over)), None)
-        }
+        AttemptEnd::Released => (AttemptState::Released, None, None, Some(micros(now.date))),
+        AttemptEnd::Unknown { next_check, calls_over } => (AttemptState::Unknown, Some(*next_check), Some(*calls_over), None),
         AttemptEnd::Parked => (AttemptState::Parked, None, None, None),
     };
     let changed = unit
         .conn
         .prepare_cached(
-            "UPDATE resolution_attempt SET state = ?3, next_check = ?4, ended_at = ?5, detail = ?6, deadline = coalesce(?7, deadline),
-                lease_until = NULL
+            "UPDATE resolution_attempt SET state = ?3, next_check = ?4, ended_at = ?5, detail = ?6, lease_until = NULL, lease_count = NULL,
+                check_count = ?7, calls_over = coalesce(?8, calls_over), epoch = coalesce(?9, epoch)
              WHERE id = ?1 AND generation = ?2 AND state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')",
         )?
-        .execute(params![attempt.0.as_bytes(), generation, state.as_str(), next_check, ended_at, detail, calls_over])?;
+        .execute(params![
+            attempt.0.as_bytes(),
+            generation,
+            state.as_str(),
+            next_check.map(micros),
+            ended_at,
+            detail,
+            next_check.map(|check| now.counted_at(check).micros),
+            calls_over.map(|over| over.micros),
+            calls_over.map(|over| over.epoch),
+        ])?;
     Ok(changed == 1)
 }
 
 /// Takes over attempts that nobody works on.
-fn claim_due_attempts(unit: &mut Unit<'_>, now: Timestamp, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>> {
+fn claim_due_attempts(unit: &mut Unit<'_>, now: Present, lease_until: Timestamp, limit: u32) -> StoreResult<Vec<ClaimedAttempt>> {
     let conn = unit.conn;
     let mut take = conn.prepare_cached(
-        "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, lease_until = ?3, deadline = ?4
+        "UPDATE resolution_attempt SET generation = generation + 1, checks = checks + 1, instance = ?2, lease_until = ?3, lease_count = ?4,
+            epoch = ?5, calls_over = ?6,
+            -- The check that is due now is the last one that is known.
+            check_count = CASE WHEN epoch = ?5 THEN check_count END
          WHERE key = ?1
-         RETURNING dialect, resolution, refunded, amount_stopped, comments, id, generation, alert, started_at, deadline, checks - 1,
+         RETURNING dialect, resolution, refunded, amount_stopped, comments, id, generation, alert, started_at, checks - 1,
                    (SELECT id FROM organization o WHERE o.key = organization), coalesce(detail, '')",
     )?;
-    let due = unattended(unit, now, limit)?;
+    let epoch = now.counted.epoch;
+    let due = unattended(unit, now, lease_until - now.guarded, limit)?;
     let mut taken = Vec::with_capacity(due.len());
-    for (key, deadline) in due {
-        let mut rows = take.query(params![key, unit.own().0.as_bytes(), micros(lease_until), micros(deadline)])?;
+    for (key, calls_over) in due {
+        let mut rows = take.query(params![
+            key,
+            unit.own().0.as_bytes(),
+            micros(lease_until),
+            now.counted_at(lease_until).micros,
+            epoch,
+            calls_over.micros
+        ])?;
         let Some(row) = rows.next()? else { continue };
         taken.push(ClaimedAttempt {
             attempt: AttemptId(Uuid::from_bytes(row.get(5)?)),
             generation: row.get(6)?,
-            organization: OrganizationId(Uuid::from_bytes(row.get(11)?)),
+            organization: OrganizationId(Uuid::from_bytes(row.get(10)?)),
             alert: rows::read_by_key(conn, unit.dictionary, row.get(7)?)?,
             resolution: read_resolution(row)?,
             started_at: moment(row.get(8)?)?,
-            deadline: moment(row.get(9)?)?,
-            checks: row.get(10)?,
-            detail: row.get(12)?,
+            calls_over,
+            checks: row.get(9)?,
+            detail: row.get(11)?,
         });
         // A statement that returns rows has changed everything only at its end.
         while rows.next()?.is_some() {}
@@ -266,8 +294,8 @@ fn claim_due_attempts(unit: &mut Unit<'_>, now: Timestamp, lease_until: Timestam
     Ok(taken)
 }
 
-/// The attempts to take over, oldest first, with the deadline that each gets.
-fn unattended(unit: &Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<Vec<(i64, Timestamp)>> {
+/// The attempts to take over for so long, oldest first, with the end of the calls that were made for each.
+fn unattended(unit: &Unit<'_>, now: Present, lease: TimeDelta, limit: u32) -> StoreResult<Vec<(i64, MonotonicTime)>> {
     let mut statement = unit.conn.prepare_cached(&format!(
         "SELECT {OPEN} FROM resolution_attempt INDEXED BY resolution_attempt_unsettled
          WHERE state IN ('INFLIGHT', 'UNKNOWN') ORDER BY key"
@@ -287,24 +315,28 @@ fn unattended(unit: &Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<Vec<(i
     while let Some(row) = rows.next()?.filter(|_| due.len() < limit as usize) {
         let open = read_open(row, &mut is_dead)?;
         if open.is_due(now) {
-            due.push((row.get(0)?, open.deadline_after_takeover(now)));
+            due.push((row.get(0)?, open.calls_over_after_takeover(now, lease)));
         }
     }
     Ok(due)
 }
 
 /// The columns that [`read_open`] reads.
-const OPEN: &str = "key, instance, state, deadline, next_check, lease_until";
+const OPEN: &str = "key, instance, state, deadline, next_check, lease_until, epoch, calls_over, check_count, lease_count";
 
 fn read_open(row: &Row<'_>, mut is_dead: impl FnMut(InstanceId) -> bool) -> StoreResult<OpenAttempt> {
     let optional = |at: Option<i64>| at.map(moment).transpose();
-    Ok(OpenAttempt {
-        state: read_state(&row.get::<_, String>(2)?)?,
-        deadline: moment(row.get(3)?)?,
-        next_check: optional(row.get(4)?)?,
-        lease_until: optional(row.get(5)?)?,
-        owner_dead: is_dead(InstanceId(Uuid::from_bytes(row.get(1)?))),
-    })
+    let state = read_state(&row.get::<_, String>(2)?)?;
+    let (deadline, next_check, lease_until) = (moment(row.get(3)?)?, optional(row.get(4)?)?, optional(row.get(5)?)?);
+    let turn = next_check.filter(|_| state == AttemptState::Unknown).unwrap_or(deadline);
+    let (check_count, lease_count): (Option<i64>, Option<i64>) = (row.get(8)?, row.get(9)?);
+    // What was written before anything was counted has no epoch.
+    let counted = row.get::<_, Option<ClockEpoch>>(6)?.zip(row.get::<_, Option<i64>>(7)?).map(|(epoch, calls_over)| {
+        let counted = |micros| MonotonicTime { epoch, micros };
+        AttemptCounts { calls_over: counted(calls_over), next_check: check_count.map(counted), lease_until: lease_count.map(counted) }
+    });
+    let owner_dead = is_dead(InstanceId(Uuid::from_bytes(row.get(1)?)));
+    Ok(OpenAttempt { state, counted, turn: lease_until.map_or(turn, |lease| turn.max(lease)), owner_dead })
 }
 
 /// Attempts that have not ended, oldest first.
@@ -359,7 +391,7 @@ fn settle(
         }
         Settlement::Release => {
             let detail = format!("a person said: {}", word_of(applied));
-            end(unit, id, attempt.generation, &AttemptEnd::Released, &detail, now)?;
+            end(unit, id, attempt.generation, &AttemptEnd::Released, &detail, now.into())?;
         }
     }
     Ok(Settled::Done(Box::new(rows::read_by_key(unit.conn, unit.dictionary, attempt.alert)?)))

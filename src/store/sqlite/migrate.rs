@@ -28,6 +28,7 @@ impl Migration {
 /// Every step, in order.
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/sqlite/0001_store.sql") },
+    Migration { number: 2, name: "counted_waits", sql: include_str!("../../../assets/migrations/sqlite/0002_counted_waits.sql") },
     Migration { number: 3, name: "hours_left", sql: include_str!("../../../assets/migrations/sqlite/0003_hours_left.sql") },
 ];
 

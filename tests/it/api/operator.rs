@@ -69,10 +69,10 @@ impl Served {
             body_hash: [0; 32],
             idempotency_key: None,
             deadline: noon() + Duration::seconds(10),
-            now: noon(),
+            now: noon().into(),
         };
         let Claim::Claimed { generation, .. } = self.store.claim_resolution(request).await.unwrap() else { panic!("not claimed") };
-        assert!(self.store.end_attempt(attempt, generation, AttemptEnd::Parked, "nobody knows", noon()).await.unwrap());
+        assert!(self.store.end_attempt(attempt, generation, AttemptEnd::Parked, "nobody knows", noon().into()).await.unwrap());
         (alert, attempt)
     }
 }

@@ -257,9 +257,9 @@ async fn released_by_another_process(directory: &std::path::Path, clock: &Arc<Ma
     gate.reached().await;
     clock.advance(Duration::minutes(5));
     let now = clock.now();
-    let taken = other.store().claim_due_attempts(now, now + Duration::minutes(1), 10).await.unwrap();
+    let taken = other.store().claim_due_attempts(now.into(), now + Duration::minutes(1), 10).await.unwrap();
     let [attempt] = taken.as_slice() else { panic!("one attempt, not {taken:?}") };
-    assert!(other.store().end_attempt(attempt.attempt, attempt.generation, AttemptEnd::Released, "", now).await.unwrap());
+    assert!(other.store().end_attempt(attempt.attempt, attempt.generation, AttemptEnd::Released, "", now.into()).await.unwrap());
     Late { acting, other: acting_of(&other).await, id, caller }
 }
 

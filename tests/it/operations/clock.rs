@@ -1,50 +1,26 @@
 //! A clock that jumps makes nothing lapse wrongly: an engine with both of its clocks in the test's hands.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
 use avert::domain::time::Clock as _;
 use avert::domain::{AlertStatus, Deadline};
-use avert::engine::{Engine, EngineSettings, MonotonicClock};
+use avert::engine::{Engine, EngineSettings};
 use avert::service::Alerts as _;
 use chrono::TimeDelta;
 use tempfile::TempDir;
 
 use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
+use crate::support::clock::MachineClocks;
 use crate::support::engine::{acting, bring_in, engine_with, impatient, network};
 
-struct Clocks {
-    date: Arc<ManualClock>,
-    count: Arc<Mutex<Duration>>,
-}
-
-impl Clocks {
-    fn engine(home: &TempDir) -> (Self, Engine) {
-        let clocks = Self { date: ManualClock::at(NOON), count: Arc::default() };
-        let count = Arc::clone(&clocks.count);
-        let monotonic_clock = Some(MonotonicClock::new(move || *count.lock().unwrap()));
-        let settings = EngineSettings { monotonic_clock, ..impatient() };
-        let engine = engine_with(home.path(), &clocks.date, network(true, true), settings);
-        (clocks, engine)
-    }
-
-    /// Time goes by as it does.
-    fn pass(&self, seconds: u32) {
-        self.date.advance(TimeDelta::seconds(seconds.into()));
-        *self.count.lock().unwrap() += Duration::from_secs(seconds.into());
-    }
-
-    /// Somebody sets the date.
-    fn jump(&self, by: TimeDelta) {
-        self.date.advance(by);
-    }
+fn engine_of(clocks: &MachineClocks, home: &TempDir) -> Engine {
+    let settings = EngineSettings { monotonic_clock: Some(clocks.counting.clone()), ..impatient() };
+    engine_with(home.path(), &clocks.date, network(true, true), settings)
 }
 
 #[tokio::test]
 async fn a_clock_that_jumps_and_is_set_right_again_has_made_nothing_lapse() {
     let home = tempfile::tempdir().unwrap();
-    let (clocks, engine) = Clocks::engine(&home);
+    let clocks = MachineClocks::at(NOON);
+    let engine = engine_of(&clocks, &home);
     let acting = acting(&engine).await;
     let alert = open_alert("P-1");
     bring_in(&acting, [alert.clone()]).await;
@@ -63,7 +39,8 @@ async fn a_clock_that_jumps_and_is_set_right_again_has_made_nothing_lapse() {
 #[tokio::test]
 async fn an_alert_that_comes_in_while_the_clock_is_wrong_does_not_lapse_on_arrival() {
     let home = tempfile::tempdir().unwrap();
-    let (clocks, engine) = Clocks::engine(&home);
+    let clocks = MachineClocks::at(NOON);
+    let engine = engine_of(&clocks, &home);
     let acting = acting(&engine).await;
     bring_in(&acting, [open_alert("P-1")]).await;
     clocks.jump(TimeDelta::days(2));
@@ -77,7 +54,8 @@ async fn an_alert_that_comes_in_while_the_clock_is_wrong_does_not_lapse_on_arriv
 #[tokio::test]
 async fn a_date_that_goes_on_evenly_is_the_truth_after_ten_minutes() {
     let home = tempfile::tempdir().unwrap();
-    let (clocks, engine) = Clocks::engine(&home);
+    let clocks = MachineClocks::at(NOON);
+    let engine = engine_of(&clocks, &home);
     let acting = acting(&engine).await;
     let alert = open_alert("P-1");
     bring_in(&acting, [alert.clone()]).await;
@@ -96,7 +74,8 @@ async fn a_date_that_goes_on_evenly_is_the_truth_after_ten_minutes() {
 #[tokio::test]
 async fn what_lapses_by_the_counting_clock_lapses_while_the_date_is_wrong() {
     let home = tempfile::tempdir().unwrap();
-    let (clocks, engine) = Clocks::engine(&home);
+    let clocks = MachineClocks::at(NOON);
+    let engine = engine_of(&clocks, &home);
     let acting = acting(&engine).await;
     let mut alert = open_alert("P-1");
     alert.deadline = Deadline::At(clocks.date.now() + TimeDelta::minutes(2));
@@ -112,7 +91,8 @@ async fn what_lapses_by_the_counting_clock_lapses_while_the_date_is_wrong() {
 #[tokio::test]
 async fn a_machine_that_slept_has_not_jumped() {
     let home = tempfile::tempdir().unwrap();
-    let (clocks, engine) = Clocks::engine(&home);
+    let clocks = MachineClocks::at(NOON);
+    let engine = engine_of(&clocks, &home);
     let acting = acting(&engine).await;
     bring_in(&acting, [open_alert("P-1")]).await;
 

@@ -101,7 +101,7 @@ async fn a_decision_of_the_gateway_is_not_looked_up_at_the_simulator() {
         body_hash: [0; 32],
         idempotency_key: None,
         deadline: now + Duration::seconds(10),
-        now,
+        now: now.into(),
     });
     assert!(matches!(claimed.await.unwrap(), Claim::Claimed { .. }));
     clock.advance(Duration::hours(1));

@@ -46,7 +46,7 @@ async fn what_waits_for_the_provider_does_not_lapse_until_it_is_released(fixture
     let late = noon() + Duration::minutes(1);
 
     let while_running = (fixture.store.expire_due(late, 100).await.unwrap(), fixture.store.next_deadline().await.unwrap());
-    fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "refused", late).await.unwrap();
+    fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "refused", late.into()).await.unwrap();
     let next = fixture.store.next_deadline().await.unwrap();
     let released = fixture.store.expire_due(late, 100).await.unwrap();
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration as Time;
 
-use avert::domain::{AlertQuery, EndpointAuth, NewEndpoint, Secret};
+use avert::domain::{AlertQuery, EndpointAuth, MonotonicTime, NewEndpoint, Secret};
 use avert::store::{Claim, Commit, CommitRequest};
 use chrono::Duration;
 
@@ -33,11 +33,11 @@ async fn the_work_of_a_dead_process_goes_on_at_once_and_that_of_a_living_one_is_
     let leased = dying.store.claim_due_deliveries(noon(), lease, 10, 10, &[]).await.unwrap();
 
     let while_alive = (
-        living.store.claim_due_attempts(noon(), lease, 10).await.unwrap().len(),
+        living.store.claim_due_attempts(noon().into(), lease, 10).await.unwrap().len(),
         living.store.claim_due_deliveries(noon(), lease, 10, 10, &[]).await.unwrap().len(),
     );
     drop(dying);
-    let attempts = living.store.claim_due_attempts(noon(), lease, 10).await.unwrap();
+    let attempts = living.store.claim_due_attempts(noon().into(), lease, 10).await.unwrap();
     let deliveries = living.store.claim_due_deliveries(noon(), lease, 10, 10, &[]).await.unwrap();
 
     assert_eq!((while_alive, leased.len()), ((0, 0), 1));
@@ -56,13 +56,17 @@ async fn a_lease_that_was_taken_from_a_dead_process_is_respected(dying: Fixture)
     drop(dying);
     let lease = noon() + Duration::minutes(1);
 
-    let taken = living.store.claim_due_attempts(noon(), lease, 10).await.unwrap();
-    let past_deadline = third.store.claim_due_attempts(noon() + Duration::seconds(30), lease, 10).await.unwrap();
-    let past_lease = third.store.claim_due_attempts(lease, lease + Duration::minutes(1), 10).await.unwrap();
+    let taken = living.store.claim_due_attempts(noon().into(), lease, 10).await.unwrap();
+    let past_deadline = third.store.claim_due_attempts((noon() + Duration::seconds(30)).into(), lease, 10).await.unwrap();
+    let past_lease = third.store.claim_due_attempts(lease.into(), lease + Duration::minutes(1), 10).await.unwrap();
 
     assert_eq!((taken.len(), past_deadline.len(), past_lease.len()), (1, 0, 1));
-    assert_eq!(taken[0].deadline, noon(), "the call of a dead process is over");
-    assert_eq!(past_lease[0].deadline, lease, "a process that lives and let its lease run out may have called until then");
+    assert_eq!(taken[0].calls_over, MonotonicTime::by_date(noon()), "the call of a dead process is over");
+    assert_eq!(
+        past_lease[0].calls_over,
+        MonotonicTime::by_date(lease),
+        "a process that lives and let its lease run out may have called until then"
+    );
 }
 
 async fn another_processs_commit_is_noticed(writing: Fixture) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use avert::domain::resolution::{Decision, OlderRefunded, OlderWord};
-use avert::domain::{Alert, AlertStatus, AttemptId, CutOffs, Holder, Outcome, OutcomeId, Resolution, Timestamp};
+use avert::domain::{Alert, AlertStatus, AttemptId, CutOffs, Holder, MonotonicTime, Outcome, OutcomeId, Resolution, Timestamp};
 use avert::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest};
 use chrono::Duration;
 use sha2::{Digest as _, Sha256};
@@ -44,7 +44,7 @@ fn request(fixture: &Fixture, alert: &Alert, resolution: Resolution, key: Option
         resolution,
         idempotency_key: key.map(str::to_owned),
         deadline: now + Duration::seconds(10),
-        now,
+        now: now.into(),
     }
 }
 
@@ -173,7 +173,7 @@ async fn a_released_alert_can_be_claimed_anew(fixture: Fixture) {
     let first = claim(&fixture, &alert);
     let generation = claimed(&fixture, first.clone()).await;
 
-    let ended = fixture.store.end_attempt(first.attempt, generation, AttemptEnd::Released, "refused", noon()).await.unwrap();
+    let ended = fixture.store.end_attempt(first.attempt, generation, AttemptEnd::Released, "refused", noon().into()).await.unwrap();
     let told = resolve(&fixture, claim(&fixture, &alert)).await;
 
     assert!(ended);
@@ -185,13 +185,19 @@ async fn an_unknown_or_parked_attempt_keeps_others_out(fixture: Fixture) {
     let first = claim(&fixture, &alert);
     let generation = claimed(&fixture, first.clone()).await;
     let end = async |end: AttemptEnd| {
-        assert!(fixture.store.end_attempt(first.attempt, generation, end, "", noon()).await.unwrap());
+        assert!(fixture.store.end_attempt(first.attempt, generation, end, "", noon().into()).await.unwrap());
         fixture.store.claim_resolution(claim(&fixture, &alert)).await.unwrap()
     };
 
     let later = noon() + Duration::seconds(1);
-    assert_eq!(end(AttemptEnd::Unknown { next_check: later, calls_over: noon() }).await, Claim::InProgress(Holder::Somebody));
-    assert_eq!(end(AttemptEnd::Unknown { next_check: noon(), calls_over: noon() }).await, Claim::InProgress(Holder::Nobody));
+    assert_eq!(
+        end(AttemptEnd::Unknown { next_check: later, calls_over: MonotonicTime::by_date(noon()) }).await,
+        Claim::InProgress(Holder::Somebody)
+    );
+    assert_eq!(
+        end(AttemptEnd::Unknown { next_check: noon(), calls_over: MonotonicTime::by_date(noon()) }).await,
+        Claim::InProgress(Holder::Nobody)
+    );
     assert_eq!(end(AttemptEnd::Parked).await, Claim::InProgress(Holder::Person(first.attempt)));
     assert!(matches!(end(AttemptEnd::Released).await, Claim::Claimed { .. }));
 }
@@ -202,10 +208,10 @@ async fn a_finish_with_a_lost_fence_changes_nothing(fixture: Fixture) {
     let generation = claimed(&fixture, request.clone()).await;
 
     let wrong = fixture.store.commit_resolution(yes(&request, generation + 1)).await.unwrap();
-    let wrong_end = fixture.store.end_attempt(request.attempt, generation + 1, AttemptEnd::Released, "", noon()).await.unwrap();
+    let wrong_end = fixture.store.end_attempt(request.attempt, generation + 1, AttemptEnd::Released, "", noon().into()).await.unwrap();
     let told = committed(&fixture, yes(&request, generation)).await;
     let again = fixture.store.commit_resolution(yes(&request, generation)).await.unwrap();
-    let end_after = fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "", noon()).await.unwrap();
+    let end_after = fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "", noon().into()).await.unwrap();
 
     assert_eq!(wrong, Commit::Fenced(Box::new(alert.clone())));
     assert!(!wrong_end);
@@ -245,7 +251,7 @@ async fn a_key_may_try_anew_after_a_failure_and_waits_while_it_runs(fixture: Fix
     let generation = claimed(&fixture, first.clone()).await;
 
     let while_running = fixture.store.claim_resolution(keyed()).await.unwrap();
-    fixture.store.end_attempt(first.attempt, generation, AttemptEnd::Released, "refused", noon()).await.unwrap();
+    fixture.store.end_attempt(first.attempt, generation, AttemptEnd::Released, "refused", noon().into()).await.unwrap();
     let after_failure = fixture.store.claim_resolution(keyed()).await.unwrap();
 
     assert_eq!(while_running, Claim::InProgress(Holder::Somebody));
@@ -269,7 +275,7 @@ async fn attempts_past_their_deadline_are_taken_over_once(fixture: Fixture) {
     let alert = stored(&fixture).await;
     let request = claim(&fixture, &alert);
     let generation = claimed(&fixture, request.clone()).await;
-    let take = async |now: Timestamp| fixture.store.claim_due_attempts(now, now + Duration::seconds(30), 10).await.unwrap();
+    let take = async |now: Timestamp| fixture.store.claim_due_attempts(now.into(), now + Duration::seconds(30), 10).await.unwrap();
 
     let before_deadline = take(noon() + Duration::seconds(9)).await;
     let taken = take(noon() + Duration::seconds(10)).await;
@@ -282,7 +288,8 @@ async fn attempts_past_their_deadline_are_taken_over_once(fixture: Fixture) {
     assert_eq!((taken.len(), after_lease.len()), (1, 1));
     let unfinished = &taken[0];
     assert_eq!((unfinished.attempt, unfinished.organization, &unfinished.alert), (request.attempt, fixture.organization, &alert));
-    assert_eq!((&unfinished.resolution, unfinished.started_at, unfinished.deadline), (&request.resolution, request.now, request.deadline));
+    assert_eq!((&unfinished.resolution, unfinished.started_at), (&request.resolution, request.now.date));
+    assert_eq!(unfinished.calls_over, MonotonicTime::by_date(request.deadline));
     assert_eq!((unfinished.checks, after_lease[0].checks), (0, 1));
     assert!(matches!(stale, Commit::Fenced(_)));
     assert!(told.outcome.is_some());
@@ -295,24 +302,31 @@ async fn an_unknown_attempt_is_taken_over_when_its_check_is_due(fixture: Fixture
     let next_check = noon() + Duration::minutes(5);
     fixture
         .store
-        .end_attempt(request.attempt, generation, AttemptEnd::Unknown { next_check, calls_over: noon() + Duration::seconds(3) }, "", noon())
+        .end_attempt(
+            request.attempt,
+            generation,
+            AttemptEnd::Unknown { next_check, calls_over: MonotonicTime::by_date(noon() + Duration::seconds(3)) },
+            "",
+            noon().into(),
+        )
         .await
         .unwrap();
 
-    let early = fixture.store.claim_due_attempts(next_check - Duration::seconds(1), next_check, 10).await.unwrap();
-    let due = fixture.store.claim_due_attempts(next_check, next_check + Duration::seconds(30), 10).await.unwrap();
-    fixture.store.end_attempt(request.attempt, due[0].generation, AttemptEnd::Parked, "nobody knows", next_check).await.unwrap();
-    let parked = fixture.store.claim_due_attempts(next_check + Duration::days(9), next_check + Duration::days(9), 10).await.unwrap();
+    let early = fixture.store.claim_due_attempts((next_check - Duration::seconds(1)).into(), next_check, 10).await.unwrap();
+    let due = fixture.store.claim_due_attempts(next_check.into(), next_check + Duration::seconds(30), 10).await.unwrap();
+    fixture.store.end_attempt(request.attempt, due[0].generation, AttemptEnd::Parked, "nobody knows", next_check.into()).await.unwrap();
+    let parked =
+        fixture.store.claim_due_attempts((next_check + Duration::days(9)).into(), next_check + Duration::days(9), 10).await.unwrap();
 
     assert_eq!((early.len(), due.len(), parked.len()), (0, 1, 0));
-    assert_eq!(due[0].deadline, noon() + Duration::seconds(3), "no call was running any more from then on");
+    assert_eq!(due[0].calls_over, MonotonicTime::by_date(noon() + Duration::seconds(3)), "no call was running any more from then on");
 }
 
 async fn a_late_yes_is_committed_where_there_is_no_outcome(fixture: Fixture) {
     let alert = stored(&fixture).await;
     let request = claim(&fixture, &alert);
     let generation = claimed(&fixture, request.clone()).await;
-    fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "not known there", noon()).await.unwrap();
+    fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "not known there", noon().into()).await.unwrap();
 
     let fenced = fixture.store.commit_resolution(yes(&request, generation)).await.unwrap();
     let late = fixture.store.commit_late(yes(&request, generation)).await.unwrap();
@@ -326,11 +340,11 @@ async fn a_late_yes_after_another_outcome_is_parked(fixture: Fixture) {
     let alert = stored(&fixture).await;
     let lost = claim(&fixture, &alert);
     let generation = claimed(&fixture, lost.clone()).await;
-    fixture.store.end_attempt(lost.attempt, generation, AttemptEnd::Released, "not known there", noon()).await.unwrap();
+    fixture.store.end_attempt(lost.attempt, generation, AttemptEnd::Released, "not known there", noon().into()).await.unwrap();
     let told = resolve(&fixture, claim(&fixture, &alert)).await;
 
     let late = fixture.store.commit_late(yes(&lost, generation)).await.unwrap();
-    let unfinished = fixture.store.claim_due_attempts(noon() + Duration::days(1), noon() + Duration::days(2), 10).await.unwrap();
+    let unfinished = fixture.store.claim_due_attempts((noon() + Duration::days(1)).into(), noon() + Duration::days(2), 10).await.unwrap();
     let again = fixture.store.commit_late(yes(&lost, generation)).await.unwrap();
 
     assert_eq!(late, Commit::Fenced(Box::new(told.clone())));
@@ -345,7 +359,7 @@ async fn a_second_late_yes_ends_and_is_forgotten_in_its_time(fixture: Fixture) {
     for _ in 0..2 {
         let request = claim(&fixture, &alert);
         let generation = claimed(&fixture, request.clone()).await;
-        fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "not known there", noon()).await.unwrap();
+        fixture.store.end_attempt(request.attempt, generation, AttemptEnd::Released, "not known there", noon().into()).await.unwrap();
         lost.push((request, generation));
     }
     resolve(&fixture, claim(&fixture, &alert)).await;

@@ -9,7 +9,7 @@ use avert::domain::time::Timestamp;
 use avert::domain::{
     Actor, Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, Credential, CutOffs,
     DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestReport, InstanceId, NewEndpoint,
-    OrganizationId, Page, Provider, Pruned, ResolutionAttempt, Revoked,
+    OrganizationId, Page, Present, Provider, Pruned, ResolutionAttempt, Revoked,
 };
 use avert::store::{
     AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClaimedAttempt, Commit,
@@ -113,8 +113,8 @@ with_troubles! {
         claim_resolution(request: ClaimRequest) -> Claim;
         commit_resolution(request: CommitRequest) -> Commit;
         commit_late(request: CommitRequest) -> Commit;
-        end_attempt(attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Timestamp) -> bool;
-        claim_due_attempts(now: Timestamp, lease_until: Timestamp, limit: u32) -> Vec<ClaimedAttempt>;
+        end_attempt(attempt: AttemptId, generation: i64, end: AttemptEnd, detail: &str, now: Present) -> bool;
+        claim_due_attempts(now: Present, lease_until: Timestamp, limit: u32) -> Vec<ClaimedAttempt>;
         unfinished(organization: OrganizationId) -> Vec<ResolutionAttempt>;
         settle_parked(organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> Settled;
     }
