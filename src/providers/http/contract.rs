@@ -3,7 +3,11 @@
 //! Acceptance, and every statement about a decision, has to be said in so many words (`"state": "applied"`): neither a status alone, nor
 //! the page of a proxy that answers everything with 200 or 404, is ever taken for one.
 
-use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use url::form_urlencoded;
@@ -88,24 +92,94 @@ struct Statement {
     detail: String,
 }
 
-/// Reads a statement about this attempt.
-fn statement(body: &str, attempt: AttemptId) -> Result<Statement, String> {
-    let json: Value = serde_json::from_str(body.trim_start_matches('\u{FEFF}')).map_err(|_| "it is not JSON".to_owned())?;
-    let Some(state) = json.get("state").and_then(Value::as_str) else { return Err("it has no \"state\"".to_owned()) };
-    let about = json.get("attemptId").and_then(Value::as_str);
-    if about.is_some_and(|about| !about.eq_ignore_ascii_case(&attempt.to_string())) {
-        return Err("it is about another attempt".to_owned());
+/// Why a body says nothing about a decision.
+#[derive(Debug, PartialEq)]
+enum Unstated {
+    /// It is no statement, or none that is known: the status alone speaks.
+    Absent(String),
+    /// It is one that cannot be believed, whatever its status: about another attempt, of wrong types, or saying a thing twice.
+    Wrong(String),
+}
+
+impl Unstated {
+    fn into_words(self) -> String {
+        match self {
+            Self::Absent(why) | Self::Wrong(why) => why,
+        }
     }
+}
+
+/// The members of a JSON object in their order, those that are given twice too.
+struct Members(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+impl Members {
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// The name of a member that is given twice.
+    fn given_twice(&self) -> Option<&str> {
+        let mut names = HashSet::new();
+        self.0.iter().map(|(name, _)| name.as_str()).find(|name| !names.insert(*name))
+    }
+}
+
+/// Reads a statement about this attempt.
+fn statement(body: &str, attempt: AttemptId) -> Result<Statement, Unstated> {
+    let members: Members = serde_json::from_str(body.trim_start_matches('\u{FEFF}'))
+        .map_err(|error| Unstated::Absent(if error.is_data() { "it is no JSON object".to_owned() } else { "it is not JSON".to_owned() }))?;
+    let wrong = |what: &str| Err(Unstated::Wrong(redact::words(what)));
+    let about = members.get("attemptId");
+    let Some(state) = members.get("state") else {
+        let nothing = Unstated::Absent("it has no \"state\"".to_owned());
+        return if about.is_some() { wrong("it names an attempt and has no \"state\"") } else { Err(nothing) };
+    };
+    if let Some(name) = members.given_twice() {
+        return wrong(&format!("it gives {name:?} twice"));
+    }
+    let Some(state) = state.as_str() else { return wrong("its \"state\" is no text") };
+    match about.map(Value::as_str) {
+        None => {}
+        Some(None) => return wrong("its \"attemptId\" is no text"),
+        Some(Some(about)) if about.eq_ignore_ascii_case(&attempt.to_string()) => {}
+        Some(Some(_)) => return wrong("it is about another attempt"),
+    }
+    let detail = match members.get("detail") {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(detail)) => redact::words(detail),
+        Some(_) => return wrong("its \"detail\" is no text"),
+    };
     let state = match state {
         "applied" => State::Applied,
         "refused" => State::Refused,
         "answered_otherwise" => State::AnsweredOtherwise,
         "pending" => State::Pending,
         "not_known" => State::NotKnown,
-        other => return Err(redact::words(&format!("its state {other:?} is unknown"))),
+        other => return Err(Unstated::Absent(redact::words(&format!("its state {other:?} is unknown")))),
     };
-    let detail = json.get("detail").and_then(Value::as_str).map(redact::words).filter(|detail| !detail.is_empty());
-    Ok(Statement { state, detail: detail.unwrap_or_else(|| "it gave no reason".to_owned()) })
+    Ok(Statement { state, detail: if detail.is_empty() { "it gave no reason".to_owned() } else { detail } })
 }
 
 /// What an answer to `POST /decisions` means.
@@ -129,7 +203,7 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
             }
             Ok(Statement { state: State::Pending, .. }) => SubmitResult::Indeterminate(Cause::Undecided),
             Ok(Statement { state: State::NotKnown, .. }) => unreadable("\"not_known\" is no answer to a decision"),
-            Err(why) => unreadable(&why),
+            Err(why) => unreadable(&why.into_words()),
         },
         300..=399 => unreadable(&format!("a redirect ({status}), and redirects are not followed")),
         409 => SubmitResult::Indeterminate(Cause::AlreadyActioned),
@@ -140,7 +214,10 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
                 SubmitResult::Declined(Declined::Refused(format!("the network holds another answer to this alert: {detail}")))
             }
             Ok(Statement { state: State::Applied | State::Pending, .. }) => unreadable(&format!("it contradicts its own status, {status}")),
-            Ok(Statement { state: State::NotKnown, .. }) | Err(_) => SubmitResult::Declined(Declined::TurnedAway(refusal(status, &body))),
+            Err(Unstated::Wrong(why)) => unreadable(&format!("it answered {status}, and {why}")),
+            Ok(Statement { state: State::NotKnown, .. }) | Err(Unstated::Absent(_)) => {
+                SubmitResult::Declined(Declined::TurnedAway(refusal(status, &body)))
+            }
         },
         500..=599 => SubmitResult::Indeterminate(Cause::ServerError(status)),
         _ => unreadable(&format!("the status {status} has no meaning here")),
@@ -163,7 +240,9 @@ pub(super) fn looked_up(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
             State::Pending => LookUp::NotTold("it has taken the decision in, but not decided yet".to_owned()),
             State::NotKnown => LookUp::NotKnown,
         },
-        (200..=299, Err(why)) => LookUp::Failed(format!("its answer could not be read: {why}")),
+        (200..=299, Err(why)) | (404, Err(why @ Unstated::Wrong(_))) => {
+            LookUp::Failed(format!("its answer could not be read: {}", why.into_words()))
+        }
         (300..=399, _) => LookUp::NotTold(format!("it answered a redirect ({status}), and redirects are not followed")),
         (408, _) => LookUp::Failed(format!("it answered {status}")),
         (400..=499, _) => LookUp::NotTold(refusal(status, &body)),

@@ -110,6 +110,46 @@ fn an_answer_may_name_the_attempt_that_it_is_about() {
     assert_eq!(submitted(answer(200, &body), attempt), SubmitResult::Accepted);
 }
 
+/// Statements that nobody can mean.
+const UNBELIEVABLE: [&str; 14] = [
+    r#"{"state": "applied", "attemptId": "00000000-0000-0000-0000-000000000000"}"#,
+    r#"{"state": "refused", "attemptId": "00000000-0000-0000-0000-000000000000"}"#,
+    r#"{"state": "not_known", "attemptId": ""}"#,
+    r#"{"state": "applied", "attemptId": 4711}"#,
+    r#"{"state": "applied", "attemptId": null}"#,
+    r#"{"state": "applied", "attemptId": ["00000000-0000-0000-0000-000000000000"]}"#,
+    r#"{"state": ["applied"]}"#,
+    r#"{"state": true}"#,
+    r#"{"state": null}"#,
+    r#"{"state": "applied", "detail": 4711}"#,
+    r#"{"state": "refused", "state": "applied"}"#,
+    r#"{"state": "applied", "state": "applied"}"#,
+    r#"{"state": "refused", "detail": "case 1", "detail": "case 2"}"#,
+    r#"{"state": "applied", "attemptId": "00000000-0000-0000-0000-000000000000", "attemptId": "ATTEMPT"}"#,
+];
+
+#[test]
+fn a_statement_about_another_attempt_or_of_wrong_types_or_twice_is_a_doubt_whatever_its_status() {
+    let attempt = AttemptId::generate();
+    for body in UNBELIEVABLE.map(|body| body.replace("ATTEMPT", &attempt.to_string())) {
+        for status in [200, 201, 400, 404, 422] {
+            let said = submitted(answer(status, &body), attempt);
+            assert!(matches!(said, SubmitResult::Indeterminate(Cause::Unreadable(_))), "{status} {body}: {said:?}");
+        }
+        for status in [200, 404] {
+            let found = looked_up(answer(status, &body), attempt);
+            assert!(matches!(&found, LookUp::Failed(why) if why.starts_with("its answer could not be read")), "{status} {body}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_gateway_adds_to_a_statement_changes_nothing() {
+    let body = r#"{"detail": null, "state": "applied", "case": {"state": "refused"}, "tries": 2}"#;
+
+    assert_eq!(submitted(answer(200, body), AttemptId::generate()), SubmitResult::Accepted);
+}
+
 #[rstest]
 #[case(200, "refused", "the case is closed")]
 #[case(422, "refused", "the case is closed")]
@@ -128,6 +168,8 @@ fn a_refusal_of_the_decision_says_so(#[case] status: u16, #[case] state: &str, #
 #[case(404, "<html><body>nginx</body></html>", "it does not know the path or the alert (404)")]
 #[case(415, "JSON only", "it answered 415: JSON only")]
 #[case(429, r#"{"message": "slow down"}"#, "it gets too many calls (429): slow down")]
+#[case(400, r#"{"error": "a", "error": "b"}"#, "it answered 400: b")]
+#[case(400, r#"{"state": "rejected"}"#, "it answered 400")]
 #[case(422, "no \u{1b}[31mcard 4111111111111111", "it answered 422: no [31mcard 411111******1111")]
 fn any_other_4xx_turns_the_call_away(#[case] status: u16, #[case] body: &str, #[case] why: &str) {
     let said = submitted(answer(status, body), AttemptId::generate());
