@@ -20,7 +20,7 @@ use crate::store::{AlertStore, StoreResult};
 impl AlertStore for SqliteStore {
     async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
         let query = query.clone();
-        self.read(move |reader| list::list(reader, organization, &query, now)).await
+        self.read_list(organization, move |reader| list::list(reader, organization, &query, now)).await
     }
 
     async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<Alert>> {
@@ -32,15 +32,15 @@ impl AlertStore for SqliteStore {
     }
 
     async fn count_alerts(&self, organization: OrganizationId) -> StoreResult<u64> {
-        self.read(move |reader| list::count_all(reader, organization)).await
+        self.read_list(organization, move |reader| list::count_all(reader, organization)).await
     }
 
     async fn counts(&self, organization: OrganizationId) -> StoreResult<Vec<Count>> {
-        self.read(move |reader| counts(reader, organization)).await
+        self.read_list(organization, move |reader| counts(reader, organization)).await
     }
 
     async fn at_risk(&self, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>> {
-        self.read(move |reader| expiry::at_risk(reader, organization, now, until)).await
+        self.read_list(organization, move |reader| expiry::at_risk(reader, organization, now, until)).await
     }
 
     async fn ingest(&self, organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> StoreResult<IngestReport> {

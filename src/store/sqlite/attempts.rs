@@ -50,7 +50,7 @@ impl AttemptStore for SqliteStore {
     }
 
     async fn unfinished(&self, organization: OrganizationId) -> StoreResult<Vec<ResolutionAttempt>> {
-        self.read(move |reader| unfinished(reader, organization)).await
+        self.read_list(organization, move |reader| unfinished(reader, organization)).await
     }
 
     async fn settle_parked(&self, organization: OrganizationId, id: AttemptId, applied: bool, now: Timestamp) -> StoreResult<Settled> {

@@ -16,11 +16,11 @@ use crate::store::{AuditStore, StoreResult};
 #[async_trait]
 impl AuditStore for SqliteStore {
     async fn audit(&self, organization: OrganizationId, before: Option<u64>, size: u32) -> StoreResult<Vec<AuditEntry>> {
-        self.read(move |reader| entries(reader, organization, before, size)).await
+        self.read_list(organization, move |reader| entries(reader, organization, before, size)).await
     }
 
     async fn verify_audit(&self) -> StoreResult<AuditState> {
-        self.read(|reader| verify(&reader.conn)).await
+        self.read_list(None, |reader| verify(&reader.conn)).await
     }
 }
 

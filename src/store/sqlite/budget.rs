@@ -1,9 +1,10 @@
-//! Statement budgets: a limit on how much a statement may look at before it is given up.
+//! Statement budgets: a limit on how much a statement may look at before it is given up, and the end of one that nobody waits for.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, ErrorCode};
+use tokio_util::sync::CancellationToken;
 
 use crate::store::StoreResult;
 
@@ -16,32 +17,45 @@ const STEPS_BETWEEN_CHECKS: u32 = 1_000;
 pub(super) struct Budget {
     /// How many more checks there are; 0 while nothing is limited.
     checks: Arc<AtomicU32>,
+    /// Cancelled once nobody waits for what is read.
+    abandoned: Arc<Mutex<Option<CancellationToken>>>,
 }
 
 impl Budget {
     /// Watches over a connection.
     pub(super) fn of(conn: &mut Connection) -> rusqlite::Result<Self> {
-        let checks = Arc::new(AtomicU32::new(0));
-        let watched = Arc::clone(&checks);
-        let look = move || match watched.load(Ordering::Relaxed) {
+        let budget = Self { checks: Arc::default(), abandoned: Arc::default() };
+        let watched = budget.clone();
+        let look = move || match watched.checks.load(Ordering::Relaxed) {
+            _ if watched.is_abandoned() => true,
             0 => false,
             left => {
-                watched.store(left - 1, Ordering::Relaxed);
+                watched.checks.store(left - 1, Ordering::Relaxed);
                 left == 1
             }
         };
         conn.progress_handler(i32::try_from(STEPS_BETWEEN_CHECKS).unwrap_or(i32::MAX), Some(look))?;
-        Ok(Self { checks })
+        Ok(budget)
     }
 
-    /// Runs a statement under the budget; `None` when it did not come to its end.
+    /// Interrupts whatever runs once this is cancelled, or nothing any more.
+    pub(super) fn watch(&self, abandoned: Option<CancellationToken>) {
+        *self.abandoned.lock().unwrap_or_else(PoisonError::into_inner) = abandoned;
+    }
+
+    fn is_abandoned(&self) -> bool {
+        let abandoned = self.abandoned.lock().unwrap_or_else(PoisonError::into_inner);
+        abandoned.as_ref().is_some_and(CancellationToken::is_cancelled)
+    }
+
+    /// Runs a statement under the budget; `None` when it did not come to its end within it.
     pub(super) fn run<T>(&self, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
         self.checks.store(STEPS / STEPS_BETWEEN_CHECKS, Ordering::Relaxed);
         let result = statement();
         self.checks.store(0, Ordering::Relaxed);
         match result {
             Ok(value) => Ok(Some(value)),
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(None),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) && !self.is_abandoned() => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -66,5 +80,20 @@ mod tests {
         assert_eq!(budget.run(|| count(1_000)).unwrap(), Some(1_000));
         assert_eq!(budget.run(|| count(1_000_000)).unwrap(), None);
         assert_eq!(count(1_000_000).unwrap(), 1_000_000);
+    }
+
+    #[test]
+    fn a_statement_that_nobody_waits_for_is_interrupted_under_a_budget_or_not() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        let budget = Budget::of(&mut conn).unwrap();
+        let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+        let run = || conn.query_row(endless, [], |row| row.get::<_, i64>(0));
+        let abandoned = CancellationToken::new();
+        abandoned.cancel();
+
+        budget.watch(Some(abandoned));
+
+        assert_eq!(run().unwrap_err().sqlite_error_code(), Some(ErrorCode::OperationInterrupted));
+        assert!(budget.run(run).is_err());
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch::Sender;
 
 use super::checkpoint::Checkpointer;
-use super::readers::{Reader, Readers};
+use super::readers::{ListOwner, Reader, Readers};
 use super::watch::Watcher;
 use super::writer::{Shared, Unit, WriteKind, Writer};
 use crate::domain::Actor;
@@ -50,12 +50,21 @@ impl SqliteStore {
         self.threads.close();
     }
 
-    /// Reads, all from one state of the database.
+    /// Reads what is found by its key, all from one state of the database. It waits behind no list.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
         self.threads.readers.read(work).await
+    }
+
+    /// Reads what may have to look at much, in its owner's turn, all from one state of the database.
+    pub(super) async fn read_list<T: Send + 'static>(
+        &self,
+        owner: impl Into<ListOwner>,
+        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.threads.readers.read_list(owner.into(), work).await
     }
 
     /// Does a unit of work, which is told whom the audit log puts it down to, and answers once it is durable.

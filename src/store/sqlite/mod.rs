@@ -1,4 +1,4 @@
-//! SQLite behind [`crate::store::Store`]: one thread that writes, a few that read, one that empties the log, one that watches.
+//! SQLite behind [`crate::store::Store`]: one thread that writes, a few that read (by key, and lists), one that empties the log, one that watches.
 
 mod access;
 mod alerts;
@@ -35,6 +35,7 @@ mod statements;
 mod store;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod upkeep;
 mod watch;
 mod writer;

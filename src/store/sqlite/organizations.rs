@@ -42,7 +42,7 @@ impl OrganizationStore for SqliteStore {
     }
 
     async fn companies(&self, organization: OrganizationId) -> StoreResult<Vec<Company>> {
-        self.read(move |reader| companies(reader, organization)).await
+        self.read_list(organization, move |reader| companies(reader, organization)).await
     }
 }
 

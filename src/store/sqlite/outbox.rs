@@ -56,7 +56,7 @@ impl OutboxStore for SqliteStore {
     }
 
     async fn deliveries(&self, organization: OrganizationId, filter: DeliveryFilter) -> StoreResult<DeliveryPage> {
-        self.read(move |reader| deliveries::page(reader, organization, &filter)).await
+        self.read_list(organization, move |reader| deliveries::page(reader, organization, &filter)).await
     }
 
     async fn delivery(&self, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<DeliveryLog>> {

@@ -1,23 +1,37 @@
-//! A pool of read-only connections, each on a thread of its own, that share one queue.
+//! The reader pool: read-only connections, each on a thread of its own, in two lanes. What is read by its key never waits behind lists,
+//! and lists take turns by organization.
+//!
+//! A read whose caller has left is not begun, and one that runs is interrupted.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
 use super::budget::Budget;
 use super::connection::{Purpose, open};
 use super::counts::CountCache;
 use super::interned::Dictionary;
-use super::writer::{hand_over, hear};
+use super::turns::{Bounds, FairQueue};
+use super::writer::hear;
+use crate::domain::OrganizationId;
 use crate::store::{StoreError, StoreResult};
 
-/// How many read at once.
-const READERS: usize = 3;
+/// How many read by key at once. Each such read takes microseconds.
+const KEYED_READERS: usize = 2;
+
+/// Everybody has a turn as it comes; far more than there are connections to ask from.
+const KEYED_BOUNDS: Bounds = Bounds { at_once: KEYED_READERS, waiting: 8_192, waiting_in_all: 8_192 };
+
+/// How many read lists at once.
+const LIST_READERS: usize = 3;
+
+/// One organization leaves a reader to the others.
+const LIST_BOUNDS: Bounds = Bounds { at_once: LIST_READERS - 1, waiting: 64, waiting_in_all: 256 };
 
 /// One reader: its connection and what it remembers.
 pub(super) struct Reader {
@@ -27,73 +41,184 @@ pub(super) struct Reader {
     pub(super) counts: CountCache,
 }
 
-type Job = Box<dyn FnOnce(&mut Reader) + Send>;
+impl Reader {
+    fn open(database: &Path) -> StoreResult<Self> {
+        let mut conn = open(database, Purpose::Read)?;
+        let budget = Budget::of(&mut conn)?;
+        Ok(Self { conn, budget, dictionary: Dictionary::new(), counts: CountCache::default() })
+    }
+}
+
+/// Whose turn a list takes; none for what avert reads for itself.
+pub(super) type ListOwner = Option<OrganizationId>;
+
+/// A read that waits.
+struct Job {
+    /// Cancelled once nobody waits for it.
+    abandoned: CancellationToken,
+    work: Box<dyn FnOnce(&mut Reader) + Send>,
+}
 
 /// The reader pool.
-#[derive(Debug)]
 pub(super) struct Readers {
-    jobs: Mutex<Option<Sender<Job>>>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    keyed: Lane,
+    lists: Lane,
 }
 
 impl Readers {
     /// Opens the connections and starts the threads.
     pub(super) fn start(database: &Path) -> StoreResult<Self> {
-        let (jobs, queue) = channel::<Job>();
-        let queue = Arc::new(Mutex::new(queue));
-        let mut threads = Vec::with_capacity(READERS);
-        for number in 0..READERS {
-            let mut conn = open(database, Purpose::Read)?;
-            let budget = Budget::of(&mut conn)?;
-            let reader = Reader { conn, budget, dictionary: Dictionary::new(), counts: CountCache::default() };
-            let queue = Arc::clone(&queue);
-            let thread = std::thread::Builder::new().name(format!("avert-reader-{number}")).spawn(move || run(reader, &queue));
-            threads.push(thread.map_err(|error| StoreError::Unavailable(format!("no thread for reading: {error}")))?);
-        }
-        Ok(Self { jobs: Mutex::new(Some(jobs)), threads: Mutex::new(threads) })
+        let keyed = Lane::start("avert-reader", database, KEYED_READERS, KEYED_BOUNDS)?;
+        let lists = Lane::start("avert-lists", database, LIST_READERS, LIST_BOUNDS)?;
+        Ok(Self { keyed, lists })
     }
 
-    /// Reads, all from one state of the database.
+    /// Reads what is found by its key, all from one state of the database.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
     ) -> StoreResult<T> {
-        let (tell, told) = oneshot::channel();
-        let job: Job = Box::new(move |reader| drop(tell.send(in_snapshot(reader, work))));
-        hand_over(&self.jobs, job)?;
-        hear(told).await
+        self.keyed.read(None, work).await
+    }
+
+    /// Reads what may have to look at much, in its owner's turn, all from one state of the database.
+    pub(super) async fn read_list<T: Send + 'static>(
+        &self,
+        owner: ListOwner,
+        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        self.lists.read(owner, work).await
     }
 
     /// Finishes what was asked for and ends the threads.
     pub(super) fn close(&self) {
-        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.keyed.close();
+        self.lists.close();
+    }
+}
+
+/// Threads that share one queue.
+struct Lane {
+    queue: Arc<Queue>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Lane {
+    fn start(name: &str, database: &Path, readers: usize, bounds: Bounds) -> StoreResult<Self> {
+        let state = QueueState { jobs: FairQueue::new(bounds), closed: false };
+        let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
+        let mut threads = Vec::with_capacity(readers);
+        for number in 0..readers {
+            let (reader, queue) = (Reader::open(database)?, Arc::clone(&queue));
+            let thread = std::thread::Builder::new().name(format!("{name}-{number}")).spawn(move || run(reader, &queue));
+            threads.push(thread.map_err(|error| StoreError::Unavailable(format!("no thread for reading: {error}")))?);
+        }
+        Ok(Self { queue, threads: Mutex::new(threads) })
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        owner: ListOwner,
+        work: impl FnOnce(&mut Reader) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        let (tell, told) = oneshot::channel();
+        let abandoned = CancellationToken::new();
+        let work = Box::new(move |reader: &mut Reader| drop(tell.send(in_snapshot(reader, work))));
+        self.queue.push(owner, Job { abandoned: abandoned.clone(), work })?;
+        // Whoever stops waiting drops this.
+        let _waiting = abandoned.drop_guard();
+        hear(told).await
+    }
+
+    fn close(&self) {
+        self.queue.state().closed = true;
+        self.queue.changed.notify_all();
         for thread in self.threads.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             let _ = thread.join();
         }
     }
 }
 
+struct Queue {
+    state: Mutex<QueueState>,
+    changed: Condvar,
+}
+
+struct QueueState {
+    jobs: FairQueue<ListOwner, Job>,
+    closed: bool,
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, owner: ListOwner, job: Job) -> StoreResult<()> {
+        let mut state = self.state();
+        if state.closed {
+            return Err(StoreError::Unavailable("the store is closed".to_owned()));
+        }
+        let full = || StoreError::Unavailable("too much waits to be read already".to_owned());
+        state.jobs.push(owner, job).map_err(|_| full())?;
+        drop(state);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Waits for the next read; nothing once the lane is closed and all is read.
+    fn next(&self) -> Option<(ListOwner, Job)> {
+        let mut state = self.state();
+        loop {
+            if let Some(next) = state.jobs.pop() {
+                return Some(next);
+            }
+            if state.closed && state.jobs.is_empty() {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn done(&self, owner: ListOwner) {
+        let mut state = self.state();
+        state.jobs.done(owner);
+        let idle = state.jobs.is_empty() && !state.closed;
+        drop(state);
+        // The owner may have its next turn now, and at the end everybody has to see that nothing is left.
+        if !idle {
+            self.changed.notify_all();
+        }
+    }
+}
+
+fn run(mut reader: Reader, queue: &Queue) {
+    while let Some((owner, Job { abandoned, work })) = queue.next() {
+        if !abandoned.is_cancelled() {
+            reader.budget.watch(Some(abandoned));
+            let done = catch_unwind(AssertUnwindSafe(|| work(&mut reader)));
+            reader.budget.watch(None);
+            if done.is_err()
+                && !reader.conn.is_autocommit()
+                // The panic hook has reported it; dropping the job has told the caller.
+                && let Err(error) = reader.conn.execute_batch("ROLLBACK")
+            {
+                tracing::error!(%error, "a read could not be ended");
+            }
+        }
+        queue.done(owner);
+    }
+}
+
 fn in_snapshot<T>(reader: &mut Reader, work: impl FnOnce(&mut Reader) -> StoreResult<T>) -> StoreResult<T> {
     reader.conn.prepare_cached("BEGIN")?.execute([])?;
     let result = work(reader);
+    // The end of a read is never interrupted.
+    reader.budget.watch(None);
     let ended = reader.conn.prepare_cached("ROLLBACK").and_then(|mut statement| statement.execute([]));
     match (result, ended) {
         (Ok(value), Ok(_)) => Ok(value),
         (Err(error), _) => Err(error),
         (Ok(_), Err(error)) => Err(error.into()),
-    }
-}
-
-fn run(mut reader: Reader, queue: &Mutex<Receiver<Job>>) {
-    loop {
-        // Whoever holds the lock waits for work, the others wait for the lock: work goes to exactly one.
-        let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = job else { return };
-        if catch_unwind(AssertUnwindSafe(|| job(&mut reader))).is_err() && !reader.conn.is_autocommit() {
-            // The panic hook has reported it; dropping the job has told the caller.
-            if let Err(error) = reader.conn.execute_batch("ROLLBACK") {
-                tracing::error!(%error, "a read could not be ended");
-            }
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! What only the inside shows: the writer's own connection, groups, and faults in the middle of work.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -7,12 +8,19 @@ use std::time::Duration;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
+use super::readers::Reader;
 use super::writer::{Unit, WriteKind};
 use super::{SqliteOptions, SqliteStore};
 use crate::domain::event::RenderEvent;
+use crate::domain::resolution::Decision;
 use crate::domain::time::{Timestamp, from_iso};
-use crate::domain::{Alert, AlertId, AlertPatch, AlertType, Deadline, EventKind, OrganizationId, Provider};
-use crate::store::{AccessStore as _, AlertStore as _, OrganizationStore as _, Store as _, StoreError, StoreResult};
+use crate::domain::{
+    Alert, AlertId, AlertPatch, AlertQuery, AlertType, AttemptId, Deadline, EventKind, OrganizationId, Provider, Resolution,
+};
+use crate::store::{
+    AccessStore as _, AlertStore as _, AttemptStore as _, Claim, ClaimRequest, OrganizationStore as _, Store as _, StoreError, StoreResult,
+    UpkeepStore as _,
+};
 
 struct NoEvents;
 
@@ -88,6 +96,125 @@ async fn plans_are_stable_and_readers_cannot_write() {
 
     assert!(stable);
     assert_eq!(reader, (true, true));
+}
+
+/// Lists that are asked for and do not end before they are let go.
+struct Held {
+    reads: Vec<Pin<Box<dyn Future<Output = StoreResult<()>> + Send>>>,
+    go: Vec<mpsc::Sender<()>>,
+    began: tokio::sync::mpsc::UnboundedReceiver<()>,
+}
+
+/// Asks for so many lists of an owner.
+async fn hold_lists(store: &Arc<SqliteStore>, owner: Option<OrganizationId>, lists: usize) -> Held {
+    let (begin, began) = tokio::sync::mpsc::unbounded_channel();
+    let mut held = Held { reads: Vec::new(), go: Vec::new(), began };
+    for _ in 0..lists {
+        let (go, wait) = mpsc::channel::<()>();
+        let (store, begin) = (Arc::clone(store), begin.clone());
+        let work = move |_: &mut Reader| {
+            let _ = begin.send(());
+            let _ = wait.recv();
+            Ok(())
+        };
+        let mut read: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(async move { store.read_list(owner, work).await });
+        assert!(futures::poll!(&mut read).is_pending(), "it is asked for once it was polled");
+        held.reads.push(read);
+        held.go.push(go);
+    }
+    held
+}
+
+/// What takes longer is kept waiting by what is held.
+async fn in_time<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), work).await.expect("it is kept waiting")
+}
+
+#[tokio::test]
+async fn keys_single_alerts_and_decisions_wait_behind_no_list() {
+    let (_directory, store) = open();
+    let organization = organization(&store).await;
+    store.ingest(organization, rows(1), noon()).await.unwrap();
+    let alert = store.list_alerts(organization, &AlertQuery::default(), noon()).await.unwrap().data.remove(0);
+    let _held = [hold_lists(&store, Some(organization), 32).await, hold_lists(&store, None, 32).await];
+
+    in_time(async {
+        assert_eq!(store.credential("nobody").await, Ok(None));
+        assert_eq!(store.organizations().await.unwrap().len(), 1);
+        assert_eq!(store.get_alert(organization, alert.id).await, Ok(Some(alert.clone())));
+        store.ping().await.unwrap();
+        let claim = ClaimRequest {
+            attempt: AttemptId::generate(),
+            organization,
+            alert: alert.id,
+            resolution: Resolution::Current { decision: Decision::Refunded, comments: String::new() },
+            body_hash: [0; 32],
+            idempotency_key: None,
+            deadline: noon(),
+            now: noon(),
+        };
+        assert!(matches!(store.claim_resolution(claim).await, Ok(Claim::Claimed { .. })));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_organizations_list_comes_while_another_one_holds_all_that_it_may() {
+    let (_directory, store) = open();
+    let organization = organization(&store).await;
+    let _held = hold_lists(&store, Some(OrganizationId::generate()), 32).await;
+
+    let page = in_time(store.list_alerts(organization, &AlertQuery::default(), noon())).await;
+
+    assert_eq!(page.unwrap().total, 0);
+}
+
+#[tokio::test]
+async fn more_lists_than_may_wait_are_refused_to_their_organization_alone() {
+    let (_directory, store) = open();
+    let organization = organization(&store).await;
+    let greedy = OrganizationId::generate();
+    let mut first = hold_lists(&store, Some(greedy), 2).await;
+    in_time(async { (first.began.recv().await, first.began.recv().await) }).await;
+    let rest = hold_lists(&store, Some(greedy), 64).await;
+
+    let one_more = in_time(store.list_alerts(greedy, &AlertQuery::default(), noon())).await;
+    let anothers = in_time(store.list_alerts(organization, &AlertQuery::default(), noon())).await;
+
+    assert!(matches!(one_more, Err(StoreError::Unavailable(_))), "{one_more:?}");
+    assert!(anothers.is_ok());
+    drop((first.go, rest.go));
+    let ended = in_time(futures::future::join_all(first.reads.into_iter().chain(rest.reads))).await;
+    assert!(ended.iter().all(Result::is_ok));
+    assert!(in_time(store.list_alerts(greedy, &AlertQuery::default(), noon())).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_read_that_nobody_waits_for_is_interrupted_and_one_that_waits_is_never_begun() {
+    let (_directory, store) = open();
+    let organization = organization(&store).await;
+    let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    let (begin, mut began) = tokio::sync::mpsc::unbounded_channel();
+    let mut reads = Vec::new();
+    for _ in 0..8 {
+        let begin = begin.clone();
+        let mut read = Box::pin(store.read_list(organization, move |reader| {
+            let _ = begin.send(());
+            Ok(reader.conn.query_row(endless, [], |row| row.get::<_, i64>(0))?)
+        }));
+        assert!(futures::poll!(&mut read).is_pending());
+        reads.push(read);
+    }
+    in_time(async { (began.recv().await, began.recv().await) }).await;
+
+    // The last one first, so that none of those that wait gets a turn.
+    while let Some(read) = reads.pop() {
+        drop(read);
+    }
+    let page = in_time(store.list_alerts(organization, &AlertQuery::default(), noon())).await;
+
+    assert_eq!(page.unwrap().total, 0);
+    assert!(began.try_recv().is_err(), "what nobody waited for was read");
 }
 
 /// Makes the writer wait, so that what is asked for meanwhile comes into one group. Dropping what it returns lets it go on.

@@ -23,12 +23,12 @@ impl UpkeepStore for SqliteStore {
     }
 
     async fn depths(&self) -> StoreResult<Depths> {
-        self.read(|reader| depths(reader)).await
+        self.read_list(None, |reader| depths(reader)).await
     }
 
     async fn prune(&self, cut_offs: CutOffs, limit: u32, now: Timestamp) -> StoreResult<Pruned> {
         // Found by a reader, so that a long search holds up nobody's write.
-        let found = self.read(move |reader| retention::find(reader, cut_offs, limit, now)).await?;
+        let found = self.read_list(None, move |reader| retention::find(reader, cut_offs, limit, now)).await?;
         if found.is_empty() {
             return Ok(Pruned::default());
         }

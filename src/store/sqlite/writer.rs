@@ -110,7 +110,7 @@ impl Writer {
 }
 
 /// Gives work to a thread, which takes none after the end.
-pub(super) fn hand_over<Work>(jobs: &Mutex<Option<Sender<Work>>>, work: Work) -> StoreResult<()> {
+fn hand_over<Work>(jobs: &Mutex<Option<Sender<Work>>>, work: Work) -> StoreResult<()> {
     match &*jobs.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(jobs) if jobs.send(work).is_ok() => Ok(()),
         _ => Err(StoreError::Unavailable("the store is closed".to_owned())),

@@ -1,0 +1,145 @@
+//! A fair queue: everybody who waits gets a turn before anybody gets a second one, within bounds for each and for all.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+
+/// The bounds of a fair queue.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// How much of one's work is done at the same time.
+    pub(super) at_once: usize,
+    /// How much of one's work may wait.
+    pub(super) waiting: usize,
+    /// How much work may wait in all.
+    pub(super) waiting_in_all: usize,
+}
+
+/// What one has waiting, and how much of it is being done.
+#[derive(Debug)]
+struct Share<Work> {
+    waiting: VecDeque<Work>,
+    running: usize,
+}
+
+/// A bounded round-robin queue of work by whose it is.
+#[derive(Debug)]
+pub(super) struct FairQueue<Whose, Work> {
+    bounds: Bounds,
+    shares: HashMap<Whose, Share<Work>>,
+    /// Who has work waiting, in the order of their turns.
+    turns: VecDeque<Whose>,
+    waiting: usize,
+}
+
+impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self { bounds, shares: HashMap::new(), turns: VecDeque::new(), waiting: 0 }
+    }
+
+    /// Lets work wait; gives it back where a bound is reached.
+    pub(super) fn push(&mut self, whose: Whose, work: Work) -> Result<(), Work> {
+        let waiting = self.shares.get(&whose).map_or(0, |share| share.waiting.len());
+        if waiting >= self.bounds.waiting || self.waiting >= self.bounds.waiting_in_all {
+            return Err(work);
+        }
+        let share = self.shares.entry(whose).or_insert_with(|| Share { waiting: VecDeque::new(), running: 0 });
+        share.waiting.push_back(work);
+        if waiting == 0 {
+            self.turns.push_back(whose);
+        }
+        self.waiting += 1;
+        Ok(())
+    }
+
+    /// The next work to do, where somebody has some waiting and not yet his share at work. [`FairQueue::done`] has to follow.
+    pub(super) fn pop(&mut self) -> Option<(Whose, Work)> {
+        let bound = self.bounds.at_once;
+        let turn = self.turns.iter().position(|whose| self.shares.get(whose).is_some_and(|share| share.running < bound))?;
+        let whose = self.turns.remove(turn)?;
+        let share = self.shares.get_mut(&whose)?;
+        let work = share.waiting.pop_front()?;
+        share.running += 1;
+        if !share.waiting.is_empty() {
+            self.turns.push_back(whose);
+        }
+        self.waiting -= 1;
+        Some((whose, work))
+    }
+
+    /// Work that was popped is done.
+    pub(super) fn done(&mut self, whose: Whose) {
+        if let Some(share) = self.shares.get_mut(&whose) {
+            share.running = share.running.saturating_sub(1);
+            if share.running == 0 && share.waiting.is_empty() {
+                self.shares.remove(&whose);
+            }
+        }
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(at_once: usize, waiting: usize, waiting_in_all: usize) -> FairQueue<char, u32> {
+        FairQueue::new(Bounds { at_once, waiting, waiting_in_all })
+    }
+
+    fn popped(queue: &mut FairQueue<char, u32>) -> Vec<(char, u32)> {
+        std::iter::from_fn(|| queue.pop()).collect()
+    }
+
+    #[test]
+    fn whoever_comes_late_waits_for_one_turn_of_each_and_not_for_all_that_waits() {
+        let mut queue = queue(9, 9, 99);
+        for (whose, work) in [('a', 1), ('a', 2), ('a', 3), ('b', 4), ('a', 5), ('c', 6), ('b', 7)] {
+            queue.push(whose, work).unwrap();
+        }
+
+        assert_eq!(popped(&mut queue), [('a', 1), ('b', 4), ('c', 6), ('a', 2), ('b', 7), ('a', 3), ('a', 5)]);
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn nobody_has_more_than_a_share_at_work_at_once() {
+        let mut queue = queue(2, 9, 99);
+        for work in 1..=4 {
+            queue.push('a', work).unwrap();
+        }
+
+        let first = popped(&mut queue);
+        queue.push('b', 5).unwrap();
+        let anothers = popped(&mut queue);
+        queue.done('a');
+
+        assert_eq!((first, anothers), (vec![('a', 1), ('a', 2)], vec![('b', 5)]));
+        assert_eq!(popped(&mut queue), [('a', 3)]);
+    }
+
+    #[test]
+    fn what_is_over_a_bound_is_given_back_and_others_are_taken_in() {
+        let mut queue = queue(1, 2, 3);
+
+        assert_eq!([1, 2, 3].map(|work| queue.push('a', work)), [Ok(()), Ok(()), Err(3)]);
+        assert_eq!([4, 5].map(|work| queue.push('b', work)), [Ok(()), Err(5)]);
+        assert_eq!(queue.pop(), Some(('a', 1)));
+        assert_eq!(queue.push('c', 6), Ok(()));
+    }
+
+    #[test]
+    fn who_has_nothing_left_is_forgotten() {
+        let mut queue = queue(1, 2, 3);
+        queue.push('a', 1).unwrap();
+
+        let work = queue.pop();
+        queue.done('a');
+
+        assert_eq!(work, Some(('a', 1)));
+        assert!(queue.shares.is_empty() && queue.turns.is_empty());
+    }
+}
