@@ -4,6 +4,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 
 use super::access::{Acting, Id, IdempotencyKey, JsonContent, WholeBody};
+use super::list_budget::{missing_filter, within};
 use super::problem::{Code, Problem, json};
 use super::state::Api;
 use crate::domain::Resolution;
@@ -14,7 +15,7 @@ use crate::wire::{body, query, write};
 pub(super) async fn list(State(api): State<Api>, acting: Acting, RawQuery(raw): RawQuery) -> Result<Response, Problem> {
     let wanted = query::read(raw.as_deref().unwrap_or_default(), acting.dialect);
     let wanted = wanted.map_err(|errors| Problem::of_fields(Code::InvalidQuery, errors))?;
-    let page = acting.alerts.list(&wanted).await?;
+    let page = within(api.list_timeout, missing_filter(&wanted.filter), acting.alerts.list(&wanted)).await?;
     Ok(json(write::page(&page, acting.dialect, api.engine.clock().now())))
 }
 

@@ -8,6 +8,7 @@ mod alerts;
 mod guard;
 mod hosts;
 mod limit;
+mod list_budget;
 mod observe;
 pub mod openapi;
 mod operator;

@@ -32,6 +32,8 @@ pub struct ApiOptions {
     pub metrics: Option<PrometheusHandle>,
     /// How long the head of a request may take, and how long a connection may be idle.
     pub head_timeout: Duration,
+    /// How long one list may take; over it the read is given up, and the refusal names a filter to add.
+    pub list_timeout: Duration,
     /// How long the body of a request may take.
     pub body_timeout: Duration,
     /// The write timeout: how long a client may leave an answer unread.
@@ -50,6 +52,7 @@ impl Default for ApiOptions {
             dispatcher: None,
             metrics: None,
             head_timeout: Duration::from_secs(30),
+            list_timeout: Duration::from_secs(5),
             body_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
             drain: Duration::from_secs(30),

@@ -17,6 +17,7 @@ use crate::engine::Engine;
 pub(super) struct Api {
     pub(super) engine: Engine,
     pub(super) body_timeout: Duration,
+    pub(super) list_timeout: Duration,
     pub(super) token_limit: Arc<TokenLimit>,
     pub(super) imports: Arc<Semaphore>,
     /// Ends answers that would go on for ever.

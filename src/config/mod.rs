@@ -72,6 +72,8 @@ pub struct Serve {
     pub allow_hosts: Vec<String>,
     /// How often a client may ask for tokens.
     pub tokens_per_minute: TokensPerMinute,
+    /// How long one list may take.
+    pub list_seconds: ListSeconds,
 }
 
 /// Response windows in hours, by provider and by type.
@@ -303,6 +305,7 @@ mod tests {
     #[case("[windows]\nethoca = 0", 2, "\"0\" is not allowed: whole hours from 1 to 8760")]
     #[case("[windows.types]\nVERIFI_CANSEL = 48", 2, "\"VERIFI_CANSEL\" is not an alert type: one of ETHOCA_CONFIRMED_FRAUD")]
     #[case("[serve]\nlisten = \"here\"", 2, "\"here\" is not an address and a port, such as 127.0.0.1:7317")]
+    #[case("[serve]\nlist_seconds = 0", 2, "\"0\" is not allowed: whole seconds from 1 to 60")]
     #[case("environment = \"prod\"", 1, "\"prod\" is not allowed: one of sandbox, production")]
     #[case("[log]\nlevel = 3", 2, "expected a string")]
     #[case("[simulator\nfault = 1", 1, "")]

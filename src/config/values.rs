@@ -158,6 +158,16 @@ pub struct GraceSeconds(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct TokensPerMinute(pub u32);
 
+/// How long one list may take, in whole seconds, 1 to 60.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ListSeconds(pub u32);
+
+impl Default for ListSeconds {
+    fn default() -> Self {
+        Self(5)
+    }
+}
+
 impl Default for TokensPerMinute {
     fn default() -> Self {
         Self(60)
@@ -210,6 +220,7 @@ bounded!(Hours, 1, 8760, "whole hours");
 bounded!(Days, 0, 3650, "whole days");
 bounded!(GraceSeconds, 0, 60, "whole seconds");
 bounded!(TokensPerMinute, 1, 10_000, "whole numbers");
+bounded!(ListSeconds, 1, 60, "whole seconds");
 
 impl Serialize for Listen {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -2,6 +2,7 @@
 
 mod audited;
 mod capabilities;
+mod crowded;
 mod errors;
 mod fields;
 mod fuzz;

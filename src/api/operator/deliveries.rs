@@ -1,15 +1,18 @@
 //! Deliveries: lists, one with its attempts, sending again.
 
+use axum::extract::State;
 use axum::response::Response;
 
 use super::extract::{Operator, Parameters, PathId, answer, page_size, uuid};
+use crate::api::list_budget::within;
 use crate::api::problem::Problem;
+use crate::api::state::Api;
 use crate::domain::{DeliveryFilter, DeliveryId, DeliveryState, EventKind};
 use crate::service::Webhooks;
 use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson};
 
 /// GET /operator/v1/deliveries
-pub(in crate::api) async fn list(operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
+pub(in crate::api) async fn list(State(api): State<Api>, operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
     let mut filter = DeliveryFilter::default();
     parameters.read(&["state", "endpoint", "alert", "event", "after", "size"], |name, text| {
         match name {
@@ -25,7 +28,9 @@ pub(in crate::api) async fn list(operator: Operator, parameters: Parameters) -> 
         }
         Ok(())
     })?;
-    Ok(answer(&DeliveryPageJson::from(operator.acting.deliveries(filter).await?)))
+    let missing = if filter.endpoint.is_none() { "endpoint" } else { "alert" };
+    let page = within(api.list_timeout, missing, operator.acting.deliveries(filter)).await?;
+    Ok(answer(&DeliveryPageJson::from(page)))
 }
 
 /// GET /operator/v1/deliveries/:id

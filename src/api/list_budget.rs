@@ -1,0 +1,84 @@
+//! The time budget of one list: what is not ready by then is given up, and its read with it.
+
+use std::time::Duration;
+
+use super::problem::{Code, Problem};
+use crate::domain::AlertFilter;
+use crate::service::ServiceError;
+
+/// Waits for a list within its budget; over it, the refusal names a filter to add. The read ends as soon as nobody waits for it.
+pub(super) async fn within<T>(budget: Duration, filter: &str, list: impl Future<Output = Result<T, ServiceError>>) -> Result<T, Problem> {
+    match tokio::time::timeout(budget, list).await {
+        Ok(list) => Ok(list?),
+        Err(_) => {
+            let seconds = budget.as_secs_f32();
+            let detail = format!("the list was not ready within {seconds} s: add {filter} to its query, so that there is less to look at");
+            Err(Problem::new(Code::Overloaded, detail))
+        }
+    }
+}
+
+/// The filter that a query lacks and that leaves least to look at.
+pub(super) fn missing_filter(filter: &AlertFilter) -> &'static str {
+    if filter.start_date.is_none() || filter.end_date.is_none() {
+        "startDate and endDate"
+    } else if filter.statuses.is_empty() {
+        "status"
+    } else if filter.providers.is_empty() {
+        "provider"
+    } else if filter.types.is_empty() {
+        "type"
+    } else {
+        "a startDate and endDate that are closer together"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::header::RETRY_AFTER;
+    use axum::response::IntoResponse;
+    use chrono::NaiveDate;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::{AlertStatus, AlertType, Provider};
+
+    #[tokio::test]
+    async fn a_list_that_takes_too_long_is_overload_and_names_the_filter() {
+        let refused = within::<()>(Duration::ZERO, "status", std::future::pending()).await.unwrap_err();
+
+        assert_eq!(refused.code(), Code::Overloaded);
+        assert!(String::from_utf8(refused.body("r-1")).unwrap().contains("add status to its query"));
+        assert!(refused.into_response().headers().contains_key(RETRY_AFTER));
+    }
+
+    #[tokio::test]
+    async fn a_list_within_its_time_is_what_it_is() {
+        let ready = within(Duration::from_secs(60), "status", async { Ok(7) }).await;
+
+        assert_eq!(ready.ok(), Some(7));
+    }
+
+    fn whole() -> AlertFilter {
+        let day = NaiveDate::from_ymd_opt(2026, 3, 10);
+        AlertFilter {
+            start_date: day,
+            end_date: day,
+            statuses: vec![AlertStatus::Open],
+            providers: vec![Provider::Ethoca],
+            types: vec![AlertType::EthocaConfirmedFraud],
+            ..AlertFilter::default()
+        }
+    }
+
+    #[rstest]
+    #[case(AlertFilter::default(), "startDate and endDate")]
+    #[case(AlertFilter { end_date: None, ..whole() }, "startDate and endDate")]
+    #[case(AlertFilter { statuses: Vec::new(), ..whole() }, "status")]
+    #[case(AlertFilter { providers: Vec::new(), ..whole() }, "provider")]
+    #[case(AlertFilter { types: Vec::new(), ..whole() }, "type")]
+    #[case(whole(), "a startDate and endDate that are closer together")]
+    fn the_filter_that_is_named_is_one_that_the_query_lacks(#[case] filter: AlertFilter, #[case] named: &str) {
+        assert_eq!(missing_filter(&filter), named);
+    }
+}
