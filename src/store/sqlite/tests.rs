@@ -151,7 +151,7 @@ async fn keys_single_alerts_and_decisions_wait_behind_no_list() {
             body_hash: [0; 32],
             idempotency_key: None,
             deadline: noon(),
-            now: noon(),
+            now: noon().into(),
         };
         assert!(matches!(store.claim_resolution(claim).await, Ok(Claim::Claimed { .. })));
     })
