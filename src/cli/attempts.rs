@@ -17,7 +17,7 @@ use crate::service::{Attempts, ServiceError};
 const COLUMNS: [&str; 9] = ["id", "alertId", "state", "decision", "actor", "startedAt", "nextCheckAt", "checks", "detail"];
 
 pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::Result<()> {
-    let local = Local::existing(&context.home, &context.settings).await?;
+    let local = Local::existing(&context).await?;
     let answer = match command {
         AttemptsCommand::List { organization } => {
             let acting = local.acting(context.organization(&organization)).await?;
@@ -41,8 +41,7 @@ pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::R
         }
     };
     local.close();
-    context.output.print(&answer)?;
-    Ok(())
+    context.output.print(&answer)
 }
 
 fn question(attempt: &ResolutionAttempt, applied: bool) -> String {
@@ -86,15 +85,6 @@ fn listing(attempts: &[ResolutionAttempt]) -> Report {
             parked.then(|| "ask the network about what is PARKED, then `avert attempts settle ID --applied` or `--not-applied`".to_owned())
         }
     };
-    Report {
-        table: Rows {
-            head: vec!["ID", "STATE", "ALERT", "DECISION", "SENT", "WHAT IS KNOWN"],
-            rows: attempts.iter().map(row).collect(),
-            note,
-            ..Rows::default()
-        },
-        columns: COLUMNS.map(str::to_owned).to_vec(),
-        document: Value::Array(records.clone()),
-        records,
-    }
+    let head = vec!["ID", "STATE", "ALERT", "DECISION", "SENT", "WHAT IS KNOWN"];
+    Report::list(records, &COLUMNS, Rows { head, rows: attempts.iter().map(row).collect(), note, ..Rows::default() })
 }

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::args::{BackupArgs, RestoreArgs};
 use super::context::Context;
 use super::failure::say;
-use super::output::{Report, Rows, columns_of};
+use super::output::Report;
 use crate::domain::AuditState;
 use crate::store::Actor;
 use crate::store::sqlite::backup::{BackupOptions, Contents, RestoreOptions, back_up, restore};
@@ -41,23 +41,12 @@ pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<
     warn_of_the_audit_log(&backup.contents);
     let target = options.target.display();
     let note = format!("{target} holds {}, verified.\nIts checksum is in {target}.sha256.\n{key}", told(&backup.contents));
-    print(
-        context,
-        note,
-        json!({
-            "file": path(&options.target),
-            "keyFile": backup.key.as_deref().map(path),
-            "sha256": backup.sha256,
-            "schema": backup.contents.schema,
-            "alerts": backup.contents.rows_of("alert"),
-            "outcomes": backup.contents.rows_of("outcome"),
-            "events": backup.contents.rows_of("event"),
-            "deliveries": backup.contents.rows_of("delivery"),
-            "auditEntries": backup.contents.rows_of("audit"),
-            "auditFault": fault(&backup.contents),
-            "bytes": backup.contents.bytes,
-        }),
-    )
+    let record = json!({
+        "file": path(&options.target),
+        "keyFile": backup.key.as_deref().map(path),
+        "sha256": backup.sha256,
+    });
+    print(context, note, record, &backup.contents)
 }
 
 pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Result<()> {
@@ -87,26 +76,15 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
         }
     }
     note.push_str("\nWhat was decided after the backup is not in it: those alerts are open here and answered at the network.");
-    print(
-        context,
-        note,
-        json!({
-            "file": path(&options.from),
-            "verified": restored.sha256.is_some(),
-            "sha256": restored.sha256,
-            "database": path(&options.database),
-            "keptDatabase": restored.kept.as_deref().map(path),
-            "keptKey": restored.kept_key.as_deref().map(path),
-            "schema": restored.contents.schema,
-            "alerts": restored.contents.rows_of("alert"),
-            "outcomes": restored.contents.rows_of("outcome"),
-            "events": restored.contents.rows_of("event"),
-            "deliveries": restored.contents.rows_of("delivery"),
-            "auditEntries": restored.contents.rows_of("audit"),
-            "auditFault": fault(&restored.contents),
-            "bytes": restored.contents.bytes,
-        }),
-    )
+    let record = json!({
+        "file": path(&options.from),
+        "verified": restored.sha256.is_some(),
+        "sha256": restored.sha256,
+        "database": path(&options.database),
+        "keptDatabase": restored.kept.as_deref().map(path),
+        "keptKey": restored.kept_key.as_deref().map(path),
+    });
+    print(context, note, record, &restored.contents)
 }
 
 /// What is wrong with the audit log, in words.
@@ -132,12 +110,14 @@ fn path(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn print(context: &Context, note: String, record: serde_json::Value) -> anyhow::Result<()> {
-    let answer = Report {
-        table: Rows { note: Some(note), ..Rows::default() },
-        document: record.clone(),
-        columns: columns_of(&record),
-        records: vec![record],
-    };
-    context.output.print(&answer).context("the result cannot be written")
+/// Prints what was done, with what the database holds.
+fn print(context: &Context, note: String, mut record: Value, contents: &Contents) -> anyhow::Result<()> {
+    record["schema"] = contents.schema.into();
+    let tables = [("alerts", "alert"), ("outcomes", "outcome"), ("events", "event"), ("deliveries", "delivery"), ("auditEntries", "audit")];
+    for (name, table) in tables {
+        record[name] = contents.rows_of(table).into();
+    }
+    record["auditFault"] = fault(contents).into();
+    record["bytes"] = contents.bytes.into();
+    context.output.print(&Report::one(record, note)).context("the result cannot be written")
 }

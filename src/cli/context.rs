@@ -8,7 +8,7 @@ use tracing::level_filters::LevelFilter;
 
 use super::args::{Everywhere, OrganizationArgs};
 use super::failure::Misused;
-use super::local::Home;
+use super::home::Home;
 use super::output::Output;
 use crate::config::{ConfigError, Settings};
 use crate::telemetry;
@@ -88,11 +88,6 @@ impl Context {
 
     /// The organization to act for: the flag's, else the settings'.
     pub(super) fn organization<'a>(&'a self, args: &'a OrganizationArgs) -> Option<&'a str> {
-        args.organization.as_deref().or_else(|| self.configured_organization())
-    }
-
-    /// The organization that the settings name, if they name one.
-    pub(super) fn configured_organization(&self) -> Option<&str> {
-        Some(self.settings.organization.as_str()).filter(|name| !name.is_empty())
+        args.organization.as_deref().or(Some(self.settings.organization.as_str()).filter(|name| !name.is_empty()))
     }
 }

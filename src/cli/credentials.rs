@@ -6,7 +6,7 @@ use super::args::{ClientsCommand, KeysCommand, OrganizationArgs};
 use super::context::Context;
 use super::failure::say;
 use super::local::Local;
-use super::output::{Report, Rows, columns_of};
+use super::output::{Report, Rows};
 use crate::domain::time::to_iso;
 use crate::domain::{Credential, CredentialKind, KeyScope};
 use crate::service::Credentials;
@@ -63,8 +63,8 @@ pub(super) async fn clients(context: Context, command: ClientsCommand) -> anyhow
 
 async fn run(context: Context, words: &Words, asked: Asked, organization: OrganizationArgs) -> anyhow::Result<()> {
     let local = match &asked {
-        Asked::Create(_) => Local::making(&context.home, &context.settings).await?,
-        Asked::List | Asked::Revoke(_) => Local::existing(&context.home, &context.settings).await?,
+        Asked::Create(_) => Local::making(&context).await?,
+        Asked::List | Asked::Revoke(_) => Local::existing(&context).await?,
     };
     let acting = local.acting(context.organization(&organization)).await?;
     let name = acting.caller().organization.organization.name.clone();
@@ -79,7 +79,7 @@ async fn run(context: Context, words: &Words, asked: Asked, organization: Organi
             record.insert(words.secret.to_owned(), secret.into());
             record.insert("organization".to_owned(), name.into());
             record.extend(scope_of(kind).map(|scope| ("scope".to_owned(), scope.into())));
-            single(record.into(), secret.to_owned())
+            Report::one(record.into(), secret.to_owned())
         }
         Asked::List => {
             let all = acting.credentials().await?.credentials;
@@ -94,26 +94,16 @@ async fn run(context: Context, words: &Words, asked: Asked, organization: Organi
                 Some(at) => format!("{what} was revoked already, at {}", to_iso(at)),
                 None => format!("{what} is revoked{}", words.along),
             };
-            single(record(words, credential, &name), note)
+            Report::one(record(words, credential, &name), note)
         }
     };
-    context.output.print(&answer)?;
-    Ok(())
+    context.output.print(&answer)
 }
 
 fn scope_of(kind: CredentialKind) -> Option<&'static str> {
     match kind {
         CredentialKind::Key(scope) => Some(scope.as_str()),
         CredentialKind::Client => None,
-    }
-}
-
-fn single(record: Value, note: String) -> Report {
-    Report {
-        table: Rows { note: Some(note), ..Rows::default() },
-        columns: columns_of(&record),
-        document: record.clone(),
-        records: vec![record],
     }
 }
 
@@ -140,15 +130,11 @@ fn listing(words: &Words, credentials: &[Credential], organization: &str) -> Rep
     };
     let records: Vec<Value> = credentials.iter().map(|credential| record(words, credential, organization)).collect();
     let columns = named(&[words.id.0, "organization"], "scope", ["createdAt", "lastUsedAt", "revokedAt"]);
-    Report {
-        table: Rows {
-            head: named(&[words.id.1], "SCOPE", ["CREATED", "LAST USED", "REVOKED"]),
-            rows: credentials.iter().map(row).collect(),
-            note: credentials.is_empty().then(|| format!("organization {organization} has no {noun}s; `avert {noun}s create` makes one")),
-            ..Rows::default()
-        },
-        columns: columns.into_iter().map(str::to_owned).collect(),
-        document: Value::Array(records.clone()),
-        records,
-    }
+    let table = Rows {
+        head: named(&[words.id.1], "SCOPE", ["CREATED", "LAST USED", "REVOKED"]),
+        rows: credentials.iter().map(row).collect(),
+        note: credentials.is_empty().then(|| format!("organization {organization} has no {noun}s; `avert {noun}s create` makes one")),
+        ..Rows::default()
+    };
+    Report::list(records, &columns, table)
 }

@@ -45,17 +45,10 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>) -> an
         let advice = if finding.advice.is_empty() { String::new() } else { format!("-> {}", finding.advice) };
         vec![finding.grade.as_str().to_owned(), finding.check.to_owned(), finding.found.clone(), advice]
     };
-    context.output.print(&Report {
-        table: Rows {
-            head: vec!["", "CHECK", "FOUND", "WHAT TO DO"],
-            rows: findings.iter().map(row).collect(),
-            note: Some(summary),
-            ..Rows::default()
-        },
-        document: json!({"wrong": wrong, "notices": notices, "checks": records}),
-        columns: ["check", "state", "found", "advice"].map(str::to_owned).to_vec(),
-        records,
-    })?;
+    let head = vec!["", "CHECK", "FOUND", "WHAT TO DO"];
+    let table = Rows { head, rows: findings.iter().map(row).collect(), note: Some(summary), ..Rows::default() };
+    let document = json!({"wrong": wrong, "notices": notices, "checks": records});
+    context.output.print(&Report::new(document, records, &["check", "state", "found", "advice"], table))?;
     // It has said itself what is wrong.
     if wrong > 0 { Err(SaidAlready.into()) } else { Ok(()) }
 }

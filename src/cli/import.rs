@@ -11,14 +11,14 @@ use super::args::{Format, ImportArgs, ImportFormat};
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
-use super::output::{Output, Report, Rows, columns_of};
+use super::output::{Output, Report};
 use crate::domain::{IngestOptions, IngestReport, RejectedRow};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::wire::import;
 
 pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()> {
     let (input, size) = open(&args.file)?;
-    let local = Local::making(&context.home, &context.settings).await?;
+    let local = Local::making(&context).await?;
     let acting = local.acting(context.organization(&args.organization)).await?;
     let options = IngestOptions { events: !args.no_events };
     let format = args.format.map(|format| match format {
@@ -96,16 +96,11 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 /// The counts: JSON wherever a program may read them, words for people.
-fn print(output: Output, total: &IngestReport, rejected: u64) -> io::Result<()> {
+fn print(output: Output, total: &IngestReport, rejected: u64) -> anyhow::Result<()> {
     let IngestReport { created, updated, unchanged, .. } = total;
     let record = json!({"created": created, "updated": updated, "unchanged": unchanged, "rejected": rejected});
     let words = format!("{created} created, {updated} updated, {unchanged} unchanged, {rejected} rejected");
-    let answer = Report {
-        table: Rows { note: Some(words), ..Rows::default() },
-        columns: columns_of(&record),
-        document: record.clone(),
-        records: vec![record],
-    };
+    let answer = Report::one(record, words);
     match output.asked() {
         None if !io::stdout().is_terminal() => output.with(Format::Ndjson).print(&answer),
         _ => output.print(&answer),

@@ -1,6 +1,5 @@
 //! The composition root of local commands: store, providers and engine, opened in one way.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::failure::{Misused, NotFound, say};
+use super::args::OrganizationArgs;
+use super::context::Context;
+use super::failure::{Misused, say};
+use super::home::Home;
 use super::networks::{self, Networks};
 use super::target::variable;
 use crate::config::{Days, Settings};
@@ -23,45 +25,6 @@ use crate::store::{SqliteOptions, SqliteStore};
 use crate::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use crate::wire::EventBody;
 
-/// The data directory of local alerts.
-#[derive(Debug, Clone)]
-pub(super) struct Home {
-    /// Database, key, logs, the desk.
-    pub(super) data_dir: PathBuf,
-    /// The SQLite file.
-    pub(super) database: PathBuf,
-}
-
-impl Home {
-    /// The home that a data directory is.
-    pub(super) fn at(data_dir: PathBuf) -> Self {
-        Self { database: data_dir.join("avert.db"), data_dir }
-    }
-
-    /// Refuses a place where avert has kept nothing yet: most likely it is mistyped.
-    pub(super) fn require_data(&self) -> Result<(), NotFound> {
-        // What is there and cannot be looked at is told when it is opened.
-        if !matches!(self.database.try_exists(), Ok(false)) {
-            return Ok(());
-        }
-        Err(NotFound(format!(
-            "there is no avert data in {}; name another place with --data-dir, or make it with `avert serve`, `avert import` or \
-             `avert organizations create`",
-            self.place().display()
-        )))
-    }
-
-    /// The directory that the database is in.
-    fn place(&self) -> &Path {
-        self.database.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-    }
-
-    /// The same with another database.
-    pub(super) fn with_database(self, database: PathBuf) -> Self {
-        Self { database, ..self }
-    }
-}
-
 /// A local engine: an engine on this machine's database. Nothing runs until [`Local::start`].
 pub(super) struct Local {
     pub(super) engine: Engine,
@@ -71,16 +34,24 @@ pub(super) struct Local {
 }
 
 impl Local {
-    /// Opens what is there; [`NotFound`] where nothing is.
-    pub(super) async fn existing(home: &Home, settings: &Settings) -> anyhow::Result<Self> {
-        home.require_data()?;
-        Self::open(home, settings).await
+    /// Opens what is there; an error where nothing is.
+    pub(super) async fn existing(context: &Context) -> anyhow::Result<Self> {
+        context.home.require_data()?;
+        Self::open(&context.home, &context.settings).await
+    }
+
+    /// Opens what is there, and acts in it for an organization.
+    pub(super) async fn existing_for(context: &Context, organization: &OrganizationArgs) -> anyhow::Result<(Self, ActingEngine)> {
+        let local = Self::existing(context).await?;
+        let acting = local.acting(context.organization(organization)).await?;
+        Ok((local, acting))
     }
 
     /// Opens what is there, or makes it and says so: a mistyped place is seen at once.
-    pub(super) async fn making(home: &Home, settings: &Settings) -> anyhow::Result<Self> {
+    pub(super) async fn making(context: &Context) -> anyhow::Result<Self> {
+        let home = &context.home;
         let new = !home.database.exists();
-        let local = Self::open(home, settings).await?;
+        let local = Self::open(home, &context.settings).await?;
         if new {
             say(&format!("made a new data directory {}", home.place().display()));
         }

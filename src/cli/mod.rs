@@ -12,6 +12,7 @@ mod credentials;
 pub mod demo;
 mod doctor;
 pub mod failure;
+mod home;
 mod import;
 mod local;
 mod networks;
@@ -61,7 +62,14 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     }
     let context = Context::new(&everywhere, demo)?;
     telemetry::report_panics(if demo { std::env::temp_dir() } else { context.reports() });
-    match command.unwrap_or_else(|| Command::Open(Box::default())) {
+    let command = command.unwrap_or_else(|| Command::Open(Box::default()));
+    match &command {
+        // With a console the log goes to a file.
+        Command::Demo(_) | Command::Open(_) => {}
+        Command::Serve(_) => context.log_to_stderr(context.settings.log.level.filter()),
+        _ => context.log_to_stderr(LevelFilter::WARN),
+    }
+    match command {
         Command::Demo(mut args) => {
             args.console = args.console.or(console);
             block_on(demo::run(context, args))
@@ -71,47 +79,19 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
             args.remote = args.remote.or(remote);
             block_on(open::run(context, *args))
         }
-        Command::Serve(args) => {
-            context.log_to_stderr(context.settings.log.level.filter());
-            block_on(serve::run(context, args))
-        }
-        Command::Import(args) => {
-            context.log_to_stderr(LevelFilter::WARN);
-            block_on(import::run(context, args))
-        }
-        Command::Organizations(command) => {
-            context.log_to_stderr(LevelFilter::WARN);
-            block_on(organizations::run(context, command))
-        }
-        Command::Clients(command) => {
-            context.log_to_stderr(LevelFilter::WARN);
-            block_on(credentials::clients(context, command))
-        }
-        Command::Keys(command) => {
-            context.log_to_stderr(LevelFilter::WARN);
-            block_on(credentials::keys(context, command))
-        }
-        Command::Webhooks(command) => {
-            context.log_to_stderr(LevelFilter::WARN);
-            block_on(webhooks::run(context, command))
-        }
+        Command::Serve(args) => block_on(serve::run(context, args)),
+        Command::Import(args) => block_on(import::run(context, args)),
+        Command::Organizations(command) => block_on(organizations::run(context, command)),
+        Command::Clients(command) => block_on(credentials::clients(context, command)),
+        Command::Keys(command) => block_on(credentials::keys(context, command)),
+        Command::Webhooks(command) => block_on(webhooks::run(context, command)),
         Command::Alerts(mut command) => {
-            context.log_to_stderr(LevelFilter::WARN);
             command.take_remote(remote);
             block_on(alerts::run(context, command))
         }
-        Command::Attempts(command) => {
-            context.log_to_stderr(LevelFilter::WARN);
-            block_on(attempts::run(context, command))
-        }
-        Command::Backup(args) => {
-            context.log_to_stderr(LevelFilter::WARN);
-            backup::run_backup(&context, args)
-        }
-        Command::Restore(args) => {
-            context.log_to_stderr(LevelFilter::WARN);
-            backup::run_restore(&context, args)
-        }
+        Command::Attempts(command) => block_on(attempts::run(context, command)),
+        Command::Backup(args) => backup::run_backup(&context, args),
+        Command::Restore(args) => backup::run_restore(&context, args),
         Command::Doctor | Command::Completions(_) | Command::Man(_) => Ok(()),
     }
 }

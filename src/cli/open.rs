@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use super::args::{ConsoleArgs, OpenArgs};
+use super::backup::key_file;
 use super::context::Context;
 use super::failure::{Misused, SaidAlready};
 use super::local::Local;
@@ -43,17 +44,16 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
     if args.remote.dialect.is_some() {
         return Err(Misused("--dialect goes with --url: the console speaks the current dialect on this machine".to_owned()).into());
     }
-    let local = Local::making(&context.home, &context.settings).await?;
+    let local = Local::making(&context).await?;
     log_to_file(&context)?;
     let caller = local.caller(context.organization(&args.organization)).await?;
     let known = local.engine.store().gateways().await?;
     let place = SessionInfo {
         // Whoever decides here has to know which networks hear nothing of it.
-        name: [Some(caller.organization.organization.name.clone()), networks::place(&context.settings, &known)]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(", "),
+        name: match networks::place(&context.settings, &known) {
+            Some(networks) => format!("{}, {networks}", caller.organization.organization.name),
+            None => caller.organization.organization.name.clone(),
+        },
         environment: Environment::from(context.settings.environment),
         facts: local_facts(&context, &known),
         ..SessionInfo::default()
@@ -67,15 +67,13 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
 
 /// The console on another deployment: everything that the interface has, and nothing of what only an engine of one's own offers.
 async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, settings: Preferences) -> anyhow::Result<()> {
-    if args.organization.organization.is_some() {
-        return Err(Misused("--organization is for this machine's own alerts: a credential is tied to its organization".to_owned()).into());
-    }
+    args.organization.refuse_elsewhere()?;
     let clock: SharedClock = Arc::new(SystemClock);
     let (environment, dialect) = (target.environment, target.dialect);
     let client = target.connect(Arc::clone(&clock))?;
     log_to_file(context)?;
     let facts = [
-        ("service", format!("another deployment at {}, {} dialect", client.host(), dialect_word(dialect))),
+        ("service", format!("another deployment at {}, {} dialect", client.host(), dialect.as_str())),
         ("credentials", "this console's own came from a file or the environment; it keeps them nowhere".to_owned()),
         ("desk", format!("views and drafts in {}", context.home.data_dir.join("desk").display())),
     ];
@@ -101,8 +99,7 @@ async fn stay(
 
 /// What the Settings screen tells of a console on this machine's own alerts.
 fn local_facts(context: &Context, known: &[Known]) -> Vec<(String, String)> {
-    let key = &context.settings.secret_key_file;
-    let key = if key.as_os_str().is_empty() { context.home.data_dir.join("secret.key") } else { key.clone() };
+    let key = key_file(context).0;
     let facts = [
         ("service", "the engine in this process".to_owned()),
         ("data", context.home.database.display().to_string()),
@@ -112,13 +109,6 @@ fn local_facts(context: &Context, known: &[Known]) -> Vec<(String, String)> {
     let closed =
         networks::closed(&context.settings, known).into_iter().map(|closed| ("networks".to_owned(), networks::closed_words(closed)));
     named(facts).into_iter().chain(closed).collect()
-}
-
-fn dialect_word(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Current => "current",
-        Dialect::Older => "older",
-    }
 }
 
 fn named<const N: usize>(facts: [(&str, String); N]) -> Vec<(String, String)> {

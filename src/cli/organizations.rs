@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use super::args::OrganizationsCommand;
 use super::context::Context;
 use super::local::Local;
-use super::output::{Report, Rows, columns_of};
+use super::output::{Report, Rows};
 use crate::domain::Company;
 use crate::service::Intake;
 use crate::store::{OrganizationRecord, StoreError};
 
 pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyhow::Result<()> {
     let local = match &command {
-        OrganizationsCommand::Create { .. } => Local::making(&context.home, &context.settings).await?,
-        OrganizationsCommand::List | OrganizationsCommand::Show { .. } => Local::existing(&context.home, &context.settings).await?,
+        OrganizationsCommand::Create { .. } => Local::making(&context).await?,
+        OrganizationsCommand::List | OrganizationsCommand::Show { .. } => Local::existing(&context).await?,
     };
     let answer = match command {
         OrganizationsCommand::Create { name } => {
@@ -23,14 +23,8 @@ pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyh
                 bail!(StoreError::Conflict(format!("the organization {}", name.trim())));
             }
             let created = local.engine.create_organization(&name).await?;
-            let record = record(&created);
             let organization = &created.organization;
-            Report {
-                table: Rows { note: Some(format!("organization {} has the id {}", organization.name, organization.id)), ..Rows::default() },
-                document: record.clone(),
-                columns: columns_of(&record),
-                records: vec![record],
-            }
+            Report::one(record(&created), format!("organization {} has the id {}", organization.name, organization.id))
         }
         OrganizationsCommand::List => listing(&local.engine.organizations().await?),
         OrganizationsCommand::Show { organization } => {
@@ -38,8 +32,7 @@ pub(super) async fn run(context: Context, command: OrganizationsCommand) -> anyh
             shown(&acting.caller().organization, &acting.companies().await?)
         }
     };
-    context.output.print(&answer)?;
-    Ok(())
+    context.output.print(&answer)
 }
 
 fn record(record: &OrganizationRecord) -> Value {
@@ -53,16 +46,9 @@ fn record(record: &OrganizationRecord) -> Value {
 
 fn listing(all: &[OrganizationRecord]) -> Report {
     let records: Vec<Value> = all.iter().map(record).collect();
-    Report {
-        table: Rows {
-            head: vec!["NAME", "ID"],
-            rows: all.iter().map(|one| vec![one.organization.name.clone(), one.organization.id.to_string()]).collect(),
-            ..Rows::default()
-        },
-        columns: records.first().map(columns_of).unwrap_or_default(),
-        document: Value::Array(records.clone()),
-        records,
-    }
+    let rows = all.iter().map(|one| vec![one.organization.name.clone(), one.organization.id.to_string()]).collect();
+    let columns = ["id", "name", "defaultCompanyId", "defaultEnrollmentId"];
+    Report::list(records, &columns, Rows { head: vec!["NAME", "ID"], rows, ..Rows::default() })
 }
 
 /// As a table and line by line: each enrollment, or a company that has none. As a document: the organization with all that it has.
@@ -87,10 +73,6 @@ fn shown(organization: &OrganizationRecord, companies: &[Company]) -> Report {
     }
     let mut document = record(organization);
     document["companies"] = Value::Array(nested);
-    Report {
-        table: Rows { head: vec!["COMPANY", "ENROLLMENT", ""], rows, ..Rows::default() },
-        columns: ["organization", "companyId", "enrollmentId"].map(str::to_owned).to_vec(),
-        document,
-        records,
-    }
+    let table = Rows { head: vec!["COMPANY", "ENROLLMENT", ""], rows, ..Rows::default() };
+    Report::new(document, records, &["organization", "companyId", "enrollmentId"], table)
 }

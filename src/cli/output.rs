@@ -23,6 +23,24 @@ pub(super) struct Report {
     pub(super) columns: Vec<String>,
 }
 
+impl Report {
+    /// A document with its records, the columns of their CSV, and the table for people.
+    pub(super) fn new(document: Value, records: Vec<Value>, columns: &[&str], table: Rows) -> Self {
+        Self { table, document, records, columns: columns.iter().map(ToString::to_string).collect() }
+    }
+
+    /// A list of records.
+    pub(super) fn list(records: Vec<Value>, columns: &[&str], table: Rows) -> Self {
+        Self::new(Value::Array(records.clone()), records, columns, table)
+    }
+
+    /// One record, and what people are told of it.
+    pub(super) fn one(record: Value, said: String) -> Self {
+        let table = Rows { note: Some(said), ..Rows::default() };
+        Self { table, columns: columns_of(&record), document: record.clone(), records: vec![record] }
+    }
+}
+
 /// A table for people.
 #[derive(Default)]
 pub(super) struct Rows {
@@ -63,12 +81,12 @@ impl Output {
     }
 
     /// Writes a result in the form that was asked for, a table by default.
-    pub(super) fn print(self, answer: &Report) -> io::Result<()> {
+    pub(super) fn print(self, answer: &Report) -> anyhow::Result<()> {
         let stdout = io::stdout();
         let styled = self.color && stdout.is_terminal();
         let mut out = io::BufWriter::new(stdout.lock());
         write(&mut out, answer, self.format.unwrap_or_default(), styled)?;
-        out.flush()
+        Ok(out.flush()?)
     }
 }
 

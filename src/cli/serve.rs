@@ -37,7 +37,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         context.home = context.home.with_database(database.path);
     }
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
-    let local = Local::making(&context.home, &context.settings).await?;
+    let local = Local::making(&context).await?;
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot answer at {listen}"))?;
     let address = listener.local_addr().context("the listener has no address")?;
     let allowed_hosts = [context.settings.serve.allow_hosts.clone(), args.allow_host].concat();

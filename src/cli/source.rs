@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::args::RemoteArgs;
+use super::args::{OrganizationArgs, RemoteArgs};
 use super::context::Context;
 use super::failure::Misused;
 use super::local::Local;
@@ -24,7 +24,7 @@ pub(super) struct AlertAccess {
 
 impl AlertAccess {
     /// Opens it.
-    pub(super) async fn open(context: &Context, remote: &RemoteArgs, organization: Option<&str>) -> anyhow::Result<Self> {
+    pub(super) async fn open(context: &Context, remote: &RemoteArgs, organization: &OrganizationArgs) -> anyhow::Result<Self> {
         Ok(Self::open_for(context, remote, organization, |_| Ok(())).await?.0)
     }
 
@@ -32,19 +32,14 @@ impl AlertAccess {
     pub(super) async fn open_for<T>(
         context: &Context,
         remote: &RemoteArgs,
-        organization: Option<&str>,
+        organization: &OrganizationArgs,
         asked: impl FnOnce(Dialect) -> Result<T, Misused>,
     ) -> anyhow::Result<(Self, T)> {
         if remote.operator_key_file.is_some() {
             return Err(Misused("--operator-key-file is for the console: commands on alerts need no operator's key".to_owned()).into());
         }
         if let Some(target) = remote.target(variable)? {
-            if organization.is_some() {
-                return Err(Misused(
-                    "--organization is for this machine's own alerts: a credential is tied to its organization".to_owned(),
-                )
-                .into());
-            }
+            organization.refuse_elsewhere()?;
             let clock: SharedClock = Arc::new(SystemClock);
             let (dialect, environment) = (target.dialect, target.environment);
             let asked = asked(dialect)?;
@@ -53,8 +48,7 @@ impl AlertAccess {
         }
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
         let asked = asked(dialect)?;
-        let local = Local::existing(&context.home, &context.settings).await?;
-        let acting = local.acting(organization.or_else(|| context.configured_organization())).await?;
+        let (local, acting) = Local::existing_for(context, organization).await?;
         let source = Self {
             alerts: Arc::new(acting),
             dialect,

@@ -8,20 +8,23 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::args::{
-    CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
+    CredentialArgs, OrganizationArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand,
+    WhichEvent,
 };
 use super::context::Context;
 use super::credential_file::{LARGEST_FILE, read_credential};
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
-use super::output::{Report, Rows, columns_of, record};
+use super::output::{Report, Rows, record};
+use super::target::variable;
 use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
-    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointAuth, EndpointChange,
-    NewEndpoint, Secret, SigningChange,
+    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryState, Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret,
+    SigningChange,
 };
+use crate::engine::ActingEngine;
 use crate::service::{ServiceError, Webhooks};
 use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson};
 
@@ -31,76 +34,60 @@ const HEADER_VARIABLE: &str = "AVERT_WEBHOOK_HEADER";
 const SECRET_VARIABLE: &str = "AVERT_WEBHOOK_SECRET";
 
 pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::Result<()> {
-    if let WebhooksCommand::Add(args) = &command {
-        let auth = credential(&args.credential, |name| std::env::var(name).ok())?;
-        let (signing, made) = signing(args.sign, args.secret_file.as_deref(), std::env::var(SECRET_VARIABLE).ok())?;
-        let new = NewEndpoint::parse(&args.url, plain_http(args.insecure_http), auth, signing).map_err(ServiceError::InvalidRequest)?;
-        let local = Local::making(&context.home, &context.settings).await?;
-        let acting = local.acting(context.organization(&args.organization)).await?;
-        let endpoint = acting.add_endpoint(new).await?;
-        warn_of_a_second(&acting.endpoints().await?, &endpoint);
-        let said = format!("endpoint {} added: {}", endpoint.id, endpoint.url);
-        context.output.print(&with_secret(one(record(EndpointJson::from(endpoint.clone())), said), made.as_ref()))?;
-        return Ok(());
-    }
-    let (WebhooksCommand::Add(WebhookAddArgs { organization, .. })
-    | WebhooksCommand::List { organization }
-    | WebhooksCommand::Remove { organization, .. }
-    | WebhooksCommand::Test { organization, .. }
-    | WebhooksCommand::Attempts { organization, .. }
-    | WebhooksCommand::Redeliver(WebhookRedeliverArgs { organization, .. })) = &command
-    else {
-        return run_boxed(context, command).await;
-    };
-    let local = Local::existing(&context.home, &context.settings).await?;
-    let acting = local.acting(context.organization(organization)).await?;
     let mut taken = true;
-    let answer = match &command {
-        WebhooksCommand::Remove { id, .. } => {
-            let endpoint = acting.endpoint(*id).await?;
-            acting.remove_endpoint(*id).await?;
-            one(record(EndpointJson::from(endpoint.clone())), format!("endpoint {id} removed: {}", endpoint.url))
+    let answer = match command {
+        WebhooksCommand::Add(args) => add(&context, &args).await?,
+        WebhooksCommand::Update(args) => update(&context, &args).await?,
+        WebhooksCommand::List { organization } => endpoints(&acting(&context, &organization).await?.endpoints().await?),
+        WebhooksCommand::Remove { id, organization } => {
+            let acting = acting(&context, &organization).await?;
+            let endpoint = acting.endpoint(id).await?;
+            acting.remove_endpoint(id).await?;
+            let said = format!("endpoint {id} removed: {}", endpoint.url);
+            Report::one(record(EndpointJson::from(endpoint)), said)
         }
-        WebhooksCommand::Test { id, .. } => {
+        WebhooksCommand::Test { id, organization } => {
+            let (local, acting) = Local::existing_for(&context, &organization).await?;
             local.send_tests(&context.settings)?;
-            let log = acting.test_endpoint(*id).await?;
+            let log = acting.test_endpoint(id).await?;
             taken = log.delivery.state == DeliveryState::Delivered;
             delivery_log(&log)
         }
-        WebhooksCommand::Attempts { id, .. } => delivery_log(&acting.delivery(*id).await?),
-        WebhooksCommand::Redeliver(WebhookRedeliverArgs { id: Some(id), .. }) => {
-            let delivery = acting.redeliver(*id).await?;
-            one(record(DeliveryJson::from(delivery)), format!("delivery {id} is due now"))
-        }
-        WebhooksCommand::Redeliver(WebhookRedeliverArgs { endpoint: Some(endpoint), .. }) => {
-            let again = acting.redeliver_exhausted(*endpoint).await?;
-            one(record(RedeliveredJson { redelivered: again }), format!("{again} deliveries to endpoint {endpoint} are due now"))
-        }
-        _ => endpoints(&acting.endpoints().await?),
+        WebhooksCommand::Deliveries(args) => deliveries(&context, *args).await?,
+        WebhooksCommand::Attempts { id, organization } => delivery_log(&acting(&context, &organization).await?.delivery(id).await?),
+        WebhooksCommand::Redeliver(args) => redeliver(&context, &args).await?,
     };
     context.output.print(&answer)?;
     if taken { Ok(()) } else { bail!(SaidAlready) }
 }
 
-/// The commands with many flags.
-async fn run_boxed(context: Context, command: WebhooksCommand) -> anyhow::Result<()> {
-    let answer = match command {
-        WebhooksCommand::Update(args) => update(&context, &args).await?,
-        WebhooksCommand::Deliveries(args) => {
-            let local = Local::existing(&context.home, &context.settings).await?;
-            let acting = local.acting(context.organization(&args.organization)).await?;
-            let (kind, event) = match args.event {
-                Some(WhichEvent::Kind(kind)) => (Some(kind), None),
-                Some(WhichEvent::One(event)) => (None, Some(event)),
-                None => (None, None),
-            };
-            let WebhookDeliveriesArgs { state: states, endpoint, alert, after, size, .. } = *args;
-            deliveries(&acting.deliveries(DeliveryFilter { states, endpoint, alert, event, kind, after, size }).await?)
+async fn acting(context: &Context, organization: &OrganizationArgs) -> anyhow::Result<ActingEngine> {
+    Ok(Local::existing_for(context, organization).await?.1)
+}
+
+async fn add(context: &Context, args: &WebhookAddArgs) -> anyhow::Result<Report> {
+    let auth = credential(&args.credential, variable)?;
+    let (signing, made) = signing(args.sign, args.secret_file.as_deref(), variable(SECRET_VARIABLE))?;
+    let new = NewEndpoint::parse(&args.url, plain_http(args.insecure_http), auth, signing).map_err(ServiceError::InvalidRequest)?;
+    let local = Local::making(context).await?;
+    let acting = local.acting(context.organization(&args.organization)).await?;
+    let endpoint = acting.add_endpoint(new).await?;
+    warn_of_a_second(&acting.endpoints().await?, &endpoint);
+    let said = format!("endpoint {} added: {}", endpoint.id, endpoint.url);
+    Ok(with_secret(Report::one(record(EndpointJson::from(endpoint)), said), made.as_ref()))
+}
+
+async fn redeliver(context: &Context, args: &WebhookRedeliverArgs) -> anyhow::Result<Report> {
+    let acting = acting(context, &args.organization).await?;
+    match (args.id, args.endpoint) {
+        (Some(id), _) => Ok(Report::one(record(DeliveryJson::from(acting.redeliver(id).await?)), format!("delivery {id} is due now"))),
+        (None, Some(endpoint)) => {
+            let again = acting.redeliver_exhausted(endpoint).await?;
+            let said = format!("{again} deliveries to endpoint {endpoint} are due now");
+            Ok(Report::one(record(RedeliveredJson { redelivered: again }), said))
         }
-        _ => return Ok(()),
-    };
-    context.output.print(&answer)?;
-    Ok(())
+        (None, None) => bail!(Misused("a delivery's id is needed, or --exhausted with --endpoint".to_owned())),
+    }
 }
 
 /// Beyond this machine the credential and the alerts would go in clear.
@@ -137,14 +124,13 @@ async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<R
             "nothing is to change: give --url, a credential, --rotate-secret, --secret-file, --no-secret, --enable or --disable".to_owned()
         ));
     }
-    let local = Local::existing(&context.home, &context.settings).await?;
-    let acting = local.acting(context.organization(&args.organization)).await?;
+    let acting = acting(context, &args.organization).await?;
     let endpoint = acting.change_endpoint(args.id, change).await?;
     if endpoint.disabled.is_none() {
         warn_of_a_second(&acting.endpoints().await?, &endpoint);
     }
     let said = format!("endpoint {} changed: {}, {}", endpoint.id, endpoint.url, state(&endpoint));
-    Ok(with_secret(one(record(EndpointJson::from(endpoint.clone())), said), made.as_ref()))
+    Ok(with_secret(Report::one(record(EndpointJson::from(endpoint)), said), made.as_ref()))
 }
 
 /// The secret to sign with: a new one, which is given a second time to be shown, or that of the file, else of the environment.
@@ -165,16 +151,6 @@ fn signing(make: bool, file: Option<&Path>, variable: Option<String>) -> anyhow:
     Ok((given.map(|text| Secret::new(text.trim())), None))
 }
 
-/// One thing: a line for people, the record for programs.
-fn one(record: Value, said: String) -> Report {
-    Report {
-        table: Rows { note: Some(said), ..Rows::default() },
-        columns: columns_of(&record),
-        document: record.clone(),
-        records: vec![record],
-    }
-}
-
 /// The same with a signing secret that was made just now.
 fn with_secret(answer: Report, made: Option<&Secret>) -> Report {
     let Some(secret) = made else { return answer };
@@ -185,7 +161,7 @@ fn with_secret(answer: Report, made: Option<&Secret>) -> Report {
     }
     let said = vec![answer.table.note.unwrap_or_default()];
     let rows = vec![said, vec![format!("signing secret: {}", secret.reveal())]];
-    Report { table: Rows { rows, ..Rows::default() }, columns: columns_of(&record), document: record.clone(), records: vec![record] }
+    Report { table: Rows { rows, ..Rows::default() }, ..Report::one(record, String::new()) }
 }
 
 fn state(endpoint: &Endpoint) -> String {
@@ -210,20 +186,24 @@ fn endpoints(endpoints: &[Endpoint]) -> Report {
         ]
     };
     let columns = ["id", "url", "auth", "enabled", "createdAt", "disabledAt", "disabledReason", "failingSince", "signed", "oldSecretUntil"];
-    Report {
-        table: Rows {
-            head: vec!["ID", "URL", "AUTH", "SIGNED", "CREATED", "STATE"],
-            rows: endpoints.iter().map(row).collect(),
-            note: endpoints.is_empty().then(|| "there are no endpoints; `avert webhooks add URL` adds one".to_owned()),
-            ..Rows::default()
-        },
-        columns: columns.map(str::to_owned).to_vec(),
-        document: Value::Array(records.clone()),
-        records,
-    }
+    let table = Rows {
+        head: vec!["ID", "URL", "AUTH", "SIGNED", "CREATED", "STATE"],
+        rows: endpoints.iter().map(row).collect(),
+        note: endpoints.is_empty().then(|| "there are no endpoints; `avert webhooks add URL` adds one".to_owned()),
+        ..Rows::default()
+    };
+    Report::list(records, &columns, table)
 }
 
-fn deliveries(page: &DeliveryPage) -> Report {
+async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::Result<Report> {
+    let acting = acting(context, &args.organization).await?;
+    let (kind, event) = match args.event {
+        Some(WhichEvent::Kind(kind)) => (Some(kind), None),
+        Some(WhichEvent::One(event)) => (None, Some(event)),
+        None => (None, None),
+    };
+    let WebhookDeliveriesArgs { state: states, endpoint, alert, after, size, .. } = args;
+    let page = acting.deliveries(DeliveryFilter { states, endpoint, alert, event, kind, after, size }).await?;
     let document = record(DeliveryPageJson::from(page.clone()));
     let records: Vec<Value> = document["data"].as_array().cloned().unwrap_or_default();
     let row = |delivery: &Delivery| {
@@ -246,17 +226,8 @@ fn deliveries(page: &DeliveryPage) -> Report {
     };
     let columns =
         ["id", "eventId", "event", "alertId", "test", "endpointId", "url", "state", "attempts", "dueAt", "lastResult", "deliveredAt"];
-    Report {
-        table: Rows {
-            head: vec!["ID", "EVENT", "ALERT", "STATE", "TRIES", "DUE OR DELIVERED", "LAST RESULT", "URL"],
-            rows: page.data.iter().map(row).collect(),
-            right: vec![4],
-            note,
-        },
-        columns: columns.map(str::to_owned).to_vec(),
-        document,
-        records,
-    }
+    let head = vec!["ID", "EVENT", "ALERT", "STATE", "TRIES", "DUE OR DELIVERED", "LAST RESULT", "URL"];
+    Ok(Report::new(document, records, &columns, Rows { head, rows: page.data.iter().map(row).collect(), right: vec![4], note }))
 }
 
 /// A delivery with its attempts: a row for each, and for programs all that was sent and answered.
@@ -271,17 +242,13 @@ fn delivery_log(log: &DeliveryLog) -> Report {
     let delivery = &log.delivery;
     let what = if delivery.test { "test".to_owned() } else { format!("{} of alert {}", delivery.kind.as_str(), delivery.alert) };
     let columns = ["number", "startedAt", "durationMs", "status", "error", "answer", "sent.url"];
-    Report {
-        table: Rows {
-            head: vec!["TRY", "STARTED", "TOOK", "RESULT", "ANSWER"],
-            rows: log.attempts.iter().map(row).collect(),
-            right: vec![0, 2],
-            note: Some(format!("{what} to {}: {}", delivery.url, delivery.state.as_str())),
-        },
-        columns: columns.map(str::to_owned).to_vec(),
-        document,
-        records,
-    }
+    let table = Rows {
+        head: vec!["TRY", "STARTED", "TOOK", "RESULT", "ANSWER"],
+        rows: log.attempts.iter().map(row).collect(),
+        right: vec![0, 2],
+        note: Some(format!("{what} to {}: {}", delivery.url, delivery.state.as_str())),
+    };
+    Report::new(document, records, &columns, table)
 }
 
 /// The credential of the flags, else of the environment. No error repeats it.

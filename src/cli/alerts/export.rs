@@ -24,9 +24,8 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
         Some(Format::Table) => return Err(Misused("an export is for programs: --output json, ndjson or csv".to_owned()).into()),
         Some(format) => format,
     };
-    let organization = args.organization.organization.as_deref();
     let asked = |dialect| query(args.filter.parameters(), dialect);
-    let (source, mut query) = AlertAccess::open_for(context, &args.remote, organization, asked).await?;
+    let (source, mut query) = AlertAccess::open_for(context, &args.remote, &args.organization, asked).await?;
     query.page.size = MAX_PAGE_SIZE;
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     bar.set_style(

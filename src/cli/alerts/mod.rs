@@ -16,20 +16,18 @@ use answer::{alert_id, listing, query};
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
     let answer = match command {
         AlertsCommand::List(args) => {
-            let organization = args.organization.organization.as_deref();
             let asked = |dialect| query(args.parameters(), dialect);
-            let (source, query) = AlertAccess::open_for(&context, &args.remote, organization, asked).await?;
+            let (source, query) = AlertAccess::open_for(&context, &args.remote, &args.organization, asked).await?;
             let page = source.alerts.list(&query).await?;
             listing(&page, source.now())?
         }
         AlertsCommand::Show { id, remote, organization } => {
             let id = alert_id(&id)?;
-            let source = AlertAccess::open(&context, &remote, organization.organization.as_deref()).await?;
+            let source = AlertAccess::open(&context, &remote, &organization).await?;
             single(&source.alerts.get(id).await?, source.now())?
         }
         AlertsCommand::Resolve(args) => return resolve::run(&context, *args).await,
         AlertsCommand::Export(args) => return export::run(&context, *args).await,
     };
-    context.output.print(&answer)?;
-    Ok(())
+    context.output.print(&answer)
 }

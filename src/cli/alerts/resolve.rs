@@ -18,7 +18,7 @@ use crate::wire::Dialect;
 
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
     let id = alert_id(&args.id)?;
-    let source = AlertAccess::open(context, &args.remote, args.organization.organization.as_deref()).await?;
+    let source = AlertAccess::open(context, &args.remote, &args.organization).await?;
     // Looked at before anything else: whoever is asked has to see what the question is about.
     let alert = source.alerts.get(id).await?;
     let resolution = resolution(&args, source.dialect, alert.amount)?;
@@ -32,8 +32,7 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
     let resolved = indeterminate::resolve(&*source.alerts, id, request, &*source.clock, &indeterminate::gaps_of_a_command()).await?;
     let answer = single(&resolved, source.now())?;
     source.close();
-    context.output.print(&answer)?;
-    Ok(())
+    context.output.print(&answer)
 }
 
 /// The decision of the flags, in the words of the dialect; all that is wrong is told at its flag.

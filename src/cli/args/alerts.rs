@@ -7,7 +7,7 @@ use super::shared::OrganizationArgs;
 
 /// `avert alerts`.
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum AlertsCommand {
+pub(crate) enum AlertsCommand {
     /// A page of alerts
     List(Box<AlertListArgs>),
     /// One alert with its outcome
@@ -27,7 +27,7 @@ pub(in crate::cli) enum AlertsCommand {
 
 impl AlertsCommand {
     /// Takes over the flags that stood before the command.
-    pub(in crate::cli) fn take_remote(&mut self, before: RemoteArgs) {
+    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
         let remote = match self {
             Self::List(args) => &mut args.remote,
             Self::Show { remote, .. } => remote,
@@ -40,24 +40,24 @@ impl AlertsCommand {
 
 /// `avert alerts list`: every parameter of the interface's list operation.
 #[derive(Debug, Clone, Default, Args)]
-pub(in crate::cli) struct AlertListArgs {
+pub(crate) struct AlertListArgs {
     /// Which page, from 0
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(in crate::cli) page: Option<String>,
+    pub(crate) page: Option<String>,
     /// Alerts a page, 1 to 100
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(in crate::cli) size: Option<String>,
+    pub(crate) size: Option<String>,
     #[command(flatten)]
-    pub(in crate::cli) filter: AlertFilterArgs,
+    pub(crate) filter: AlertFilterArgs,
     #[command(flatten)]
-    pub(in crate::cli) organization: OrganizationArgs,
+    pub(crate) organization: OrganizationArgs,
     #[command(flatten)]
-    pub(in crate::cli) remote: RemoteArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 impl AlertListArgs {
     /// The interface's parameters with the values given for them.
-    pub(in crate::cli) fn parameters(&self) -> Vec<(&'static str, &str)> {
+    pub(crate) fn parameters(&self) -> Vec<(&'static str, &str)> {
         let page = [("page", &self.page), ("size", &self.size)];
         page.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?))).chain(self.filter.parameters()).collect()
     }
@@ -65,100 +65,100 @@ impl AlertListArgs {
 
 /// `avert alerts resolve`.
 #[derive(Debug, Clone, Default, Args)]
-pub(in crate::cli) struct AlertResolveArgs {
+pub(crate) struct AlertResolveArgs {
     /// The alert's id
-    pub(in crate::cli) id: String,
+    pub(crate) id: String,
     /// refunded, not-refunded or invalid (older dialect: refunded, not-refunded or not-settled)
     #[arg(long, value_name = "WORD")]
-    pub(in crate::cli) refunded: String,
+    pub(crate) refunded: String,
     /// The reason of an invalid alert, such as not-refunded-duplicate (older dialect: what was done, such as stopped)
     #[arg(long, value_name = "WORD")]
-    pub(in crate::cli) resolution: Option<String>,
+    pub(crate) resolution: Option<String>,
     /// Free text, at most 250 characters
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(in crate::cli) comments: Option<String>,
+    pub(crate) comments: Option<String>,
     /// The stopped amount, with --resolution partially-stopped (older dialect)
     #[arg(long, value_name = "AMOUNT")]
-    pub(in crate::cli) amount_stopped: Option<String>,
+    pub(crate) amount_stopped: Option<String>,
     /// Makes a repeat of this very command harmless for 24 h. Default: a new one each time
     #[arg(long, value_name = "KEY")]
-    pub(in crate::cli) idempotency_key: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
     /// Send it without being asked
     #[arg(long)]
-    pub(in crate::cli) yes: bool,
+    pub(crate) yes: bool,
     #[command(flatten)]
-    pub(in crate::cli) organization: OrganizationArgs,
+    pub(crate) organization: OrganizationArgs,
     #[command(flatten)]
-    pub(in crate::cli) remote: RemoteArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 /// `avert alerts export`.
 #[derive(Debug, Clone, Default, Args)]
-pub(in crate::cli) struct AlertExportArgs {
+pub(crate) struct AlertExportArgs {
     #[command(flatten)]
-    pub(in crate::cli) filter: AlertFilterArgs,
+    pub(crate) filter: AlertFilterArgs,
     /// Read each alert by itself: for deployments whose lists leave fields out
     #[arg(long)]
-    pub(in crate::cli) details: bool,
+    pub(crate) details: bool,
     #[command(flatten)]
-    pub(in crate::cli) organization: OrganizationArgs,
+    pub(crate) organization: OrganizationArgs,
     #[command(flatten)]
-    pub(in crate::cli) remote: RemoteArgs,
+    pub(crate) remote: RemoteArgs,
 }
 
 /// Which alerts, in which order: the interface's parameters.
 #[derive(Debug, Clone, Default, Args)]
-pub(in crate::cli) struct AlertFilterArgs {
+pub(crate) struct AlertFilterArgs {
     /// Alert date on or after this UTC day
     #[arg(long, value_name = "YYYY-MM-DD")]
-    pub(in crate::cli) start_date: Option<String>,
+    pub(crate) start_date: Option<String>,
     /// Alert date on or before this UTC day
     #[arg(long, value_name = "YYYY-MM-DD")]
-    pub(in crate::cli) end_date: Option<String>,
+    pub(crate) end_date: Option<String>,
     /// Transaction date on or after this UTC day
     #[arg(long, value_name = "YYYY-MM-DD")]
-    pub(in crate::cli) transaction_start_date: Option<String>,
+    pub(crate) transaction_start_date: Option<String>,
     /// Transaction date on or before this UTC day
     #[arg(long, value_name = "YYYY-MM-DD")]
-    pub(in crate::cli) transaction_end_date: Option<String>,
+    pub(crate) transaction_end_date: Option<String>,
     /// ETHOCA, VERIFI, CDRN; several with commas
     #[arg(long, value_name = "LIST")]
-    pub(in crate::cli) provider: Option<String>,
+    pub(crate) provider: Option<String>,
     /// Alert types; several with commas
     #[arg(long = "type", value_name = "LIST")]
-    pub(in crate::cli) alert_type: Option<String>,
+    pub(crate) alert_type: Option<String>,
     /// OPEN, RESOLVED, REFUNDED, CHARGEBACK, EXPIRED, INVALID; several with commas
     #[arg(long, value_name = "LIST")]
-    pub(in crate::cli) status: Option<String>,
+    pub(crate) status: Option<String>,
     /// The merchant descriptor begins with this
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(in crate::cli) descriptor: Option<String>,
+    pub(crate) descriptor: Option<String>,
     /// Stored outcomes such as resolved; several with commas
     #[arg(long, value_name = "LIST")]
-    pub(in crate::cli) outcome: Option<String>,
+    pub(crate) outcome: Option<String>,
     /// Whether it has expired
     #[arg(long, value_name = "true|false")]
-    pub(in crate::cli) expired: Option<String>,
+    pub(crate) expired: Option<String>,
     /// Waits for an answer and lapses within so many hours
     #[arg(long, value_name = "HOURS", allow_negative_numbers = true)]
-    pub(in crate::cli) expires_in: Option<String>,
+    pub(crate) expires_in: Option<String>,
     /// Company ids; several with commas
     #[arg(long, value_name = "LIST")]
-    pub(in crate::cli) company_ids: Option<String>,
+    pub(crate) company_ids: Option<String>,
     /// Property to sort by, such as alertTimeStamp, hoursLeft or amount
     #[arg(long, value_name = "FIELD")]
-    pub(in crate::cli) sort_field: Option<String>,
+    pub(crate) sort_field: Option<String>,
     /// ASC or DESC
     #[arg(long, value_name = "ORDER")]
-    pub(in crate::cli) sort_order: Option<String>,
+    pub(crate) sort_order: Option<String>,
     /// Part of a provider id, descriptor, BIN or last four
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(in crate::cli) q: Option<String>,
+    pub(crate) q: Option<String>,
 }
 
 impl AlertFilterArgs {
     /// The interface's parameters with the values given for them.
-    pub(in crate::cli) fn parameters(&self) -> Vec<(&'static str, &str)> {
+    pub(crate) fn parameters(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("startDate", &self.start_date),
             ("endDate", &self.end_date),

@@ -6,7 +6,7 @@ use super::shared::OrganizationArgs;
 
 /// `avert attempts`.
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum AttemptsCommand {
+pub(crate) enum AttemptsCommand {
     /// The decisions that are on their way, unknown or parked
     List {
         #[command(flatten)]
@@ -18,26 +18,26 @@ pub(in crate::cli) enum AttemptsCommand {
 
 /// `avert attempts settle`.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct SettleArgs {
+pub(crate) struct SettleArgs {
     /// The attempt's id, as `avert attempts list` shows it
-    pub(in crate::cli) id: String,
+    pub(crate) id: String,
     #[command(flatten)]
-    pub(in crate::cli) word: Word,
+    pub(crate) word: Word,
     /// Settle it without being asked
     #[arg(long)]
-    pub(in crate::cli) yes: bool,
+    pub(crate) yes: bool,
     #[command(flatten)]
-    pub(in crate::cli) organization: OrganizationArgs,
+    pub(crate) organization: OrganizationArgs,
 }
 
 /// What the network says of the decision: exactly one of the two.
 #[derive(Debug, Clone, Copy, Args)]
 #[group(required = true, multiple = false)]
-pub(in crate::cli) struct Word {
+pub(crate) struct Word {
     /// The network holds the decision: it becomes the alert's outcome
     #[arg(long)]
-    pub(in crate::cli) applied: bool,
+    pub(crate) applied: bool,
     /// The network does not hold it and never will: the alert can be answered anew
     #[arg(long)]
-    pub(in crate::cli) not_applied: bool,
+    pub(crate) not_applied: bool,
 }

@@ -9,40 +9,40 @@ use crate::wire::Dialect;
 /// Which deployment to work on, where it is not this machine's own alerts.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Another deployment")]
-pub(in crate::cli) struct RemoteArgs {
+pub(crate) struct RemoteArgs {
     /// Its base URL, without /api/v1. Default: this machine's own alerts [env: AVERT_URL]
     #[arg(long, value_name = "URL")]
-    pub(in crate::cli) url: Option<String>,
+    pub(crate) url: Option<String>,
     /// The variant of the interface it speaks. Default: current with an API key, older with client credentials [env: AVERT_DIALECT]
     #[arg(long, value_enum)]
-    pub(in crate::cli) dialect: Option<DialectName>,
+    pub(crate) dialect: Option<DialectName>,
     /// File with the API key [env: AVERT_API_KEY holds the key itself]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["client_id", "client_secret_file"])]
-    pub(in crate::cli) api_key_file: Option<PathBuf>,
+    pub(crate) api_key_file: Option<PathBuf>,
     /// Client id, for bearer tokens [env: AVERT_CLIENT_ID]
     #[arg(long, value_name = "ID")]
-    pub(in crate::cli) client_id: Option<String>,
+    pub(crate) client_id: Option<String>,
     /// File with the client secret [env: AVERT_CLIENT_SECRET holds the secret itself]
     #[arg(long, value_name = "FILE")]
-    pub(in crate::cli) client_secret_file: Option<PathBuf>,
+    pub(crate) client_secret_file: Option<PathBuf>,
     /// File with a key of scope operator, where it is an avert: the console then shows all that it has [env: AVERT_OPERATOR_KEY holds the
     /// key itself]
     #[arg(long, value_name = "FILE")]
-    pub(in crate::cli) operator_key_file: Option<PathBuf>,
+    pub(crate) operator_key_file: Option<PathBuf>,
     /// Its name for the company filter. Default: companyIds
     #[arg(long, value_name = "NAME")]
-    pub(in crate::cli) company_parameter: Option<String>,
+    pub(crate) company_parameter: Option<String>,
     /// It is production: the console shows it. Default: sandbox
     #[arg(long)]
-    pub(in crate::cli) production: bool,
+    pub(crate) production: bool,
     /// Speak plain http to it beyond this machine, where others can read credentials and alerts on the way
     #[arg(long)]
-    pub(in crate::cli) insecure_http: bool,
+    pub(crate) insecure_http: bool,
 }
 
 /// The interface's two variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum DialectName {
+pub(crate) enum DialectName {
     /// API keys, decimals as strings
     Current,
     /// Bearer tokens, decimals as numbers
@@ -60,7 +60,7 @@ impl From<DialectName> for Dialect {
 
 impl RemoteArgs {
     /// These, and the other ones where these say nothing: flags may stand before the command and behind it.
-    pub(in crate::cli) fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         Self {
             url: self.url.or(other.url),
             dialect: self.dialect.or(other.dialect),
@@ -75,7 +75,7 @@ impl RemoteArgs {
     }
 
     /// The first of these flags that was given.
-    pub(in crate::cli) fn first_given(&self) -> Option<&'static str> {
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
         let given = [
             (self.url.is_some(), "--url"),
             (self.dialect.is_some(), "--dialect"),

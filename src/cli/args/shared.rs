@@ -4,32 +4,33 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
 
+use crate::cli::failure::Misused;
 use crate::config::ThemeSetting;
 
 /// Flags that every command has.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
-pub(in crate::cli) struct Everywhere {
+pub(crate) struct Everywhere {
     /// Home of the local alerts: the database, its key, logs. Default: this user's data directory
     #[arg(long, global = true, value_name = "DIR", env = "AVERT_DATA_DIR")]
-    pub(in crate::cli) data_dir: Option<PathBuf>,
+    pub(crate) data_dir: Option<PathBuf>,
     /// Settings file. Default: config.toml in this user's configuration directory, where there is one
     #[arg(long, global = true, value_name = "FILE", env = "AVERT_CONFIG")]
-    pub(in crate::cli) config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
     /// How results are written to stdout
     #[arg(long, global = true, value_enum, value_name = "FORM")]
-    pub(in crate::cli) output: Option<Format>,
+    pub(crate) output: Option<Format>,
     /// No colours (as with NO_COLOR)
     #[arg(long, global = true)]
-    pub(in crate::cli) no_color: bool,
+    pub(crate) no_color: bool,
     /// Say more; twice: everything
     #[arg(short, long, global = true, action = ArgAction::Count)]
-    pub(in crate::cli) verbose: u8,
+    pub(crate) verbose: u8,
 }
 
 /// How results are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(in crate::cli) enum Format {
+pub(crate) enum Format {
     /// For people
     #[default]
     Table,
@@ -43,23 +44,33 @@ pub(in crate::cli) enum Format {
 
 /// Flags of the commands that open the console.
 #[derive(Debug, Clone, Copy, Default, Args)]
-pub(in crate::cli) struct ConsoleArgs {
+pub(crate) struct ConsoleArgs {
     /// Colours of the console. Default: by the terminal's background [env: AVERT_THEME]
     #[arg(long, value_enum)]
-    pub(in crate::cli) theme: Option<ThemeSetting>,
+    pub(crate) theme: Option<ThemeSetting>,
 }
 
 impl ConsoleArgs {
     /// These, and the other ones where these say nothing: flags may stand before the command and behind it.
-    pub(in crate::cli) fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         Self { theme: self.theme.or(other.theme) }
     }
 }
 
 /// Which organization a command acts for.
 #[derive(Debug, Clone, Default, Args)]
-pub(in crate::cli) struct OrganizationArgs {
+pub(crate) struct OrganizationArgs {
     /// The organization to act for. Needed only where there is more than one [env: AVERT_ORGANIZATION]
     #[arg(long, value_name = "NAME|ID")]
-    pub(in crate::cli) organization: Option<String>,
+    pub(crate) organization: Option<String>,
+}
+
+impl OrganizationArgs {
+    /// Refuses an organization where another deployment is meant.
+    pub(crate) fn refuse_elsewhere(&self) -> Result<(), Misused> {
+        match self.organization {
+            None => Ok(()),
+            Some(_) => Err(Misused("--organization is for this machine's own alerts: a credential is tied to its organization".to_owned())),
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::domain::{AlertId, DeliveryId, DeliveryState, EndpointId, EventId, Eve
 
 /// `avert webhooks`.
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum WebhooksCommand {
+pub(crate) enum WebhooksCommand {
     /// Add an address. It needs a credential that it knows avert by: Basic or a header of its own
     Add(WebhookAddArgs),
     /// The addresses there are
@@ -48,67 +48,67 @@ pub(in crate::cli) enum WebhooksCommand {
 
 /// `avert webhooks update`.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct WebhookUpdateArgs {
+pub(crate) struct WebhookUpdateArgs {
     /// The endpoint's id, as `avert webhooks list` shows it
-    pub(in crate::cli) id: EndpointId,
+    pub(crate) id: EndpointId,
     /// Another address
     #[arg(long)]
-    pub(in crate::cli) url: Option<String>,
+    pub(crate) url: Option<String>,
     /// Allow it to be plain http beyond this machine: others can read the credential and the alerts on the way
     #[arg(long, requires = "url")]
-    pub(in crate::cli) insecure_http: bool,
+    pub(crate) insecure_http: bool,
     #[command(flatten)]
-    pub(in crate::cli) credential: CredentialArgs,
+    pub(crate) credential: CredentialArgs,
     /// Sign with a new secret, which is shown this once; the old one signs along for a while
     #[arg(long, group = "signing")]
-    pub(in crate::cli) rotate_secret: bool,
+    pub(crate) rotate_secret: bool,
     /// Sign with the secret of a file (whsec_…), or of stdin with -; the old one signs along for a while
     #[arg(long, value_name = "FILE", group = "signing")]
-    pub(in crate::cli) secret_file: Option<PathBuf>,
+    pub(crate) secret_file: Option<PathBuf>,
     /// Sign nothing any more
     #[arg(long, group = "signing")]
-    pub(in crate::cli) no_secret: bool,
+    pub(crate) no_secret: bool,
     /// How many hours the old secret signs along, 0 to 720; 0 ends every older one at once [default: 24]
     #[arg(long, value_name = "HOURS", requires = "signing", conflicts_with = "no_secret")]
-    pub(in crate::cli) overlap: Option<u32>,
+    pub(crate) overlap: Option<u32>,
     /// Send there again
     #[arg(long, conflicts_with = "disable")]
-    pub(in crate::cli) enable: bool,
+    pub(crate) enable: bool,
     /// Send nothing there; what waits is cancelled
     #[arg(long)]
-    pub(in crate::cli) disable: bool,
+    pub(crate) disable: bool,
     #[command(flatten)]
-    pub(in crate::cli) organization: OrganizationArgs,
+    pub(crate) organization: OrganizationArgs,
 }
 
 /// `avert webhooks deliveries`.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct WebhookDeliveriesArgs {
+pub(crate) struct WebhookDeliveriesArgs {
     /// In one of these states: pending, leased, delivered, exhausted, cancelled
     #[arg(long, value_name = "STATE,…", value_delimiter = ',', value_parser = delivery_state)]
-    pub(in crate::cli) state: Vec<DeliveryState>,
+    pub(crate) state: Vec<DeliveryState>,
     /// To this endpoint
     #[arg(long, value_name = "ID")]
-    pub(in crate::cli) endpoint: Option<EndpointId>,
+    pub(crate) endpoint: Option<EndpointId>,
     /// Of this alert
     #[arg(long, value_name = "ID")]
-    pub(in crate::cli) alert: Option<AlertId>,
+    pub(crate) alert: Option<AlertId>,
     /// Of this kind of event, alert.created or alert.resolved, or of the event with this id
     #[arg(long, value_name = "EVENT", value_parser = which_event)]
-    pub(in crate::cli) event: Option<WhichEvent>,
+    pub(crate) event: Option<WhichEvent>,
     /// At most so many, 1 to 100
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(in crate::cli) size: u32,
+    pub(crate) size: u32,
     /// Those behind this one: the `next` of the page before
     #[arg(long, value_name = "ID")]
-    pub(in crate::cli) after: Option<DeliveryId>,
+    pub(crate) after: Option<DeliveryId>,
     #[command(flatten)]
-    pub(in crate::cli) organization: OrganizationArgs,
+    pub(crate) organization: OrganizationArgs,
 }
 
 /// An event, or a kind of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) enum WhichEvent {
+pub(crate) enum WhichEvent {
     Kind(EventKind),
     One(EventId),
 }
@@ -128,54 +128,54 @@ fn which_event(text: &str) -> Result<WhichEvent, String> {
 
 /// `avert webhooks redeliver`.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct WebhookRedeliverArgs {
+pub(crate) struct WebhookRedeliverArgs {
     /// The delivery's id, as `avert webhooks deliveries` shows it
     #[arg(required_unless_present = "exhausted", conflicts_with = "exhausted")]
-    pub(in crate::cli) id: Option<DeliveryId>,
+    pub(crate) id: Option<DeliveryId>,
     /// Everything that was given up: exhausted, or cancelled when the endpoint was disabled
     #[arg(long, requires = "endpoint")]
-    pub(in crate::cli) exhausted: bool,
+    pub(crate) exhausted: bool,
     /// Of this endpoint
     #[arg(long, value_name = "ID", requires = "exhausted")]
-    pub(in crate::cli) endpoint: Option<EndpointId>,
+    pub(crate) endpoint: Option<EndpointId>,
     #[command(flatten)]
-    pub(in crate::cli) organization: OrganizationArgs,
+    pub(crate) organization: OrganizationArgs,
 }
 
 /// `avert webhooks add`.
 #[derive(Debug, Clone, Args)]
-pub(in crate::cli) struct WebhookAddArgs {
+pub(crate) struct WebhookAddArgs {
     /// Where events are sent: an https address, or one on this machine
-    pub(in crate::cli) url: String,
+    pub(crate) url: String,
     /// Allow plain http beyond this machine: others can read the credential and the alerts on the way
     #[arg(long)]
-    pub(in crate::cli) insecure_http: bool,
+    pub(crate) insecure_http: bool,
     #[command(flatten)]
-    pub(in crate::cli) credential: CredentialArgs,
+    pub(crate) credential: CredentialArgs,
     /// Sign what is sent with a new secret, which is shown this once
     #[arg(long, conflicts_with = "secret_file")]
-    pub(in crate::cli) sign: bool,
+    pub(crate) sign: bool,
     /// Sign what is sent with the secret of a file (whsec_…), or of stdin with - [env: AVERT_WEBHOOK_SECRET]
     #[arg(long, value_name = "FILE")]
-    pub(in crate::cli) secret_file: Option<PathBuf>,
+    pub(crate) secret_file: Option<PathBuf>,
     #[command(flatten)]
-    pub(in crate::cli) organization: OrganizationArgs,
+    pub(crate) organization: OrganizationArgs,
 }
 
 /// The credential of an endpoint: at most one of these, else one of the two environment variables.
 #[derive(Debug, Clone, Default, Args)]
 #[group(multiple = false)]
-pub(in crate::cli) struct CredentialArgs {
+pub(crate) struct CredentialArgs {
     /// Basic credential [env: AVERT_WEBHOOK_BASIC]
     #[arg(long, value_name = "USER:PASS")]
-    pub(in crate::cli) basic: Option<String>,
+    pub(crate) basic: Option<String>,
     /// The same from a file
     #[arg(long, value_name = "FILE")]
-    pub(in crate::cli) basic_file: Option<PathBuf>,
+    pub(crate) basic_file: Option<PathBuf>,
     /// A header of the receiver's choice [env: AVERT_WEBHOOK_HEADER]
     #[arg(long, value_name = "Name: value")]
-    pub(in crate::cli) header: Option<String>,
+    pub(crate) header: Option<String>,
     /// The same from a file
     #[arg(long, value_name = "FILE")]
-    pub(in crate::cli) header_file: Option<PathBuf>,
+    pub(crate) header_file: Option<PathBuf>,
 }
