@@ -7,27 +7,20 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, Mou
 use ratatui::layout::Rect;
 
 use super::areas::SMALLEST;
-use super::context::AppContext;
 use super::decisions::Decisions;
-use super::dialog::{Dialog, Order, Orders};
-use super::dialogs;
 use super::dialogs::leave::Leave;
-use super::effects::{Effect, Keep};
-use super::keymap::{Action, KeyContext};
-use super::message::Message;
-use super::resolving;
-use super::screen::Keys;
 use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
 use super::screens::{ScreenName, Screens};
 use super::session::{AlertJson, Preferences, SessionInfo};
-use super::theme::Theme;
 use super::times::until_next_minute;
-use super::toasts::{NoteLine, Toasts, Tone, warning_lines};
+use super::toasts::{NoteLine, Toasts, warning_lines};
 use super::unfinished::Unfinished;
 use super::views::SavedViews;
-use super::widgets::click_targets::ClickTargets;
 use super::write_check::WriteCheck;
+use super::{
+    Action, AppContext, ClickTargets, Dialog, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Theme, Tone, dialogs, resolving,
+};
 use crate::desk::{Draft, Layout, SavedView};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertId, Timestamp};

@@ -3,15 +3,12 @@
 use std::collections::HashMap;
 
 use super::decisions::Decisions;
-use super::draw_context::DrawContext;
-use super::effects::{Effect, Keep};
-use super::keymap::Action;
 use super::session::{AlertJson, Preferences, SessionInfo};
-use super::theme::Theme;
-use super::toasts::{Toasts, Tone};
+use super::toasts::Toasts;
 use super::unfinished::Unfinished;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
+use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
 use crate::desk::Draft;
 use crate::domain::{AlertId, Timestamp};
 

@@ -4,10 +4,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::context::AppContext;
-use super::effects::Effect;
-use super::keymap::Action;
-use super::message::Message;
+use super::{Action, AppContext, Effect, Message};
 
 /// A dialog: it owns its state, what changes it, and how it is drawn.
 pub trait Dialog: Send {

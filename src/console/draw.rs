@@ -9,13 +9,10 @@ use unicode_width::UnicodeWidthStr;
 use super::app::App;
 use super::areas::{Areas, SMALLEST};
 use super::decisions::{State, seconds_left};
-use super::keymap::{Action, KeyContext};
-use super::pen::{Pen, put_middle, put_right};
-use super::screen::Keys;
+use super::pen::{put_middle, put_right};
 use super::screens::ScreenName;
 use super::text::{columns, counted, sanitize, wrap};
-use super::times;
-use super::toasts;
+use super::{Action, KeyContext, Keys, Pen, times, toasts};
 
 impl App {
     /// Draws everything. What can be clicked is noted on the way.

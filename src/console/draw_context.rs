@@ -3,10 +3,10 @@
 use ratatui::style::{Modifier, Style};
 
 use super::decisions::Decisions;
-use super::keymap::{Action, Keymap};
-use super::theme::Theme;
+use super::keymap::Keymap;
 use super::times::{Urgency, Zone};
 use super::unfinished::Unfinished;
+use super::{Action, Theme};
 use crate::domain::{Dialect, Timestamp};
 
 /// The draw context: theme, time and words.

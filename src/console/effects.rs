@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 
-use super::message::Message;
+use super::Message;
 use super::screens::queue::listing::Need;
 use crate::desk::indeterminate::look_up;
 use crate::desk::{Desk, Draft, Layout, SavedView};

@@ -16,11 +16,10 @@ use zeroize::Zeroize;
 
 use super::app::{App, DeskState, Parts};
 use super::compact_backend::CompactBackend;
-use super::effects::{Effect, Runner};
-use super::message::Message;
+use super::effects::Runner;
 use super::session::{ConsoleError, Session, SessionInfo};
 use super::terminal::{FrameWriter, KeyReader, TerminalGuard};
-use super::theme::Theme;
+use super::{Effect, Message, Theme};
 use crate::desk::Desk;
 use crate::domain::time::SharedClock;
 

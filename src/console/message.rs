@@ -2,7 +2,7 @@
 
 use crossterm::event::Event;
 
-use super::keymap::Action;
+use super::Action;
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::views::View;

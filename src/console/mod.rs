@@ -40,7 +40,22 @@ use crate::desk::{Desk, Draft};
 use crate::domain::AlertId;
 
 use app::DeskState;
-use theme::{Theme, ThemeName};
+use theme::ThemeName;
+
+// The words that screens, dialogs and what is around them speak in.
+pub use context::AppContext;
+pub use dialog::{Dialog, Order, Orders};
+pub use draw_context::DrawContext;
+pub use effects::{Effect, Keep};
+pub use keymap::{Action, KeyContext};
+pub use loadable::Loadable;
+pub use message::{Message, Reply};
+pub use pen::Pen;
+pub use screen::{Keys, Screen};
+pub use theme::Theme;
+pub use toasts::Tone;
+pub use widgets::click_targets::ClickTargets;
+pub use widgets::text_input::TextInput;
 
 pub use session::{AlertJson, ConsoleError, Preferences, Session, SessionInfo};
 

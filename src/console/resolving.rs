@@ -1,13 +1,9 @@
 //! What becomes of decisions: taken back, answered, looked up, settled by a person; each is told, and handed on to the screens.
 
-use super::context::AppContext;
 use super::decisions::DecisionEvent;
-use super::dialog::{Orders, run};
-use super::effects::Effect;
-use super::keymap::Action;
-use super::message::{Message, Reply};
-use super::toasts::Tone;
+use super::dialog::run;
 use super::unfinished::in_words;
+use super::{Action, AppContext, Effect, Message, Orders, Reply, Tone};
 use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, ResolutionAttempt};
 

@@ -3,10 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::context::AppContext;
-use super::dialog::Orders;
-use super::keymap::{Action, KeyContext};
-use super::message::Message;
+use super::{Action, AppContext, KeyContext, Message, Orders};
 use crate::domain::Timestamp;
 
 /// A screen: it owns its state, what changes it, and how it is drawn.

@@ -20,7 +20,8 @@ use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 use tokio::sync::{Notify, mpsc};
 use zeroize::Zeroize;
 
-use super::theme::{Theme, ThemeName};
+use super::Theme;
+use super::theme::ThemeName;
 
 /// Whether there is a terminal to draw on and to read keys from.
 pub fn is_there() -> bool {

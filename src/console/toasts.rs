@@ -5,9 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 
-use super::pen::Pen;
 use super::text::{sanitize, wrap, wrap_to};
-use super::theme::Theme;
+use super::{Pen, Theme};
 use crate::domain::Timestamp;
 
 /// The severity of a notification.

@@ -5,14 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
-use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Orders};
-use crate::console::keymap::{Action, KeyContext};
-use crate::console::message::Message;
 use crate::console::screens::queue::columns::Column;
 use crate::console::screens::queue::state::{Queue, sorted_by};
-use crate::console::toasts::Tone;
 use crate::console::widgets::menu::Selection;
+use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, Tone};
 use crate::domain::{Sort, SortOrder};
 
 /// Every column: the shown ones in their order, then the others.

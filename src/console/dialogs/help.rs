@@ -6,14 +6,9 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
-use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Orders};
-use crate::console::keymap::{Action, Binding, Chord, KeyContext, Keymap};
-use crate::console::message::Message;
-use crate::console::pen::Pen;
-use crate::console::toasts::Tone;
+use crate::console::keymap::{Binding, Chord, Keymap};
 use crate::console::widgets::menu::Selection;
-use crate::console::widgets::text_input::TextInput;
+use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, Pen, TextInput, Tone};
 
 /// Columns for the keys.
 const KEYS: usize = 18;

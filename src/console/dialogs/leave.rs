@@ -5,15 +5,9 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::menu::NO_FIELD;
-use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Orders};
-use crate::console::effects::Effect;
-use crate::console::message::Message;
-use crate::console::pen::Pen;
 use crate::console::text::{columns, counted, cut};
-use crate::console::toasts::Tone;
-use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::menu::centered;
+use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone};
 
 /// What to do with decisions that have not left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,11 +5,9 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use crate::console::context::AppContext;
-use crate::console::keymap::{Action, Binding, KeyContext};
-use crate::console::toasts::Tone;
-use crate::console::widgets::click_targets::ClickTargets;
+use crate::console::keymap::Binding;
 use crate::console::widgets::menu::{Menu, Selection};
+use crate::console::{Action, AppContext, ClickTargets, KeyContext, Tone};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {

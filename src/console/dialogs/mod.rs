@@ -13,11 +13,8 @@ pub mod secret;
 pub mod settle;
 pub mod views;
 
-use super::context::AppContext;
-use super::dialog::{self, Orders};
-use super::keymap::{Action, KeyContext};
-use super::screen::Keys;
 use super::screens::Screens;
+use super::{Action, AppContext, KeyContext, Keys, Orders, dialog};
 
 use resolve_form::Choice;
 use resolve_form::dialog as resolve;

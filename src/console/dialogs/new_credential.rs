@@ -5,13 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
-use crate::console::context::AppContext;
-use crate::console::dialog::{self, Dialog, Order, Orders};
-use crate::console::keymap::{Action, KeyContext};
-use crate::console::message::Message;
 use crate::console::screens::settings::state::SettingsScreen;
-use crate::console::toasts::Tone;
 use crate::console::widgets::menu::Selection;
+use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Orders, Tone, dialog};
 use crate::domain::{CredentialKind, KeyScope};
 
 /// What can be created, in the order of the list, each with what it is for.

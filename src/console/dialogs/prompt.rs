@@ -4,13 +4,9 @@ use crossterm::event::{Event, KeyCode};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Orders};
-use crate::console::message::Message;
-use crate::console::pen::Pen;
-use crate::console::toasts::Tone;
 use crate::console::widgets::menu::centered;
-use crate::console::widgets::text_input::{TextInput, Typed};
+use crate::console::widgets::text_input::Typed;
+use crate::console::{AppContext, Dialog, Message, Order, Orders, Pen, TextInput, Tone};
 
 /// What is done with the text; the error is what is wrong with it.
 type Answer = Box<dyn FnMut(&str, &mut AppContext) -> Result<Orders, String> + Send>;

@@ -6,17 +6,11 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::menu::NO_FIELD;
-use crate::console::context::AppContext;
-use crate::console::dialog::{self, Dialog, Order, Orders};
-use crate::console::effects::Effect;
-use crate::console::message::Message;
-use crate::console::pen::Pen;
 use crate::console::screens::settings::draw::{described, revoked_already};
 use crate::console::screens::settings::state::SettingsScreen;
 use crate::console::text::{columns, sanitize, wrap};
-use crate::console::toasts::Tone;
-use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::menu::centered;
+use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone, dialog};
 use crate::domain::{Credential, CredentialKind};
 
 /// The dialog while it is open.

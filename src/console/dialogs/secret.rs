@@ -6,16 +6,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::menu::NO_FIELD;
-use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Orders};
-use crate::console::effects::Effect;
-use crate::console::message::Message;
-use crate::console::pen::Pen;
 use crate::console::screens::settings::draw::described;
 use crate::console::text::{sanitize, wrap};
-use crate::console::toasts::Tone;
-use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::menu::centered;
+use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone};
 use crate::domain::{CreatedCredential, CredentialKind, Secret};
 
 /// What can be done with a secret that is shown.

@@ -9,18 +9,11 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::menu::NO_FIELD;
-use crate::console::context::AppContext;
-use crate::console::dialog::{self, Dialog, Order, Orders};
-use crate::console::draw_context::DrawContext;
-use crate::console::effects::Effect;
-use crate::console::message::Message;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{columns, sanitize, wrap};
-use crate::console::times;
-use crate::console::toasts::Tone;
 use crate::console::unfinished::{Stage, in_words};
-use crate::console::widgets::click_targets::ClickTargets;
 use crate::console::widgets::menu::centered;
+use crate::console::{AppContext, ClickTargets, Dialog, DrawContext, Effect, Message, Order, Orders, Tone, dialog, times};
 use crate::domain::{Alert, ResolutionAttempt, decide};
 
 /// Widest the dialog gets.

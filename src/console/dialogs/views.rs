@@ -6,16 +6,11 @@ use ratatui::text::{Line, Span};
 
 use super::menu::{List, OpenMenu};
 use super::prompt::Prompt;
-use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Orders};
-use crate::console::effects::{Effect, Keep};
-use crate::console::keymap::{Action, KeyContext};
-use crate::console::message::Message;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::sanitize;
-use crate::console::toasts::Tone;
 use crate::console::views::View;
 use crate::console::widgets::menu::Selection;
+use crate::console::{Action, AppContext, Dialog, Effect, Keep, KeyContext, Message, Order, Orders, Tone};
 use crate::desk::{BuiltIn, SavedView};
 use crate::domain::query;
 

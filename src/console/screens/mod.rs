@@ -3,9 +3,7 @@
 pub mod queue;
 pub mod settings;
 
-use super::keymap::Action;
-use super::message::Message;
-use super::screen::Screen;
+use super::{Action, Message, Screen};
 
 use queue::state::Queue;
 use settings::state::SettingsScreen;

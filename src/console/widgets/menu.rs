@@ -6,9 +6,8 @@ use ratatui::text::Line;
 
 use super::click_targets::ClickTargets;
 use super::scrollbar;
-use crate::console::pen::Pen;
 use crate::console::text::{CUT, columns};
-use crate::console::theme::Theme;
+use crate::console::{Pen, Theme};
 
 /// The selection of a menu.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::console::theme::Theme;
+use crate::console::Theme;
 
 /// Draws the bar for a window that begins at line `top` of `lines`. The window is as high as the bar.
 pub fn draw(theme: &Theme, buffer: &mut Buffer, bar: Rect, top: u64, lines: u64) {

@@ -4,9 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{FilterForm, FilterStep};
-use crate::console::context::AppContext;
-use crate::console::dialog::{Dialog, Order, Orders};
-use crate::console::message::Message;
+use crate::console::{AppContext, Dialog, Message, Order, Orders};
 
 impl Dialog for FilterForm {
     fn update(&mut self, message: &Message, _: &mut AppContext) -> Orders {

@@ -6,8 +6,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{Field, FilterForm, Target};
+use crate::console::Theme;
 use crate::console::text::{columns, cut, sanitize};
-use crate::console::theme::Theme;
 use crate::domain::query::field_word;
 use crate::domain::{SortField, SortOrder};
 

@@ -8,8 +8,7 @@ mod input;
 
 use std::cell::Cell;
 
-use crate::console::widgets::click_targets::ClickTargets;
-use crate::console::widgets::text_input::TextInput;
+use crate::console::{ClickTargets, TextInput};
 use crate::domain::query::{self, DEFAULT_SORT, parse_day};
 use crate::domain::{AlertFilter, AlertStatus, AlertType, CompanyId, Provider, Sort};
 use chrono::NaiveDate;

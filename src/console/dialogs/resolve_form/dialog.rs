@@ -4,16 +4,11 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{Choice, FormContext, FormStep, FormSubmission, FormWarning, ResolveForm};
-use crate::console::context::AppContext;
 use crate::console::decisions::State;
-use crate::console::dialog::{self, Dialog, Order, Orders, run};
-use crate::console::effects::Effect;
-use crate::console::keymap::Action;
-use crate::console::loadable::Loadable;
-use crate::console::message::Message;
+use crate::console::dialog::run;
 use crate::console::screens::queue::state::Queue;
-use crate::console::toasts::Tone;
 use crate::console::unfinished::{Stage, in_words};
+use crate::console::{Action, AppContext, Dialog, Effect, Loadable, Message, Order, Orders, Tone, dialog};
 use crate::domain::duplicate::Duplicate;
 use crate::domain::{Alert, duplicate};
 

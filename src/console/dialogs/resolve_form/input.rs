@@ -5,7 +5,8 @@ use ratatui::layout::Position;
 
 use super::older::{Older, REFUNDS};
 use super::{Choice, Focus, FormStep, ResolveForm, Target};
-use crate::console::widgets::text_input::{TextInput, Typed};
+use crate::console::TextInput;
+use crate::console::widgets::text_input::Typed;
 use crate::domain::resolution::{InvalidReason, OlderWord};
 
 impl ResolveForm {

@@ -13,8 +13,7 @@ mod plan;
 mod seen;
 mod warning;
 
-use crate::console::widgets::click_targets::ClickTargets;
-use crate::console::widgets::text_input::TextInput;
+use crate::console::{ClickTargets, TextInput};
 use crate::desk::Draft;
 use crate::domain::resolution::{FieldError, InvalidReason, MAX_COMMENT_CHARS};
 use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts, Timestamp};

@@ -1,6 +1,6 @@
 //! What the detail knows beyond the alert itself: its webhooks, other alerts on the same payment, and the warnings that follow.
 
-use crate::console::loadable::Loadable;
+use crate::console::Loadable;
 use crate::domain::resolution::InvalidReason;
 use crate::domain::{Alert, AlertId, Delivery, duplicate};
 

@@ -10,15 +10,12 @@ use super::layout::{GUTTER, Regions};
 use super::listing::ListRow;
 use super::state::{AT_RISK_HOURS, Queue, QueueTarget};
 use crate::console::decisions::State;
-use crate::console::draw_context::DrawContext;
-use crate::console::keymap::Action;
-use crate::console::loadable::Loadable;
-use crate::console::pen::{Pen, put_middle, put_right};
-use crate::console::text;
+use crate::console::pen::{put_middle, put_right};
 use crate::console::text::{count, counted, cut, sanitize};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::Stage;
 use crate::console::widgets::scrollbar;
+use crate::console::{Action, DrawContext, Loadable, Pen, text};
 use crate::domain::{Alert, AlertFilter, AlertStatus, SortField, SortOrder, query};
 
 /// Draws everything of the list.

@@ -14,14 +14,9 @@ use crossterm::event::{Event, KeyCode, KeyEvent, MouseButton, MouseEvent, MouseE
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use crate::console::context::AppContext;
-use crate::console::dialog::{Order, Orders, run};
-use crate::console::effects::Effect;
-use crate::console::keymap::{Action, KeyContext};
-use crate::console::message::Message;
-use crate::console::screen::{Keys, Screen};
-use crate::console::toasts::Tone;
+use crate::console::dialog::run;
 use crate::console::widgets::text_input::Typed;
+use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::Draft;
 use crate::domain::query;
 use crate::domain::{AlertId, Resolution, Timestamp};

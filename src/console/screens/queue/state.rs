@@ -7,13 +7,8 @@ use std::time::Duration as Wait;
 use chrono::Duration;
 use ratatui::layout::Rect;
 
-use crate::console::effects::Effect;
-use crate::console::keymap::Action;
-use crate::console::loadable::Loadable;
-use crate::console::message::{Message, Reply};
 use crate::console::views::{SavedViews, View};
-use crate::console::widgets::click_targets::ClickTargets;
-use crate::console::widgets::text_input::TextInput;
+use crate::console::{Action, ClickTargets, Effect, Loadable, Message, Reply, TextInput};
 use crate::desk::{self, BuiltIn, Layout};
 use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Page, Sort, SortField, SortOrder, Timestamp, duplicate, query};
 use crate::service::ServiceError;

@@ -5,12 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::state::{SettingsScreen, SettingsTarget};
-use crate::console::draw_context::DrawContext;
-use crate::console::keymap::Action;
-use crate::console::pen::Pen;
 use crate::console::text::{columns, cut, sanitize, wrap};
-use crate::console::times;
 use crate::console::widgets::scrollbar;
+use crate::console::{Action, DrawContext, Pen, times};
 use crate::domain::{Credential, CredentialKind, CredentialList, Environment, Timestamp};
 
 /// Columns left of a row's text: the cursor's bar and a blank.

@@ -7,16 +7,11 @@ use crossterm::event::{Event, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use crate::console::context::AppContext;
-use crate::console::dialog::{Order, Orders, run};
+use crate::console::dialog::run;
 use crate::console::dialogs::secret::ShownSecret;
-use crate::console::effects::Effect;
-use crate::console::keymap::{Action, KeyContext};
-use crate::console::message::{Message, Reply};
-use crate::console::screen::{Keys, Screen};
 use crate::console::text::sanitize;
 use crate::console::theme::ThemeName;
-use crate::console::toasts::Tone;
+use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone};
 use crate::domain::{CreatedCredential, CredentialKind, Revoked, Timestamp};
 
 use state::{SettingsScreen, SettingsTarget};

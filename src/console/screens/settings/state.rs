@@ -5,11 +5,7 @@ use std::cmp::Reverse;
 
 use chrono::Duration;
 
-use crate::console::effects::Effect;
-use crate::console::keymap::Action;
-use crate::console::loadable::Loadable;
-use crate::console::message::Reply;
-use crate::console::widgets::click_targets::ClickTargets;
+use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
 use crate::domain::{Credential, CredentialKind, CredentialList, Timestamp};
 use crate::service::ServiceError;
 
