@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Margin, Rect};
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Color, Style};
 use ratatui::widgets::{Block, BorderType, Borders, Clear, Widget};
 use serde::Deserialize;
 
@@ -58,101 +58,48 @@ impl FromStr for ThemeName {
 #[serde(deny_unknown_fields)]
 pub struct Theme {
     /// Surface: the page.
-    #[serde(deserialize_with = "role")]
     pub page: Style,
     /// Surface: header and footer.
-    #[serde(deserialize_with = "role")]
     pub bar: Style,
     /// Surface: forms, dialogs, warning boxes.
-    #[serde(deserialize_with = "role")]
     pub panel: Style,
     /// Surface: where text is typed.
-    #[serde(deserialize_with = "role")]
     pub field: Style,
     /// Surface: the row or option under the cursor; patch it over the row's own text.
-    #[serde(deserialize_with = "role")]
     pub selection: Style,
     /// Text: what decides.
-    #[serde(deserialize_with = "role")]
     pub strong: Style,
     /// Text: the rest.
-    #[serde(deserialize_with = "role")]
     pub plain: Style,
     /// Text: labels and hints; still at least 4.5:1.
-    #[serde(deserialize_with = "role")]
     pub quiet: Style,
     /// Dividers, scrollbar track.
-    #[serde(deserialize_with = "role")]
     pub line: Style,
     /// The edge of a form or dialog; at least 3:1 on the page and on the panel.
-    #[serde(deserialize_with = "role")]
     pub edge: Style,
     /// Scrollbar thumb.
-    #[serde(deserialize_with = "role")]
     pub thumb: Style,
     /// Text: where one is, what can be followed.
-    #[serde(deserialize_with = "role")]
     pub accent: Style,
     /// Text: a key to press.
-    #[serde(deserialize_with = "role")]
     pub key: Style,
     /// Text: lapses within the hour; an error.
-    #[serde(deserialize_with = "role")]
     pub danger: Style,
     /// Text: lapses within four hours; a warning.
-    #[serde(deserialize_with = "role")]
     pub warning: Style,
     /// Text: went well.
-    #[serde(deserialize_with = "role")]
     pub ok: Style,
     /// Text: the network's own rule.
-    #[serde(deserialize_with = "role")]
     pub rule: Style,
     /// Badge: an open alert, a thing that waits.
-    #[serde(deserialize_with = "role")]
     pub badge: Style,
     /// Badge: anything else.
-    #[serde(deserialize_with = "role")]
     pub muted: Style,
     /// Badge: PRODUCTION.
-    #[serde(deserialize_with = "role")]
     pub production: Style,
-    #[serde(deserialize_with = "role")]
     pub button: Style,
     /// Button that sends.
-    #[serde(deserialize_with = "role")]
     pub primary: Style,
-}
-
-/// A style as a theme file writes it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Role {
-    fg: Option<String>,
-    bg: Option<String>,
-    #[serde(default)]
-    bold: bool,
-    #[serde(default)]
-    dim: bool,
-    #[serde(default)]
-    underlined: bool,
-    #[serde(default)]
-    reversed: bool,
-}
-
-fn role<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Style, D::Error> {
-    let role = Role::deserialize(deserializer)?;
-    let color = |text: Option<String>| {
-        text.map(|text| Color::from_str(&text).map_err(|_| serde::de::Error::custom(format!("{text:?} is not a colour")))).transpose()
-    };
-    let modifiers = [
-        (role.bold, Modifier::BOLD),
-        (role.dim, Modifier::DIM),
-        (role.underlined, Modifier::UNDERLINED),
-        (role.reversed, Modifier::REVERSED),
-    ];
-    let add_modifier = modifiers.into_iter().filter(|(on, _)| *on).map(|(_, modifier)| modifier).collect();
-    Ok(Style { fg: color(role.fg)?, bg: color(role.bg)?, add_modifier, ..Style::default() })
 }
 
 impl Theme {
@@ -268,6 +215,7 @@ fn rgb_of_256(index: u8) -> (u8, u8, u8) {
 
 #[cfg(test)]
 mod tests {
+    use ratatui::style::Modifier;
     use rstest::rstest;
 
     use super::*;
