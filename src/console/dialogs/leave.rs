@@ -1,13 +1,15 @@
 //! The dialog that asks before leaving while decisions have not left yet.
 
-use crossterm::event::{Event, KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::menu::NO_FIELD;
-use crate::console::text::{columns, counted, cut};
-use crate::console::widgets::menu::centered;
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone};
+use super::question::{Question, answered, put_answers};
+use crate::console::text::counted;
+use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
+
+/// How many decisions are named.
+const NAMED: usize = 4;
 
 /// What to do with decisions that have not left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,16 +23,15 @@ enum Choice {
 }
 
 impl Choice {
-    const ALL: [(Self, char, &'static str); 3] =
-        [(Self::Send, 's', "send now and leave"), (Self::TakeBack, 't', "take back and leave"), (Self::Stay, 'x', "stay")];
+    const ALL: [(Self, &'static str, &'static str); 3] =
+        [(Self::Send, "s", "send now and leave"), (Self::TakeBack, "t", "take back and leave"), (Self::Stay, "enter", "stay")];
 
     /// What a key means here. Enter is the safe choice: nothing final is ever one stray Enter.
     fn of(key: KeyEvent) -> Option<Self> {
         match key.code {
-            KeyCode::Enter | KeyCode::Esc => Some(Self::Stay),
-            KeyCode::Char(typed) => {
-                Self::ALL.iter().find(|(_, letter, _)| *letter == typed.to_ascii_lowercase()).map(|(choice, ..)| *choice)
-            }
+            KeyCode::Char('s' | 'S') => Some(Self::Send),
+            KeyCode::Char('t' | 'T') => Some(Self::TakeBack),
+            KeyCode::Enter | KeyCode::Esc | KeyCode::Char('x' | 'X') => Some(Self::Stay),
             _ => None,
         }
     }
@@ -52,16 +53,7 @@ impl Leave {
 
 impl Dialog for Leave {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let choice = match message {
-            Message::Input(Event::Key(key)) => Choice::of(*key),
-            Message::Input(event @ Event::Mouse(_)) => self.targets.clicked(event),
-            Message::Input(Event::Paste(_)) => {
-                cx.notify(Tone::Note, NO_FIELD);
-                None
-            }
-            _ => None,
-        };
-        let Some(choice) = choice else { return Vec::new() };
+        let Some(choice) = answered(message, &self.targets, Choice::of, cx) else { return Vec::new() };
         cx.decisions.hold(false, cx.now);
         match choice {
             Choice::Send => cx.decisions.send_now(cx.now),
@@ -79,39 +71,22 @@ impl Dialog for Leave {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
-        let theme = &cx.theme;
-        let staged = cx.decisions.staged();
-        let shown = staged.len().min(4);
-        let height = u16::try_from(shown).unwrap_or(0) + 10;
-        let panel = centered(area, 56.min(area.width.saturating_sub(4)), height);
-        let inside = theme.open_panel(frame.buffer_mut(), panel);
-        let mut y = inside.y;
-        let mut line = |text: &str, style, frame: &mut Frame<'_>| {
-            let row = Rect { y, height: 1, ..inside };
-            y += 1;
-            if row.y < inside.bottom() { Pen::new(frame.buffer_mut(), row).put(text, style) } else { Rect::default() }
-        };
+        let (theme, staged) = (&cx.theme, cx.decisions.staged());
+        let mut question = Question::new(56, area);
         let verb = if staged.len() == 1 { "has" } else { "have" };
         let many = counted(staged.len() as u64, "decision", "decisions");
-        line(&format!("{many} {verb} not left yet"), theme.strong, frame);
-        line("", theme.plain, frame);
-        for (decision, _) in staged.iter().take(shown) {
-            let text = format!("{}  {} {}", decision.word(), decision.alert.provider, decision.subject());
-            line(&cut(&text, inside.width), theme.plain, frame);
+        question.line(format!("{many} {verb} not left yet"), theme.strong);
+        question.gap();
+        for (decision, _) in staged.iter().take(NAMED) {
+            question.line(format!("{}  {} {}", decision.word(), decision.alert.provider, decision.subject()), theme.plain);
         }
-        if staged.len() > shown {
-            line(&format!("and {} more", staged.len() - shown), theme.quiet, frame);
+        let more = staged.len().saturating_sub(NAMED);
+        if more > 0 {
+            question.line(format!("and {more} more"), theme.quiet);
         }
-        line("", theme.plain, frame);
-        for (choice, letter, words) in Choice::ALL {
-            let key = if choice == Choice::Stay { "enter".to_owned() } else { letter.to_string() };
-            let text = format!(" {key} ");
-            let area = line(&text, if choice == Choice::Stay { theme.primary } else { theme.button }, frame);
-            if area.width > 0 {
-                let rest = Rect { x: area.right() + 1, width: inside.right().saturating_sub(area.right() + 1), ..area };
-                Pen::new(frame.buffer_mut(), rest).put(words, theme.plain);
-                self.targets.push(Rect { width: columns(&text) + 1 + columns(words), ..area }, choice);
-            }
-        }
+        question.gap();
+        // With none left out, their line is free.
+        let below = question.draw(if more > 0 { 4 } else { 5 }, theme, frame.buffer_mut(), area);
+        put_answers(&Choice::ALL, Choice::Stay, &self.targets, theme, frame.buffer_mut(), below);
     }
 }

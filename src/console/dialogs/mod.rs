@@ -7,6 +7,7 @@ pub mod leave;
 pub mod menu;
 pub mod new_credential;
 pub mod prompt;
+pub mod question;
 pub mod resolve_form;
 pub mod revoke;
 pub mod secret;

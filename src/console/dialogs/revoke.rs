@@ -1,16 +1,14 @@
 //! The dialog that asks whether a key or client is to be revoked.
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
-use super::menu::NO_FIELD;
+use super::question::{Question, answered, put_answers};
 use crate::console::screens::settings::draw::{described, revoked_already};
 use crate::console::screens::settings::state::SettingsScreen;
-use crate::console::text::{columns, sanitize, wrap};
-use crate::console::widgets::menu::centered;
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone, dialog};
+use crate::console::text::sanitize;
+use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Tone, dialog};
 use crate::domain::{Credential, CredentialKind};
 
 /// The dialog while it is open.
@@ -64,16 +62,7 @@ impl Answer {
 
 impl Dialog for Revoke {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let answer = match message {
-            Message::Input(Event::Key(key)) => Answer::of(*key),
-            Message::Input(Event::Paste(_)) => {
-                cx.notify(Tone::Note, NO_FIELD);
-                None
-            }
-            Message::Input(event) => self.targets.clicked(event),
-            _ => None,
-        };
-        match answer {
+        match answered(message, &self.targets, Answer::of, cx) {
             Some(Answer::Keep) => vec![Order::Close],
             Some(Answer::Revoke) => {
                 vec![Order::Close, Effect::RevokeCredential(self.credential.kind, self.credential.id.clone()).into()]
@@ -85,39 +74,21 @@ impl Dialog for Revoke {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let (theme, credential) = (&cx.theme, &self.credential);
-        let width = 64.min(area.width.saturating_sub(4));
-        let room = width.saturating_sub(4);
-        let client = credential.kind == CredentialKind::Client;
-        let stops = if client {
+        let stops = if credential.kind == CredentialKind::Client {
             "From then on it gets no access token, and those it has stop working. This cannot be undone."
         } else {
             "From then on every request with it is refused. This cannot be undone."
         };
-        let mut lines: Vec<(String, Style)> =
-            vec![(format!("Revoke {} {}?", credential.kind.as_str(), sanitize(&credential.id)), theme.strong)];
-        let mut say = |text: &str, style: Style| lines.extend(wrap(text, room).into_iter().map(|line| (line, style)));
-        say(&described(credential, cx.now), theme.quiet);
-        say(" ", theme.plain);
-        say(stops, theme.plain);
+        let mut question = Question::new(64, area);
+        question.line(format!("Revoke {} {}?", credential.kind.as_str(), sanitize(&credential.id)), theme.strong);
+        question.say(&described(credential, cx.now), theme.quiet);
+        question.gap();
+        question.say(stops, theme.plain);
         if self.own {
-            say("⚠ This console itself uses it and will be cut off.", theme.warning);
+            question.say("⚠ This console itself uses it and will be cut off.", theme.warning);
         }
-        say(" ", theme.plain);
-        let panel = centered(area, width, u16::try_from(lines.len() + Answer::ALL.len()).unwrap_or(u16::MAX).saturating_add(2));
-        let inside = theme.open_panel(frame.buffer_mut(), panel);
-        let mut y = inside.y;
-        for (text, style) in &lines {
-            Pen::new(frame.buffer_mut(), Rect { y, height: 1, ..inside }).put(text, *style);
-            y += 1;
-        }
-        for (choice, key, words) in Answer::ALL {
-            let row = Rect { y, height: u16::from(y < inside.bottom()), ..inside };
-            let button = Pen::new(frame.buffer_mut(), row)
-                .put(&format!(" {key} "), if choice == Answer::Keep { theme.primary } else { theme.button });
-            let beside = Rect { x: button.right() + 1, width: inside.right().saturating_sub(button.right() + 1), ..row };
-            Pen::new(frame.buffer_mut(), beside).put(words, theme.plain);
-            self.targets.push(Rect { width: button.width + 1 + columns(words), ..button }, choice);
-            y += 1;
-        }
+        question.gap();
+        let below = question.draw(2, theme, frame.buffer_mut(), area);
+        put_answers(&Answer::ALL, Answer::Keep, &self.targets, theme, frame.buffer_mut(), below);
     }
 }

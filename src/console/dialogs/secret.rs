@@ -1,15 +1,13 @@
 //! A secret that was just created: shown this once, copied, and wiped when it is closed.
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 
-use super::menu::NO_FIELD;
+use super::question::{Question, answered, put_answer};
 use crate::console::screens::settings::draw::described;
 use crate::console::text::{sanitize, wrap};
-use crate::console::widgets::menu::centered;
-use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone};
+use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen};
 use crate::domain::{CreatedCredential, CredentialKind, Secret};
 
 /// What can be done with a secret that is shown.
@@ -57,19 +55,14 @@ impl ShownSecret {
 
 impl Dialog for ShownSecret {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let step = match message {
-            Message::Input(Event::Key(key)) => {
-                let step = self.step(*key);
-                self.nudged |= step.is_none();
-                step
-            }
-            Message::Input(Event::Paste(_)) => {
-                cx.notify(Tone::Note, NO_FIELD);
-                None
-            }
-            Message::Input(event) => self.targets.clicked(event),
-            _ => None,
+        let mut nudged = false;
+        let meaning = |key| {
+            let step = self.step(key);
+            nudged = step.is_none();
+            step
         };
+        let step = answered(message, &self.targets, meaning, cx);
+        self.nudged |= nudged;
         match step {
             Some(Step::Copy) => {
                 (self.copied, self.nudged) = (true, false);
@@ -84,50 +77,39 @@ impl Dialog for ShownSecret {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
-        let theme = &cx.theme;
-        let width = 78.min(area.width.saturating_sub(4));
-        let room = width.saturating_sub(4);
-        let secret = self.created.secret.reveal();
-        let id = &self.created.credential.id;
-        let mut lines: Vec<(String, Style)> = Vec::new();
-        let title = if self.is_client() { "New client credentials" } else { "New API key" };
-        lines.push((title.to_owned(), theme.strong));
-        lines.extend(wrap(&described(&self.created.credential, cx.now), room).into_iter().map(|line| (line, theme.quiet)));
-        lines.push((String::new(), theme.plain));
+        let (theme, created) = (&cx.theme, &self.created);
+        let mut question = Question::new(78, area);
+        question.line(if self.is_client() { "New client credentials" } else { "New API key" }, theme.strong);
+        question.say(&described(&created.credential, cx.now), theme.quiet);
+        question.gap();
         if self.is_client() {
-            lines.push((format!("client_id      {}", sanitize(id)), theme.plain));
-            lines.push(("client_secret".to_owned(), theme.plain));
+            question.line(format!("client_id      {}", sanitize(&created.credential.id)), theme.plain);
+            question.line("client_secret", theme.plain);
         }
-        let field = theme.page.patch(theme.field).patch(theme.strong);
-        lines.extend(wrap(&sanitize(secret), room).into_iter().map(|line| (format!("{line:<room$}", room = usize::from(room)), field)));
-        lines.push((String::new(), theme.plain));
-        let warning = "It is shown this once and kept nowhere: put it where it belongs now.";
-        lines.extend(wrap(warning, room).into_iter().map(|line| (line, theme.warning)));
-        let note = match (self.nudged, self.copied) {
-            (true, _) => "d closes this, once it is kept: it cannot be shown again.",
-            (false, true) => "Sent to the terminal's clipboard. Not every terminal takes it: check before you close.",
-            (false, false) => "",
-        };
-        let note_style = if self.nudged { theme.warning } else { theme.quiet };
-        lines.extend(wrap(if note.is_empty() { " " } else { note }, room).into_iter().map(|line| (line, note_style)));
-        lines.push((String::new(), theme.plain));
-        let panel = centered(area, width, u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(3));
-        let inside = theme.open_panel(frame.buffer_mut(), panel);
-        for ((text, style), y) in lines.iter().zip(inside.y..inside.bottom()) {
-            Pen::new(frame.buffer_mut(), Rect { y, height: 1, ..inside }).put(text, *style);
+        let (room, field) = (question.room(), theme.page.patch(theme.field).patch(theme.strong));
+        for line in wrap(&sanitize(created.secret.reveal()), room) {
+            question.line(format!("{line:<width$}", width = usize::from(room)), field);
         }
-        let mut buttons: Vec<(&str, &str, Step)> = vec![("y", if self.is_client() { "copy the secret" } else { "copy" }, Step::Copy)];
+        question.gap();
+        question.say("It is shown this once and kept nowhere: put it where it belongs now.", theme.warning);
+        match (self.nudged, self.copied) {
+            (true, _) => question.say("d closes this, once it is kept: it cannot be shown again.", theme.warning),
+            (false, true) => {
+                question.say("Sent to the terminal's clipboard. Not every terminal takes it: check before you close.", theme.quiet);
+            }
+            (false, false) => question.gap(),
+        }
+        question.gap();
+        let below = question.draw(1, theme, frame.buffer_mut(), area);
+        let mut buttons = vec![("y", if self.is_client() { "copy the secret" } else { "copy" }, Step::Copy)];
         if self.is_client() {
             buttons.push(("i", "copy the id", Step::CopyId));
         }
         buttons.push(("d", "I have kept it: close", Step::Done));
-        let mut pen = Pen::new(frame.buffer_mut(), Rect { y: inside.bottom().saturating_sub(1), height: 1, ..inside });
+        let mut pen = Pen::new(frame.buffer_mut(), Rect { y: below.bottom().saturating_sub(1), height: 1, ..below });
         for (key, words, step) in buttons {
-            let style = if step == Step::Copy { theme.primary } else { theme.button };
-            let key = pen.put(&format!(" {key} "), style);
-            pen.skip(1);
-            let words = pen.put(words, theme.plain);
-            self.targets.push(key.union(words), step);
+            let button = if step == Step::Copy { theme.primary } else { theme.button };
+            self.targets.push(put_answer(&mut pen, key, words, button, theme), step);
             pen.skip(3);
         }
     }

@@ -1,0 +1,95 @@
+//! What small dialogs share: a panel with lines of text, answers with a key each, and which answer an input gives.
+
+use crossterm::event::{Event, KeyEvent};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::menu::NO_FIELD;
+use crate::console::text::wrap;
+use crate::console::widgets::menu::centered;
+use crate::console::{AppContext, ClickTargets, Message, Pen, Theme, Tone};
+
+/// The lines of a small dialog.
+pub struct Question {
+    width: u16,
+    lines: Vec<(String, Style)>,
+}
+
+impl Question {
+    /// A dialog of this width, where an area has room for it.
+    pub fn new(width: u16, area: Rect) -> Self {
+        Self { width: width.min(area.width.saturating_sub(4)), lines: Vec::new() }
+    }
+
+    /// How many columns a line has.
+    pub fn room(&self) -> u16 {
+        self.width.saturating_sub(4)
+    }
+
+    /// Adds a line.
+    pub fn line(&mut self, text: impl Into<String>, style: Style) {
+        self.lines.push((text.into(), style));
+    }
+
+    /// Adds a blank line.
+    pub fn gap(&mut self) {
+        self.line("", Style::new());
+    }
+
+    /// Adds a text in as many lines as it takes.
+    pub fn say(&mut self, text: &str, style: Style) {
+        self.lines.extend(wrap(text, self.room()).into_iter().map(|line| (line, style)));
+    }
+
+    /// Draws the lines on a panel in the middle of an area. Returns what is left below them, where there is room so many lines.
+    pub fn draw(self, below: u16, theme: &Theme, buffer: &mut Buffer, area: Rect) -> Rect {
+        let lines = u16::try_from(self.lines.len()).unwrap_or(u16::MAX);
+        let inside = theme.open_panel(buffer, centered(area, self.width, lines.saturating_add(below + 2)));
+        for ((text, style), row) in self.lines.iter().zip(inside.rows()) {
+            Pen::new(buffer, row).put(text, *style);
+        }
+        let y = inside.y.saturating_add(lines).min(inside.bottom());
+        Rect { y, height: inside.bottom() - y, ..inside }
+    }
+}
+
+/// Draws an answer: its key as a button and what it does. Returns the area it took.
+pub fn put_answer(pen: &mut Pen<'_>, key: &str, words: &str, button: Style, theme: &Theme) -> Rect {
+    let key = pen.put(&format!(" {key} "), button);
+    pen.skip(1);
+    key.union(pen.put(words, theme.plain))
+}
+
+/// Draws answers, one on a line; the safe one stands out.
+pub fn put_answers<T: Copy + PartialEq>(
+    answers: &[(T, &str, &str)],
+    safe: T,
+    targets: &ClickTargets<T>,
+    theme: &Theme,
+    buffer: &mut Buffer,
+    area: Rect,
+) {
+    for ((answer, key, words), row) in answers.iter().zip(area.rows()) {
+        let button = if *answer == safe { theme.primary } else { theme.button };
+        targets.push(put_answer(&mut Pen::new(buffer, row), key, words, button, theme), *answer);
+    }
+}
+
+/// The answer that an input gives: a key by its meaning, a click by what is there. Nothing can be pasted.
+pub fn answered<T: Copy + PartialEq>(
+    message: &Message,
+    targets: &ClickTargets<T>,
+    meaning: impl FnOnce(KeyEvent) -> Option<T>,
+    cx: &mut AppContext,
+) -> Option<T> {
+    match message {
+        Message::Input(Event::Key(key)) => meaning(*key),
+        Message::Input(Event::Paste(_)) => {
+            cx.notify(Tone::Note, NO_FIELD);
+            None
+        }
+        Message::Input(event) => targets.clicked(event),
+        _ => None,
+    }
+}
