@@ -36,6 +36,8 @@ struct Part {
 struct Parts<'l> {
     draw: &'l DrawContext<'l>,
     width: u16,
+    /// The bar of the box that is open.
+    bar: Option<Style>,
     parts: Vec<Part>,
 }
 
@@ -67,7 +69,7 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
 }
 
 fn lines(alert: &Alert, queue: &Queue, draw: &DrawContext<'_>, width: u16) -> Vec<Part> {
-    let mut parts = Parts { draw, width, parts: Vec::with_capacity(48) };
+    let mut parts = Parts { draw, width, bar: None, parts: Vec::with_capacity(48) };
     parts.head(alert, queue.listing.is_gone());
     match (draw.decisions.of(alert.id), draw.unfinished.of(alert.id)) {
         (Some(decision), None) => parts.decision(decision),
@@ -96,7 +98,7 @@ fn lines(alert: &Alert, queue: &Queue, draw: &DrawContext<'_>, width: u16) -> Ve
 
 impl Parts<'_> {
     fn push(&mut self, line: impl Into<Line<'static>>) {
-        self.parts.push(Part { line: line.into(), boxed: None, target: None });
+        self.parts.push(Part { line: line.into(), boxed: self.bar, target: None });
     }
 
     fn blank(&mut self) {
@@ -105,9 +107,31 @@ impl Parts<'_> {
 
     fn quiet(&mut self, text: &str) {
         self.blank();
+        self.say(text, self.draw.theme.quiet);
+    }
+
+    /// A text in as many lines as it takes.
+    fn say(&mut self, text: &str, style: Style) {
         for line in wrap(&sanitize(text), self.width) {
-            self.push(Span::styled(line, self.draw.theme.quiet));
+            self.push(Span::styled(line, style));
         }
+    }
+
+    /// What a key does; a click on it does the same.
+    fn offer(&mut self, text: String, target: Option<Action>) {
+        let line = Line::from(Span::styled(text, self.draw.theme.accent));
+        self.parts.push(Part { line, boxed: self.bar, target });
+    }
+
+    /// Begins a box, behind a bar, with a title.
+    fn open_box(&mut self, bar: Style, title: &str, style: Style) {
+        self.blank();
+        self.bar = Some(bar);
+        self.say(title, style);
+    }
+
+    fn close_box(&mut self) {
+        self.bar = None;
     }
 
     /// A line with something at its right end.
@@ -179,24 +203,12 @@ impl Parts<'_> {
         }
     }
 
-    fn boxed(&mut self, bar: Style, lines: Vec<(Line<'static>, Option<Action>)>) {
-        self.blank();
-        self.parts.extend(lines.into_iter().map(|(line, target)| Part { line, boxed: Some(bar), target }));
-    }
-
-    fn styled_lines(&self, text: &str, style: Style) -> Vec<(Line<'static>, Option<Action>)> {
-        wrap(&sanitize(text), self.width).into_iter().map(|line| (Line::from(Span::styled(line, style)), None)).collect()
-    }
-
     fn decision(&mut self, decision: &PendingDecision) {
         let (theme, now) = (self.draw.theme, self.draw.now);
         let word = decision.word();
-        let (title, style, why, key) = match &decision.state {
-            State::Staged(due) => {
-                let seconds = seconds_left(*due, now);
-                (format!("» {word} leaves in {seconds} s"), theme.accent, None, Some((Action::Undo, "takes it back")))
-            }
-            State::Sending => (format!("→ {word} is being sent"), theme.accent, None, None),
+        let (title, style, why) = match &decision.state {
+            State::Staged(due) => (format!("» {word} leaves in {} s", seconds_left(*due, now)), theme.accent, None),
+            State::Sending => (format!("→ {word} is being sent"), theme.accent, None),
             State::Checking(checking) => {
                 let polls = counted(checking.polls as u64, "look", "looks");
                 let (title, more) = match (checking.has_given_up(), checking.polls) {
@@ -208,29 +220,23 @@ impl Parts<'_> {
                 };
                 let why = checking.why.trim_end_matches('.');
                 let next = next_poll(Some(checking.next_poll), now);
-                (title, theme.warning, Some(format!("{why}. {more} {next}")), None)
+                (title, theme.warning, Some(format!("{why}. {more} {next}")))
             }
-            State::Refused(why) => {
-                let again = (Action::Refund, "resolve again");
-                (format!("! {word} was not recorded"), theme.danger, Some(why.clone()), Some(again))
-            }
+            State::Refused(why) => (format!("! {word} was not recorded"), theme.danger, Some(why.clone())),
         };
-        let mut lines = self.styled_lines(&title, style.add_modifier(Modifier::BOLD));
+        self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
         if let Some(why) = why {
-            lines.extend(self.styled_lines(&why, theme.plain));
+            self.say(&why, theme.plain);
         }
-        match key {
-            Some((Action::Refund, words)) => {
+        match &decision.state {
+            State::Staged(_) => self.offer(format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo)),
+            State::Refused(_) => {
                 let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
-                let back = self.draw.key(Action::Back);
-                lines.push((Line::from(Span::styled(format!("{keys}  {words}   {back}  read"), theme.accent)), None));
+                self.offer(format!("{keys}  resolve again   {}  read", self.draw.key(Action::Back)), None);
             }
-            Some((action, words)) => {
-                lines.push((Line::from(Span::styled(format!("{}  {words}", self.draw.key(action)), theme.accent)), Some(action)));
-            }
-            None => {}
+            State::Sending | State::Checking(_) => {}
         }
-        self.boxed(style, lines);
+        self.close_box();
     }
 
     /// A decision that the engine has not finished: what was sent, when and by whom, and what is known.
@@ -242,89 +248,73 @@ impl Parts<'_> {
             Stage::Unknown => (format!("? Not known whether {word} arrived"), theme.warning),
             Stage::Parked => (format!("P {word} waits for a person's word"), theme.danger),
         };
-        let mut lines = self.styled_lines(&title, style.add_modifier(Modifier::BOLD));
-        let sent = format!(
-            "sent {}, {}, by {}",
-            times::near(unfinished.started_at, now),
-            times::ago(unfinished.started_at, now),
-            unfinished.actor
-        );
-        lines.extend(self.styled_lines(&sent, theme.plain));
+        self.open_box(style, &title, style.add_modifier(Modifier::BOLD));
+        let at = unfinished.started_at;
+        self.say(&format!("sent {}, {}, by {}", times::near(at, now), times::ago(at, now), unfinished.actor), theme.plain);
         if !unfinished.detail.is_empty() {
-            lines.extend(self.styled_lines(&unfinished.detail, theme.plain));
+            self.say(&unfinished.detail, theme.plain);
         }
         let comments = unfinished.resolution.comments();
         if !comments.is_empty() {
-            lines.extend(self.styled_lines(&format!("comments: {}", comments.replace('\n', " / ")), theme.quiet));
+            self.say(&format!("comments: {}", comments.replace('\n', " / ")), theme.quiet);
         }
         match Stage::of(unfinished) {
             Stage::Sending => {}
             Stage::Unknown => {
                 let looked = counted(u64::from(unfinished.checks), "look", "looks");
-                let words = format!("being checked: {looked} so far. {}", next_poll(unfinished.next_check, now));
-                lines.extend(self.styled_lines(&words, theme.plain));
+                self.say(&format!("being checked: {looked} so far. {}", next_poll(unfinished.next_check, now)), theme.plain);
             }
             Stage::Parked => {
-                let text = format!("{}  say whether the network applied it", self.draw.key(Action::Settle));
-                lines.push((Line::from(Span::styled(text, theme.accent)), Some(Action::Settle)));
+                let key = self.draw.key(Action::Settle);
+                self.offer(format!("{key}  say whether the network applied it"), Some(Action::Settle));
             }
         }
-        self.boxed(style, lines);
+        self.close_box();
     }
 
     fn warning(&mut self, warning: &Warning<'_>, alert: &Alert) {
         let (theme, now) = (self.draw.theme, self.draw.now);
         let grave = theme.warning.add_modifier(Modifier::BOLD);
-        let bar = match warning {
-            Warning::PaidTwice(_) | Warning::Duplicates(_) => theme.warning,
-            Warning::NetworkRule(_) => theme.rule,
-            Warning::Notice => theme.quiet,
-        };
-        let mut lines = match warning {
+        match warning {
             Warning::PaidTwice(others) => {
-                let mut lines = self.styled_lines("⚠ May be paid twice", grave);
+                self.open_box(theme.warning, "⚠ May be paid twice", grave);
                 for other in others {
-                    lines.extend(self.styled_lines(&duplicate_words(other, alert), theme.plain));
-                    lines.extend(self.styled_lines(&state_of_duplicate(other, now), theme.plain));
+                    self.say(&duplicate_words(other, alert), theme.plain);
+                    self.say(&state_of_duplicate(other, now), theme.plain);
                 }
-                lines
             }
             Warning::Duplicates(others) => {
                 let title = match others.len() {
                     1 => "⚠ Another alert on this payment".to_owned(),
                     more => format!("⚠ {more} other alerts on this payment"),
                 };
-                let mut lines = self.styled_lines(&title, grave);
+                self.open_box(theme.warning, &title, grave);
                 // The last one that waits says what follows for all of them.
                 let last = others.iter().rposition(|other| is_waiting(other));
                 for (index, other) in others.iter().enumerate() {
-                    lines.extend(self.styled_lines(&duplicate_words(other, alert), theme.plain));
-                    let state = state_of_duplicate(other, now);
-                    let state = if last == Some(index) {
+                    self.say(&duplicate_words(other, alert), theme.plain);
+                    let mut state = state_of_duplicate(other, now);
+                    if last == Some(index) {
                         let waiting = 1 + others.iter().filter(|other| is_waiting(other)).count();
-                        format!("{state}: refund one of the {} only", in_letters(waiting))
-                    } else {
-                        state
-                    };
-                    lines.extend(self.styled_lines(&state, theme.plain));
+                        state.push_str(&format!(": refund one of the {} only", in_letters(waiting)));
+                    }
+                    self.say(&state, theme.plain);
                 }
-                lines
             }
             Warning::NetworkRule(name) => {
-                let mut lines = self.styled_lines("R The network has probably refunded already", theme.rule);
+                self.open_box(theme.rule, "R The network has probably refunded already", theme.rule);
                 let rule = name.map_or_else(|| "by a rule of the merchant's there".to_owned(), |name| format!("by the rule {name}"));
-                lines.extend(self.styled_lines(&rule, theme.plain));
-                lines
+                self.say(&rule, theme.plain);
             }
-            Warning::Notice => self.styled_lines("i A notice: the network asks for no answer", theme.plain),
-        };
+            Warning::Notice => self.open_box(theme.quiet, "i A notice: the network asks for no answer", theme.plain),
+        }
         if let Some(reason) = warning.reason(alert) {
             let text = format!("{} then {}", self.draw.key(Action::Invalid), answer_in_form(reason, self.draw.dialect));
-            lines.extend(
-                wrap(&text, self.width).into_iter().map(|line| (Line::from(Span::styled(line, theme.accent)), Some(Action::Invalid))),
-            );
+            for line in wrap(&text, self.width) {
+                self.offer(line, Some(Action::Invalid));
+            }
         }
-        self.boxed(bar, lines);
+        self.close_box();
     }
 
     fn label_room(&self) -> u16 {
