@@ -2,6 +2,7 @@
 
 pub mod columns;
 pub mod filter_form;
+pub mod form;
 pub mod help;
 pub mod leave;
 pub mod menu;

@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::form;
 use super::menu::NO_FIELD;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{columns, sanitize, wrap};
@@ -220,7 +221,7 @@ impl Settle {
 
     fn buttons(&self, draw: &DrawContext<'_>) -> Row {
         let theme = draw.theme;
-        let button = |text: &str, target| if self.focus == target { format!("[ {text} ]") } else { format!("  {text}  ") };
+        let button = |text: &str, target| form::button(text, self.focus == target);
         let can_say = self.applied.is_some() && !self.gone;
         let spans = vec![
             Span::raw("      "),

@@ -3,17 +3,15 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 use super::{Field, FilterForm, Target};
 use crate::console::Theme;
+use crate::console::dialogs::form::{Measures, button};
 use crate::console::text::{columns, cut, sanitize};
 use crate::domain::query::field_word;
 use crate::domain::{SortField, SortOrder};
 
-const WIDE: u16 = 92;
-const ROOM_FOR_WIDE: u16 = 100;
-const NARROW: u16 = 80;
 /// Columns between two things in a row.
 const GAP: u16 = 2;
 
@@ -81,14 +79,8 @@ impl FilterForm {
     /// Draws the form into the middle of an area, over what is there.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
         self.targets.clear();
-        let (width, margin, label) = match area.width {
-            ROOM_FOR_WIDE.. => (WIDE, 3, 14),
-            // A column more on either side, where the edge has sides to stand in.
-            84.. => (NARROW + 2, 2, 13),
-            width => (width.min(NARROW), 1, 13),
-        };
-        let Some(content) = width.checked_sub(2 * margin + label).filter(|content| *content >= 20) else { return };
-        let mut rows = self.rows(content);
+        let Some(form) = Measures::of(area, if Measures::is_wide(area) { 14 } else { 13 }) else { return };
+        let mut rows = self.rows(form.content);
         let height_of = |rows: &[Row]| u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(FRAME_ROWS);
         for level in [1, 2] {
             if height_of(&rows) > area.height {
@@ -96,10 +88,9 @@ impl FilterForm {
             }
         }
         let height = height_of(&rows).min(area.height);
-        let panel = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+        let panel = Rect { x: area.x + (area.width - form.width) / 2, y: area.y + (area.height - height) / 2, width: form.width, height };
         theme.open_form(frame.buffer_mut(), panel);
-        let inner = Rect { x: panel.x + margin, y: panel.y + 1, width: width - 2 * margin, height: height.saturating_sub(2) };
-        Pen { frame, theme, form: self, inner, label }.form(&rows);
+        Pen { frame, theme, form: self, inner: form.inside(panel), label: form.label }.form(&rows);
     }
 
     /// The rows of the fields; a row without cells is a gap.
@@ -224,16 +215,16 @@ impl Pen<'_, '_> {
         let Rect { x, y, width, height } = self.inner;
         let query = self.form.query();
         let said = if query.is_empty() { "everything, what lapses next first".to_owned() } else { sanitize(&query).into_owned() };
-        let said = cut(&said, width.saturating_sub(self.label)).into_owned();
-        self.put(x, y, vec![Span::styled("Filter", theme.strong)], width);
-        self.put(x + self.label, y, vec![Span::styled(said, theme.accent)], width.saturating_sub(self.label));
+        let said = cut(&said, width.saturating_sub(self.label));
+        self.put(x, y, "Filter", theme.strong, width);
+        self.put(x + self.label, y, &said, theme.accent, width.saturating_sub(self.label));
         // The title and a gap above; a gap, buttons and the line of words below.
         let list = Rect { y: y + 2, height: height.saturating_sub(5), ..self.inner };
         self.rows(rows, list);
         self.buttons(self.inner.bottom().saturating_sub(2));
         if let Some(word) = &self.form.word {
-            let text = cut(word, width - self.label).into_owned();
-            self.put(x + self.label, self.inner.bottom().saturating_sub(1), vec![Span::styled(text, theme.warning)], width);
+            let text = cut(word, width - self.label);
+            self.put(x + self.label, self.inner.bottom().saturating_sub(1), &text, theme.warning, width);
         }
     }
 
@@ -257,11 +248,7 @@ impl Pen<'_, '_> {
     fn focused_rows(&self, rows: &[Row]) -> (u16, u16) {
         let has = |row: &Row| row.cells.iter().any(|cell| cell.field() == Some(self.form.focus));
         let small = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
-        let first = rows.iter().position(has).unwrap_or(if matches!(self.form.focus, Field::Apply | Field::Reset | Field::Cancel) {
-            rows.len() - 1
-        } else {
-            0
-        });
+        let first = rows.iter().position(has).unwrap_or(if self.form.focus.is_button() { rows.len() - 1 } else { 0 });
         let last = rows.iter().rposition(has).unwrap_or(first);
         let with_error = rows.get(last + 1).is_some_and(|row| row.error.is_some());
         (small(first), small(last) + u16::from(with_error))
@@ -276,7 +263,7 @@ impl Pen<'_, '_> {
         for index in 0..list.height {
             let inside = (start..start + thumb).contains(&index);
             let (sign, style) = if inside { ("┃", self.theme.thumb) } else { ("│", self.theme.line) };
-            self.put(x + 1, list.y + index, vec![Span::styled(sign, style)], 1);
+            self.put(x + 1, list.y + index, sign, style, 1);
         }
     }
 
@@ -285,19 +272,19 @@ impl Pen<'_, '_> {
         let content = self.inner.x + self.label;
         if let Some(error) = &row.error {
             let text = format!("✗ {}", cut(error, (self.inner.width - self.label).saturating_sub(2)));
-            self.put(content, y, vec![Span::styled(text, theme.danger)], self.inner.width - self.label);
+            self.put(content, y, &text, theme.danger, self.inner.width - self.label);
             return;
         }
         let focused = row.cells.iter().any(|cell| cell.field() == Some(self.form.focus));
-        self.put(self.inner.x, y, vec![Span::styled(row.label, if focused { theme.key } else { theme.quiet })], self.label);
+        self.put(self.inner.x, y, row.label, if focused { theme.key } else { theme.quiet }, self.label);
         let mut x = content;
         for cell in &row.cells {
             let room = self.inner.right().saturating_sub(x);
             match cell {
-                Cell::Words(text) => self.put(x, y, vec![Span::styled(*text, theme.quiet)], room),
+                Cell::Words(text) => self.put(x, y, text, theme.quiet, room),
                 Cell::Value(text) => {
                     let style = if self.form.focus == Field::SortBy { theme.strong.patch(theme.selection) } else { theme.plain };
-                    self.put(x, y, vec![Span::styled(text.as_str(), style)], room);
+                    self.put(x, y, text, style, room);
                 }
                 Cell::Input { field, width, hint } => self.input(*field, Rect { x, y, width: (*width).min(room), height: 1 }, hint),
                 Cell::Choice { field, index, text, on } => self.choice(*field, *index, text, *on, x, y, room),
@@ -315,7 +302,7 @@ impl Pen<'_, '_> {
         let text = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
         input.draw(self.frame, text, style, focused);
         if input.is_empty() && !focused {
-            self.put(text.x, area.y, vec![Span::styled(cut(hint, text.width), theme.field.patch(theme.quiet))], text.width);
+            self.put(text.x, area.y, &cut(hint, text.width), theme.field.patch(theme.quiet), text.width);
         }
         self.form.targets.push(area, Target::Field(field));
     }
@@ -330,7 +317,7 @@ impl Pen<'_, '_> {
             (false, _) => theme.plain,
         };
         let style = if focused && self.form.at == index && field != Field::SortBy { style.patch(theme.selection) } else { style };
-        self.put(x, y, vec![Span::styled(text, style)], room);
+        self.put(x, y, text, style, room);
         let area = Rect { x, y, width: columns(text).min(room), height: 1 };
         self.form.targets.push(area, Target::Choice(field, index));
     }
@@ -345,21 +332,21 @@ impl Pen<'_, '_> {
         ];
         for (field, text, style, key) in buttons {
             let focused = self.form.focus == field;
-            let text = if focused { format!("[ {text} ]") } else { format!("  {text}  ") };
+            let text = button(text, focused);
             let width = columns(&text);
             let room = self.inner.right().saturating_sub(x);
             self.form.targets.push(Rect { x, y, width: width.min(room), height: 1 }, Target::Field(field));
-            self.put(x, y, vec![Span::styled(text, style)], room);
+            self.put(x, y, &text, style, room);
             x += width + 2;
             let room = self.inner.right().saturating_sub(x);
-            self.put(x, y, vec![Span::styled(key, theme.key)], room);
+            self.put(x, y, key, theme.key, room);
             x += columns(key) + 4;
         }
     }
 
-    fn put(&mut self, x: u16, y: u16, spans: Vec<Span<'_>>, room: u16) {
+    fn put(&mut self, x: u16, y: u16, text: &str, style: Style, room: u16) {
         if y < self.frame.area().bottom() && x < self.frame.area().right() {
-            self.frame.buffer_mut().set_line(x, y, &Line::from(spans), room);
+            self.frame.buffer_mut().set_line(x, y, &Line::styled(text, style), room);
         }
     }
 }

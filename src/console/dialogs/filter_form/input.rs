@@ -52,13 +52,11 @@ impl FilterForm {
     fn key_of_choice(&mut self, key: KeyEvent, ctrl: bool) -> FilterStep {
         let last = self.choices(self.focus).saturating_sub(1);
         match (key.code, self.focus) {
-            (KeyCode::Char(' '), Field::Apply | Field::Reset | Field::Cancel) => return self.press(self.focus),
+            (KeyCode::Char(' '), field) if field.is_button() => return self.press(field),
             (KeyCode::Char('?'), _) => return FilterStep::Ignored,
-            (KeyCode::Left | KeyCode::Right, Field::Apply | Field::Reset | Field::Cancel) => {
-                let at = Field::ALL.iter().position(|field| *field == self.focus).unwrap_or(0);
-                let next = if key.code == KeyCode::Right { at + 1 } else { at - 1 };
-                let buttons = Field::ALL.get(next).filter(|field| matches!(field, Field::Apply | Field::Reset | Field::Cancel));
-                self.focus = *buttons.unwrap_or(&self.focus);
+            (KeyCode::Left | KeyCode::Right, field) if field.is_button() => {
+                let next = if key.code == KeyCode::Right { field as usize + 1 } else { field as usize - 1 };
+                self.focus = Field::ALL.get(next).copied().filter(|next| next.is_button()).unwrap_or(field);
             }
             (KeyCode::Left, Field::SortBy) => self.step_sort(false),
             (KeyCode::Right | KeyCode::Char(' '), Field::SortBy) => self.step_sort(true),
@@ -87,18 +85,15 @@ impl FilterForm {
     }
 
     fn move_focus(&mut self, forward: bool) {
-        let at = Field::ALL.iter().position(|field| *field == self.focus).unwrap_or(0);
         let step = if forward { 1 } else { Field::ALL.len() - 1 };
-        self.set_focus(Field::ALL[(at + step) % Field::ALL.len()]);
+        self.set_focus(Field::ALL[(self.focus as usize + step) % Field::ALL.len()]);
     }
 
     /// To the field on the row above or below; the ends of the form stay where they are.
     fn move_row(&mut self, down: bool) {
         let second = |field: &Field| matches!(field, Field::To | Field::TxTo | Field::Order | Field::Reset | Field::Cancel);
         let rows: Vec<Field> = Field::ALL.into_iter().filter(|field| !second(field)).collect();
-        let order = Field::ALL.iter().position(|field| *field == self.focus).unwrap_or(0);
-        let at =
-            rows.iter().rposition(|row| Field::ALL.iter().position(|field| field == row).is_some_and(|index| index <= order)).unwrap_or(0);
+        let at = rows.iter().rposition(|row| *row <= self.focus).unwrap_or(0);
         let next = if down { Some(at + 1) } else { at.checked_sub(1) };
         if let Some(field) = next.and_then(|next| rows.get(next)) {
             self.set_focus(*field);
@@ -125,17 +120,20 @@ impl FilterForm {
         }
     }
 
+    /// The place of the sorted property among those that can be sorted by.
+    fn sort_index(&self) -> usize {
+        SortField::ALL.iter().position(|(field, _)| *field == self.sort.field).unwrap_or(0)
+    }
+
     fn step_sort(&mut self, forward: bool) {
         let count = SortField::ALL.len();
-        let at = SortField::ALL.iter().position(|(field, _)| *field == self.sort.field).unwrap_or(0);
-        self.sort.field = SortField::ALL[(at + if forward { 1 } else { count - 1 }) % count].0;
+        self.sort.field = SortField::ALL[(self.sort_index() + if forward { 1 } else { count - 1 }) % count].0;
     }
 
     /// The next sortable property whose word begins with a letter.
     fn find_sort(&mut self, letter: char) {
-        let at = SortField::ALL.iter().position(|(field, _)| *field == self.sort.field).unwrap_or(0);
-        let after = SortField::ALL.iter().cycle().skip(at + 1).take(SortField::ALL.len());
-        if let Some((field, _)) = after.into_iter().find(|(field, _)| field_word(*field).starts_with(letter.to_ascii_lowercase())) {
+        let mut after = SortField::ALL.iter().cycle().skip(self.sort_index() + 1).take(SortField::ALL.len());
+        if let Some((field, _)) = after.find(|(field, _)| field_word(*field).starts_with(letter.to_ascii_lowercase())) {
             self.sort.field = *field;
         }
     }

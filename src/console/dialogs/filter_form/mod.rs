@@ -27,7 +27,7 @@ pub enum FilterStep {
 }
 
 /// What can have the focus, in the order of Tab.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Field {
     Search,
     Descriptor,
@@ -70,6 +70,10 @@ impl Field {
         Self::Reset,
         Self::Cancel,
     ];
+
+    fn is_button(self) -> bool {
+        matches!(self, Self::Apply | Self::Reset | Self::Cancel)
+    }
 
     /// The fields to type in, in the order of [`FilterForm::texts`].
     const TYPED: [Self; 9] =

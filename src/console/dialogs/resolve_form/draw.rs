@@ -8,46 +8,35 @@ use ratatui::text::{Line, Span};
 use super::plan::Sheet;
 use super::seen::Attention;
 use super::{Choice, Errors, Focus, ResolveForm, Target};
+use crate::console::dialogs::form::{Measures, button};
 use crate::console::text::{columns, cut, sanitize};
 use crate::console::{Theme, times};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::resolution::{InvalidReason, MAX_COMMENT_CHARS};
 use crate::domain::{Alert, Deadline, Timestamp};
 
-/// Width of the form where there is room, and from which width on there is.
-const WIDE: u16 = 92;
-const ROOM_FOR_WIDE: u16 = 100;
-/// Width that is enough for the longest reason with its wire word.
-const NARROW: u16 = 80;
-
 impl ResolveForm {
     /// Draws the form into the middle of an area, over what is there.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, now: Timestamp) {
         self.targets.clear();
-        let wide = area.width >= ROOM_FOR_WIDE;
-        let (width, margin) = match area.width {
-            ROOM_FOR_WIDE.. => (WIDE, 3),
-            // A column more on either side, where the edge has sides to stand in.
-            84.. => (NARROW + 2, 2),
-            width => (width.min(NARROW), 1),
-        };
+        let wide = Measures::is_wide(area);
         let label = match (wide, &self.older) {
             (true, _) => 12,
             (false, None) => 10,
             (false, Some(_)) => 11,
         };
-        let Some(content) = width.checked_sub(2 * margin + label).filter(|content| *content >= 20) else { return };
-        let sheet = self.sheet(content, area.height, now, false);
+        let Some(form) = Measures::of(area, label) else { return };
+        let sheet = self.sheet(form.content, area.height, now, false);
         // The top stays where it is when the choice changes: only what is below the decision moves.
-        let tallest = self.sheet(content, area.height, now, true).height;
+        let tallest = self.sheet(form.content, area.height, now, true).height;
         let panel = Rect {
-            x: area.x + (area.width - width) / 2,
+            x: area.x + (area.width - form.width) / 2,
             y: area.y + area.height.saturating_sub(tallest.max(sheet.height)) / 2,
-            width,
+            width: form.width,
             height: sheet.height.min(area.height),
         };
         theme.open_form(frame.buffer_mut(), panel);
-        let inner = Rect { x: panel.x + margin, y: panel.y + 1, width: width - 2 * margin, height: panel.height.saturating_sub(2) };
+        let inner = form.inside(panel);
         let mut pen = FormPen { frame, theme, form: self, inner, label, wide, y: inner.y };
         pen.form(&sheet, now);
     }
@@ -118,6 +107,11 @@ impl FormPen<'_, '_> {
         Rect { x, y: self.y, width, height: 1 }
     }
 
+    /// The same with one text.
+    pub(super) fn put_text(&mut self, x: u16, text: &str, style: Style) -> Rect {
+        self.put(x, vec![Span::styled(text, style)])
+    }
+
     pub(super) fn target(&mut self, area: Rect, target: Target) {
         let visible = area.intersection(self.inner);
         if !visible.is_empty() {
@@ -127,15 +121,13 @@ impl FormPen<'_, '_> {
 
     pub(super) fn label(&mut self, text: &'static str, focused: bool) {
         let style = if focused { self.theme.key } else { self.theme.quiet };
-        let x = self.inner.x;
-        self.put(x, vec![Span::styled(text, style)]);
+        self.put_text(self.inner.x, text, style);
     }
 
     pub(super) fn error(&mut self, error: Option<&str>) {
         let Some(error) = error else { return };
         let text = format!("✗ {}", cut(error, self.content_width().saturating_sub(2)));
-        let (x, style) = (self.content_x(), self.theme.danger);
-        self.put(x, vec![Span::styled(text, style)]);
+        self.put_text(self.content_x(), &text, self.theme.danger);
         self.y += 1;
     }
 
@@ -158,7 +150,7 @@ impl FormPen<'_, '_> {
         self.put_within(x, spans, room);
         if !badge.is_empty() {
             let x = self.inner.right().saturating_sub(columns(badge)).max(self.inner.x);
-            self.put(x, vec![Span::styled(badge, theme.production)]);
+            self.put_text(x, badge, theme.production);
         }
         self.y += 1;
     }
@@ -243,7 +235,7 @@ impl FormPen<'_, '_> {
             let chosen = self.form.reason == Some(reason);
             self.option(x, &(index + 1).to_string(), self.form.digits_choose(), chosen, reason.words(), theme.strong);
             let word_x = self.inner.right().saturating_sub(longest);
-            self.put(word_x, vec![Span::styled(reason.as_str(), theme.quiet)]);
+            self.put_text(word_x, reason.as_str(), theme.quiet);
             let area = Rect { x, y: self.y, width: self.content_width(), height: 1 };
             if focused && (chosen || self.form.reason.is_none() && index == 0) {
                 self.highlight(area);
@@ -264,7 +256,7 @@ impl FormPen<'_, '_> {
             let text = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
             self.form.comments.draw(self.frame, text, theme.field, focused);
             if self.form.comments.is_empty() && !focused {
-                self.put(area.x + 1, vec![Span::styled("optional", theme.field.patch(theme.quiet))]);
+                self.put_text(area.x + 1, "optional", theme.field.patch(theme.quiet));
             }
             self.target(area, Target::Comments);
         }
@@ -326,7 +318,7 @@ impl FormPen<'_, '_> {
         self.put(x, spans);
         self.y += 1;
         if !short {
-            self.put(x, vec![Span::styled("final: it cannot be taken back once it has left", theme.warning)]);
+            self.put_text(x, "final: it cannot be taken back once it has left", theme.warning);
             self.y += 1;
         }
     }
@@ -373,14 +365,13 @@ impl FormPen<'_, '_> {
     fn buttons(&mut self) {
         let theme = self.theme;
         let focus = self.form.focus;
-        let button = |text: &str, focused: bool| if focused { format!("[ {text} ]") } else { format!("  {text}  ") };
         let can_send = self.form.alert.outcome.is_none() && !self.form.place.read_only;
         let x = self.content_x();
-        let cancel = self.put(x, vec![Span::styled(button("Cancel", focus == Focus::Cancel), theme.button)]);
+        let cancel = self.put_text(x, &button("Cancel", focus == Focus::Cancel), theme.button);
         self.target(cancel, Target::Cancel);
         let esc = self.put(cancel.right() + 2, vec![Span::styled("esc", theme.key), Span::styled(" keeps a draft", theme.quiet)]);
         let style = if can_send { theme.primary } else { theme.muted };
-        let send = self.put(esc.right() + 4, vec![Span::styled(button("Send", focus == Focus::Send), style)]);
+        let send = self.put_text(esc.right() + 4, &button("Send", focus == Focus::Send), style);
         self.target(send, Target::Send);
         let mut hints = vec![Span::styled("ctrl-s", theme.key)];
         if self.form.place.grace_seconds > 0 && can_send {
@@ -392,9 +383,8 @@ impl FormPen<'_, '_> {
 
     fn word(&mut self) {
         if let Some(word) = &self.form.word {
-            let (x, style) = (self.content_x(), self.theme.warning);
-            let text = cut(word, self.content_width()).into_owned();
-            self.put(x, vec![Span::styled(text, style)]);
+            let text = cut(word, self.content_width());
+            self.put_text(self.content_x(), &text, self.theme.warning);
         }
         self.y += 1;
     }

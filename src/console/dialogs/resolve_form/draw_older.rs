@@ -44,9 +44,9 @@ impl FormPen<'_, '_> {
         for (index, word) in OlderWord::KNOWN.iter().enumerate() {
             self.resolution(older, index, Rect { x, y: self.y, width, height: 1 });
             let meaning_x = x + BEFORE + longest + 2;
-            let meaning = cut(word.words(), self.inner.right().saturating_sub(meaning_x)).into_owned();
+            let meaning = cut(word.words(), self.inner.right().saturating_sub(meaning_x));
             let style = if older.index() == Some(index) { self.theme.plain } else { self.theme.quiet };
-            self.put(meaning_x, vec![Span::styled(meaning, style)]);
+            self.put_text(meaning_x, &meaning, style);
             self.y += 1;
         }
     }
@@ -78,8 +78,7 @@ impl FormPen<'_, '_> {
 
     fn meaning(&mut self, older: &Older) {
         let text = older.word().map_or("a number chooses; the arrows move", OlderWord::words);
-        let (x, style) = (self.content_x() + BEFORE, self.theme.quiet);
-        self.put(x, vec![Span::styled(text, style)]);
+        self.put_text(self.content_x() + BEFORE, text, self.theme.quiet);
         self.y += 1;
     }
 
