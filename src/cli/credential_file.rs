@@ -23,3 +23,15 @@ pub(super) fn read_credential(file: &Path) -> anyhow::Result<String> {
     let text = fs::read_to_string(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())
 }
+
+/// Whether a file's mode allows other users any of these: 0o022 to write, 0o077 anything.
+#[cfg(unix)]
+pub(super) fn allows_others(file: &fs::Metadata, bits: u32) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.permissions().mode() & bits != 0
+}
+
+#[cfg(not(unix))]
+pub(super) fn allows_others(_file: &fs::Metadata, _bits: u32) -> bool {
+    false
+}

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::backup::key_file;
 use super::context::Context;
+use super::credential_file::allows_others;
 use super::failure::SaidAlready;
 use super::networks;
 use super::output::{Report, Rows};
@@ -69,7 +70,7 @@ fn data_directory(directory: &Path) -> Finding {
         Ok(there) if !there.is_dir() => {
             Finding::wrong("data directory", format!("{shown} is no directory"), "name another one with --data-dir")
         }
-        Ok(there) if writable_by_others(&there) => {
+        Ok(there) if allows_others(&there, 0o022) => {
             Finding::wrong("data directory", format!("{shown} can be written by other users"), format!("chmod 700 {shown}"))
         }
         // A file that is gone again at once, also after a fault.
@@ -80,17 +81,6 @@ fn data_directory(directory: &Path) -> Finding {
             }
         },
     }
-}
-
-#[cfg(unix)]
-fn writable_by_others(directory: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    directory.permissions().mode() & 0o022 != 0
-}
-
-#[cfg(not(unix))]
-fn writable_by_others(_directory: &std::fs::Metadata) -> bool {
-    false
 }
 
 /// How much room the disk has.

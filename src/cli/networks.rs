@@ -1,13 +1,12 @@
 //! The configured networks: a gateway over HTTP where the settings name one, else the simulator.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
 use chrono::TimeDelta;
 
-use super::credential_file::read_credential;
+use super::credential_file::{allows_others, read_credential};
 use super::failure::Misused;
 use crate::config::{EnvironmentName, Network, NetworkAuth, NetworkSettings, Settings, SimulatorFault};
 use crate::domain::time::SharedClock;
@@ -198,7 +197,7 @@ fn examine_gateway(network: Network, set: &NetworkSettings, variable: impl Fn(&s
     if let Err(error) = credential(network, set, variable).and_then(|credential| provider(set, credential)) {
         return Finding::wrong(check, error.to_string(), "mend it: until then no command runs that opens the database");
     }
-    if readable_by_others(&set.credential_file) {
+    if std::fs::metadata(&set.credential_file).is_ok_and(|there| allows_others(&there, 0o077)) {
         let file = set.credential_file.display();
         return Finding::notice(check, format!("the credential in {file} can be read by other users"), format!("chmod 600 {file}"));
     }
@@ -213,17 +212,6 @@ fn examine_gateway(network: Network, set: &NetworkSettings, variable: impl Fn(&s
         );
     }
     Finding::fine(check, format!("answered by {} ({})", set.url, promised.join(", ")))
-}
-
-#[cfg(unix)]
-fn readable_by_others(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::metadata(file).is_ok_and(|there| there.permissions().mode() & 0o077 != 0)
-}
-
-#[cfg(not(unix))]
-fn readable_by_others(_file: &Path) -> bool {
-    false
 }
 
 fn profile(fault: SimulatorFault) -> FaultProfile {
