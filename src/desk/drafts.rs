@@ -18,6 +18,7 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub type Draft = ResolutionParts;
 
 #[derive(Serialize, Deserialize)]
+#[serde(remote = "Draft")]
 struct DraftFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refunded: Option<String>,
@@ -29,6 +30,11 @@ struct DraftFile {
     #[serde(default)]
     comments: String,
 }
+
+/// A draft in its file.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct KeptDraft(#[serde(with = "DraftFile")] Draft);
 
 /// The drafts of a desk.
 #[derive(Debug, Clone)]
@@ -47,25 +53,17 @@ impl Drafts {
 
     /// The draft of an alert, if there is one.
     pub fn get(&self, alert: AlertId) -> Result<Option<Draft>, DeskError> {
-        let read = self.file(alert).read::<DraftFile>()?;
-        Ok(read.map(|DraftFile { refunded, resolution, amount_stopped, comments }| Draft {
-            refunded,
-            resolution,
-            amount_stopped,
-            comments,
-        }))
+        Ok(self.file(alert).read::<KeptDraft>()?.map(|kept| kept.0))
     }
 
     /// Keeps a draft; an empty one is dropped. Refused while the draft that is there cannot be read.
     pub fn put(&self, alert: AlertId, draft: &Draft) -> Result<(), DeskError> {
         let file = self.file(alert);
-        file.read::<DraftFile>()?;
+        file.read::<KeptDraft>()?;
         if draft.is_bare() {
             return file.remove();
         }
-        let Draft { refunded, resolution, amount_stopped, comments } = draft.clone();
-        let content = DraftFile { refunded, resolution, amount_stopped, comments };
-        file.write("A decision that was begun and not sent.", &content)
+        file.write("A decision that was begun and not sent.", &KeptDraft(draft.clone()))
     }
 
     /// Drops a draft: its alert has been resolved, here or elsewhere.
