@@ -177,10 +177,7 @@ impl App {
             if full && binding.action != Action::Help || needed > pen.room() {
                 continue;
             }
-            let key = pen.put(&key, theme.key);
-            pen.skip(1);
-            let words = pen.put(&binding.words, theme.quiet);
-            self.targets.push(key.union(words), binding.action);
+            self.targets.push(pen.put_key(&key, &binding.words, theme), binding.action);
             pen.skip(3);
         }
     }
@@ -219,10 +216,7 @@ impl App {
         let mut pen = Pen::new(buffer, area);
         pen.put(&what, theme.plain);
         pen.skip(2);
-        let key = pen.put(&key, theme.key);
-        pen.skip(1);
-        let words = pen.put(undo, theme.quiet);
-        self.targets.push(key.union(words), Action::Undo);
+        self.targets.push(pen.put_key(&key, undo, theme), Action::Undo);
         area
     }
 }

@@ -1,12 +1,13 @@
 //! The draw context: what every part of the screen is drawn with.
 
+use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::decisions::Decisions;
 use super::keymap::Keymap;
 use super::times::{Urgency, Zone};
 use super::unfinished::Unfinished;
-use super::{Action, Theme};
+use super::{Action, Pen, Theme};
 use crate::domain::{Dialect, Timestamp};
 
 /// The draw context: theme, time and words.
@@ -38,6 +39,17 @@ impl DrawContext<'_> {
     /// Digits: as bright as what decides, but not bold.
     pub fn digits(&self) -> Style {
         self.theme.strong.remove_modifier(Modifier::BOLD)
+    }
+
+    /// Writes what some actions are called, each with its key, and notes where each one stands.
+    pub fn put_actions(&self, pen: &mut Pen<'_>, actions: &[Action], note: impl Fn(Rect, Action)) {
+        for action in actions {
+            let Some(binding) = self.keymap.binding(*action).filter(|binding| !binding.keys.is_empty()) else { continue };
+            if let Some(area) = pen.put_whole(&format!("{} {}", self.key(*action), binding.words), self.theme.quiet) {
+                note(area, *action);
+            }
+            pen.skip(3);
+        }
     }
 
     /// The key to name for an action.

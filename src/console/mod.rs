@@ -34,9 +34,10 @@ pub mod views;
 pub mod widgets;
 pub mod write_check;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::desk::{Desk, Draft};
+use crate::desk::{Desk, DeskError, Draft};
 use crate::domain::AlertId;
 
 use app::DeskState;
@@ -88,22 +89,22 @@ fn open_desk(directory: Option<PathBuf>) -> (Option<Desk>, DeskState) {
             return (None, kept);
         }
     };
-    match desk.layout() {
-        Ok(layout) => kept.layout = layout,
-        Err(error) => kept.troubles.push(error.to_string()),
-    }
-    match desk.views().list() {
-        Ok(views) => kept.views = views,
-        Err(error) => kept.troubles.push(error.to_string()),
-    }
-    let drafts = || -> Result<Vec<(AlertId, Draft)>, crate::desk::DeskError> {
+    let drafts = || -> Result<HashMap<AlertId, Draft>, DeskError> {
         desk.drafts().sweep(std::time::SystemTime::now())?;
         let drafts = desk.drafts();
         drafts.alerts()?.into_iter().filter_map(|id| drafts.get(id).map(|draft| draft.map(|draft| (id, draft))).transpose()).collect()
     };
-    match drafts() {
-        Ok(drafts) => kept.drafts = drafts.into_iter().collect(),
-        Err(error) => kept.troubles.push(error.to_string()),
-    }
+    let troubles = &mut kept.troubles;
+    kept.layout = or_trouble(desk.layout(), troubles);
+    kept.views = or_trouble(desk.views().list(), troubles);
+    kept.drafts = or_trouble(drafts(), troubles);
     (Some(desk), kept)
+}
+
+/// What was kept; where it cannot be read nothing, and why.
+fn or_trouble<T: Default>(kept: Result<T, DeskError>, troubles: &mut Vec<String>) -> T {
+    kept.unwrap_or_else(|error| {
+        troubles.push(error.to_string());
+        T::default()
+    })
 }

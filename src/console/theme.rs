@@ -146,6 +146,12 @@ impl Theme {
         inside
     }
 
+    /// Marks the row under the cursor.
+    pub fn mark_row(&self, buffer: &mut Buffer, row: Rect) {
+        buffer.set_style(row, self.selection);
+        buffer.set_stringn(row.x, row.y, "▌", 1, self.accent);
+    }
+
     /// Draws back what is behind a form or dialog: every cell in quiet text on the page.
     pub fn veil(&self, buffer: &mut Buffer, area: Rect) {
         let area = area.intersection(buffer.area);

@@ -5,7 +5,7 @@ use crate::domain::query::{self, QueryError};
 use crate::domain::{AlertFilter, Sort, Timestamp};
 
 /// What is shown: a view by name, and what it asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct View {
     pub name: String,
     pub filter: AlertFilter,

@@ -136,10 +136,7 @@ impl<T: Copy + PartialEq> Menu<'_, T> {
             if columns(&key) + 1 + columns(words) > pen.room() {
                 break;
             }
-            let key = pen.put(&key, theme.key);
-            pen.skip(1);
-            let words = pen.put(words, theme.quiet);
-            targets.push(key.union(words), target);
+            targets.push(pen.put_key(&key, words, theme), target);
             pen.skip(3);
         }
         field

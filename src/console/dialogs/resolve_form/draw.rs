@@ -258,7 +258,7 @@ impl FormPen<'_, '_> {
             if self.form.comments.is_empty() && !focused {
                 self.put_text(area.x + 1, "optional", theme.field.patch(theme.quiet));
             }
-            self.target(area, Target::Comments);
+            self.target(area, Target::Field(Focus::Comments));
         }
         self.y += rows;
         self.comments_foot(focused, errors);
@@ -358,7 +358,7 @@ impl FormPen<'_, '_> {
         if focused {
             self.highlight(Rect { width: area.width.min(4 + columns(words)), ..area });
         }
-        self.target(area, Target::Confirmation);
+        self.target(area, Target::Field(Focus::Confirmation));
         self.y += 1;
     }
 
@@ -368,11 +368,11 @@ impl FormPen<'_, '_> {
         let can_send = self.form.alert.outcome.is_none() && !self.form.place.read_only;
         let x = self.content_x();
         let cancel = self.put_text(x, &button("Cancel", focus == Focus::Cancel), theme.button);
-        self.target(cancel, Target::Cancel);
+        self.target(cancel, Target::Field(Focus::Cancel));
         let esc = self.put(cancel.right() + 2, vec![Span::styled("esc", theme.key), Span::styled(" keeps a draft", theme.quiet)]);
         let style = if can_send { theme.primary } else { theme.muted };
         let send = self.put_text(esc.right() + 4, &button("Send", focus == Focus::Send), style);
-        self.target(send, Target::Send);
+        self.target(send, Target::Field(Focus::Send));
         let mut hints = vec![Span::styled("ctrl-s", theme.key)];
         if self.form.place.grace_seconds > 0 && can_send {
             hints.push(Span::styled(format!("  leaves after {} s", self.form.place.grace_seconds), theme.quiet));

@@ -107,7 +107,7 @@ impl FormPen<'_, '_> {
             self.frame.buffer_mut().set_style(area, theme.field);
             let text = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
             older.amount.draw(self.frame, text, theme.field, focused);
-            self.target(area, Target::Amount);
+            self.target(area, Target::Field(Focus::Amount));
         }
         let alert = &self.form.alert;
         let mut spans = vec![Span::styled(sanitize(alert.currency.as_str()).into_owned(), theme.plain)];

@@ -178,11 +178,11 @@ impl ResolveForm {
                 FormStep::Stay
             }
             MouseEventKind::Up(MouseButton::Left) => match self.targets.release(at) {
-                Some(Target::Cancel) => FormStep::Cancel(self.draft()),
-                Some(Target::Send) => self.submit(),
+                Some(Target::Field(Focus::Cancel)) => FormStep::Cancel(self.draft()),
+                Some(Target::Field(Focus::Send)) => self.submit(),
                 _ => FormStep::Stay,
             },
-            MouseEventKind::ScrollUp | MouseEventKind::ScrollDown if self.targets.at(at) == Some(Target::Comments) => {
+            MouseEventKind::ScrollUp | MouseEventKind::ScrollDown if self.targets.at(at) == Some(Target::Field(Focus::Comments)) => {
                 let code = if mouse.kind == MouseEventKind::ScrollUp { KeyCode::Up } else { KeyCode::Down };
                 self.comments.key(KeyEvent::from(code));
                 FormStep::Stay
@@ -209,22 +209,15 @@ impl ResolveForm {
                 self.focus = Focus::Refund;
                 self.change_older(|older| older.choose_refunded(REFUNDS[index].0.clone()));
             }
-            Target::Amount => {
-                self.focus = Focus::Amount;
-                if let Some(older) = &mut self.older {
-                    older.amount.click(at);
+            Target::Field(focus) => {
+                self.focus = focus;
+                if let Some(input) = self.typed_into() {
+                    input.click(at);
+                }
+                if focus == Focus::Confirmation {
+                    self.toggle_confirmation();
                 }
             }
-            Target::Comments => {
-                self.focus = Focus::Comments;
-                self.comments.click(at);
-            }
-            Target::Confirmation => {
-                self.focus = Focus::Confirmation;
-                self.toggle_confirmation();
-            }
-            Target::Cancel => self.focus = Focus::Cancel,
-            Target::Send => self.focus = Focus::Send,
         }
     }
 }

@@ -85,11 +85,8 @@ enum Target {
     Word(usize),
     /// A refund of the older dialect, by its place in the form.
     Refund(usize),
-    Amount,
-    Comments,
-    Confirmation,
-    Cancel,
-    Send,
+    /// A field without things to choose, or a button.
+    Field(Focus),
 }
 
 /// Why an answer has to be confirmed once more before it is sent.

@@ -321,6 +321,11 @@ impl Parts<'_> {
         (self.width / 3).clamp(12, LABEL)
     }
 
+    fn label(&self, text: &str) -> Span<'static> {
+        let room = self.label_room();
+        Span::styled(format!("{:<width$}", cut(text, room - 1), width = usize::from(room)), self.draw.theme.quiet)
+    }
+
     fn section(&mut self, title: &'static str, facts: Vec<(&'static str, String, String)>) {
         let facts: Vec<_> = facts.into_iter().filter(|(_, value, _)| !value.is_empty()).collect();
         if facts.is_empty() {
@@ -333,7 +338,7 @@ impl Parts<'_> {
         let value_room = self.width.saturating_sub(label_room).max(8);
         for (label, value, note) in facts {
             let value = sanitize(&value).into_owned();
-            let label = Span::styled(format!("{:<width$}", cut(label, label_room - 1), width = usize::from(label_room)), theme.quiet);
+            let label = self.label(label);
             let whole = if note.is_empty() { columns(&value) } else { columns(&value) + 2 + columns(&note) };
             if whole <= value_room && !note.is_empty() {
                 let note = Span::styled(format!("  {note}"), theme.quiet);
@@ -424,8 +429,7 @@ impl Parts<'_> {
         let (theme, now) = (self.draw.theme, self.draw.now);
         let label_room = self.label_room();
         let kind = delivery.kind.as_str().trim_start_matches("alert.").to_owned();
-        let label =
-            Span::styled(format!("{:<width$}", cut(&sanitize(&kind), label_room - 1), width = usize::from(label_room)), theme.quiet);
+        let label = self.label(&sanitize(&kind));
         let (sign, words, style) = match delivery.state {
             DeliveryState::Delivered => ("✓", "delivered", theme.ok),
             DeliveryState::Pending => ("·", "waits", theme.plain),

@@ -146,14 +146,8 @@ fn draw_chips(queue: &Queue, draw: &DrawContext<'_>, frame: &mut Frame<'_>, regi
         pen.skip(2);
     }
     pen.skip(2);
-    for action in [Action::Search, Action::Filter, Action::Views] {
-        let Some(binding) = draw.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
-        let words = format!("{} {}", draw.key(action), binding.words);
-        if let Some(area) = pen.put_whole(&words, theme.quiet) {
-            queue.targets.push(area, QueueTarget::Do(action));
-        }
-        pen.skip(3);
-    }
+    let note = |area, action| queue.targets.push(area, QueueTarget::Do(action));
+    draw.put_actions(&mut pen, &[Action::Search, Action::Filter, Action::Views], note);
 }
 
 /// How many lines the words of what is wrong with the search take below it.
@@ -202,8 +196,7 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
         }
         let row = Rect { y: regions.rows.y + line, height: 1, width: regions.rows.width.saturating_sub(2), ..regions.rows };
         if index == listing.cursor() {
-            buffer.set_style(row, draw.theme.selection);
-            buffer.set_stringn(row.x, row.y, "▌", 1, draw.theme.accent);
+            draw.theme.mark_row(buffer, row);
         }
         queue.targets.push(row, QueueTarget::Row(index));
         let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
@@ -283,17 +276,14 @@ fn draw_alert(
                 }
             }
             Column::Amount => draw_amount(alert, buffer, cell, digits, quiet),
-            Column::Type | Column::Descriptor => put_cut(buffer, cell, &column.text(alert, width, draw.now), text),
-            Column::Order
-            | Column::Reason
-            | Column::Issuer
-            | Column::Alerted
-            | Column::Transaction
-            | Column::Updated
-            | Column::ProviderId => {
-                put_cut(buffer, cell, &column.text(alert, width, draw.now), quiet);
+            _ => {
+                let style = match column {
+                    Column::Type | Column::Descriptor => text,
+                    Column::Provider | Column::Status | Column::Card | Column::Outcome | Column::Merchant => plain,
+                    _ => quiet,
+                };
+                put_cut(buffer, cell, &column.text(alert, width, draw.now), style);
             }
-            _ => put_cut(buffer, cell, &column.text(alert, width, draw.now), plain),
         }
     }
 }

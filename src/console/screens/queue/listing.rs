@@ -69,7 +69,7 @@ struct Refresh {
 }
 
 /// A windowed list: what is asked for, what of it is here, and where the cursor is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Listing {
     id: u64,
     filter: AlertFilter,
@@ -93,24 +93,7 @@ pub struct Listing {
 impl Listing {
     /// A list of which nothing is known yet. `id` tells it from every other one.
     pub fn new(id: u64, filter: AlertFilter, sort: Sort, height: u16) -> Self {
-        Self {
-            id,
-            filter,
-            sort,
-            total: None,
-            pages: BTreeMap::new(),
-            duplicates: HashMap::new(),
-            asked: BTreeSet::new(),
-            epoch: 0,
-            next_epoch: 1,
-            refresh: None,
-            clock: 0,
-            cursor: 0,
-            cursor_id: None,
-            ghost: None,
-            top: 0,
-            height: height.max(1),
-        }
+        Self { id, filter, sort, next_epoch: 1, height: height.max(1), ..Self::default() }
     }
 
     /// Tells this list from every other one.

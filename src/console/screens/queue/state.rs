@@ -72,7 +72,7 @@ pub struct Search {
 }
 
 /// The Queue screen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Queue {
     pub listing: Listing,
     /// The list that will be shown once its first page is here.
@@ -133,33 +133,12 @@ impl Queue {
         let columns: Vec<Column> = kept.columns.iter().filter_map(|column| Column::named(&column.name)).collect();
         let mut queue = Self {
             listing: Listing::new(0, filter, sort, 1),
-            incoming: None,
             view,
             columns: if columns.is_empty() { Column::USUAL.to_vec() } else { columns },
             divider: kept.divider.unwrap_or(USUAL_DIVIDER).clamp(20, 90),
-            page: false,
-            detail_scroll: 0,
-            detail_most: Cell::new(0),
-            facts: Facts::default(),
-            search: None,
-            all: Loadable::NotAsked,
-            at_risk: Loadable::NotAsked,
-            link: Link::default(),
-            more_notes: 0,
-            known_duplicates: HashMap::new(),
-            new: None,
-            targets: ClickTargets::default(),
-            last_click: None,
-            dragged: None,
             area,
-            listings: 0,
-            last_change: 0,
             operator,
-            frozen: false,
-            facts_due: None,
-            refresh_due: None,
-            refresh_again: false,
-            ask_gone: false,
+            ..Self::default()
         };
         queue.lay_out(area);
         queue

@@ -42,10 +42,10 @@ pub fn draw(settings: &SettingsScreen, facts: &[(String, String)], draw: &DrawCo
                 let again = format!("It is tried again by itself; {} tries at once.", draw.key(Action::Refresh));
                 let words = sanitize(&error.to_string()).into_owned();
                 let said = [("They cannot be shown right now.", draw.theme.strong), (&words, draw.theme.plain), (&again, draw.theme.quiet)];
-                let _ = say(&said, buffer, Rect { y: inside.y + 3, ..inside });
+                say(&said, buffer, Rect { y: inside.y + 3, ..inside });
             }
             (None, None) => {
-                let _ = say(&[("Loading…", draw.theme.quiet)], buffer, Rect { y: inside.y + 3, ..inside });
+                say(&[("Loading…", draw.theme.quiet)], buffer, Rect { y: inside.y + 3, ..inside });
             }
         }
         table.bottom() + 1
@@ -125,13 +125,8 @@ fn draw_title(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Bu
         pen.put(&whose(list), theme.quiet);
         pen.skip(4);
     }
-    for action in [Action::CredentialCreate, Action::CredentialRevoke] {
-        let Some(binding) = draw.keymap.binding(action).filter(|binding| !binding.keys.is_empty()) else { continue };
-        if let Some(area) = pen.put_whole(&format!("{} {}", draw.key(action), binding.words), theme.quiet) {
-            settings.targets.push(area, SettingsTarget::Do(action));
-        }
-        pen.skip(3);
-    }
+    let note = |area, action| settings.targets.push(area, SettingsTarget::Do(action));
+    draw.put_actions(&mut pen, &[Action::CredentialCreate, Action::CredentialRevoke], note);
 }
 
 /// Whose they are and for which world: `organization acme, production (avk_live_…)`.
@@ -179,8 +174,7 @@ fn draw_table(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Bu
     for ((index, credential), y) in rows.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
         let row = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
         if index == cursor {
-            buffer.set_style(row, theme.selection);
-            buffer.set_stringn(row.x, y, "▌", 1, theme.accent);
+            theme.mark_row(buffer, row);
         }
         settings.targets.push(row, SettingsTarget::Row(index));
         draw_row(credential, settings.is_own(credential), &columns, draw, buffer, row);
