@@ -4,17 +4,11 @@
 //! cursor's alert among them: it stays under the cursor wherever it went, and where it has left the list it stays as a ghost until the
 //! cursor moves.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::filter::MAX_PAGE_SIZE;
-use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort, duplicate};
+use super::pages::{PAGE, Pages};
+use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort};
 use crate::service::ServiceError;
-
-/// Alerts a page: as many as the interface gives at once.
-pub const PAGE: u32 = MAX_PAGE_SIZE;
-
-/// Pages that are kept, the visible ones among them.
-const KEPT: usize = 8;
 
 /// A request ticket: which request an answer belongs to. An answer to a list or a state of it that is no longer shown is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,12 +49,6 @@ impl<'a> ListRow<'a> {
 }
 
 #[derive(Debug, Clone)]
-struct Held {
-    alerts: Vec<Alert>,
-    used: u64,
-}
-
-#[derive(Debug, Clone)]
 struct Refresh {
     epoch: u64,
     wanted: BTreeSet<u64>,
@@ -75,14 +63,11 @@ pub struct Listing {
     filter: AlertFilter,
     sort: Sort,
     total: Option<u64>,
-    pages: BTreeMap<u64, Held>,
-    /// Which of what is held are several on one payment, and whether another of those was refunded.
-    duplicates: HashMap<AlertId, bool>,
+    pages: Pages,
     asked: BTreeSet<u64>,
     epoch: u64,
     next_epoch: u64,
     refresh: Option<Refresh>,
-    clock: u64,
     cursor: u64,
     cursor_id: Option<AlertId>,
     ghost: Option<Alert>,
@@ -148,7 +133,7 @@ impl Listing {
 
     /// How many alerts are held: never more than a few pages.
     pub fn held(&self) -> usize {
-        self.pages.values().map(|held| held.alerts.len()).sum()
+        self.pages.alerts().count()
     }
 
     /// A row of the list.
@@ -158,24 +143,18 @@ impl Listing {
             Some(_) if index > self.cursor => index - 1,
             _ => index,
         };
-        self.loaded(index).map_or(ListRow::Pending, ListRow::Alert)
-    }
-
-    fn loaded(&self, index: u64) -> Option<&Alert> {
-        let held = self.pages.get(&(index / u64::from(PAGE)))?;
-        held.alerts.get(usize::try_from(index % u64::from(PAGE)).ok()?)
+        self.pages.get(index).map_or(ListRow::Pending, ListRow::Alert)
     }
 
     /// An alert that is held, by its id.
     pub fn find(&self, id: AlertId) -> Option<&Alert> {
         let ghost = self.ghost.as_ref().filter(|ghost| ghost.id == id);
-        ghost.or_else(|| self.pages.values().flat_map(|held| &held.alerts).find(|alert| alert.id == id))
+        ghost.or_else(|| self.pages.alerts().find(|alert| alert.id == id))
     }
 
     /// Takes over what is newly known of an alert, wherever it stands.
     pub fn replace(&mut self, fresh: &Alert) {
-        let held = self.pages.values_mut().flat_map(|held| &mut held.alerts);
-        for alert in held.chain(&mut self.ghost).filter(|alert| alert.id == fresh.id) {
+        for alert in self.pages.alerts_mut().chain(&mut self.ghost).filter(|alert| alert.id == fresh.id) {
             alert.clone_from(fresh);
         }
     }
@@ -196,13 +175,13 @@ impl Listing {
             target -= 1;
         }
         self.cursor = target.min(self.total.unwrap_or(0).saturating_sub(1));
-        self.cursor_id = self.loaded(self.cursor).map(|alert| alert.id);
+        self.cursor_id = self.pages.get(self.cursor).map(|alert| alert.id);
         self.show_cursor();
     }
 
     /// Puts the cursor on an alert, where it is among what is held of the list.
     pub fn move_to_alert(&mut self, id: AlertId) {
-        let Some(position) = self.position_of(id) else { return };
+        let Some(position) = self.pages.position_of(id) else { return };
         self.ghost = None;
         (self.cursor, self.cursor_id) = (position, Some(id));
         self.show_cursor();
@@ -261,14 +240,8 @@ impl Listing {
 
     /// The pages that are missing and not yet asked for; they count as asked for from now on.
     pub fn needs(&mut self) -> Vec<Need> {
-        let wanted = self.wanted();
-        self.clock += 1;
-        for page in &wanted {
-            if let Some(held) = self.pages.get_mut(page) {
-                held.used = self.clock;
-            }
-        }
-        let missing: Vec<u64> = wanted.into_iter().filter(|page| !self.pages.contains_key(page) && !self.asked.contains(page)).collect();
+        let missing = self.pages.missing(self.wanted());
+        let missing: Vec<u64> = missing.difference(&self.asked).copied().collect();
         self.asked.extend(&missing);
         missing.into_iter().map(|page| self.request(page, self.epoch)).collect()
     }
@@ -313,7 +286,7 @@ impl Listing {
         }
         let page = answer?;
         self.total = Some(page.total);
-        self.hold(ticket.page, page.data);
+        self.pages.hold(ticket.page, page.data, &self.wanted());
         self.clamp();
         Ok(true)
     }
@@ -347,10 +320,10 @@ impl Listing {
         self.total = Some(refresh.total);
         self.ghost = None;
         for (page, alerts) in refresh.got {
-            self.hold(page, alerts);
+            self.pages.hold(page, alerts, &self.wanted());
         }
         if let Some(id) = self.cursor_id {
-            match self.position_of(id) {
+            match self.pages.position_of(id) {
                 Some(position) => {
                     // The row keeps its line; a list that stood at its beginning goes on showing it, so that what is new there is seen.
                     let line = self.cursor.saturating_sub(self.top);
@@ -370,42 +343,19 @@ impl Listing {
         self.clamp();
     }
 
-    fn position_of(&self, id: AlertId) -> Option<u64> {
-        self.pages.iter().find_map(|(page, held)| {
-            let offset = held.alerts.iter().position(|alert| alert.id == id)?;
-            Some(page * u64::from(PAGE) + u64::try_from(offset).ok()?)
-        })
-    }
-
-    fn hold(&mut self, page: u64, alerts: Vec<Alert>) {
-        self.clock += 1;
-        self.pages.insert(page, Held { alerts, used: self.clock });
-        let wanted = self.wanted();
-        while self.pages.len() > KEPT {
-            let oldest = self.pages.iter().filter(|(page, _)| !wanted.contains(page)).min_by_key(|(_, held)| held.used);
-            let Some(oldest) = oldest.map(|(page, _)| *page) else { break };
-            self.pages.remove(&oldest);
-        }
-        self.find_duplicates();
-    }
-
-    fn find_duplicates(&mut self) {
-        self.duplicates = duplicate::among(self.pages.values().flat_map(|held| &held.alerts));
-    }
-
     /// Whether an alert of what is loaded is one of several on a payment; `Some(true)` where another of those was refunded.
     pub fn duplicate(&self, id: AlertId) -> Option<bool> {
-        self.duplicates.get(&id).copied()
+        self.pages.duplicate(id)
     }
 
     /// Keeps cursor and window inside the list and learns the id under the cursor.
     fn clamp(&mut self) {
         self.cursor = self.cursor.min(self.rows().saturating_sub(1));
         if self.ghost.is_none() {
-            match (self.cursor_id, self.loaded(self.cursor).map(|alert| alert.id)) {
+            match (self.cursor_id, self.pages.get(self.cursor).map(|alert| alert.id)) {
                 (None, found) => self.cursor_id = found,
                 // The page came with another alert in this row: the row is where the cursor was put, unless its alert is still held.
-                (Some(id), found) if found != Some(id) => match self.position_of(id) {
+                (Some(id), found) if found != Some(id) => match self.pages.position_of(id) {
                     Some(position) => self.cursor = position,
                     None => self.cursor_id = found,
                 },
@@ -421,6 +371,7 @@ mod tests {
     use chrono::Duration;
     use rstest::rstest;
 
+    use super::super::pages::KEPT;
     use super::*;
     use crate::domain::time::from_iso;
     use crate::domain::{AlertType, Provider, SortField, SortOrder};

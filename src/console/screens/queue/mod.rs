@@ -7,6 +7,7 @@ pub mod layout;
 pub mod link;
 pub mod list;
 pub mod listing;
+pub mod pages;
 pub mod state;
 
 use chrono::Duration;

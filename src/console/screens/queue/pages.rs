@@ -1,0 +1,83 @@
+//! The pages of a list that are held: those around the visible rows, and as many of the others as were used last.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::{Alert, AlertId, duplicate};
+
+/// Alerts a page: as many as the interface gives at once.
+pub const PAGE: u32 = MAX_PAGE_SIZE;
+
+/// Pages that are kept, the visible ones among them.
+pub(super) const KEPT: usize = 8;
+
+#[derive(Debug, Clone)]
+struct Held {
+    alerts: Vec<Alert>,
+    used: u64,
+}
+
+/// A cache of pages, from which the one not used for longest goes first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pages {
+    held: BTreeMap<u64, Held>,
+    /// Which of what is held are several on one payment, and whether another of those was refunded.
+    duplicates: HashMap<AlertId, bool>,
+    clock: u64,
+}
+
+impl Pages {
+    /// The alert at a place of the list.
+    pub(super) fn get(&self, index: u64) -> Option<&Alert> {
+        let held = self.held.get(&(index / u64::from(PAGE)))?;
+        held.alerts.get(usize::try_from(index % u64::from(PAGE)).ok()?)
+    }
+
+    pub(super) fn alerts(&self) -> impl Iterator<Item = &Alert> {
+        self.held.values().flat_map(|held| &held.alerts)
+    }
+
+    pub(super) fn alerts_mut(&mut self) -> impl Iterator<Item = &mut Alert> {
+        self.held.values_mut().flat_map(|held| &mut held.alerts)
+    }
+
+    /// The place of an alert in the list.
+    pub(super) fn position_of(&self, id: AlertId) -> Option<u64> {
+        self.held.iter().find_map(|(page, held)| {
+            let offset = held.alerts.iter().position(|alert| alert.id == id)?;
+            Some(page * u64::from(PAGE) + u64::try_from(offset).ok()?)
+        })
+    }
+
+    /// Whether another alert on the payment was refunded; `None` where no other one is held.
+    pub(super) fn duplicate(&self, id: AlertId) -> Option<bool> {
+        self.duplicates.get(&id).copied()
+    }
+
+    /// Those of the wanted pages that are missing. The others count as used now.
+    pub(super) fn missing(&mut self, mut wanted: BTreeSet<u64>) -> BTreeSet<u64> {
+        self.clock += 1;
+        for (page, held) in &mut self.held {
+            if wanted.remove(page) {
+                held.used = self.clock;
+            }
+        }
+        wanted
+    }
+
+    /// Holds a page, and lets go of those that are too many; the wanted ones stay.
+    pub(super) fn hold(&mut self, page: u64, alerts: Vec<Alert>, wanted: &BTreeSet<u64>) {
+        self.clock += 1;
+        self.held.insert(page, Held { alerts, used: self.clock });
+        while self.held.len() > KEPT {
+            let oldest = self.held.iter().filter(|(page, _)| !wanted.contains(page)).min_by_key(|(_, held)| held.used);
+            let Some(oldest) = oldest.map(|(page, _)| *page) else { break };
+            self.held.remove(&oldest);
+        }
+        self.duplicates = duplicate::among(self.alerts());
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.held.clear();
+    }
+}
