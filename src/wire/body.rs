@@ -1,12 +1,13 @@
 //! The bodies of the resolution operation, read and written exactly as the interface has them.
 //!
-//! What is wrong with their shape is told here, what is wrong with their meaning by [`Resolution::from_parts`]. Unknown fields are ignored,
-//! null counts as not given.
+//! What is wrong with their shape is told here, what is wrong with their meaning by [`Resolution::from_parts`]. A field that the dialect
+//! does not know is refused, because the answer is final and so is never read in part; null counts as not given.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::json::{Given, Place, each_member};
+use super::read::UnknownFields;
 use crate::domain::{Dialect, FieldError, Resolution, ResolutionParts};
 
 /// The members of a body; the current dialect has no stopped amount.
@@ -65,8 +66,9 @@ impl<'a> Members<'a> {
         let json = std::str::from_utf8(body)
             .map_err(|error| vec![FieldError::new("body", format!("is not UTF-8 at byte {}", error.valid_up_to() + 1))])?;
         let mut members = Self { values: [const { None }; MEMBERS.len()], errors: Vec::new() };
+        let mut unknown = UnknownFields::default();
         each_member(json, Place::START, |name, value| {
-            let Some(index) = names.iter().position(|known| *known == name) else { return };
+            let Some(index) = names.iter().position(|known| *known == name) else { return unknown.add(&name) };
             if members.values[index].is_some() {
                 let error = FieldError::new(names[index], "is given twice: once is allowed");
                 if !members.errors.contains(&error) {
@@ -76,6 +78,7 @@ impl<'a> Members<'a> {
             members.values[index] = Some(Given::of(value));
         })
         .map_err(|error| vec![FieldError::new("body", error.message)])?;
+        members.errors.extend(unknown.names().iter().map(|name| not_known(name, names)));
         Ok(members)
     }
 
@@ -101,6 +104,13 @@ impl<'a> Members<'a> {
     }
 }
 
+/// The refusal of a field, with the known one that is spelled most like it.
+fn not_known(name: &str, names: &[&'static str]) -> FieldError {
+    let nearest = names.iter().min_by_key(|known| strsim::damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase()));
+    let nearest = nearest.copied().unwrap_or_default();
+    FieldError::new(name, format!("is not known, {nearest} is the nearest: {} are allowed", names.join(", ")))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -114,8 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_body_is_read_and_unknown_fields_are_ignored() {
-        let body = br#" {"refunded":"NOT REFUNDED", "resolution":null, "comments":"caf\u00e9", "extra":{"deep":[1]}, "amountStopped":[]} "#;
+    fn a_whole_body_is_read_and_null_is_not_given() {
+        let body = br#" {"refunded":"NOT REFUNDED", "resolution":null, "comments":"caf\u00e9"} "#;
 
         let read = current(body).unwrap();
 
@@ -170,6 +180,9 @@ mod tests {
     #[case(b"{\"comments\":{}}", "comments", "an object")]
     #[case(b"{\"comments\":\"\\ud800\"}", "comments", "broken escape")]
     #[case(b"{\"resolution\":false}", "resolution", "is false")]
+    #[case(b"{\"refunded\":\"REFUNDED\",\"comment\":\"sent\"}", "comment", "comments is the nearest")]
+    #[case(b"{\"refunded\":\"REFUNDED\",\"Resolution\":null}", "Resolution", "resolution is the nearest")]
+    #[case(b"{\"refunded\":\"REFUNDED\",\"amountStopped\":5}", "amountStopped", "refunded, resolution, comments are allowed")]
     #[case(b"{\"refunded\":\"INVALID\",\"refunded\":\"REFUNDED\"}", "refunded", "twice")]
     fn a_wrong_shape_is_told_by_field(#[case] body: &[u8], #[case] field: &str, #[case] words: &str) {
         let errors = current(body).unwrap_err();
