@@ -50,6 +50,8 @@ codes! {
     ProviderOutcomeUnknown = BAD_REQUEST, "provider_outcome_unknown", "The provider's answer did not come";
     /// The body of a resolution breaks the rules.
     InvalidResolution = BAD_REQUEST, "invalid_resolution", "The resolution is not valid";
+    /// Nothing of a body of alerts could be read.
+    InvalidBody = BAD_REQUEST, "invalid_body", "The body cannot be read";
     /// A query parameter is not understood.
     InvalidQuery = BAD_REQUEST, "invalid_query", "The query is not valid";
     /// The id in the path is not a UUID.

@@ -38,6 +38,8 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
             taken.unknown_fields.iter().for_each(|name| say(&format!("warning: nobody knows the field {name:?}; it is ignored")));
             let strangers = taken.unknown_providers.iter();
             strangers.for_each(|name| say(&format!("warning: nobody knows the provider {name:?}; its alerts are taken in")));
+            let types = taken.unknown_types.iter();
+            types.for_each(|name| say(&format!("warning: nobody knows the alert type {name:?}; its alerts are taken in")));
             refused.iter().for_each(|row| say(&in_words(row)));
         });
         total.add(taken.report);

@@ -8,11 +8,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
 use super::handle::{Caller, Engine};
-use crate::domain::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, Provider, RejectedRow, batch};
+use crate::domain::card::mask_card_numbers;
+use crate::domain::{AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Provider, RejectedRow, batch};
 use crate::service::{Intake, ServiceError};
 use crate::wire::import::{FileFormat, Importer};
 
-/// So many unknown networks are told of by name; a hostile source makes no more.
+/// So many unknown networks and types are told of by name; a hostile source makes no more.
 const MOST_STRANGERS: usize = 100;
 
 impl Engine {
@@ -61,6 +62,8 @@ pub struct Taken {
     pub unknown_fields: Vec<String>,
     /// The same of networks.
     pub unknown_providers: Vec<String>,
+    /// The same of alert types.
+    pub unknown_types: Vec<String>,
     /// How far the source has been read, in bytes.
     pub read: u64,
 }
@@ -103,19 +106,18 @@ pub async fn take_in<R: BufRead + Send + 'static>(
 /// Reads the whole source in batches; ends early when nobody takes them any more.
 fn read<R: BufRead>(mut source: Importer<R>, batches: &mpsc::Sender<(Vec<AlertPatch>, Taken)>) {
     let mut told = 0;
-    let mut strangers = BTreeSet::new();
+    let (mut providers, mut types) = (BTreeSet::new(), BTreeSet::new());
     loop {
         let (mut rows, mut taken, mut count) = (Vec::new(), Taken::default(), 0);
         for row in source.by_ref().take(batch::INTAKE) {
             count += 1;
             match row {
                 Ok(row) => {
-                    if let Provider::Other(name) = &row.alert.provider
-                        && !name.is_empty()
-                        && strangers.len() < MOST_STRANGERS
-                        && strangers.insert(name.clone())
-                    {
-                        taken.unknown_providers.push(name.chars().take(60).collect());
+                    if let Provider::Other(name) = &row.alert.provider {
+                        taken.unknown_providers.extend(met(name, &mut providers));
+                    }
+                    if let AlertType::Other(name) = &row.alert.alert_type {
+                        taken.unknown_types.extend(met(name, &mut types));
                     }
                     rows.push(row);
                 }
@@ -130,6 +132,12 @@ fn read<R: BufRead>(mut source: Importer<R>, batches: &mpsc::Sender<(Vec<AlertPa
             return;
         }
     }
+}
+
+/// A word that nobody knows, as it is told where it comes up for the first time.
+fn met(name: &str, strangers: &mut BTreeSet<String>) -> Option<String> {
+    let is_new = !name.is_empty() && strangers.len() < MOST_STRANGERS && strangers.insert(name.to_owned());
+    is_new.then(|| mask_card_numbers(name).chars().filter(|c| !c.is_control()).take(60).collect())
 }
 
 #[cfg(test)]

@@ -17,10 +17,10 @@ use super::extract::{Operator, Parameters, answer};
 use crate::api::options::MAX_IMPORT;
 use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;
-use crate::domain::{IngestOptions, IngestReport};
+use crate::domain::{FieldError, IngestOptions, IngestReport};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::wire::import::FileFormat;
-use crate::wire::operator::{IngestReportJson, MOST_TOLD};
+use crate::wire::operator::{IngestReportJson, MOST_TOLD, UnknownNames};
 
 /// Why a body stopped before its end.
 const WHOLE: u8 = 0;
@@ -52,13 +52,16 @@ pub(in crate::api) async fn take_in(
     let fate = Arc::new(AtomicU8::new(WHOLE));
     let body = metered(request.into_body(), api.body_timeout, Arc::clone(&fate));
     let reader = SyncIoBridge::new(StreamReader::new(body));
-    let (mut total, mut rejected, mut unknown) = (IngestReport::default(), 0_u64, Vec::new());
+    let (mut total, mut rejected, mut unreadable, mut unknown) = (IngestReport::default(), 0_u64, 0_u64, UnknownNames::default());
     let told = |mut taken: Taken| {
         rejected += taken.report.rejected.len() as u64;
+        unreadable += taken.report.rejected.iter().filter(|row| row.is_unreadable()).count() as u64;
         // A body full of bad rows must not fill the memory.
         taken.report.rejected.truncate(MOST_TOLD.saturating_sub(total.rejected.len()));
         total.add(taken.report);
-        unknown.extend(taken.unknown_fields);
+        unknown.fields.extend(taken.unknown_fields);
+        unknown.providers.extend(taken.unknown_providers);
+        unknown.types.extend(taken.unknown_types);
     };
     let source = BufReader::with_capacity(64 * 1024, reader);
     intake::take_in(&operator.acting, source, format, options, told).await.map_err(|error| match error {
@@ -77,7 +80,17 @@ pub(in crate::api) async fn take_in(
         BROKEN => return Err(Problem::new(Code::InvalidRequest, "the body broke off before its end; what came before is kept")),
         _ => {}
     }
+    if total.created + total.updated + total.unchanged == 0 && rejected > 0 && unreadable == rejected {
+        return Err(nothing_read(&total));
+    }
     Ok(answer(&IngestReportJson::of(total, rejected, unknown)))
+}
+
+/// Of that many rows that cannot be read the first few are told.
+fn nothing_read(report: &IngestReport) -> Problem {
+    let told = report.rejected.iter().take(10);
+    let errors = told.map(|row| FieldError::new("body", format!("line {} {}", row.line, row.error.message))).collect();
+    Problem::of_fields(Code::InvalidBody, errors)
 }
 
 fn too_large(what: &str) -> Problem {

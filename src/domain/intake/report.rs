@@ -37,3 +37,10 @@ pub struct RejectedRow {
     /// The field at fault and why; the field is empty when the row as a whole is at fault.
     pub error: FieldError,
 }
+
+impl RejectedRow {
+    /// Whether the row as a whole could not be read.
+    pub fn is_unreadable(&self) -> bool {
+        self.error.field.is_empty()
+    }
+}

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::members::{Member, stands_for};
 use super::text::Text;
 use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{AlertPatch, Company, CompanyId, Deadline, Dialect, EnrollmentId, FieldError, IngestReport, RejectedRow};
+use crate::domain::{AlertPatch, Company, CompanyId, Deadline, EnrollmentId, FieldError, IngestReport, RejectedRow};
 use crate::wire::write;
 
 /// So many rejected rows of one request are told one by one; the others are counted.
@@ -19,8 +19,7 @@ pub(crate) fn lines_of(rows: &[AlertPatch], now: Timestamp) -> Vec<u8> {
 }
 
 fn row_json(row: &AlertPatch, now: Timestamp) -> String {
-    let written = write::alert(&row.alert, Dialect::Current, now);
-    let mut members: Map<String, Value> = serde_json::from_slice(&written).unwrap_or_default();
+    let mut members: Map<String, Value> = serde_json::from_str(&write::record(&row.alert, now)).unwrap_or_default();
     let hours_given = matches!(row.alert.deadline, Deadline::HoursLeft(_));
     members.retain(|name, _| match name.as_str() {
         "outcome" => true,
@@ -29,11 +28,6 @@ fn row_json(row: &AlertPatch, now: Timestamp) -> String {
     });
     if let Deadline::At(at) = row.alert.deadline {
         members.insert("expiresAt".to_owned(), to_iso(at).into());
-    }
-    // The interface's own form has no place for it.
-    let stopped = row.alert.outcome.as_ref().and_then(|outcome| outcome.amount_stopped);
-    if let (Some(Value::Object(outcome)), Some(stopped)) = (members.get_mut("outcome"), stopped) {
-        outcome.insert("amountStopped".to_owned(), stopped.to_string().into());
     }
     Value::Object(members).to_string()
 }
@@ -49,8 +43,22 @@ pub(crate) struct IngestReportJson {
     rejected_count: u64,
     /// The first rows that were rejected.
     rejected: Vec<RejectedRowJson>,
-    /// Names of fields that nobody knows.
+    /// Names of fields that nobody knows; they are ignored.
     unknown_fields: Vec<String>,
+    /// Networks that nobody knows; their alerts are taken in.
+    #[serde(default)]
+    unknown_providers: Vec<String>,
+    /// Alert types that nobody knows; their alerts are taken in.
+    #[serde(default)]
+    unknown_types: Vec<String>,
+}
+
+/// What nobody knows of alerts that were brought in, by name, each once.
+#[derive(Debug, Default)]
+pub(crate) struct UnknownNames {
+    pub(crate) fields: Vec<String>,
+    pub(crate) providers: Vec<String>,
+    pub(crate) types: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -64,9 +72,18 @@ struct RejectedRowJson {
 
 impl IngestReportJson {
     /// Of so many rejected rows the report holds the first.
-    pub(crate) fn of(report: IngestReport, rejected_count: u64, unknown_fields: Vec<String>) -> Self {
+    pub(crate) fn of(report: IngestReport, rejected_count: u64, unknown: UnknownNames) -> Self {
         let IngestReport { created, updated, unchanged, rejected } = report;
-        Self { created, updated, unchanged, rejected_count, rejected: Member::of(rejected), unknown_fields }
+        Self {
+            created,
+            updated,
+            unchanged,
+            rejected_count,
+            rejected: Member::of(rejected),
+            unknown_fields: unknown.fields,
+            unknown_providers: unknown.providers,
+            unknown_types: unknown.types,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use avert::store::{AttemptEnd, AttemptRecord, AttemptStore as _, Claim, ClaimReq
 use chrono::Duration;
 use futures::StreamExt;
 use reqwest::{Method, RequestBuilder, Response};
+use rstest::rstest;
 use serde_json::{Value, json as value};
 
 use super::served::{PATIENCE, Served, fields, json, refused};
@@ -113,6 +114,32 @@ async fn alerts_come_in_line_by_line_and_a_bad_line_holds_up_no_other() {
     assert_eq!(report["unknownFields"], value!(["colour"]));
     assert_eq!(again["unchanged"], 1);
     assert_eq!(served.see("/counts").await["total"], 2);
+}
+
+#[rstest]
+#[case("application/json", "not json")]
+#[case("application/json", "{\"provider\": \"ETHOCA\"")]
+#[case("application/json", "[1, 2]")]
+#[case("application/x-ndjson", "not json\n{also not}\n")]
+#[tokio::test]
+async fn a_body_of_alerts_of_which_nothing_can_be_read_is_refused(#[case] kind: &str, #[case] body: &'static str) {
+    let served = Served::start().await;
+
+    let answer = served.operator(Method::POST, "/alerts").header("Content-Type", kind).body(body).send().await.unwrap();
+
+    let problem = refused(answer, 400, "invalid_body").await;
+    assert!(problem["errors"][0]["message"].as_str().unwrap().starts_with("line 1 "), "{problem}");
+}
+
+#[tokio::test]
+async fn unknown_networks_and_types_are_told_with_the_fields() {
+    let served = Served::start().await;
+    let alert = |id: &str| value!({"provider": "DISCOVER", "type": "NEW_KIND", "providerId": id, "amount": 5, "currency": "EUR"});
+
+    let report = json(served.tell(Method::POST, "/alerts", value!([alert("A"), alert("B")])).await, 200).await;
+
+    assert_eq!((&report["created"], &report["unknownProviders"]), (&value!(2), &value!(["DISCOVER"])));
+    assert_eq!(report["unknownTypes"], value!(["NEW_KIND"]));
 }
 
 #[tokio::test]
