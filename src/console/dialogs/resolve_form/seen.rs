@@ -31,6 +31,12 @@ pub(super) struct Seen {
     pub(super) text: String,
 }
 
+impl Seen {
+    fn new(tone: Attention, text: impl Into<String>) -> Self {
+        Self { tone, text: text.into() }
+    }
+}
+
 impl ResolveForm {
     /// Everything to have seen, what matters most first.
     pub(super) fn seen(&self, now: Timestamp) -> Vec<Seen> {
@@ -40,13 +46,13 @@ impl ResolveForm {
         lines.extend(self.network_rule());
         lines.extend(self.window(now));
         if self.alert.alert_type.is_notice() {
-            lines.push(Seen { tone: Attention::Care, text: "a notice: the network asks for no answer".to_owned() });
+            lines.push(Seen::new(Attention::Care, "a notice: the network asks for no answer"));
         }
         if let Some(older) = &self.older {
             lines.extend(self.words(older));
         }
         if lines.is_empty() {
-            lines.push(Seen { tone: Attention::Note, text: "nothing speaks against it".to_owned() });
+            lines.push(Seen::new(Attention::Note, "nothing speaks against it"));
         }
         lines.sort_by_key(|line| line.tone);
         lines
@@ -59,17 +65,17 @@ impl ResolveForm {
             None if self.place.read_only => "this profile is read-only".to_owned(),
             None => return None,
         };
-        Some(Seen { tone: Attention::Stop, text })
+        Some(Seen::new(Attention::Stop, text))
     }
 
     fn seen_of(&self, warning: &FormWarning, now: Timestamp) -> Option<Seen> {
         let duplicate = match warning {
-            FormWarning::Searching => return Some(Seen { tone: Attention::Note, text: "looking for doubles…".to_owned() }),
+            FormWarning::Searching => return Some(Seen::new(Attention::Note, "looking for doubles…")),
             FormWarning::MayHaveArrived(word) => {
                 let text = format!("{} was sent before and may have arrived: its answer never came", sanitize(word));
-                return Some(Seen { tone: Attention::Stop, text });
+                return Some(Seen::new(Attention::Stop, text));
             }
-            FormWarning::NotCompared(text) => return Some(Seen { tone: Attention::Note, text: sanitize(text).into_owned() }),
+            FormWarning::NotCompared(text) => return Some(Seen::new(Attention::Note, sanitize(text))),
             FormWarning::Duplicate(duplicate) => duplicate,
         };
         let who = format!("{} {}", sanitize(duplicate.provider.as_str()), sanitize(&duplicate.provider_id));
@@ -93,7 +99,7 @@ impl ResolveForm {
             DuplicateState::Waiting => (careful, format!("still unanswered: {who}, {same}")),
             DuplicateState::Answered { outcome, at } => (careful, format!("answered {} {}: {who}, {same}", sanitize(outcome), when(at))),
         };
-        Some(Seen { tone, text })
+        Some(Seen::new(tone, text))
     }
 
     fn network_rule(&self) -> Option<Seen> {
@@ -107,12 +113,12 @@ impl ResolveForm {
             (false, true) => Attention::Stop,
             (false, false) => Attention::Care,
         };
-        Some(Seen { tone, text })
+        Some(Seen::new(tone, text))
     }
 
     /// What the words of the older dialect leave open, or say twice.
     fn words(&self, older: &Older) -> Vec<Seen> {
-        let care = |text: String| Seen { tone: Attention::Care, text };
+        let care = |text: String| Seen::new(Attention::Care, text);
         let Some(word) = older.word() else { return Vec::new() };
         let mut lines = Vec::new();
         match word {
@@ -143,22 +149,16 @@ impl ResolveForm {
         }
         let closed = "the network may refuse an answer now";
         let end = self.alert.expired_at.or_else(|| self.alert.deadline.moment());
-        match (end, self.alert.deadline) {
-            (Some(end), _) if end <= now => {
-                Some(Seen { tone: Attention::Care, text: format!("the window closed {}: {closed}", times::ago(end, now)) })
-            }
+        let text = match (end, self.alert.deadline) {
+            (Some(end), _) if end <= now => format!("the window closed {}: {closed}", times::ago(end, now)),
             (Some(end), _) if end - now <= CLOSING => {
-                let left = times::spell(end - now);
-                Some(Seen { tone: Attention::Care, text: format!("the window closes in {left}, at {}", times::utc_clock(end)) })
+                format!("the window closes in {}, at {}", times::spell(end - now), times::utc_clock(end))
             }
-            (None, _) if self.alert.status == AlertStatus::Expired => {
-                Some(Seen { tone: Attention::Care, text: format!("the window has closed: {closed}") })
-            }
-            (None, Deadline::HoursLeft(..=0)) => {
-                Some(Seen { tone: Attention::Care, text: "the window closes in less than an hour, or has closed".to_owned() })
-            }
-            _ => None,
-        }
+            (None, _) if self.alert.status == AlertStatus::Expired => format!("the window has closed: {closed}"),
+            (None, Deadline::HoursLeft(..=0)) => "the window closes in less than an hour, or has closed".to_owned(),
+            _ => return None,
+        };
+        Some(Seen::new(Attention::Care, text))
     }
 
     /// Whether digits choose a reason, or the resolution of the older dialect, right now.
