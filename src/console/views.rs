@@ -1,6 +1,6 @@
 //! Saved views: lists of alerts by name, built in or one's own.
 
-use crate::desk::{BuiltIn, SavedView};
+use crate::desk::{BuiltIn, SavedView, same_name};
 use crate::domain::query::{self, QueryError};
 use crate::domain::{AlertFilter, Sort, Timestamp};
 
@@ -55,7 +55,7 @@ impl SavedViews {
 
     /// Saves a view under its name; another one of that name gives way.
     pub fn save(&mut self, view: SavedView) {
-        match self.own.iter_mut().find(|known| is_same_name(known, &view)) {
+        match self.own.iter_mut().find(|known| same_name(&known.name, &view.name)) {
             Some(known) => *known = view,
             None => self.own.push(view),
         }
@@ -74,17 +74,13 @@ impl SavedViews {
     /// In words, when there is none to bring back.
     pub fn restore(&mut self) -> Result<(usize, &SavedView), String> {
         let (at, view) = self.deleted.take().ok_or("No view was deleted.")?;
-        if self.own.iter().any(|known| is_same_name(known, &view)) {
+        if self.own.iter().any(|known| same_name(&known.name, &view.name)) {
             return Err(format!("There is another view {} by now.", view.name));
         }
         let at = at.min(self.own.len());
         self.own.insert(at, view);
         Ok((BuiltIn::ALL.len() + at, &self.own[at]))
     }
-}
-
-fn is_same_name(one: &SavedView, other: &SavedView) -> bool {
-    one.name.to_lowercase() == other.name.to_lowercase()
 }
 
 #[cfg(test)]

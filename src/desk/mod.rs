@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub use drafts::{Draft, Drafts};
 pub use file::DeskError;
 pub use layout::{ColumnLayout, Layout};
-pub use views::{BuiltIn, SavedView, Views};
+pub use views::{BuiltIn, SavedView, Views, same_name};
 
 use file::DeskFile;
 

@@ -171,7 +171,8 @@ impl Views {
     }
 }
 
-fn same_name(left: &str, right: &str) -> bool {
+/// Whether two names are of one view: letter case tells none apart.
+pub fn same_name(left: &str, right: &str) -> bool {
     left.to_lowercase() == right.to_lowercase()
 }
 
