@@ -72,12 +72,12 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, set
     let (environment, dialect) = (target.environment, target.dialect);
     let client = target.connect(Arc::clone(&clock))?;
     log_to_file(context)?;
-    let facts = [
+    let facts = vec![
         ("service", format!("another deployment at {}, {} dialect", client.host(), dialect.as_str())),
         ("credentials", "this console's own came from a file or the environment; it keeps them nowhere".to_owned()),
         ("desk", format!("views and drafts in {}", context.home.data_dir.join("desk").display())),
     ];
-    let place = SessionInfo { name: client.host(), environment, dialect, facts: named(facts), ..SessionInfo::default() };
+    let place = SessionInfo { name: client.host(), environment, dialect, facts, ..SessionInfo::default() };
     let result = stay(context, client.deployment(), clock, place, settings).await;
     client.finish(PATIENCE).await;
     result
@@ -98,21 +98,17 @@ async fn stay(
 }
 
 /// What the Settings screen tells of a console on this machine's own alerts.
-fn local_facts(context: &Context, known: &[Known]) -> Vec<(String, String)> {
+fn local_facts(context: &Context, known: &[Known]) -> Vec<(&'static str, String)> {
     let key = key_file(context).0;
-    let facts = [
+    let mut facts = vec![
         ("service", "the engine in this process".to_owned()),
         ("data", context.home.database.display().to_string()),
         ("secrets", format!("keys and client secrets as SHA-256 only; webhook credentials encrypted with {}", key.display())),
         ("desk", format!("views and drafts in {}", context.home.data_dir.join("desk").display())),
     ];
-    let closed =
-        networks::closed(&context.settings, known).into_iter().map(|closed| ("networks".to_owned(), networks::closed_words(closed)));
-    named(facts).into_iter().chain(closed).collect()
-}
-
-fn named<const N: usize>(facts: [(&str, String); N]) -> Vec<(String, String)> {
-    facts.into_iter().map(|(label, words)| (label.to_owned(), words)).collect()
+    let closed = networks::closed(&context.settings, known);
+    facts.extend(closed.into_iter().map(|closed| ("networks", networks::closed_words(closed))));
+    facts
 }
 
 fn log_to_file(context: &Context) -> anyhow::Result<()> {

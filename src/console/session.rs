@@ -42,7 +42,7 @@ pub struct SessionInfo {
     /// In whose words decisions are given.
     pub dialect: Dialect,
     /// What there is to know of this console and its service, for the Settings screen: label and words.
-    pub facts: Vec<(String, String)>,
+    pub facts: Vec<(&'static str, String)>,
 }
 
 impl SessionInfo {

@@ -105,8 +105,8 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
             name: "demo".to_owned(),
             demo: true,
             facts: vec![
-                ("service".to_owned(), "a throwaway engine in this process; simulated networks".to_owned()),
-                ("data".to_owned(), format!("{}, gone when the demo ends", home.database.display())),
+                ("service", "a throwaway engine in this process; simulated networks".to_owned()),
+                ("data", format!("{}, gone when the demo ends", home.database.display())),
             ],
             ..SessionInfo::default()
         },

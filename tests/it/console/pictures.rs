@@ -345,8 +345,8 @@ pub fn in_settings() -> Made {
     let mut made = doubled();
     made.own = vec!["Zk3vN5tQ1cD".to_owned()];
     made.place.facts = vec![
-        ("service".to_owned(), "the engine in this process".to_owned()),
-        ("data".to_owned(), "/home/desk/.local/share/avert/avert.db".to_owned()),
+        ("service", "the engine in this process".to_owned()),
+        ("data", "/home/desk/.local/share/avert/avert.db".to_owned()),
     ];
     made
 }

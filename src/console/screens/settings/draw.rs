@@ -23,7 +23,7 @@ const LABEL: u16 = 14;
 const FEWEST: u16 = 4;
 
 /// Draws everything below the header and above the notes.
-pub fn draw(settings: &SettingsScreen, facts: &[(String, String)], draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+pub fn draw(settings: &SettingsScreen, facts: &[(&'static str, String)], draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     settings.targets.clear();
     let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
     let facts = fact_lines(facts, inside.width.min(110));
@@ -86,14 +86,10 @@ fn say(paragraphs: &[(&str, Style)], buffer: &mut Buffer, area: Rect) -> u16 {
     y
 }
 
-fn fact_lines(facts: &[(String, String)], width: u16) -> Vec<(String, String)> {
+fn fact_lines(facts: &[(&'static str, String)], width: u16) -> Vec<(&'static str, String)> {
     let lines = facts.iter().flat_map(|(label, text)| {
         let lines = wrap(&sanitize(text), width.saturating_sub(LABEL).max(10));
-        lines
-            .into_iter()
-            .enumerate()
-            .map(|(index, line)| (if index == 0 { label.clone() } else { String::new() }, line))
-            .collect::<Vec<_>>()
+        lines.into_iter().enumerate().map(move |(index, line)| (if index == 0 { label } else { "" }, line))
     });
     lines.collect()
 }

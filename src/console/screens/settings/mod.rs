@@ -121,14 +121,14 @@ fn revoked(screen: &mut SettingsScreen, kind: CredentialKind, id: &str, answer: 
 }
 
 /// What this console is set to: label and words.
-fn facts(cx: &AppContext) -> Vec<(String, String)> {
+fn facts(cx: &AppContext) -> Vec<(&'static str, String)> {
     let theme = cx.settings.theme.map_or("as the terminal's background calls for", ThemeName::as_str);
     let grace = match cx.settings.grace.as_secs() {
         0 => "none: a decision is sent at once".to_owned(),
         seconds => format!("{seconds} s in which a decision can be taken back"),
     };
     let mut facts = cx.place.facts.clone();
-    facts.push(("theme".to_owned(), theme.to_owned()));
-    facts.push(("grace".to_owned(), grace));
+    facts.push(("theme", theme.to_owned()));
+    facts.push(("grace", grace));
     facts
 }
