@@ -38,6 +38,7 @@ mod tests;
 mod turns;
 mod upkeep;
 mod watch;
+mod worker;
 mod writer;
 
 pub use self::handle::SqliteStore;

@@ -22,8 +22,8 @@ use super::writer::{Shared, Writer};
 use crate::domain::Actor;
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Clock as _, SystemClock};
+use crate::store::StoreResult;
 use crate::store::seal::{AssociatedData, Seal};
-use crate::store::{StoreError, StoreResult};
 
 /// The location of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,8 +110,7 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     let checkpointer = Arc::new(Checkpointer::start(&database)?);
     let readers = Readers::start(&database)?;
     let watcher = Watcher::start(&database, changes.clone())?;
-    let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer))
-        .map_err(|error| StoreError::Unavailable(format!("no thread for writing: {error}")))?;
+    let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer))?;
     let threads = Arc::new(Threads { writer, readers, checkpointer, watcher });
     Ok(SqliteStore { shared, changes, by: Arc::new(Actor::avert()), threads })
 }

@@ -17,7 +17,7 @@ use super::connection::{Purpose, open};
 use super::counts::CountCache;
 use super::interned::Dictionary;
 use super::turns::{Bounds, FairQueue};
-use super::writer::hear;
+use super::worker::hear;
 use crate::domain::OrganizationId;
 use crate::store::{StoreError, StoreResult};
 

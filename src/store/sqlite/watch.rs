@@ -2,8 +2,6 @@
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -11,36 +9,26 @@ use tokio::sync::watch;
 
 use super::connection::{Purpose, open};
 use super::statements::{Statements as _, cell};
-use crate::store::{StoreError, StoreResult};
+use super::worker::Worker;
+use crate::store::StoreResult;
 
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// The watcher thread.
 #[derive(Debug)]
-pub(super) struct Watcher {
-    stop: Mutex<Option<Sender<()>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
-}
+pub(super) struct Watcher(Worker<Sender<()>>);
 
 impl Watcher {
     /// Starts the thread.
     pub(super) fn start(database: &Path, changes: watch::Sender<u64>) -> StoreResult<Self> {
         let conn = open(database, Purpose::Read)?;
         let (stop, stopped) = channel();
-        let thread = std::thread::Builder::new()
-            .name("avert-watch".to_owned())
-            .spawn(move || run(&conn, &changes, &stopped))
-            .map_err(|error| StoreError::Unavailable(format!("no thread for watching: {error}")))?;
-        Ok(Self { stop: Mutex::new(Some(stop)), thread: Mutex::new(Some(thread)) })
+        Worker::start("avert-watch", stop, move || run(&conn, &changes, &stopped)).map(Self)
     }
 
     /// Ends the thread.
     pub(super) fn close(&self) {
-        drop(self.stop.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            let _ = thread.join();
-        }
+        self.0.close();
     }
 }
 

@@ -2,9 +2,8 @@
 //! transaction, and nobody hears of success before the commit is on the disk.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -13,6 +12,7 @@ use tokio::sync::{oneshot, watch};
 use super::checkpoint::Checkpointer;
 use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
+use super::worker::{Worker, hear};
 use crate::domain::InstanceId;
 use crate::domain::event::RenderEvent;
 use crate::store::seal::Seal;
@@ -64,10 +64,7 @@ type Job = Box<dyn FnOnce(StoreResult<&mut Unit<'_>>) -> Result<Reply, Reply> + 
 
 /// The handle of the writer thread.
 #[derive(Debug)]
-pub(super) struct Writer {
-    jobs: Mutex<Option<Sender<(WriteKind, Job)>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
-}
+pub(super) struct Writer(Worker<Sender<(WriteKind, Job)>>);
 
 impl Writer {
     /// Starts the thread.
@@ -76,11 +73,10 @@ impl Writer {
         shared: Arc<Shared>,
         changes: watch::Sender<u64>,
         checkpointer: Arc<Checkpointer>,
-    ) -> std::io::Result<Self> {
+    ) -> StoreResult<Self> {
         let (jobs, queue) = channel();
         let state = State { conn, shared, changes, checkpointer, dictionary: Dictionary::new() };
-        let thread = std::thread::Builder::new().name("avert-writer".to_owned()).spawn(move || state.run(&queue))?;
-        Ok(Self { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
+        Worker::start("avert-writer", jobs, move || state.run(&queue)).map(Self)
     }
 
     /// Does a unit of work and answers once it is durable.
@@ -94,32 +90,14 @@ impl Writer {
             Ok(value) => Ok(Box::new(move |failure| drop(tell.send(failure.map_or(Ok(value), Err))))),
             Err(error) => Err(Box::new(move |_| drop(tell.send(Err(error))))),
         });
-        hand_over(&self.jobs, (kind, job))?;
+        self.0.hand_over((kind, job))?;
         hear(told).await
     }
 
     /// Finishes what was asked for and ends the thread.
     pub(super) fn close(&self) {
-        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            // It catches panics of the work, and has none of its own.
-            let _ = thread.join();
-        }
+        self.0.close();
     }
-}
-
-/// Gives work to a thread, which takes none after the end.
-fn hand_over<Work>(jobs: &Mutex<Option<Sender<Work>>>, work: Work) -> StoreResult<()> {
-    match &*jobs.lock().unwrap_or_else(PoisonError::into_inner) {
-        Some(jobs) if jobs.send(work).is_ok() => Ok(()),
-        _ => Err(StoreError::Unavailable("the store is closed".to_owned())),
-    }
-}
-
-/// Waits for what came of it.
-pub(super) async fn hear<T>(told: oneshot::Receiver<StoreResult<T>>) -> StoreResult<T> {
-    told.await.unwrap_or_else(|_| Err(StoreError::Unavailable("the work was broken off by a fault in avert; it is in the log".to_owned())))
 }
 
 struct State {

@@ -1,0 +1,60 @@
+//! A worker thread, which takes its work from a queue and ends when that is closed.
+
+use std::sync::mpsc::Sender;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+use tokio::sync::oneshot;
+
+use crate::store::{StoreError, StoreResult};
+
+/// A worker thread, and the sending end of the queue that it takes from.
+#[derive(Debug)]
+pub(super) struct Worker<S> {
+    queue: Mutex<Option<S>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl<S> Worker<S> {
+    /// Starts the thread, which does `work` until the queue is closed.
+    pub(super) fn start(name: &str, queue: S, work: impl FnOnce() + Send + 'static) -> StoreResult<Self> {
+        let thread = Builder::new().name(name.to_owned()).spawn(work);
+        let thread = thread.map_err(|error| StoreError::Unavailable(format!("the thread {name} cannot be started: {error}")))?;
+        Ok(Self { queue: Mutex::new(Some(queue)), thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Gives the queue to `put`, unless it is closed.
+    pub(super) fn with_queue<T>(&self, put: impl FnOnce(&S) -> T) -> Option<T> {
+        locked(&self.queue).as_ref().map(put)
+    }
+
+    /// Finishes what was asked for and ends the thread.
+    pub(super) fn close(&self) {
+        drop(locked(&self.queue).take());
+        let thread = locked(&self.thread).take();
+        if let Some(thread) = thread {
+            // It catches panics of the work, and has none of its own.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<Work> Worker<Sender<Work>> {
+    /// Hands work over; none is taken after the end.
+    pub(super) fn hand_over(&self, work: Work) -> StoreResult<()> {
+        match self.with_queue(|queue| queue.send(work)) {
+            Some(Ok(())) => Ok(()),
+            _ => Err(StoreError::Unavailable("the store is closed".to_owned())),
+        }
+    }
+}
+
+/// Waits for what came of work.
+pub(super) async fn hear<T>(told: oneshot::Receiver<StoreResult<T>>) -> StoreResult<T> {
+    told.await.unwrap_or_else(|_| Err(StoreError::Unavailable("the work was broken off by a fault in avert; it is in the log".to_owned())))
+}
+
+/// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
