@@ -12,7 +12,7 @@ use crate::domain::{
     Timestamp,
 };
 use crate::service::ServiceError;
-use crate::store::{AttemptRecord, DueDelivery, EndpointTarget, SentTestEvent};
+use crate::store::{DueDelivery, EndpointTarget, SentTestEvent};
 use crate::webhooks::Sender;
 use crate::wire::EventBody;
 
@@ -45,18 +45,8 @@ impl Engine {
         };
         let report = sender.send(&due, now).await;
         let taken = report.status().is_some_and(|status| (200..300).contains(&status));
-        let record = AttemptRecord {
-            delivery: due.delivery,
-            generation: due.generation,
-            started_at: report.started_at,
-            duration: TimeDelta::from_std(report.duration).unwrap_or(TimeDelta::MAX),
-            status: report.status(),
-            error: report.error,
-            answer: report.answer,
-            sent: report.sent,
-            ended_at: self.guarded_now(),
-            next: if taken { NextStep::Delivered } else { NextStep::Exhausted },
-        };
+        let next = if taken { NextStep::Delivered } else { NextStep::Exhausted };
+        let record = report.into_record(due.delivery, due.generation, self.guarded_now(), next);
         Ok(SentTestEvent { event, body: due.body, record })
     }
 }

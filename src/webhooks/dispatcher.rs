@@ -387,18 +387,7 @@ impl Dispatcher {
                 tracing::info!(%delivery, attempt, status, error = report.error, ?next, "webhook not delivered");
             }
         }
-        self.results.push(AttemptRecord {
-            delivery,
-            generation,
-            started_at: report.started_at,
-            duration: chrono::Duration::from_std(report.duration).unwrap_or(chrono::Duration::MAX),
-            status,
-            error: report.error,
-            answer: report.answer,
-            sent: report.sent,
-            ended_at: self.guarded_clock.now(),
-            next,
-        });
+        self.results.push(report.into_record(delivery, generation, self.guarded_clock.now(), next));
     }
 
     fn limits(&self) -> Limits {

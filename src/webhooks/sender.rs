@@ -15,10 +15,10 @@ use crate::domain::card::mask_card_numbers;
 use crate::domain::sanitize::without_controls;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{AttemptResult, MAX_RETRY_AFTER};
-use crate::domain::{EndpointAuth, Secret, SentRequest, redact};
+use crate::domain::{DeliveryId, EndpointAuth, NextStep, Secret, SentRequest, redact};
 use crate::outbound::reason::{self, Reason, cause};
 use crate::outbound::{body, client, credential, retry_after};
-use crate::store::DueDelivery;
+use crate::store::{AttemptRecord, DueDelivery};
 
 pub use crate::domain::webhook::schedule::MAX_ANSWER_BYTES;
 
@@ -60,6 +60,13 @@ impl AttemptReport {
             AttemptResult::Answered { status, .. } => Some(status),
             AttemptResult::Failed => None,
         }
+    }
+
+    /// As it is recorded of a delivery, with what follows.
+    pub fn into_record(self, delivery: DeliveryId, generation: i64, ended_at: Timestamp, next: NextStep) -> AttemptRecord {
+        let (status, duration) = (self.status(), TimeDelta::from_std(self.duration).unwrap_or(TimeDelta::MAX));
+        let Self { started_at, error, answer, sent, .. } = self;
+        AttemptRecord { delivery, generation, started_at, duration, status, error, answer, sent, ended_at, next }
     }
 
     /// An attempt that came to nothing.
