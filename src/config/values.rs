@@ -142,26 +142,6 @@ impl fmt::Display for Listen {
     }
 }
 
-/// Whole hours, 1 to 8760 (a year).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Hours(pub u32);
-
-/// Whole days, 0 to 3650.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Days(pub u32);
-
-/// Whole seconds, 0 to 60.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct GraceSeconds(pub u32);
-
-/// Access tokens for a client from one address, a minute, 1 to 10000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct TokensPerMinute(pub u32);
-
-/// How long one list may take, in whole seconds, 1 to 60.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct ListSeconds(pub u32);
-
 impl Default for ListSeconds {
     fn default() -> Self {
         Self(5)
@@ -195,9 +175,13 @@ impl<'de> Deserialize<'de> for TypeName {
     }
 }
 
-/// Reads a whole number within bounds, from a text and from a settings file.
+/// Defines whole numbers within bounds, read from a text and from a settings file.
 macro_rules! bounded {
-    ($name:ident, $least:literal, $most:literal, $unit:literal) => {
+    ($($(#[$about:meta])* pub struct $name:ident($least:literal..=$most:literal, $unit:literal);)+) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+        pub struct $name(pub u32);
+
         impl FromStr for $name {
             type Err = String;
 
@@ -213,14 +197,43 @@ macro_rules! bounded {
                 number.to_string().parse().map_err(D::Error::custom)
             }
         }
-    };
+    )+};
 }
 
-bounded!(Hours, 1, 8760, "whole hours");
-bounded!(Days, 0, 3650, "whole days");
-bounded!(GraceSeconds, 0, 60, "whole seconds");
-bounded!(TokensPerMinute, 1, 10_000, "whole numbers");
-bounded!(ListSeconds, 1, 60, "whole seconds");
+bounded! {
+    /// Whole hours, 1 to 8760 (a year).
+    pub struct Hours(1..=8760, "whole hours");
+
+    /// Whole days, 0 to 3650.
+    pub struct Days(0..=3650, "whole days");
+
+    /// Whole seconds, 0 to 60.
+    pub struct GraceSeconds(0..=60, "whole seconds");
+
+    /// Access tokens for a client from one address, a minute, 1 to 10000.
+    pub struct TokensPerMinute(1..=10_000, "whole numbers");
+
+    /// How long one list may take, in whole seconds, 1 to 60.
+    pub struct ListSeconds(1..=60, "whole seconds");
+
+    /// Whole seconds, 1 to 60.
+    pub struct TimeoutSeconds(1..=60, "whole seconds");
+
+    /// Whole seconds, 0 to 86400 (a day).
+    pub struct LagSeconds(0..=86_400, "whole seconds");
+
+    /// Calls at the same time, 1 to 1000.
+    pub struct Places(1..=1_000, "whole numbers");
+
+    /// Failures in a row, 1 to 1000.
+    pub struct Failures(1..=1_000, "whole numbers");
+
+    /// Whole seconds, 1 to 3600.
+    pub struct PauseSeconds(1..=3_600, "whole seconds");
+
+    /// Whole seconds, 1 to 3600.
+    pub struct PullSeconds(1..=3_600, "whole seconds");
+}
 
 impl Serialize for Listen {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -250,34 +263,3 @@ pub(super) fn read_word<'de, D: Deserializer<'de>, T: ValueEnum>(deserializer: D
 pub(super) fn write_word<S: Serializer, T: ValueEnum>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value.to_possible_value().as_ref().map_or("", |value| value.get_name()))
 }
-
-/// Whole seconds, 1 to 60.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct TimeoutSeconds(pub u32);
-
-/// Whole seconds, 0 to 86400 (a day).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct LagSeconds(pub u32);
-
-/// Calls at the same time, 1 to 1000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Places(pub u32);
-
-/// Failures in a row, 1 to 1000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Failures(pub u32);
-
-/// Whole seconds, 1 to 3600.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct PauseSeconds(pub u32);
-
-/// Whole seconds, 1 to 3600.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct PullSeconds(pub u32);
-
-bounded!(PullSeconds, 1, 3_600, "whole seconds");
-bounded!(Places, 1, 1_000, "whole numbers");
-bounded!(Failures, 1, 1_000, "whole numbers");
-bounded!(PauseSeconds, 1, 3_600, "whole seconds");
-bounded!(TimeoutSeconds, 1, 60, "whole seconds");
-bounded!(LagSeconds, 0, 86_400, "whole seconds");
