@@ -22,6 +22,11 @@ macro_rules! closed_enum {
             pub fn parse(text: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|value| value.as_str() == text)
             }
+
+            /// The value of this spelling in any letter case.
+            pub fn known(text: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|value| value.as_str().eq_ignore_ascii_case(text))
+            }
         }
     };
 }

@@ -1,28 +1,17 @@
 //! API keys and client credentials, as they can be shown.
 
+use super::closed_enum::closed_enum;
 use super::environment::Environment;
 use super::secret::Secret;
 use super::time::Timestamp;
 
-/// Scope of an API key (decisions, Credentials).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum KeyScope {
-    /// The interface's routes.
-    Alerts,
-    /// avert's own routes.
-    Operator,
-}
-
-impl KeyScope {
-    /// Every scope.
-    pub const ALL: [Self; 2] = [Self::Alerts, Self::Operator];
-
-    /// The spelling in flags and answers.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Alerts => "alerts",
-            Self::Operator => "operator",
-        }
+closed_enum! {
+    /// Scope of an API key (decisions, Credentials).
+    pub enum KeyScope {
+        /// The interface's routes.
+        Alerts = "alerts",
+        /// avert's own routes.
+        Operator = "operator",
     }
 }
 

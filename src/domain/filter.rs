@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 use chrono::NaiveDate;
 
 use super::alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
+use super::closed_enum::closed_enum;
 use super::ids::CompanyId;
 use super::money::Amount;
 use super::time::Timestamp;
@@ -95,82 +96,44 @@ fn expires_within(alert: &Alert, hours: u32, now: Timestamp) -> bool {
     alert.outcome.is_none() && alert.expired_at.is_none() && alert.status != AlertStatus::Expired && due
 }
 
-/// A property that lists can be sorted by (decisions, List).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SortField {
-    AlertTimeStamp,
-    TransactionTimeStamp,
-    CreatedAt,
-    UpdatedAt,
-    ExpiredAt,
-    Amount,
-    Currency,
-    Provider,
-    ProviderId,
-    Type,
-    Status,
-    Issuer,
-    MerchantDescriptor,
-    MerchantName,
-    CardBin,
-    CardLastFour,
-    /// By the value shown, which is never null: what is answered or has lapsed shows 0 and is less than what waits, which stands by its
-    /// deadline.
-    HoursLeft,
-}
-
-impl SortField {
-    /// Every sortable field with its spelling on the wire.
-    pub const ALL: [(Self, &'static str); 17] = [
-        (Self::AlertTimeStamp, "alertTimeStamp"),
-        (Self::TransactionTimeStamp, "transactionTimeStamp"),
-        (Self::CreatedAt, "createdAt"),
-        (Self::UpdatedAt, "updatedAt"),
-        (Self::ExpiredAt, "expiredAt"),
-        (Self::Amount, "amount"),
-        (Self::Currency, "currency"),
-        (Self::Provider, "provider"),
-        (Self::ProviderId, "providerId"),
-        (Self::Type, "type"),
-        (Self::Status, "status"),
-        (Self::Issuer, "issuer"),
-        (Self::MerchantDescriptor, "merchantDescriptor"),
-        (Self::MerchantName, "merchantName"),
-        (Self::CardBin, "cardBin"),
-        (Self::CardLastFour, "cardLastFour"),
-        (Self::HoursLeft, "hoursLeft"),
-    ];
-
-    /// The spelling on the wire.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(field, _)| *field == self).map_or("", |(_, name)| name)
-    }
-
-    /// Reads a spelling of the wire, exactly.
-    pub fn known(text: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, name)| *name == text).map(|(field, _)| *field)
+closed_enum! {
+    /// A property that lists can be sorted by (decisions, List).
+    pub enum SortField {
+        AlertTimeStamp = "alertTimeStamp",
+        TransactionTimeStamp = "transactionTimeStamp",
+        CreatedAt = "createdAt",
+        UpdatedAt = "updatedAt",
+        ExpiredAt = "expiredAt",
+        Amount = "amount",
+        Currency = "currency",
+        Provider = "provider",
+        ProviderId = "providerId",
+        Type = "type",
+        Status = "status",
+        Issuer = "issuer",
+        MerchantDescriptor = "merchantDescriptor",
+        MerchantName = "merchantName",
+        CardBin = "cardBin",
+        CardLastFour = "cardLastFour",
+        /// By the value shown, which is never null: what is answered or has lapsed shows 0 and is less than what waits, which stands by its
+        /// deadline.
+        HoursLeft = "hoursLeft",
     }
 }
 
-/// Direction of a sort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum SortOrder {
-    /// `ASC`: smallest first.
-    #[default]
-    Ascending,
-    /// `DESC`: largest first.
-    Descending,
+closed_enum! {
+    /// Direction of a sort.
+    #[derive(Default)]
+    pub enum SortOrder {
+        /// Smallest first.
+        #[default]
+        Ascending = "ASC",
+        /// Largest first.
+        Descending = "DESC",
+    }
 }
 
 impl SortOrder {
-    /// The spelling on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ascending => "ASC",
-            Self::Descending => "DESC",
-        }
-    }
-
     /// The other direction.
     pub const fn reversed(self) -> Self {
         match self {

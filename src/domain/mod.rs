@@ -37,6 +37,8 @@ pub mod time;
 pub mod url;
 pub mod webhook;
 
+pub(crate) use closed_enum::closed_enum;
+
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 pub use attempt::{AttemptState, Holder, ResolutionAttempt};
 pub use audit::{Actor, AuditEntry, AuditState};

@@ -54,7 +54,7 @@ mod tests {
         let rest = (proptest::option::of(any::<bool>()), proptest::option::of(1u32..), select(&SortField::ALL[..]), any::<bool>());
         (lists, texts, days(), days(), rest).prop_map(|(lists, (descriptor, q), alerted, transacted, rest)| {
             let (statuses, providers, types, outcomes, companies) = lists;
-            let (expired, expires_in, (field, _), descending) = rest;
+            let (expired, expires_in, field, descending) = rest;
             let filter = AlertFilter {
                 start_date: alerted.0,
                 end_date: alerted.1,

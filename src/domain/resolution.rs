@@ -9,29 +9,22 @@ pub use verdict::{Verdict, decide};
 use std::fmt;
 
 use super::card::mask_card_numbers;
+use super::closed_enum::closed_enum;
 use super::money::Amount;
 use super::open_enum::open_enum;
 
 /// Longest comment, in Unicode scalar values (interface, Limits).
 pub const MAX_COMMENT_CHARS: usize = 250;
 
-/// The dialect, one of the interface's two variants (decisions, Two dialects): each has its own body of a resolution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Dialect {
-    /// API keys, decimal strings, `ethocaMerchantId`.
-    #[default]
-    Current,
-    /// Bearer tokens, decimals as numbers, `ethocaMergantId`.
-    Older,
-}
-
-impl Dialect {
-    /// The name, as it is stored and told.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Current => "current",
-            Self::Older => "older",
-        }
+closed_enum! {
+    /// The dialect, one of the interface's two variants (decisions, Two dialects): each has its own body of a resolution.
+    #[derive(Default)]
+    pub enum Dialect {
+        /// API keys, decimal strings, `ethocaMerchantId`.
+        #[default]
+        Current = "current",
+        /// Bearer tokens, decimals as numbers, `ethocaMergantId`.
+        Older = "older",
     }
 }
 
@@ -51,38 +44,21 @@ impl FieldError {
     }
 }
 
-/// The reason of an INVALID answer (interface, body of the current variant).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum InvalidReason {
-    /// The merchant had refunded before the alert came.
-    PreviouslyRefunded,
-    /// A chargeback has already been received.
-    ChargebackReceived,
-    /// The alert is a duplicate of another one.
-    Duplicate,
-    /// The transaction cannot be found.
-    NotFound,
+closed_enum! {
+    /// The reason of an INVALID answer (interface, body of the current variant), in the order of the interface.
+    pub enum InvalidReason {
+        /// The merchant had refunded before the alert came.
+        PreviouslyRefunded = "REFUNDED_PREVIOUSLY_REFUNDED",
+        /// A chargeback has already been received.
+        ChargebackReceived = "NOT_REFUNDED_CHARGEBACK_RECEIVED",
+        /// The alert is a duplicate of another one.
+        Duplicate = "NOT_REFUNDED_DUPLICATE",
+        /// The transaction cannot be found.
+        NotFound = "NOT_REFUNDED_NOT_FOUND",
+    }
 }
 
 impl InvalidReason {
-    /// Every reason, in the order of the interface.
-    pub const ALL: [Self; 4] = [Self::PreviouslyRefunded, Self::ChargebackReceived, Self::Duplicate, Self::NotFound];
-
-    /// The spelling on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::PreviouslyRefunded => "REFUNDED_PREVIOUSLY_REFUNDED",
-            Self::ChargebackReceived => "NOT_REFUNDED_CHARGEBACK_RECEIVED",
-            Self::Duplicate => "NOT_REFUNDED_DUPLICATE",
-            Self::NotFound => "NOT_REFUNDED_NOT_FOUND",
-        }
-    }
-
-    /// Reads a spelling of the wire, exactly.
-    pub fn known(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == text)
-    }
-
     /// The meaning in words, as the interface gives it.
     pub const fn words(self) -> &'static str {
         match self {

@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{AlertProvider, Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
-use crate::domain::{AttemptId, Provider};
+use crate::domain::{AttemptId, Provider, closed_enum};
 
 /// Longer than any caller waits: a call that gets no answer is cut off by its caller.
 const NO_ANSWER: Duration = Duration::from_secs(3_600);
@@ -96,34 +96,23 @@ impl Default for FaultRates {
     }
 }
 
-/// A ready-made set of faults: `avert demo --fault`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FaultProfile {
-    /// Everything works.
-    #[default]
-    None,
-    /// One call in four goes wrong, in every way there is.
-    Flaky,
-    /// The networks cannot be reached.
-    Down,
-    /// Everything works, after seconds.
-    Slow,
+closed_enum! {
+    /// A ready-made set of faults: `avert demo --fault`.
+    #[derive(Default)]
+    pub enum FaultProfile {
+        /// Everything works.
+        #[default]
+        None = "none",
+        /// One call in four goes wrong, in every way there is.
+        Flaky = "flaky",
+        /// The networks cannot be reached.
+        Down = "down",
+        /// Everything works, after seconds.
+        Slow = "slow",
+    }
 }
 
 impl FaultProfile {
-    /// Every profile.
-    pub const ALL: [Self; 4] = [Self::None, Self::Flaky, Self::Down, Self::Slow];
-
-    /// The spelling on the command line.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Flaky => "flaky",
-            Self::Down => "down",
-            Self::Slow => "slow",
-        }
-    }
-
     /// The faults of the profile.
     pub fn rates(self) -> FaultRates {
         let millis = Duration::from_millis;
@@ -151,7 +140,7 @@ impl FromStr for FaultProfile {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let allowed = || Self::ALL.map(Self::as_str).join(", ");
-        Self::ALL.into_iter().find(|profile| profile.as_str() == text).ok_or_else(|| format!("{text:?} is not one of {}", allowed()))
+        Self::parse(text).ok_or_else(|| format!("{text:?} is not one of {}", allowed()))
     }
 }
 

@@ -73,8 +73,8 @@ pub fn read(raw: &str, dialect: Dialect) -> Result<AlertQuery, Vec<FieldError>> 
     given.in_order("transactionStartDate", filter.transaction_start_date, "transactionEndDate", filter.transaction_end_date);
     let default = AlertQuery::default();
     let sort = Sort {
-        field: given.one("sortField", sort_field, sort_fields).unwrap_or(default.sort.field),
-        order: given.one("sortOrder", sort_order, || "ASC or DESC".to_owned()).unwrap_or(default.sort.order),
+        field: given.one("sortField", SortField::known, sort_fields).unwrap_or(default.sort.field),
+        order: given.one("sortOrder", SortOrder::known, || "ASC or DESC".to_owned()).unwrap_or(default.sort.order),
     };
     let page = PageRequest {
         page: given.integer("page", 0, MAX_PAGE).unwrap_or(default.page.page),
@@ -140,16 +140,8 @@ fn expires_in(given: &mut Parameters, dialect: Dialect) -> Option<u32> {
     given.integer("expiresIn", 1, most).map(|hours| u32::try_from(hours).map_or(MAX_EXPIRES_IN, |hours| hours.min(MAX_EXPIRES_IN)))
 }
 
-fn sort_field(text: &str) -> Option<SortField> {
-    SortField::ALL.iter().find(|(_, name)| name.eq_ignore_ascii_case(text)).map(|(field, _)| *field)
-}
-
 fn sort_fields() -> String {
-    format!("one of {}", SortField::ALL.map(|(_, name)| name).join(", "))
-}
-
-fn sort_order(text: &str) -> Option<SortOrder> {
-    [SortOrder::Ascending, SortOrder::Descending].into_iter().find(|order| order.as_str().eq_ignore_ascii_case(text))
+    format!("one of {}", SortField::ALL.map(SortField::as_str).join(", "))
 }
 
 /// The known parameters with their values, and what was wrong with them.
@@ -435,7 +427,7 @@ mod tests {
         #[test]
         fn every_query_survives_the_way_to_text_and_back(
             filter in filter(),
-            field in select(SortField::ALL.map(|(field, _)| field).to_vec()),
+            field in select(&SortField::ALL[..]),
             descending in any::<bool>(),
             page in 0..=MAX_PAGE,
             size in 1..=MAX_PAGE_SIZE,

@@ -199,7 +199,7 @@ fn list() -> Operation {
         .query("companyIds", json!({"type": "array", "items": uuid(), "minItems": 1, "maxItems": MAX_VALUES}), "Companies")
         .query(
             "sortField",
-            json!({"type": "string", "enum": SortField::ALL.map(|(_, name)| name)}),
+            json!({"type": "string", "enum": SortField::ALL.map(SortField::as_str)}),
             "Property to sort by; alertTimeStamp where it is not given",
         )
         .query("sortOrder", json!({"type": "string", "enum": ["ASC", "DESC"]}), "ASC where it is not given")

@@ -44,8 +44,7 @@ pub(in crate::api) async fn redeliver(operator: Operator, PathId(id): PathId<Del
 }
 
 fn state(text: &str) -> Result<DeliveryState, String> {
-    let known = DeliveryState::ALL.into_iter().find(|state| state.as_str().eq_ignore_ascii_case(text.trim()));
-    known.ok_or_else(|| DeliveryState::ALL.map(DeliveryState::as_str).join(", "))
+    DeliveryState::known(text.trim()).ok_or_else(|| DeliveryState::ALL.map(DeliveryState::as_str).join(", "))
 }
 
 fn kind(text: &str) -> Option<EventKind> {

@@ -84,9 +84,7 @@ impl Key {
             Self::Descriptor => "what the merchant descriptor begins with".to_owned(),
             Self::Outcome => "stored outcomes, such as resolved, unresolved_dispute, not_found".to_owned(),
             Self::Company => "company ids (UUIDs)".to_owned(),
-            Self::Sort => {
-                list(SortField::ALL.iter().map(|(field, _)| field_word(*field).to_owned()).collect()) + "; with - before it: largest first"
-            }
+            Self::Sort => list(SortField::ALL.map(|field| field_word(field).to_owned()).into()) + "; with - before it: largest first",
             Self::Text => "what is in the provider id, descriptor, BIN or last four digits".to_owned(),
         }
     }
@@ -129,8 +127,8 @@ pub(super) fn read_sort(text: &str) -> Option<Sort> {
         Some(name) => (SortOrder::Descending, name),
         None => (SortOrder::Ascending, text),
     };
-    let named = |(field, wire): &&(SortField, &str)| field_word(*field).eq_ignore_ascii_case(name) || wire.eq_ignore_ascii_case(name);
-    SortField::ALL.iter().find(named).map(|(field, _)| Sort { field: *field, order })
+    let named = |field: &SortField| [field_word(*field), field.as_str()].iter().any(|known| known.eq_ignore_ascii_case(name));
+    SortField::ALL.into_iter().find(named).map(|field| Sort { field, order })
 }
 
 /// A sortable field as it is typed.

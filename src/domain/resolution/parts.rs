@@ -119,7 +119,7 @@ fn decision(refunded: Option<&str>, reason: Option<&str>) -> Result<Decision, (&
             Err(("resolution", "goes only with refunded = INVALID: leave it out or null".to_owned()))
         }
         (Some("INVALID"), None) => Err(("resolution", format!("is required when refunded is INVALID: one of {}", reasons()))),
-        (Some("INVALID"), Some(text)) => InvalidReason::known(text)
+        (Some("INVALID"), Some(text)) => InvalidReason::parse(text)
             .map(Decision::Invalid)
             .ok_or_else(|| ("resolution", format!("{} is not allowed: one of {}", quoted(text), reasons()))),
         (Some(text), _) => Err(("refunded", format!("{} is not allowed: REFUNDED, NOT REFUNDED or INVALID", quoted(text)))),

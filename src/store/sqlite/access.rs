@@ -114,8 +114,7 @@ const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, rev
     FROM client c JOIN organization o ON o.key = c.organization)";
 
 fn read(row: &Row<'_>) -> StoreResult<CredentialRecord> {
-    let scope = |word: String| KeyScope::ALL.into_iter().find(|known| known.as_str() == word);
-    let kind = match row.get::<_, Option<String>>(2)?.map(scope) {
+    let kind = match row.get::<_, Option<String>>(2)?.as_deref().map(KeyScope::parse) {
         None => CredentialKind::Client,
         Some(Some(scope)) => CredentialKind::Key(scope),
         Some(None) => return Err(StoreError::Corrupt("an API key of unknown scope".to_owned())),

@@ -10,6 +10,7 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use super::files::unusable;
+use crate::domain::audit::hex;
 use crate::store::StoreResult;
 
 /// What the name of a backup's checksum ends in.
@@ -29,7 +30,7 @@ pub(super) fn of(file: &Path) -> io::Result<String> {
             Err(error) => return Err(error),
         }
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&hasher.finalize()))
 }
 
 /// The line for a file of this name.

@@ -1,24 +1,17 @@
 //! What an examination of a database finds, and how serious it is.
 
-/// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Grade {
-    /// As it should be.
-    Fine,
-    /// Works, but somebody should look.
-    Notice,
-    /// Something does not work, or will not.
-    Wrong,
-}
+use crate::domain::closed_enum;
 
-impl Grade {
-    /// One word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Fine => "ok",
-            Self::Notice => "notice",
-            Self::Wrong => "wrong",
-        }
+closed_enum! {
+    /// The severity of a finding.
+    #[derive(PartialOrd, Ord)]
+    pub enum Grade {
+        /// As it should be.
+        Fine = "ok",
+        /// Works, but somebody should look.
+        Notice = "notice",
+        /// Something does not work, or will not.
+        Wrong = "wrong",
     }
 }
 

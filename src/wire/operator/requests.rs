@@ -265,7 +265,7 @@ pub(crate) struct NewKeyJson {
 impl Request for NewKeyJson {
     fn read(fields: &mut Fields) -> Self {
         let Some(given) = fields.text("scope") else { return Self { scope: None } };
-        let scope = KeyScope::ALL.into_iter().find(|known| known.as_str() == given);
+        let scope = KeyScope::parse(&given);
         if scope.is_none() {
             let given: String = given.chars().take(60).collect();
             fields.wrong("scope", format!("{given:?} is not allowed: alerts or operator"));

@@ -87,7 +87,7 @@ macro_rules! words {
             }
 
             fn read(text: String) -> Option<Self> {
-                Self::ALL.into_iter().find(|known| known.as_str() == text)
+                Self::parse(&text)
             }
 
             fn describe() -> Schema {

@@ -135,7 +135,7 @@ async fn each_parameter_finds_what_it_means_alone_and_with_others() {
 #[tokio::test]
 async fn every_order_is_total_and_the_same_on_every_page() {
     let (served, alerts) = desk().await;
-    let fields = avert::domain::SortField::ALL.map(|(_, name)| name);
+    let fields = avert::domain::SortField::ALL.map(avert::domain::SortField::as_str);
 
     for field in fields {
         for order in ["ASC", "desc"] {

@@ -150,7 +150,7 @@ prop_compose! {
 
 fn every_sort() -> impl Iterator<Item = Sort> {
     let orders = [SortOrder::Ascending, SortOrder::Descending];
-    SortField::ALL.into_iter().flat_map(move |(field, _)| orders.map(|order| Sort { field, order }))
+    SortField::ALL.into_iter().flat_map(move |field| orders.map(|order| Sort { field, order }))
 }
 
 /// What a list is by the domain's own words.

@@ -122,18 +122,18 @@ impl FilterForm {
 
     /// The place of the sorted property among those that can be sorted by.
     fn sort_index(&self) -> usize {
-        SortField::ALL.iter().position(|(field, _)| *field == self.sort.field).unwrap_or(0)
+        SortField::ALL.iter().position(|field| *field == self.sort.field).unwrap_or(0)
     }
 
     fn step_sort(&mut self, forward: bool) {
         let count = SortField::ALL.len();
-        self.sort.field = SortField::ALL[(self.sort_index() + if forward { 1 } else { count - 1 }) % count].0;
+        self.sort.field = SortField::ALL[(self.sort_index() + if forward { 1 } else { count - 1 }) % count];
     }
 
     /// The next sortable property whose word begins with a letter.
     fn find_sort(&mut self, letter: char) {
         let mut after = SortField::ALL.iter().cycle().skip(self.sort_index() + 1).take(SortField::ALL.len());
-        if let Some((field, _)) = after.find(|(field, _)| field_word(*field).starts_with(letter.to_ascii_lowercase())) {
+        if let Some(field) = after.find(|field| field_word(**field).starts_with(letter.to_ascii_lowercase())) {
             self.sort.field = *field;
         }
     }

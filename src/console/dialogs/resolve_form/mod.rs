@@ -193,7 +193,7 @@ impl ResolveForm {
             place,
             warnings,
             choice,
-            reason: draft.resolution.as_deref().and_then(InvalidReason::known),
+            reason: draft.resolution.as_deref().and_then(InvalidReason::parse),
             older,
             comments: TextInput::several_lines(&draft.comments),
             confirmed: Vec::new(),
