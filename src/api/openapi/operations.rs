@@ -17,22 +17,22 @@ use crate::wire::query::{MAX_PAGE, MAX_TEXT, MAX_VALUES};
 /// An OpenAPI operation: one method of one path.
 pub(super) struct Operation {
     pub(super) method: &'static str,
-    pub(super) path: &'static str,
+    pub(super) path: String,
     pub(super) value: Value,
 }
 
 impl Operation {
-    fn new(method: &'static str, path: &'static str, tag: &str, id: &str, summary: &str) -> Self {
+    fn new(method: &'static str, path: impl Into<String>, tag: &str, id: &str, summary: &str) -> Self {
         let value = json!({"operationId": id, "tags": [tag], "summary": summary, "responses": {}});
         // What the guard around all routes answers.
-        let operation = Self { method, path, value }
+        let operation = Self { method, path: path.into(), value }
             .refused(403, "Not authorized, or asked by a web page of another origin")
             .refused(414, "The path and its query are too long")
             .refused(421, "The Host header names somebody else")
             .refused(431, "The headers are too many or too long")
             .refused(500, "The service made a mistake; its log has it under the request's id")
             .refused(503, "More is asked than can be worked on, or the database does not answer; try again after Retry-After seconds");
-        if path.contains("{id}") { operation.refused(400, "The id is not valid, or the request is not") } else { operation }
+        if operation.path.contains("{id}") { operation.refused(400, "The id is not valid, or the request is not") } else { operation }
     }
 
     /// With a credential, of which there must be one.
@@ -43,13 +43,18 @@ impl Operation {
         operation
     }
 
+    fn with_operator_key(self) -> Self {
+        self.with_credential(json!([{"operatorKey": []}]))
+    }
+
     /// On the interface's routes either kind of credential is taken.
     fn alerts(method: &'static str, path: &'static str, id: &str, summary: &str) -> Self {
         Self::new(method, path, "alerts", id, summary).with_credential(json!([{"apiKey": []}, {"bearer": []}]))
     }
 
-    fn operator(method: &'static str, path: &'static str, id: &str, summary: &str) -> Self {
-        Self::new(method, path, "operator", id, summary).with_credential(json!([{"operatorKey": []}]))
+    /// On avert's own routes an operator's key is taken; the path is what follows `/operator/v1`.
+    fn operator(method: &'static str, path: &str, id: &str, summary: &str) -> Self {
+        Self::new(method, format!("/operator/v1{path}"), "operator", id, summary).with_operator_key()
     }
 
     /// For anybody.
@@ -257,13 +262,10 @@ fn interface() -> Vec<Operation> {
         Operation::open("get", "/ready", "getReadiness", "Whether the service is fit for work: reading, writing, sending")
             .json(200, named("Readiness"), "It is")
             .refused(503, "It is not, and why"),
-        {
-            let mut metrics = Operation::operator("get", "/metrics", "getMetrics", "Figures for Prometheus")
-                .answers(200, "In the text format", &[("text/plain", json!({"type": "string"}))])
-                .refused(404, "No figures are kept here");
-            metrics.value["tags"] = json!(["service"]);
-            metrics
-        },
+        Operation::new("get", "/metrics", "service", "getMetrics", "Figures for Prometheus")
+            .with_operator_key()
+            .answers(200, "In the text format", &[("text/plain", json!({"type": "string"}))])
+            .refused(404, "No figures are kept here"),
         Operation::open("get", "/openapi.json", "getDescription", "This description").answers(
             200,
             "OpenAPI 3.1",
@@ -277,64 +279,62 @@ fn operators(derived: &mut Derived) -> Vec<Operation> {
     let states =
         json!({"type": "array", "items": {"type": "string", "enum": DeliveryState::ALL.map(DeliveryState::as_str)}, "minItems": 1});
     vec![
-        operator("get", "/operator/v1", "getIndex", "Which routes there are").json(
-            200,
-            derived.of::<IndexJson>(),
-            "The service and its routes",
-        ),
-        operator("post", "/operator/v1/alerts", "takeAlertsIn", "Takes alerts in: one, an array, a page, or one a line")
+        operator("get", "", "getIndex", "Which routes there are").json(200, derived.of::<IndexJson>(), "The service and its routes"),
+        operator("post", "/alerts", "takeAlertsIn", "Takes alerts in: one, an array, a page, or one a line")
             .query("events", json!({"type": "boolean"}), "Whether alert.created is sent for what is new and waits for an answer")
             .body(
                 &[("application/json", json!({"type": ["object", "array"]})), ("application/x-ndjson", json!({"type": "string"}))],
                 "The alerts, up to 64 MiB",
             )
             .json(200, derived.of::<IngestReportJson>(), "What became of them"),
-        operator("get", "/operator/v1/endpoints", "listEndpoints", "The webhook endpoints").json(
+        operator("get", "/endpoints", "listEndpoints", "The webhook endpoints").json(
             200,
             derived.of::<ListJson<EndpointJson>>(),
             "Oldest first",
         ),
-        operator("post", "/operator/v1/endpoints", "addEndpoint", "Adds a webhook endpoint")
+        operator("post", "/endpoints", "addEndpoint", "Adds a webhook endpoint")
             .json_body(derived.of::<NewEndpointJson>(), "Address and credential, and whether deliveries are signed")
             .json(
                 201,
                 derived.of::<CreatedEndpointJson>(),
                 "The endpoint, without its credential; a signing secret that was made is told this once",
             ),
-        operator("get", "/operator/v1/endpoints/{id}", "getEndpoint", "One endpoint").id("The endpoint's id").json(
+        operator("get", "/endpoints/{id}", "getEndpoint", "One endpoint").id("The endpoint's id").json(
             200,
             derived.of::<EndpointJson>(),
             "The endpoint",
         ),
-        operator("patch", "/operator/v1/endpoints/{id}", "changeEndpoint", "Changes an endpoint, disables or enables it")
+        operator("patch", "/endpoints/{id}", "changeEndpoint", "Changes an endpoint, disables or enables it")
             .id("The endpoint's id")
             .json_body(derived.of::<EndpointChangeJson>(), "What is to change")
             .json(200, derived.of::<EndpointJson>(), "The endpoint as it is now"),
-        operator("delete", "/operator/v1/endpoints/{id}", "removeEndpoint", "Removes an endpoint with its credential")
-            .id("The endpoint's id")
-            .answers(204, "It is gone", &[]),
+        operator("delete", "/endpoints/{id}", "removeEndpoint", "Removes an endpoint with its credential").id("The endpoint's id").answers(
+            204,
+            "It is gone",
+            &[],
+        ),
         operator(
             "post",
-            "/operator/v1/endpoints/{id}/redeliver",
+            "/endpoints/{id}/redeliver",
             "redeliverExhausted",
             "Sends every delivery of an endpoint again that was given up: exhausted, or cancelled with the endpoint",
         )
         .id("The endpoint's id")
         .json(200, derived.of::<RedeliveredJson>(), "How many")
         .refused(409, "The endpoint is disabled"),
-        operator("post", "/operator/v1/endpoints/{id}/test", "testEndpoint", "Sends an alert.created of a made-up alert, at once and once")
+        operator("post", "/endpoints/{id}/test", "testEndpoint", "Sends an alert.created of a made-up alert, at once and once")
             .id("The endpoint's id")
             .json(200, derived.of::<DeliveryLogJson>(), "What came of it, taken or not"),
-        operator("post", "/operator/v1/endpoints/{id}/secret", "rotateSecret", "Signs deliveries with another secret")
+        operator("post", "/endpoints/{id}/secret", "rotateSecret", "Signs deliveries with another secret")
             .id("The endpoint's id")
             .json_body(derived.of::<NewSecretJson>(), "The secret, or nothing where one is to be made")
             .json(200, derived.of::<CreatedEndpointJson>(), "The endpoint; a secret that was made is told this once"),
-        operator("delete", "/operator/v1/endpoints/{id}/secret", "removeSecret", "Signs deliveries no more").id("The endpoint's id").json(
+        operator("delete", "/endpoints/{id}/secret", "removeSecret", "Signs deliveries no more").id("The endpoint's id").json(
             200,
             derived.of::<EndpointJson>(),
             "The endpoint",
         ),
-        operator("get", "/operator/v1/deliveries", "listDeliveries", "Deliveries, newest first")
+        operator("get", "/deliveries", "listDeliveries", "Deliveries, newest first")
             .query("state", states, "In one of these states")
             .query("endpoint", uuid(), "To this endpoint")
             .query("alert", uuid(), "Of this alert")
@@ -347,65 +347,63 @@ fn operators(derived: &mut Derived) -> Vec<Operation> {
             .query("size", whole(1, 100), "Deliveries a page; 10 where it is not given")
             .json(200, derived.of::<DeliveryPageJson>(), "The page")
             .refused(400, "A parameter is not understood"),
-        operator("get", "/operator/v1/deliveries/{id}", "getDelivery", "One delivery with its tries").id("The delivery's id").json(
+        operator("get", "/deliveries/{id}", "getDelivery", "One delivery with its tries").id("The delivery's id").json(
             200,
             derived.of::<DeliveryLogJson>(),
             "The delivery",
         ),
-        operator("post", "/operator/v1/deliveries/{id}/redeliver", "redeliver", "Sends a delivery again")
+        operator("post", "/deliveries/{id}/redeliver", "redeliver", "Sends a delivery again")
             .id("The delivery's id")
             .json(200, derived.of::<DeliveryJson>(), "The delivery, due now")
             .refused(409, "The endpoint is disabled"),
-        operator("get", "/operator/v1/keys", "listKeys", "The API keys").json(
-            200,
-            derived.of::<ListJson<KeyJson>>(),
-            "Oldest first, revoked ones too",
+        operator("get", "/keys", "listKeys", "The API keys").json(200, derived.of::<ListJson<KeyJson>>(), "Oldest first, revoked ones too"),
+        operator("post", "/keys", "createKey", "Creates an API key").json_body(derived.of::<NewKeyJson>(), "What the key may do").json(
+            201,
+            derived.of::<CreatedKeyJson>(),
+            "The key, told this once",
         ),
-        operator("post", "/operator/v1/keys", "createKey", "Creates an API key")
-            .json_body(derived.of::<NewKeyJson>(), "What the key may do")
-            .json(201, derived.of::<CreatedKeyJson>(), "The key, told this once"),
-        operator("delete", "/operator/v1/keys/{id}", "revokeKey", "Revokes an API key at once").text_id("The key's id").json(
+        operator("delete", "/keys/{id}", "revokeKey", "Revokes an API key at once").text_id("The key's id").json(
             200,
             derived.of::<KeyJson>(),
             "The key",
         ),
-        operator("get", "/operator/v1/clients", "listClients", "The client credentials").json(
+        operator("get", "/clients", "listClients", "The client credentials").json(
             200,
             derived.of::<ListJson<ClientJson>>(),
             "Oldest first, revoked ones too",
         ),
-        operator("post", "/operator/v1/clients", "createClient", "Creates client credentials").json(
+        operator("post", "/clients", "createClient", "Creates client credentials").json(
             201,
             derived.of::<CreatedClientJson>(),
             "The credentials, the secret told this once",
         ),
-        operator("delete", "/operator/v1/clients/{id}", "revokeClient", "Revokes client credentials and their tokens at once")
+        operator("delete", "/clients/{id}", "revokeClient", "Revokes client credentials and their tokens at once")
             .text_id("The client id")
             .json(200, derived.of::<ClientJson>(), "The client"),
-        operator("get", "/operator/v1/companies", "listCompanies", "The companies with their enrollments").json(
+        operator("get", "/companies", "listCompanies", "The companies with their enrollments").json(
             200,
             derived.of::<ListJson<CompanyJson>>(),
             "The companies",
         ),
-        operator("get", "/operator/v1/counts", "getCounts", "Alerts by status, provider and day, and money at risk")
+        operator("get", "/counts", "getCounts", "Alerts by status, provider and day, and money at risk")
             .query("withinHours", whole(1, MOST_HOURS.into()), "How far ahead money counts as at risk; 24 where it is not given")
             .json(200, derived.of::<CountsJson>(), "The counts")
             .refused(400, "A parameter is not understood"),
-        operator("get", "/operator/v1/attempts", "listAttempts", "Decisions whose fate is not settled").json(
+        operator("get", "/attempts", "listAttempts", "Decisions whose fate is not settled").json(
             200,
             derived.of::<ListJson<AttemptJson>>(),
             "Oldest first",
         ),
-        operator("post", "/operator/v1/attempts/{id}/decision", "settleAttempt", "A person's word on a parked decision")
+        operator("post", "/attempts/{id}/decision", "settleAttempt", "A person's word on a parked decision")
             .id("The attempt's id")
             .json_body(derived.of::<AttemptDecisionJson>(), "Whether the network applied it")
             .json(200, named("Alert"), "The alert as it is then")
             .refused(409, "The attempt does not wait for a person"),
-        operator("get", "/operator/v1/changes", "streamChanges", "Server-sent events, whose id is the change's number")
+        operator("get", "/changes", "streamChanges", "Server-sent events, whose id is the change's number")
             .parameter("header", "Last-Event-ID", whole(0, u64::MAX), "Where to go on")
             .answers(200, "Events without an end, each of this shape", &[("text/event-stream", derived.of::<ChangeEvent>())])
             .refused(400, "Last-Event-ID is no number"),
-        operator("get", "/operator/v1/audit", "listAudit", "Who changed what, when and from where")
+        operator("get", "/audit", "listAudit", "Who changed what, when and from where")
             .query("before", whole(0, u64::MAX), "Entries before this number: the next of the page before")
             .query("size", whole(1, 100), "Entries a page; 10 where it is not given")
             .json(200, derived.of::<PageJson<AuditEntryJson, NonZeroU64>>(), "Newest first")
