@@ -1,5 +1,6 @@
 //! Extractors: a request's credential, the id in its path, the type of its body, its body.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use axum::RequestPartsExt;
@@ -12,8 +13,8 @@ use futures::StreamExt;
 
 use super::options::MAX_BODY;
 use super::problem::{Code, Problem};
-use super::state::{Api, Peer};
-use crate::domain::{AlertId, FieldError, KeyScope};
+use super::state::Api;
+use crate::domain::{FieldError, KeyScope};
 use crate::engine::ActingEngine;
 use crate::wire::Dialect;
 
@@ -40,11 +41,7 @@ impl FromRequestParts<Api> for Acting {
             RequestCredential::ApiKey(key) => (api.engine.authenticate(key, KeyScope::Alerts).await?, Dialect::Current),
             RequestCredential::Bearer(token) => (api.engine.authenticate_token(token).await?, Dialect::Older),
         };
-        let caller = match parts.extensions.get::<Peer>() {
-            Some(Peer(address)) => caller.from_address(*address),
-            None => caller,
-        };
-        Ok(Self { alerts: api.engine.acting_for(caller), dialect })
+        Ok(Self { alerts: api.acting_for(caller, parts), dialect })
     }
 }
 
@@ -86,14 +83,15 @@ pub(super) fn scheme<'a>(authorization: &'a str, scheme: &str) -> Option<&'a str
     name.eq_ignore_ascii_case(scheme).then(|| rest.trim())
 }
 
-/// The id in the path.
-pub(super) struct Id(pub(super) AlertId);
+/// The id in the path, of any kind.
+pub(super) struct PathId<T>(pub(super) T);
 
-impl<S: Send + Sync> FromRequestParts<S> for Id {
+impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for PathId<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let text = parts.extract::<Path<String>>().await.map_or_else(|_| String::new(), |Path(text)| text);
+        // What is not UTF-8 once it is decoded is no id of any kind.
+        let text = parts.extract::<Path<String>>().await.map_or_else(|_| char::REPLACEMENT_CHARACTER.to_string(), |Path(text)| text);
         text.parse().map(Self).map_err(|_| {
             let given: String = text.chars().take(60).collect();
             Problem::of_fields(Code::InvalidId, vec![FieldError::new("id", format!("{given:?} is not allowed: a UUID"))])
@@ -108,16 +106,20 @@ impl<S: Send + Sync> FromRequestParts<S> for JsonContent {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let refused = |detail: &str| Err(Problem::new(Code::UnsupportedMediaType, detail));
         if !is_json(&parts.headers) {
-            return refused("the header Content-Type must be application/json");
+            return Err(Problem::new(Code::UnsupportedMediaType, "the header Content-Type must be application/json"));
         }
-        let encodings = parts.headers.get_all(CONTENT_ENCODING).iter();
-        if encodings.into_iter().any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-            return refused("the body must come without a Content-Encoding");
-        }
-        Ok(Self)
+        not_encoded(&parts.headers).map(|()| Self)
     }
+}
+
+/// Refuses a body that is compressed, or encoded otherwise.
+pub(super) fn not_encoded(headers: &HeaderMap) -> Result<(), Problem> {
+    let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
+    if encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(Problem::new(Code::UnsupportedMediaType, "the body must come without a Content-Encoding"));
+    }
+    Ok(())
 }
 
 /// Whether the one content type is `application/json`, with a UTF-8 charset or none.

@@ -3,11 +3,11 @@
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 
-use super::access::{Acting, Id, IdempotencyKey, JsonContent, WholeBody};
+use super::access::{Acting, IdempotencyKey, JsonContent, PathId, WholeBody};
 use super::list_budget::{missing_filter, within};
 use super::problem::{Code, Problem, json};
 use super::state::Api;
-use crate::domain::Resolution;
+use crate::domain::{AlertId, Resolution};
 use crate::service::{Alerts, ResolveRequest};
 use crate::wire::{body, query, write};
 
@@ -20,13 +20,13 @@ pub(super) async fn list(State(api): State<Api>, acting: Acting, RawQuery(raw): 
 }
 
 /// GET /api/v1/alerts/:id
-pub(super) async fn get(State(api): State<Api>, acting: Acting, Id(id): Id) -> Result<Response, Problem> {
+pub(super) async fn get(State(api): State<Api>, acting: Acting, PathId(id): PathId<AlertId>) -> Result<Response, Problem> {
     let alert = acting.alerts.get(id).await?;
     Ok(json(write::alert(&alert, acting.dialect, api.engine.clock().now())))
 }
 
 /// GET /api/v1/alerts/:id/outcome
-pub(super) async fn outcome(acting: Acting, Id(id): Id) -> Result<Response, Problem> {
+pub(super) async fn outcome(acting: Acting, PathId(id): PathId<AlertId>) -> Result<Response, Problem> {
     let alert = acting.alerts.get(id).await?;
     let outcome = alert.outcome.ok_or_else(|| Problem::new(Code::OutcomeNotFound, format!("alert {id} has no outcome yet")))?;
     Ok(json(write::outcome(&outcome, acting.dialect)))
@@ -39,7 +39,7 @@ pub(super) async fn outcome(acting: Acting, Id(id): Id) -> Result<Response, Prob
 pub(super) async fn resolve(
     State(api): State<Api>,
     acting: Acting,
-    Id(id): Id,
+    PathId(id): PathId<AlertId>,
     _: JsonContent,
     IdempotencyKey(idempotency_key): IdempotencyKey,
     WholeBody(bytes): WholeBody,

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::FromRef;
+use axum::http::request::Parts;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::limit::TokenLimit;
 use super::observe::Observed;
-use crate::engine::Engine;
+use crate::engine::{ActingEngine, Caller, Engine};
 
 /// The state that handlers share.
 #[derive(Clone)]
@@ -25,6 +26,17 @@ pub(super) struct Api {
     pub(super) observed: Observed,
     /// Every route there is, by method and path.
     pub(super) routes: &'static [(&'static str, &'static str)],
+}
+
+impl Api {
+    /// The services, bound to the caller of a request.
+    pub(super) fn acting_for(&self, caller: Caller, request: &Parts) -> ActingEngine {
+        let peer = request.extensions.get::<Peer>();
+        self.engine.acting_for(match peer {
+            Some(Peer(address)) => caller.from_address(*address),
+            None => caller,
+        })
+    }
 }
 
 impl FromRef<Api> for Observed {

@@ -8,12 +8,13 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::Response;
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
 use super::extract::{Operator, Parameters, answer};
+use crate::api::access::not_encoded;
 use crate::api::options::MAX_IMPORT;
 use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;
@@ -99,11 +100,7 @@ fn too_large(what: &str) -> Problem {
 
 /// What the content type says the body is.
 fn format(headers: &HeaderMap) -> Result<Option<FileFormat>, Problem> {
-    let refused = |detail: &str| Err(Problem::new(Code::UnsupportedMediaType, detail));
-    let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
-    if encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        return refused("the body must come without a Content-Encoding");
-    }
+    not_encoded(headers)?;
     let mut given = headers.get_all(CONTENT_TYPE).iter();
     let essence = match (given.next().map(|value| value.to_str()), given.next()) {
         (Some(Ok(text)), None) => text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase(),
@@ -112,7 +109,10 @@ fn format(headers: &HeaderMap) -> Result<Option<FileFormat>, Problem> {
     match essence.as_str() {
         "application/json" => Ok(Some(FileFormat::Json)),
         "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Ok(Some(FileFormat::Ndjson)),
-        _ => refused("the header Content-Type must be application/json or application/x-ndjson"),
+        _ => {
+            let detail = "the header Content-Type must be application/json or application/x-ndjson";
+            Err(Problem::new(Code::UnsupportedMediaType, detail))
+        }
     }
 }
 

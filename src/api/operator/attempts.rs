@@ -3,7 +3,8 @@
 use axum::extract::State;
 use axum::response::Response;
 
-use super::extract::{JsonBody, Operator, PathId, answer};
+use super::extract::{JsonBody, Operator, answer};
+use crate::api::access::PathId;
 use crate::api::problem::{self, Problem};
 use crate::api::state::Api;
 use crate::domain::AttemptId;

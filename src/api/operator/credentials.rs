@@ -3,7 +3,8 @@
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
-use super::extract::{JsonBody, Operator, PathId, answer};
+use super::extract::{JsonBody, Operator, answer};
+use crate::api::access::PathId;
 use crate::api::problem::Problem;
 use crate::domain::{CredentialKind, KeyScope};
 use crate::service::{Credentials, Intake};

@@ -3,7 +3,8 @@
 use axum::extract::State;
 use axum::response::Response;
 
-use super::extract::{Operator, Parameters, PathId, answer, page_size, uuid};
+use super::extract::{Operator, Parameters, answer, page_size, uuid};
+use crate::api::access::PathId;
 use crate::api::list_budget::within;
 use crate::api::problem::Problem;
 use crate::api::state::Api;

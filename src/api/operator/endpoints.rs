@@ -3,7 +3,8 @@
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
-use super::extract::{JsonBody, Operator, PathId, answer, invalid};
+use super::extract::{JsonBody, Operator, answer, invalid};
+use crate::api::access::PathId;
 use crate::api::problem::Problem;
 use crate::domain::{EndpointChange, EndpointId, SigningChange};
 use crate::service::Webhooks;

@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-use axum::RequestPartsExt;
-use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::response::Response;
 use serde::Serialize;
@@ -11,7 +10,7 @@ use url::form_urlencoded;
 
 use crate::api::access::{BodyFault, JsonContent, RequestCredential, whole_body};
 use crate::api::problem::{self, Code, Problem};
-use crate::api::state::{Api, Peer};
+use crate::api::state::Api;
 use crate::domain::{FieldError, KeyScope};
 use crate::engine::ActingEngine;
 use crate::wire;
@@ -33,27 +32,7 @@ impl FromRequestParts<Api> for Operator {
             return Err(Problem::new(Code::NotAuthorized, detail));
         };
         let caller = api.engine.authenticate(key, KeyScope::Operator).await?;
-        let caller = match parts.extensions.get::<Peer>() {
-            Some(Peer(address)) => caller.from_address(*address),
-            None => caller,
-        };
-        Ok(Self { acting: api.engine.acting_for(caller), key: key.to_owned() })
-    }
-}
-
-/// The id in the path, of any kind.
-pub(in crate::api) struct PathId<T>(pub(super) T);
-
-impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for PathId<T> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        // What is not UTF-8 once it is decoded is no id of any kind.
-        let text = parts.extract::<Path<String>>().await.map_or_else(|_| char::REPLACEMENT_CHARACTER.to_string(), |Path(text)| text);
-        text.parse().map(Self).map_err(|_| {
-            let given: String = text.chars().take(60).collect();
-            Problem::of_fields(Code::InvalidId, vec![FieldError::new("id", format!("{given:?} is not allowed: a UUID"))])
-        })
+        Ok(Self { acting: api.acting_for(caller, parts), key: key.to_owned() })
     }
 }
 
