@@ -250,6 +250,27 @@ pub fn default_window(provider: &Provider) -> Duration {
 }
 
 #[cfg(test)]
+mod sample {
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    impl Alert {
+        /// An alert with a card, an amount and times, for tests; each has an id of its own.
+        pub fn sample() -> Self {
+            Self {
+                card_bin: "411111".to_owned(),
+                card_last_four: "1234".to_owned(),
+                amount: Some("129.90".parse().unwrap()),
+                currency: Currency::new("EUR"),
+                transaction_time: from_iso("2026-03-01T10:00:00Z"),
+                alert_time: from_iso("2026-03-03T10:00:00Z"),
+                ..Self::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use rstest::rstest;
 

@@ -184,19 +184,7 @@ mod tests {
 
     use super::*;
     use crate::domain::time::from_iso;
-    use crate::domain::{AlertStatus, AlertType, Currency, Outcome};
-
-    fn alert() -> Alert {
-        Alert {
-            card_bin: "411111".to_owned(),
-            card_last_four: "1234".to_owned(),
-            amount: Some("129.90".parse().unwrap()),
-            currency: Currency::new("EUR"),
-            transaction_time: from_iso("2026-03-01T10:00:00Z"),
-            alert_time: from_iso("2026-03-03T10:00:00Z"),
-            ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
-        }
-    }
+    use crate::domain::{AlertStatus, Currency, Outcome};
 
     #[rstest]
     #[case(|_: &mut Alert| {}, true)]
@@ -209,7 +197,7 @@ mod tests {
     #[case(|other: &mut Alert| other.card_last_four = "1235".to_owned(), false)]
     #[case(|other: &mut Alert| other.card_bin = "552201".to_owned(), false)]
     fn alerts_on_one_payment_agree_in_card_money_and_date(#[case] change: fn(&mut Alert), #[case] duplicates: bool) {
-        let (one, mut other) = (alert(), alert());
+        let (one, mut other) = (Alert::sample(), Alert::sample());
         change(&mut other);
 
         assert_eq!(evidence(&one, &other).is_some(), duplicates);
@@ -217,9 +205,9 @@ mod tests {
 
     #[test]
     fn a_reference_of_the_acquirer_names_the_payment_whatever_else_differs() {
-        let mut one = alert();
+        let mut one = Alert::sample();
         one.acquirer_reference_number = Some("74320456118200319945216".to_owned());
-        let mut other = Alert { amount: Some("50.00".parse().unwrap()), ..alert() };
+        let mut other = Alert { amount: Some("50.00".parse().unwrap()), ..Alert::sample() };
         assert_eq!(evidence(&one, &other), None);
 
         other.acquirer_reference_number = Some(" 74320456118200319945216 ".to_owned());
@@ -230,7 +218,7 @@ mod tests {
 
     #[test]
     fn an_authorization_code_names_the_payment_on_its_card_and_in_its_time_only() {
-        let with_code = || Alert { auth_code: Some("093112".to_owned()), ..alert() };
+        let with_code = || Alert { auth_code: Some("093112".to_owned()), ..Alert::sample() };
         let other = |change: fn(&mut Alert)| {
             let mut other = Alert { amount: Some("50.00".parse().unwrap()), ..with_code() };
             change(&mut other);
@@ -245,11 +233,11 @@ mod tests {
 
     #[test]
     fn duplicates_are_found_among_many_and_a_refunded_one_is_told() {
-        let (open, twin) = (alert(), alert());
-        let mut paid = alert();
+        let (open, twin) = (Alert::sample(), Alert::sample());
+        let mut paid = Alert::sample();
         paid.outcome = Some(Outcome::sample(paid.id));
-        let other_card = Alert { card_last_four: "9999".to_owned(), ..alert() };
-        let no_card = || Alert { card_last_four: String::new(), ..alert() };
+        let other_card = Alert { card_last_four: "9999".to_owned(), ..Alert::sample() };
+        let no_card = || Alert { card_last_four: String::new(), ..Alert::sample() };
         let unknown = [no_card(), no_card()];
 
         let two = among([&open, &twin, &other_card].into_iter().chain(&unknown));
@@ -261,31 +249,35 @@ mod tests {
 
     #[test]
     fn too_little_of_the_card_or_no_amount_is_nothing_to_ask_for() {
-        let asked = query(&Alert { card_last_four: " 1234 ".to_owned(), ..alert() });
+        let asked = query(&Alert { card_last_four: " 1234 ".to_owned(), ..Alert::sample() });
 
         assert_eq!(asked.and_then(|query| query.filter.q).as_deref(), Some("1234"));
-        assert_eq!(query(&Alert { card_last_four: "234".to_owned(), ..alert() }), None);
-        assert_eq!(query(&Alert { amount: None, ..alert() }), None);
+        assert_eq!(query(&Alert { card_last_four: "234".to_owned(), ..Alert::sample() }), None);
+        assert_eq!(query(&Alert { amount: None, ..Alert::sample() }), None);
     }
 
     #[test]
     fn a_duplicate_is_told_with_its_state_and_the_reason_it_speaks_for() {
         let at = from_iso("2026-03-04T10:00:00Z");
         let answered = |outcome: &str, refunded: &str| {
-            let outcome =
-                Outcome { outcome: outcome.to_owned(), refunded: refunded.to_owned(), action_time: at, ..Outcome::sample(alert().id) };
-            Alert { outcome: Some(outcome), ..alert() }
+            let outcome = Outcome {
+                outcome: outcome.to_owned(),
+                refunded: refunded.to_owned(),
+                action_time: at,
+                ..Outcome::sample(Alert::sample().id)
+            };
+            Alert { outcome: Some(outcome), ..Alert::sample() }
         };
         let others = [
-            alert(),
-            Alert { provider: Provider::Cdrn, ..alert() },
+            Alert::sample(),
+            Alert { provider: Provider::Cdrn, ..Alert::sample() },
             answered("resolved", "Refunded"),
             answered("unresolved_dispute", "not refunded"),
-            Alert { status: AlertStatus::Refunded, ..alert() },
-            Alert { currency: Currency::new("USD"), ..alert() },
+            Alert { status: AlertStatus::Refunded, ..Alert::sample() },
+            Alert { currency: Currency::new("USD"), ..Alert::sample() },
         ];
 
-        let told = others.map(|other| Duplicate::of(&alert(), &other).map(|found| (found.reason(&alert()), found.state)));
+        let told = others.map(|other| Duplicate::of(&Alert::sample(), &other).map(|found| (found.reason(&Alert::sample()), found.state)));
 
         let of_this_network = Some(InvalidReason::Duplicate);
         let unresolved = DuplicateState::Answered { outcome: "unresolved dispute".to_owned(), at };
@@ -326,7 +318,7 @@ mod tests {
                 acquirer_reference_number: arn.map(str::to_owned),
                 auth_code: code.map(str::to_owned),
                 status: if paid { AlertStatus::Refunded } else { AlertStatus::Open },
-                ..alert()
+                ..Alert::sample()
             },
         )
     }

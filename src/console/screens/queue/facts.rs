@@ -71,26 +71,13 @@ pub fn warnings<'a>(alert: &'a Alert, duplicates: &'a [Alert]) -> Vec<Warning<'a
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::time::from_iso;
-    use crate::domain::{AlertType, Currency, Outcome, Provider};
-
-    fn alert() -> Alert {
-        Alert {
-            card_bin: "411111".to_owned(),
-            card_last_four: "1234".to_owned(),
-            amount: Some("129.90".parse().unwrap()),
-            currency: Currency::new("EUR"),
-            transaction_time: from_iso("2026-03-01T10:00:00Z"),
-            alert_time: from_iso("2026-03-03T10:00:00Z"),
-            ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
-        }
-    }
+    use crate::domain::{AlertType, Outcome, Provider};
 
     #[test]
     fn a_refunded_sibling_weighs_more_than_an_open_one() {
-        let alert = alert();
-        let open = Alert { provider: Provider::Cdrn, ..self::alert() };
-        let mut paid = self::alert();
+        let alert = Alert::sample();
+        let open = Alert { provider: Provider::Cdrn, ..Alert::sample() };
+        let mut paid = Alert::sample();
         paid.outcome = Some(Outcome::sample(paid.id));
         let duplicates = [open, paid];
 
@@ -102,9 +89,12 @@ mod tests {
 
     #[test]
     fn every_double_is_told_and_one_of_the_same_network_speaks_for_a_duplicate() {
-        let alert = alert();
-        let others =
-            [Alert { provider: Provider::Cdrn, ..self::alert() }, Alert { provider: Provider::Verifi, ..self::alert() }, self::alert()];
+        let alert = Alert::sample();
+        let others = [
+            Alert { provider: Provider::Cdrn, ..Alert::sample() },
+            Alert { provider: Provider::Verifi, ..Alert::sample() },
+            Alert::sample(),
+        ];
 
         let (two, three) = (warnings(&alert, &others[..2]), warnings(&alert, &others));
 
@@ -114,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_rule_of_the_network_and_a_notice_are_told() {
-        let mut alert = alert();
+        let mut alert = Alert::sample();
         (alert.provider, alert.alert_type) = (Provider::Verifi, AlertType::VerifiFraudNotice);
         alert.rule_name = Some("Above 10 AED".to_owned());
 
@@ -123,8 +113,8 @@ mod tests {
 
     #[test]
     fn an_answered_alert_warns_of_nothing() {
-        let mut alert = alert();
-        let duplicate = self::alert();
+        let mut alert = Alert::sample();
+        let duplicate = Alert::sample();
         alert.outcome = Some(Outcome::sample(alert.id));
 
         assert!(warnings(&alert, &[duplicate]).is_empty());
