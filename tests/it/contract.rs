@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avert::api::{self, ApiOptions};
-use avert::client::{AccessCredential, Client, ClientOptions};
+use avert::client::AccessCredential;
 use avert::domain::resolution::{Decision, InvalidReason, OlderRefunded, OlderWord};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CreatedCredential, CredentialKind, Deadline, KeyScope, PageRequest,
@@ -23,6 +23,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::support::alerts::{NOON, noon, open_alert};
+use crate::support::client::client_of;
 use crate::support::clock::ManualClock;
 use crate::support::engine::{Gate, acting, bring_in, engine_with, impatient, network};
 
@@ -85,7 +86,7 @@ impl World {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(api::serve(listener, engine.clone(), ApiOptions::default(), cancel.clone()));
-        let client = Client::new(ClientOptions::new(url.parse().unwrap(), dialect, credential, clock.clone())).unwrap();
+        let client = client_of(&url, dialect, credential, None, clock.clone());
         let (alerts, server) = (Arc::new(client), Some(cancel.drop_guard()));
         Self { alerts, dialect, engine: acting, clock, _server: server, _directory: directory }
     }

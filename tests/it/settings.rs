@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use avert::client::{AccessCredential as Access, Client, ClientOptions};
+use avert::client::{AccessCredential as Access, Client};
 use avert::domain::time::SystemClock;
 use avert::domain::{CredentialKind, Environment, KeyScope, Secret};
 use avert::service::{Credentials, ServiceError};
@@ -12,6 +12,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use crate::support::binary::{Server, run_ok};
+use crate::support::client::client_of;
 use crate::support::terminal::Terminal;
 
 /// A key of an engine's own organization, by the command line.
@@ -127,8 +128,7 @@ fn a_console_on_another_machine_manages_its_keys_with_an_operators_key() {
 /// An engine that serves, and a client of it with these keys.
 fn client(home: &TempDir, server: &Server, operator_key: Option<String>) -> Client {
     let access = Access::ApiKey(Secret::new(key(home.path(), "alerts")));
-    let options = ClientOptions::new(server.url.parse().unwrap(), Dialect::Current, access, Arc::new(SystemClock));
-    Client::new(ClientOptions { operator_key: operator_key.map(Secret::new), ..options }).unwrap()
+    client_of(&server.url, Dialect::Current, access, operator_key.as_deref(), Arc::new(SystemClock))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -200,8 +200,7 @@ async fn a_key_of_the_wrong_scope_and_a_deployment_without_the_routes_are_told_a
 
     let foreign = wiremock::MockServer::start().await;
     let access = Access::ApiKey(Secret::new("k"));
-    let options = ClientOptions::new(foreign.uri().parse().unwrap(), Dialect::Current, access, Arc::new(SystemClock));
-    let foreign = Client::new(ClientOptions { operator_key: Some(Secret::new("o")), ..options }).unwrap();
+    let foreign = client_of(&foreign.uri(), Dialect::Current, access, Some("o"), Arc::new(SystemClock));
     let missing = foreign.credentials().await.unwrap_err();
     assert!(matches!(&missing, ServiceError::NotFound(words) if words.contains("/operator/v1")), "{missing}");
 }

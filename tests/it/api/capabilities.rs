@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use avert::client::{AccessCredential, Client, ClientOptions};
+use avert::client::{AccessCredential, Client};
 use avert::domain::url::{EndpointUrl, PlainHttp};
 use avert::domain::{
     Alert, AlertId, AlertPatch, AtRisk, AttemptId, CredentialKind, Deadline, DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth,
@@ -15,6 +15,7 @@ use chrono::Duration;
 
 use super::served::{PATIENCE, Served};
 use crate::support::alerts::{noon, open_alert};
+use crate::support::client::client_of;
 
 /// A way to the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +28,7 @@ enum Way {
 
 fn client(served: &Served, operator_key: Option<&str>) -> Client {
     let credential = AccessCredential::ApiKey(Secret::new(served.key.clone()));
-    let options =
-        ClientOptions::new(format!("http://{}", served.address).parse().unwrap(), Dialect::Current, credential, served.clock.clone());
-    Client::new(ClientOptions { operator_key: operator_key.map(Secret::new), ..options }).unwrap()
+    client_of(&format!("http://{}", served.address), Dialect::Current, credential, operator_key, served.clock.clone())
 }
 
 async fn open(way: Way) -> (Served, Deployment) {

@@ -2,6 +2,7 @@
 
 pub mod alerts;
 pub mod binary;
+pub mod client;
 pub mod clock;
 pub mod engine;
 pub mod operations;
