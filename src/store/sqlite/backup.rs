@@ -119,20 +119,15 @@ pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
     }
     let key = fs::read_to_string(key_file).map_err(|error| unusable(key_file, &format!("the data key cannot be read: {error}")))?;
     let seal = Seal::from_file(key_file, false)?;
-    let directory = directory_of(target);
     let unwritable = |error: std::io::Error| unusable(target, &format!("cannot be written: {error}; name another place"));
-    let file = NamedTempFile::new_in(&directory).map_err(unwritable)?;
+    let file = NamedTempFile::new_in(directory_of(target)).map_err(unwritable)?;
     let contents = copy(&source, database, file.path(), target)?;
     prove_key(file.path(), &seal, key_file, database)?;
     if let Some(key_target) = &key_target {
-        let mut copy = NamedTempFile::new_in(&directory).map_err(unwritable)?;
-        copy.write_all(key.as_bytes()).and_then(|()| copy.as_file().sync_all()).map_err(unwritable)?;
-        persist(copy, key_target, options.overwrite)?;
+        write_file(key_target, &key, options.overwrite, unwritable)?;
     }
     let sha256 = checksum::of(file.path()).map_err(unwritable)?;
-    let mut sum = NamedTempFile::new_in(&directory).map_err(unwritable)?;
-    sum.write_all(checksum::line(&sha256, target).as_bytes()).and_then(|()| sum.as_file().sync_all()).map_err(unwritable)?;
-    persist(sum, &sum_target, options.overwrite)?;
+    write_file(&sum_target, &checksum::line(&sha256, target), options.overwrite, unwritable)?;
     persist(file, target, options.overwrite)?;
     Ok(Backup { key: key_target, sha256, contents })
 }
@@ -189,9 +184,7 @@ pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
         if let Some(kept) = &kept_key {
             keep(key_file, kept).map_err(unwritable)?;
         }
-        let mut copy = NamedTempFile::new_in(directory_of(key_file)).map_err(unwritable)?;
-        copy.write_all(key.as_bytes()).and_then(|()| copy.as_file().sync_all()).map_err(unwritable)?;
-        persist(copy, key_file, true)?;
+        write_file(key_file, &key, true, unwritable)?;
     }
     persist(file, database, true)?;
     Ok(Restored { sha256, contents, kept, kept_key })
@@ -312,6 +305,13 @@ fn keep_database(database: &Path, kept: &Path) -> std::io::Result<()> {
 fn keep(file: &Path, kept: &Path) -> std::io::Result<()> {
     // Some file systems have no second names; there it is copied.
     fs::hard_link(file, kept).or_else(|_| fs::copy(file, kept).map(drop))
+}
+
+/// Writes a small file, which nobody sees before it is whole.
+fn write_file(target: &Path, text: &str, overwrite: bool, unwritable: impl Fn(std::io::Error) -> StoreError) -> StoreResult<()> {
+    let mut file = NamedTempFile::new_in(directory_of(target)).map_err(&unwritable)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(&unwritable)?;
+    persist(file, target, overwrite)
 }
 
 fn persist(file: NamedTempFile, target: &Path, overwrite: bool) -> StoreResult<()> {
