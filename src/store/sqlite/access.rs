@@ -55,7 +55,15 @@ impl AccessStore for SqliteStore {
 
     async fn touch_credential(&self, id: &str, now: Timestamp) -> StoreResult<()> {
         let id = id.to_owned();
-        self.write(WriteKind::Quiet, move |unit, _| touch(unit, &id, now)).await
+        let minute = micros(now).div_euclid(60_000_000) * 60_000_000;
+        self.write(WriteKind::Quiet, move |unit, _| {
+            for table in TABLES {
+                let sql = format!("UPDATE {table} SET last_used_at = ?2 WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)");
+                unit.conn.run(&sql, (&id, minute))?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>> {
@@ -146,15 +154,6 @@ fn revoke(unit: &Unit<'_>, organization: OrganizationId, id: &str, now: Timestam
     let sql = format!("UPDATE {} SET revoked_at = ?2 WHERE id = ?1", table(record.credential.kind));
     unit.conn.run(&sql, (id, micros(now)))?;
     Ok(find(unit.conn, id)?.map(|record| Revoked { credential: record.credential, already }))
-}
-
-fn touch(unit: &Unit<'_>, id: &str, now: Timestamp) -> StoreResult<()> {
-    let minute = micros(now).div_euclid(60_000_000) * 60_000_000;
-    for table in TABLES {
-        let sql = format!("UPDATE {table} SET last_used_at = ?2 WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)");
-        unit.conn.run(&sql, (id, minute))?;
-    }
-    Ok(())
 }
 
 fn place(id: &str) -> AssociatedData<'_> {

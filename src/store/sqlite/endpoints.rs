@@ -49,7 +49,16 @@ impl EndpointStore for SqliteStore {
     }
 
     async fn remove_endpoint(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool> {
-        self.write(WriteKind::Visible, move |unit, by| remove(unit, by, organization, id, now)).await
+        self.write(WriteKind::Visible, move |unit, by| {
+            let conn = unit.conn;
+            let Some((key, endpoint)) = find(conn, organization, id)? else { return Ok(false) };
+            disable(conn, key, REMOVED, now)?;
+            signing::stop(conn, key)?;
+            conn.run("UPDATE endpoint SET removed_at = ?2, credential = x'' WHERE key = ?1", (key, micros(now)))?;
+            audit::record(unit, by, organization, AuditNote::endpoint_removed(&endpoint), now)?;
+            Ok(true)
+        })
+        .await
     }
 
     async fn target(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<Option<EndpointTarget>> {
@@ -169,17 +178,6 @@ fn change(
         audit::record(unit, by, organization, note, now)?;
     }
     one(conn, organization, id)
-}
-
-/// Removes an endpoint: nothing is sent there any more, and its credential is gone. Its deliveries can still be read.
-fn remove(unit: &Unit<'_>, by: &Actor, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool> {
-    let conn = unit.conn;
-    let Some((key, endpoint)) = find(conn, organization, id)? else { return Ok(false) };
-    disable(conn, key, REMOVED, now)?;
-    signing::stop(conn, key)?;
-    conn.run("UPDATE endpoint SET removed_at = ?2, credential = x'' WHERE key = ?1", (key, micros(now)))?;
-    audit::record(unit, by, organization, AuditNote::endpoint_removed(&endpoint), now)?;
-    Ok(true)
 }
 
 /// An endpoint with what sending to it needs.

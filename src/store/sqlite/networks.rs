@@ -40,18 +40,47 @@ impl NetworkStore for SqliteStore {
         now: Timestamp,
         lease_until: Timestamp,
     ) -> StoreResult<bool> {
-        let source = source.to_owned();
-        self.write(WriteKind::Quiet, move |unit, _| advance(unit, &source, generation, cursor.as_deref(), now, lease_until)).await
+        let values = (source.to_owned(), generation, cursor, micros(now), micros(lease_until));
+        self.write(WriteKind::Quiet, move |unit, _| {
+            let changed = unit.conn.run(
+                "UPDATE pull SET cursor = coalesce(?3, cursor), pulled_at = ?4, lease_until = ?5, failures = 0, failure = ''
+                 WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
+                values,
+            )?;
+            Ok(changed == 1)
+        })
+        .await
     }
 
     async fn end_pull(&self, source: &str, generation: i64, end: PullEnd) -> StoreResult<bool> {
-        let source = source.to_owned();
-        self.write(WriteKind::Quiet, move |unit, _| self::end(unit, &source, generation, &end)).await
+        let values = (source.to_owned(), generation, micros(end.next_at), end.failure);
+        self.write(WriteKind::Quiet, move |unit, _| {
+            let changed = unit.conn.run(
+                "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3,
+                    failures = CASE WHEN ?4 IS NULL THEN 0 ELSE failures + 1 END, failure = coalesce(?4, '')
+                 WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
+                values,
+            )?;
+            Ok(changed == 1)
+        })
+        .await
     }
 
     async fn pull_state(&self, source: &str) -> StoreResult<Option<PullState>> {
         let source = source.to_owned();
-        self.read(move |reader| state(&reader.conn, &source)).await
+        self.read(move |reader| {
+            let state = "SELECT cursor, pulled_at, next_at, failures, failure FROM pull WHERE source = ?1";
+            reader.conn.first(state, [source], |row| {
+                Ok(PullState {
+                    cursor: row.get(0)?,
+                    pulled_at: optional_moment(row, 1)?,
+                    next_at: moment(row.get(2)?)?,
+                    failures: row.get(3)?,
+                    failure: row.get(4)?,
+                })
+            })
+        })
+        .await
     }
 }
 
@@ -96,47 +125,6 @@ fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp, 
     let values = (source, lease.generation, unit.own(), micros(lease_until));
     conn.run("UPDATE pull SET generation = ?2, instance = ?3, lease_until = ?4 WHERE source = ?1", values)?;
     Ok(Some(lease))
-}
-
-/// Goes on to the next page; `false` where the lease is somebody else's by now.
-fn advance(
-    unit: &Unit<'_>,
-    source: &str,
-    generation: i64,
-    cursor: Option<&str>,
-    now: Timestamp,
-    lease_until: Timestamp,
-) -> StoreResult<bool> {
-    let changed = unit.conn.run(
-        "UPDATE pull SET cursor = coalesce(?3, cursor), pulled_at = ?4, lease_until = ?5, failures = 0, failure = ''
-         WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
-        (source, generation, cursor, micros(now), micros(lease_until)),
-    )?;
-    Ok(changed == 1)
-}
-
-/// Ends the lease; `false` where it is somebody else's by now.
-fn end(unit: &Unit<'_>, source: &str, generation: i64, end: &PullEnd) -> StoreResult<bool> {
-    let changed = unit.conn.run(
-        "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3,
-            failures = CASE WHEN ?4 IS NULL THEN 0 ELSE failures + 1 END, failure = coalesce(?4, '')
-         WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
-        (source, generation, micros(end.next_at), &end.failure),
-    )?;
-    Ok(changed == 1)
-}
-
-/// How a source is; `None` where it was never pulled from.
-fn state(conn: &Connection, source: &str) -> StoreResult<Option<PullState>> {
-    conn.first("SELECT cursor, pulled_at, next_at, failures, failure FROM pull WHERE source = ?1", [source], |row| {
-        Ok(PullState {
-            cursor: row.get(0)?,
-            pulled_at: optional_moment(row, 1)?,
-            next_at: moment(row.get(2)?)?,
-            failures: row.get(3)?,
-            failure: row.get(4)?,
-        })
-    })
 }
 
 /// Sources that nobody has pulled from for so long are not set up any more.

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Params};
 use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::statements::{Statements as _, cell, micros, optional_moment};
-use super::writer::{Unit, WriteKind};
+use super::writer::WriteKind;
 use super::{retention, watch};
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
@@ -19,7 +19,15 @@ impl UpkeepStore for SqliteStore {
     }
 
     async fn probe(&self, now: Timestamp) -> StoreResult<()> {
-        self.write(WriteKind::Quiet, move |unit, _| probe(unit, now)).await
+        // The present moment where nobody looks: the commit of it proves that the disk takes what it is given.
+        self.write(WriteKind::Quiet, move |unit, _| {
+            unit.conn.run(
+                "INSERT INTO fact (name, value) VALUES ('probed_at', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                [micros(now).to_be_bytes()],
+            )?;
+            Ok(())
+        })
+        .await
     }
 
     async fn depths(&self) -> StoreResult<Depths> {
@@ -34,15 +42,6 @@ impl UpkeepStore for SqliteStore {
         }
         self.write(WriteKind::Quiet, move |unit, _| retention::prune(unit, &found, now)).await
     }
-}
-
-/// Writes the present moment where nobody looks: the commit of it proves that the disk takes what it is given.
-fn probe(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
-    unit.conn.run(
-        "INSERT INTO fact (name, value) VALUES ('probed_at', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        [micros(now).to_be_bytes()],
-    )?;
-    Ok(())
 }
 
 /// Queue depths.
