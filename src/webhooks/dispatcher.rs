@@ -19,7 +19,7 @@ use super::queues::{EndpointQueues, Limits};
 use super::sender::{AttemptReport, Sender};
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::domain::webhook::schedule::next_step;
-use crate::domain::{DeliveryId, EndpointId, NextStep, batch};
+use crate::domain::{NextStep, batch};
 use crate::store::{AttemptRecord, DueDelivery, SharedStore, StoreError, StoreResult};
 
 /// With so many results that could not be recorded nothing more is leased.
@@ -91,7 +91,7 @@ pub struct Dispatcher {
 
 /// A piece of work that has come to its end.
 enum Done {
-    Sent { delivery: DeliveryId, generation: i64, attempt: u32, endpoint: EndpointId, report: AttemptReport },
+    Sent(Box<DueDelivery>, AttemptReport),
     Claimed { until: Timestamp, claimed: StoreResult<(Vec<DueDelivery>, Option<Timestamp>)> },
     Recorded(StoreResult<()>),
 }
@@ -260,7 +260,7 @@ impl Dispatcher {
             let report = report.unwrap_or_else(|_| {
                 AttemptReport::failed(now, began.elapsed(), "avert failed to make the request; this is a fault of its own")
             });
-            Done::Sent { delivery: due.delivery, generation: due.generation, attempt: due.attempt, endpoint: due.endpoint, report }
+            Done::Sent(Box::new(due), report)
         });
     }
 
@@ -320,8 +320,8 @@ impl Dispatcher {
             self.heartbeat.send_replace(Instant::now());
         }
         match done {
-            Done::Sent { delivery, generation, attempt, endpoint, report } => {
-                self.sent(delivery, generation, attempt, endpoint, report);
+            Done::Sent(due, report) => {
+                self.sent(&due, report);
                 Ok(())
             }
             Done::Claimed { until, claimed } => {
@@ -361,7 +361,8 @@ impl Dispatcher {
         }
     }
 
-    fn sent(&mut self, delivery: DeliveryId, generation: i64, attempt: u32, endpoint: EndpointId, report: AttemptReport) {
+    fn sent(&mut self, due: &DueDelivery, report: AttemptReport) {
+        let DueDelivery { delivery, attempt, endpoint, .. } = *due;
         let now = self.clock.now();
         let next = next_step(report.result, attempt, now, &mut rand::rng());
         let delivered = next == NextStep::Delivered;
@@ -387,7 +388,7 @@ impl Dispatcher {
                 tracing::info!(%delivery, attempt, status, error = report.error, ?next, "webhook not delivered");
             }
         }
-        self.results.push(report.into_record(delivery, generation, self.guarded_clock.now(), next));
+        self.results.push(report.into_record(due, self.guarded_clock.now(), next));
     }
 
     fn limits(&self) -> Limits {

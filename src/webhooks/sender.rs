@@ -15,7 +15,7 @@ use crate::domain::card::mask_card_numbers;
 use crate::domain::sanitize::without_controls;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{AttemptResult, MAX_RETRY_AFTER};
-use crate::domain::{DeliveryId, EndpointAuth, NextStep, Secret, SentRequest, redact};
+use crate::domain::{EndpointAuth, NextStep, Secret, SentRequest, redact};
 use crate::outbound::reason::{self, Reason, cause};
 use crate::outbound::{body, client, credential, retry_after};
 use crate::store::{AttemptRecord, DueDelivery};
@@ -63,8 +63,9 @@ impl AttemptReport {
     }
 
     /// As it is recorded of a delivery, with what follows.
-    pub fn into_record(self, delivery: DeliveryId, generation: i64, ended_at: Timestamp, next: NextStep) -> AttemptRecord {
-        let (status, duration) = (self.status(), TimeDelta::from_std(self.duration).unwrap_or(TimeDelta::MAX));
+    pub fn into_record(self, of: &DueDelivery, ended_at: Timestamp, next: NextStep) -> AttemptRecord {
+        let (delivery, generation, status) = (of.delivery, of.generation, self.status());
+        let duration = TimeDelta::from_std(self.duration).unwrap_or(TimeDelta::MAX);
         let Self { started_at, error, answer, sent, .. } = self;
         AttemptRecord { delivery, generation, started_at, duration, status, error, answer, sent, ended_at, next }
     }
