@@ -1,5 +1,6 @@
 //! Observability: liveness, readiness, and metrics for Prometheus.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,14 +53,7 @@ impl Observed {
 
     /// Whether the database can be read.
     async fn reading(&self) -> Result<(), String> {
-        match tokio::time::timeout(PATIENCE, self.engine.store().ping()).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "the store does not answer");
-                Err("the database does not answer".to_owned())
-            }
-            Err(_) => Err("the database takes too long to answer".to_owned()),
-        }
+        in_time(self.engine.store().ping(), "answer", "the database does not answer").await
     }
 
     /// Whether the database can be written.
@@ -71,15 +65,8 @@ impl Observed {
         {
             return result.clone();
         }
-        let probe = tokio::time::timeout(PATIENCE, self.engine.store().probe(self.engine.clock().now())).await;
-        let result = match probe {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "the store cannot write");
-                Err("the database cannot be written (see the log): decisions are refused, nothing is lost".to_owned())
-            }
-            Err(_) => Err("the database takes too long to write".to_owned()),
-        };
+        let failed = "the database cannot be written (see the log): decisions are refused, nothing is lost";
+        let result = in_time(self.engine.store().probe(self.engine.clock().now()), "write", failed).await;
         *written = Some((Instant::now(), result.clone()));
         result
     }
@@ -94,6 +81,18 @@ impl Observed {
             true => Err(format!("webhooks are stuck: nothing has moved there for {} s (see the log)", still.as_secs())),
             false => Ok(()),
         }
+    }
+}
+
+/// Whether the store does something in time, or in which words it does not.
+async fn in_time<E: Display>(work: impl Future<Output = Result<(), E>>, what: &str, failed: &str) -> Result<(), String> {
+    match tokio::time::timeout(PATIENCE, work).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, what, "the store cannot do its work");
+            Err(failed.to_owned())
+        }
+        Err(_) => Err(format!("the database takes too long to {what}")),
     }
 }
 

@@ -74,10 +74,14 @@ pub(super) fn uuid<T: FromStr>(text: &str) -> Result<Option<T>, String> {
     text.parse().map(Some).map_err(|_| "a UUID".to_owned())
 }
 
+/// Reads a whole number, digits alone.
+pub(super) fn whole<T: FromStr>(text: &str) -> Option<T> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
 /// Reads the size of a page.
 pub(super) fn page_size(text: &str) -> Result<u32, String> {
-    let size = text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
-    size.filter(|size| (1..=MOST_ROWS).contains(size)).ok_or_else(|| format!("1 to {MOST_ROWS}"))
+    whole(text).filter(|size| (1..=MOST_ROWS).contains(size)).ok_or_else(|| format!("1 to {MOST_ROWS}"))
 }
 
 /// The body: a JSON object, read and without a fault.

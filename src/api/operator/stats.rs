@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use axum::response::Response;
 
-use super::extract::{Operator, Parameters, answer, page_size};
+use super::extract::{Operator, Parameters, answer, page_size, whole};
 use crate::api::problem::Problem;
 use crate::service::{Audit, Stats};
 use crate::wire::operator::{AuditEntryJson, CountsJson, MOST_HOURS, PageJson};
@@ -16,8 +16,7 @@ const AT_RISK_HOURS: u32 = 24;
 pub(in crate::api) async fn counts(operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
     let mut hours = AT_RISK_HOURS;
     parameters.read(&["withinHours"], |_, text| {
-        let given = text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten();
-        hours = given.filter(|hours| (1..=MOST_HOURS).contains(hours)).ok_or_else(|| format!("1 to {MOST_HOURS}"))?;
+        hours = whole(text).filter(|hours| (1..=MOST_HOURS).contains(hours)).ok_or_else(|| format!("1 to {MOST_HOURS}"))?;
         Ok(())
     })?;
     let counts = operator.acting.counts().await?;
@@ -30,10 +29,7 @@ pub(in crate::api) async fn audit(operator: Operator, parameters: Parameters) ->
     let (mut before, mut size) = (None, 10);
     parameters.read(&["before", "size"], |name, text| {
         match name {
-            "before" => {
-                let number = text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
-                before = Some(number.ok_or_else(|| "the number of an entry".to_owned())?);
-            }
+            "before" => before = Some(whole(text).ok_or_else(|| "the number of an entry".to_owned())?),
             _ => size = page_size(text)?,
         }
         Ok(())
