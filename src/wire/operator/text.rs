@@ -59,9 +59,9 @@ impl<T: Scalar> JsonSchema for Text<T> {
     }
 }
 
-macro_rules! ids {
-    ($($id:ty),+) => {$(
-        impl Scalar for $id {
+macro_rules! as_displayed {
+    ($schema:tt: $($scalar:ty),+) => {$(
+        impl Scalar for $scalar {
             fn write(&self) -> Cow<'_, str> {
                 self.to_string().into()
             }
@@ -71,13 +71,17 @@ macro_rules! ids {
             }
 
             fn describe() -> Schema {
-                json_schema!({"type": "string", "format": "uuid"})
+                json_schema!($schema)
             }
         }
     )+};
 }
 
-ids!(AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, OrganizationId);
+as_displayed!(
+    {"type": "string", "format": "uuid"}: AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, OrganizationId
+);
+as_displayed!({"type": "string", "format": "date"}: NaiveDate);
+as_displayed!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}: Amount);
 
 macro_rules! words {
     ($($word:ty),+) => {$(
@@ -130,34 +134,6 @@ impl Scalar for Timestamp {
 
     fn describe() -> Schema {
         json_schema!({"type": "string", "format": "date-time"})
-    }
-}
-
-impl Scalar for NaiveDate {
-    fn write(&self) -> Cow<'_, str> {
-        self.format("%Y-%m-%d").to_string().into()
-    }
-
-    fn read(text: String) -> Option<Self> {
-        Self::parse_from_str(&text, "%Y-%m-%d").ok()
-    }
-
-    fn describe() -> Schema {
-        json_schema!({"type": "string", "format": "date"})
-    }
-}
-
-impl Scalar for Amount {
-    fn write(&self) -> Cow<'_, str> {
-        self.to_string().into()
-    }
-
-    fn read(text: String) -> Option<Self> {
-        text.parse().ok()
-    }
-
-    fn describe() -> Schema {
-        json_schema!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"})
     }
 }
 
