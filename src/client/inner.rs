@@ -72,7 +72,7 @@ impl Inner {
 
     /// An alert; in the older dialect its outcome is asked for where the alert does not hold it.
     pub(super) async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
-        let answer = self.read(&self.base.alert(id)).await.map_err(ServiceError::from)?;
+        let answer = self.read(&self.base.alert(id)).await?;
         let mut alert = match answer.status {
             200..=299 => reading::alert(&answer, id)?,
             _ => return Err(refused_read(&answer, Some(id))),

@@ -103,11 +103,11 @@ impl Base {
     }
 
     pub(super) fn resolution(&self, id: AlertId) -> String {
-        format!("{}{PREFIX}/alerts/{id}/resolution", self.0)
+        format!("{}/resolution", self.alert(id))
     }
 
     pub(super) fn outcome(&self, id: AlertId) -> String {
-        format!("{}{PREFIX}/alerts/{id}/outcome", self.0)
+        format!("{}/outcome", self.alert(id))
     }
 
     /// One of avert's own routes, below `/operator/v1`.

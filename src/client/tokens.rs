@@ -112,7 +112,7 @@ impl Tokens {
         let form = token::request(&self.id, &self.secret).into_bytes();
         let call = Call::new(Method::POST, &self.url).body("application/x-www-form-urlencoded", form);
         let asked_at = self.clock.now();
-        let answer = http.send_patiently(call, pauses).await.map_err(ServiceError::from)?;
+        let answer = http.send_patiently(call, pauses).await?;
         let refusal = answer.refusal();
         let issued = match answer.status {
             200..=299 => {
