@@ -11,7 +11,7 @@ use crate::domain::time::Timestamp;
 use crate::store::StoreResult;
 
 /// Rows to prune, found without holding up who writes.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Prunable {
     delivery_attempts: Vec<(i64, i64)>,
     deliveries: Vec<i64>,
@@ -26,12 +26,7 @@ pub(super) struct Prunable {
 impl Prunable {
     /// Whether there is nothing to prune.
     pub(super) fn is_empty(&self) -> bool {
-        self.delivery_attempts.is_empty()
-            && self.deliveries.is_empty()
-            && self.given_up.is_empty()
-            && self.attempts.is_empty()
-            && self.audit.is_none()
-            && !self.secrets
+        *self == Self::default()
     }
 }
 
