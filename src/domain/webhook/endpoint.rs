@@ -87,9 +87,7 @@ impl EndpointChange {
         let parts = [self.auth.as_ref().map(EndpointAuth::check), secret.map(valid_secret), overlap.map(signing::valid_overlap)];
         all_right(parts.into_iter().flatten())
     }
-}
 
-impl EndpointChange {
     /// What of it changes this endpoint: a part that is as it is already is left out.
     pub fn of(self, endpoint: &Endpoint) -> Self {
         let (url, enabled) = (self.url.filter(|url| *url != endpoint.url), self.enabled);
