@@ -344,10 +344,8 @@ fn a_service_without_anything_beyond_the_interface() {
 pub fn in_settings() -> Made {
     let mut made = doubled();
     made.own = vec!["Zk3vN5tQ1cD".to_owned()];
-    made.place.facts = vec![
-        ("service", "the engine in this process".to_owned()),
-        ("data", "/home/desk/.local/share/avert/avert.db".to_owned()),
-    ];
+    made.place.facts =
+        vec![("service", "the engine in this process".to_owned()), ("data", "/home/desk/.local/share/avert/avert.db".to_owned())];
     made
 }
 
