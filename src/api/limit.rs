@@ -1,4 +1,4 @@
-//! The rate limit of token requests, by client and address.
+//! The rate limit of failures at the token endpoint, by client and address.
 //!
 //! The time that passes is counted by a clock that cannot be set, so that a clock that jumps lets nobody in and locks nobody out.
 
@@ -17,7 +17,7 @@ const MANY: usize = 10_000;
 /// A client id (none for clients that are not known) and where it asks from.
 type Asker = (Option<String>, IpAddr);
 
-/// A rate limiter: so many at once, and again so many each minute.
+/// A rate limiter of failures: so many at once, and again so many each minute.
 pub(super) struct TokenLimit<C: Clock = DefaultClock> {
     limiter: RateLimiter<Asker, HashMapStateStore<Asker>, C, NoOpMiddleware<C::Instant>>,
     clock: C,
@@ -29,8 +29,8 @@ impl<C: Clock + Clone> TokenLimit<C> {
         Self { limiter, clock }
     }
 
-    /// Counts a request; `Err` tells after how many seconds it may come again.
-    pub(super) fn admit(&self, client: Option<&str>, from: IpAddr) -> Result<(), u64> {
+    /// Counts a failure; `Err` tells after how many seconds the next one may come.
+    pub(super) fn count(&self, client: Option<&str>, from: IpAddr) -> Result<(), u64> {
         if self.limiter.len() > MANY {
             self.limiter.retain_recent();
         }
@@ -46,7 +46,7 @@ fn seconds(wait: Duration) -> u64 {
 }
 
 /// The address as one that cannot be changed at will: whoever has one IPv6 address has its whole /64.
-fn network(address: IpAddr) -> IpAddr {
+pub(super) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
@@ -74,50 +74,50 @@ mod tests {
     fn so_many_are_admitted_at_once_and_the_next_hears_when_to_come_again() {
         let (limit, clock) = limit(6);
 
-        let admitted = (0..6).all(|_| limit.admit(Some("a"), from(HERE)).is_ok());
-        let refused = limit.admit(Some("a"), from(HERE));
+        let admitted = (0..6).all(|_| limit.count(Some("a"), from(HERE)).is_ok());
+        let refused = limit.count(Some("a"), from(HERE));
         clock.advance(Duration::from_secs(9));
-        let still = limit.admit(Some("a"), from(HERE));
+        let still = limit.count(Some("a"), from(HERE));
         clock.advance(Duration::from_secs(1));
 
         assert!(admitted);
         assert_eq!((refused, still), (Err(10), Err(1)));
-        assert_eq!(limit.admit(Some("a"), from(HERE)), Ok(()));
+        assert_eq!(limit.count(Some("a"), from(HERE)), Ok(()));
     }
 
     #[test]
     fn one_client_or_address_does_not_use_up_anothers_share() {
         let (limit, _) = limit(1);
 
-        limit.admit(Some("a"), from(HERE)).unwrap();
+        limit.count(Some("a"), from(HERE)).unwrap();
 
-        assert!(limit.admit(Some("a"), from(HERE)).is_err());
-        assert_eq!(limit.admit(Some("b"), from(HERE)), Ok(()));
-        assert_eq!(limit.admit(Some("a"), from("192.0.2.2")), Ok(()));
-        assert_eq!(limit.admit(None, from(HERE)), Ok(()));
+        assert!(limit.count(Some("a"), from(HERE)).is_err());
+        assert_eq!(limit.count(Some("b"), from(HERE)), Ok(()));
+        assert_eq!(limit.count(Some("a"), from("192.0.2.2")), Ok(()));
+        assert_eq!(limit.count(None, from(HERE)), Ok(()));
     }
 
     #[test]
     fn another_spelling_or_another_address_of_the_same_network_is_no_other_asker() {
         let (limit, _) = limit(1);
 
-        limit.admit(None, from(HERE)).unwrap();
-        limit.admit(None, from("2001:db8::1")).unwrap();
+        limit.count(None, from(HERE)).unwrap();
+        limit.count(None, from("2001:db8::1")).unwrap();
 
-        assert!(limit.admit(None, from("::ffff:192.0.2.1")).is_err());
-        assert!(limit.admit(None, from("2001:db8::ffff")).is_err());
-        assert_eq!(limit.admit(None, from("2001:db8:0:1::1")), Ok(()));
+        assert!(limit.count(None, from("::ffff:192.0.2.1")).is_err());
+        assert!(limit.count(None, from("2001:db8::ffff")).is_err());
+        assert_eq!(limit.count(None, from("2001:db8:0:1::1")), Ok(()));
     }
 
     #[test]
     fn askers_that_are_quiet_again_are_forgotten() {
         let (limit, clock) = limit(60);
         for number in 0..=u32::try_from(MANY).unwrap() {
-            limit.admit(None, IpAddr::V4(number.into())).unwrap();
+            limit.count(None, IpAddr::V4(number.into())).unwrap();
         }
 
         clock.advance(Duration::from_secs(120));
-        limit.admit(None, from(HERE)).unwrap();
+        limit.count(None, from(HERE)).unwrap();
 
         assert_eq!(limit.limiter.len(), 1);
     }

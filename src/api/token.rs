@@ -1,7 +1,8 @@
 //! `POST /auth/token`: access tokens for client credentials (RFC 6749, 4.4), and the keys that tokens can be checked with.
 //!
-//! Checked in this order: the form, the grant type, how often the client asks, the client and its secret. Refusals of the endpoint itself
-//! are those of RFC 6749, 5.2; limits of size, time and number are told as everywhere.
+//! Checked in this order: the form, the grant type, the client and its secret, and where these are wrong, how often that was so. A right
+//! secret always gets its token. Refusals of the endpoint itself are those of RFC 6749, 5.2; limits of size, time and number are told as
+//! everywhere.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr};
@@ -19,7 +20,6 @@ use super::access::{BodyFault, scheme, whole_body};
 use super::problem::{Problem, json};
 use super::state::{Api, Peer};
 use crate::domain::{KeyScope, Secret};
-use crate::engine::KnownClient;
 use crate::service::ServiceError;
 
 /// POST /auth/token
@@ -41,11 +41,17 @@ pub(super) async fn issue(
     let credentials = credentials(&headers, form)?;
 
     let client = api.engine.client(&credentials.id).await?;
-    let from = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Extension(Peer(address))| address);
-    let limited = api.token_limit.admit(client.as_ref().map(KnownClient::id), from);
-    limited.map_err(|seconds| TokenRefusal::Problem(Problem::too_many("this client asks for tokens too often", seconds)))?;
-
-    let token = api.engine.issue_token(client, credentials.secret.reveal()).await?;
+    let known = client.as_ref().map(|client| client.id().to_owned());
+    let token = match api.engine.issue_token(client, credentials.secret.reveal()).await {
+        Err(ServiceError::NotAuthorized(why)) => {
+            let from = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Extension(Peer(address))| address);
+            let limited = api.token_limit.count(known.as_deref(), from);
+            let too_often = |seconds| Problem::too_many("this client asks for tokens with wrong credentials too often", seconds);
+            limited.map_err(|seconds| TokenRefusal::Problem(too_often(seconds)))?;
+            return Err(invalid_client(why));
+        }
+        issued => issued?,
+    };
     let answer = TokenJson { access_token: token.token.reveal(), token_type: "Bearer", expires_in: token.expires_in };
     Ok(not_kept(json(serde_json::to_vec(&answer).unwrap_or_default())))
 }

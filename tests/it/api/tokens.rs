@@ -242,6 +242,11 @@ async fn the_limits_of_every_route_hold_here_too() {
     assert!(foreign.starts_with("HTTP/1.1 421"), "{foreign}");
 }
 
+/// A request with a secret that is not the client's.
+fn wrong(client: &CreatedCredential) -> String {
+    format!("{FORM}&client_id={}&client_secret=x", client.credential.id)
+}
+
 #[tokio::test]
 async fn rate_limited() {
     let served = Served::with(ApiOptions { tokens_per_minute: NonZeroU32::new(2).unwrap(), ..ApiOptions::default() }).await;
@@ -249,24 +254,39 @@ async fn rate_limited() {
         served.acting.create_credential(CredentialKind::Client).await.unwrap(),
         served.acting.create_credential(CredentialKind::Client).await.unwrap(),
     );
-    let wrong = |client: &CreatedCredential| format!("{FORM}&client_id={}&client_secret=x", client.credential.id);
-    oauth_error(served.ask_for_token(wrong(&client)).send().await.unwrap(), 401, "invalid_client").await;
-    json(served.ask_for_token(form(&client)).send().await.unwrap(), 200).await;
-
-    // Wrong and right ones count alike.
-    for form in [form(&client), wrong(&client)] {
-        let answer = served.ask_for_token(form).send().await.unwrap();
-        let wait: u64 = answer.headers()["retry-after"].to_str().unwrap().parse().unwrap();
-        assert!((1..=30).contains(&wait), "{wait}");
-        refused(answer, 429, "rate_limited").await;
+    for _ in 0..2 {
+        oauth_error(served.ask_for_token(wrong(&client)).send().await.unwrap(), 401, "invalid_client").await;
     }
-    json(served.ask_for_token(form(&other)).send().await.unwrap(), 200).await;
+
+    let answer = served.ask_for_token(wrong(&client)).send().await.unwrap();
+
+    let wait: u64 = answer.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=30).contains(&wait), "{wait}");
+    refused(answer, 429, "rate_limited").await;
+    oauth_error(served.ask_for_token(wrong(&other)).send().await.unwrap(), 401, "invalid_client").await;
     for unknown in ["a", "b"] {
         let form = format!("{FORM}&client_id={unknown}&client_secret=x");
         oauth_error(served.ask_for_token(form).send().await.unwrap(), 401, "invalid_client").await;
     }
     let unknown = served.ask_for_token(format!("{FORM}&client_id=c&client_secret=x")).send().await.unwrap();
     refused(unknown, 429, "rate_limited").await;
+}
+
+#[tokio::test]
+async fn a_right_secret_always_gets_its_token_whoever_fails_beside_it() {
+    let served = Served::with(ApiOptions { tokens_per_minute: NonZeroU32::new(3).unwrap(), ..ApiOptions::default() }).await;
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
+
+    for _ in 0..3 {
+        for _ in 0..5 {
+            let failed = served.ask_for_token(wrong(&client)).send().await.unwrap().status().as_u16();
+            assert!(matches!(failed, 401 | 429), "{failed}");
+        }
+        // As often as it likes.
+        for _ in 0..5 {
+            json(served.ask_for_token(form(&client)).send().await.unwrap(), 200).await;
+        }
+    }
 }
 
 #[tokio::test]
