@@ -192,10 +192,8 @@ pub(super) enum BodyFault {
 /// Reads a body within its limits of size and time.
 pub(super) async fn whole_body(request: Request, timeout: Duration) -> Result<Vec<u8>, BodyFault> {
     let too_large = || BodyFault::Problem(Problem::new(Code::BodyTooLarge, format!("at most {MAX_BODY} bytes are allowed")));
-    let said = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|text| text.parse::<u64>().ok());
-    let over = said.is_some_and(|length| length > MAX_BODY as u64);
-    if over && request.headers().contains_key(EXPECT) {
-        // The client waits to hear whether it may send; reading on would tell it to.
+    if announced(request.headers()).is_some_and(|length| length > MAX_BODY as u64) {
+        discard(request, timeout);
         return Err(too_large());
     }
     match tokio::time::timeout(timeout, read(request.into_body())).await {
@@ -206,6 +204,19 @@ pub(super) async fn whole_body(request: Request, timeout: Duration) -> Result<Ve
             let detail = format!("the body did not come within {} s", timeout.as_secs_f32());
             Err(BodyFault::Problem(Problem::new(Code::RequestTimeout, detail)))
         }
+    }
+}
+
+/// The length that a request says its body has.
+pub(super) fn announced(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Reads some of a body that was refused and throws it away, beside the answer, so that a client that is still sending gets to hear it.
+pub(super) fn discard(request: Request, timeout: Duration) {
+    // A client that waits to hear whether it may send would be told so by reading on.
+    if !request.headers().contains_key(EXPECT) {
+        tokio::spawn(tokio::time::timeout(timeout, read(request.into_body())));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Middleware around every request: request id, host check, concurrency limit, panics.
+//! Middleware around every request: size of the head, request id, host check, concurrency limit, panics.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::hosts::{HostError, Hosts};
-use super::options::ApiOptions;
+use super::options::{ApiOptions, MAX_HEAD};
 use super::problem::{Code, Problem};
 use crate::domain::card::mask_card_numbers;
 
@@ -74,12 +74,28 @@ async fn around(State(guard): State<Arc<Guard>>, request: Request, next: Next) -
     let began = Instant::now();
     let (method, route) = (method_name(request.method()), request.extensions().get::<MatchedPath>().cloned());
     let id = request_id(&request);
-    let answer = match guard.check_names(&request) {
+    let answer = match check_head(&request).and_then(|()| guard.check_names(&request)) {
         Err(problem) => problem.into_response(),
         Ok(()) => admit(&guard, request, next, &id).await,
     };
     count(method, route.as_ref().map_or("none", MatchedPath::as_str), answer.status(), began.elapsed());
     finish(answer, &id)
+}
+
+/// Refuses a head over the limit: so many bytes as it has the way heads are written, with one blank after each colon.
+fn check_head(request: &Request) -> Result<(), Problem> {
+    let uri = request.uri();
+    let authority = uri.authority().map_or(0, |authority| authority.as_str().len());
+    let scheme = uri.scheme_str().map_or(0, |scheme| scheme.len() + "://".len());
+    let target = uri.path_and_query().map_or(0, |target| target.as_str().len());
+    let line = request.method().as_str().len() + scheme + authority + target + "  HTTP/1.1\r\n".len();
+    let headers: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum();
+    match line + headers + "\r\n".len() <= MAX_HEAD {
+        true => Ok(()),
+        false => {
+            Err(Problem::new(Code::HeadTooLarge, format!("the head of the request is too large: at most {MAX_HEAD} bytes are allowed")))
+        }
+    }
 }
 
 /// Records a request's metrics. Routes are told as they are written in the router, so there are only so many.
@@ -159,11 +175,23 @@ mod tests {
     use axum::body::to_bytes;
     use axum::http::StatusCode;
     use axum::routing::get;
+    use rstest::rstest;
     use serde_json::Value;
     use tower::ServiceExt;
 
     use super::*;
     use crate::api::options::MAX_BODY;
+
+    #[rstest]
+    #[case(MAX_HEAD, true)]
+    #[case(MAX_HEAD + 1, false)]
+    fn a_head_has_so_many_bytes_and_no_more(#[case] length: usize, #[case] fits: bool) {
+        let text = "GET /health?a=b HTTP/1.1\r\nhost: localhost\r\nx-large: \r\n\r\n";
+        let request = Request::builder().uri("/health?a=b").header("host", "localhost");
+        let request = request.header("x-large", "x".repeat(length - text.len())).body(Body::empty()).unwrap();
+
+        assert_eq!(check_head(&request).is_ok(), fits);
+    }
 
     fn guarded_with(routes: Router, max_in_flight: usize) -> Router {
         let options = ApiOptions { max_in_flight, ..ApiOptions::default() };

@@ -22,7 +22,7 @@ mod token;
 mod write_timeout;
 
 pub use hosts::HostError;
-pub use options::{ApiOptions, MAX_BODY, MAX_IMPORT};
+pub use options::{ApiOptions, MAX_BODY, MAX_HEAD, MAX_IMPORT};
 pub use problem::Code;
 pub use routes::{ROUTES, router};
 pub use serve::serve;

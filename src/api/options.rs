@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::watch;
 
+/// Largest head of a request, in bytes (decisions, Errors).
+pub const MAX_HEAD: usize = 64 * 1024;
+
 /// Largest body of a request, in bytes (decisions, Errors).
 pub const MAX_BODY: usize = 64 * 1024;
 

@@ -15,15 +15,15 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Layer;
 
-use super::options::ApiOptions;
+use super::options::{ApiOptions, MAX_HEAD};
 use super::problem_rewriter::ProblemRewriter;
 use super::routes::routes_until;
 use super::state::Peer;
 use super::write_timeout::WriteTimeout;
 use crate::engine::Engine;
 
-/// Largest head of a request, in bytes.
-const MAX_HEAD: usize = 64 * 1024;
+/// What is read of a head at most, so that one over the limit is refused for what is too long about it.
+const READ_OF_A_HEAD: usize = 2 * MAX_HEAD;
 
 /// Pause after a connection could not be accepted (no more file descriptors, mostly).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -88,7 +88,7 @@ impl Connection {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(head_timeout)
-            .max_buf_size(MAX_HEAD)
+            .max_buf_size(READ_OF_A_HEAD)
             .serve_connection(stream, TowerToHyperService::new(self.app));
         let mut connection = std::pin::pin!(connection);
         let mut stopping = false;

@@ -8,13 +8,13 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use futures::{StreamExt, TryStreamExt, stream};
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
 use super::extract::{Operator, Parameters, answer};
-use crate::api::access::not_encoded;
+use crate::api::access::{announced, discard, not_encoded};
 use crate::api::options::MAX_IMPORT;
 use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;
@@ -42,8 +42,8 @@ pub(in crate::api) async fn take_in(
         Ok(())
     })?;
     let format = format(request.headers())?;
-    let said = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()).and_then(|text| text.parse::<u64>().ok());
-    if said.is_some_and(|length| length > MAX_IMPORT) {
+    if announced(request.headers()).is_some_and(|length| length > MAX_IMPORT) {
+        discard(request, api.body_timeout);
         return Err(too_large("nothing was taken in"));
     }
     let Ok(_place) = api.imports.try_acquire() else {

@@ -233,6 +233,7 @@ async fn a_body_is_not_waited_for_without_a_credential() {
 
 #[rstest]
 #[case::a_header_too_long(format!("GET /health HTTP/1.1\r\nHost: localhost\r\nX-Large: {}\r\n\r\n", "x".repeat(200_000)), 431, "head_too_large")]
+#[case::one_byte_more_than_allowed(head_of(65_537), 431, "head_too_large")]
 #[case::too_many_headers(format!("GET /health HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X-One: 1\r\n".repeat(100)), 431, "head_too_large")]
 #[case::a_path_too_long(format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(65_535)), 414, "uri_too_long")]
 #[case::no_http("what is this\r\n\r\n".to_owned(), 400, "invalid_request")]
@@ -249,6 +250,21 @@ async fn a_head_over_a_limit_or_of_another_kind_is_refused_in_a_problem_document
     assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
     assert!(answer.contains("content-type: application/problem+json\r\n") && answer.contains(&format!("{code:?}")), "{answer}");
     json(served.get("/api/v1/alerts").await, 200).await;
+}
+
+/// A request with a head of so many bytes.
+fn head_of(length: usize) -> String {
+    let head = |large: &str| format!("GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Large: {large}\r\n\r\n");
+    head(&"x".repeat(length - head("").len()))
+}
+
+#[tokio::test]
+async fn a_head_of_as_many_bytes_as_are_allowed_is_read() {
+    let served = Served::start().await;
+
+    let answer = served.raw(head_of(65_536)).await;
+
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
 }
 
 #[tokio::test]
