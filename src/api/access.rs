@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, HeaderName};
 use futures::StreamExt;
 
 use super::options::MAX_BODY;
+use super::places::{Asker, enter, reading};
 use super::problem::{Code, Problem};
 use super::state::Api;
 use crate::domain::{FieldError, KeyScope};
@@ -41,6 +42,7 @@ impl FromRequestParts<Api> for Acting {
             RequestCredential::ApiKey(key) => (api.engine.authenticate(key, KeyScope::Alerts).await?, Dialect::Current),
             RequestCredential::Bearer(token) => (api.engine.authenticate_token(token).await?, Dialect::Older),
         };
+        enter(&parts.extensions, Asker::Member(caller.organization.organization.id)).await?;
         Ok(Self { alerts: api.acting_for(caller, parts), dialect })
     }
 }
@@ -189,14 +191,15 @@ pub(super) enum BodyFault {
     Broken(&'static str),
 }
 
-/// Reads a body within its limits of size and time.
+/// Reads a body within its limits of size and time. The request holds no place while it comes.
 pub(super) async fn whole_body(request: Request, timeout: Duration) -> Result<Vec<u8>, BodyFault> {
     let too_large = || BodyFault::Problem(Problem::new(Code::BodyTooLarge, format!("at most {MAX_BODY} bytes are allowed")));
     if announced(request.headers()).is_some_and(|length| length > MAX_BODY as u64) {
         discard(request, timeout);
         return Err(too_large());
     }
-    match tokio::time::timeout(timeout, read(request.into_body())).await {
+    let (parts, body) = request.into_parts();
+    match reading(&parts.extensions, tokio::time::timeout(timeout, read(body))).await.map_err(BodyFault::Problem)? {
         Ok(Ok(Some(body))) => Ok(body),
         Ok(Ok(None)) => Err(too_large()),
         Ok(Err(_)) => Err(BodyFault::Broken("broke off before its end, or is not well framed")),

@@ -1,24 +1,31 @@
-//! Middleware around every request: size of the head, request id, host check, concurrency limit, panics.
+//! Middleware around every request: size of the head, request id, host check, who the client is, admission, panics.
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
-use tokio::sync::Semaphore;
+use hyper::body::{Frame, SizeHint};
+use ipnet::IpNet;
 use uuid::Uuid;
 
+use super::client_address::client_address;
+use super::connections::{Activity, Line};
 use super::hosts::{HostError, Hosts};
 use super::options::{ApiOptions, MAX_HEAD};
+use super::places::{Admission, RequestPlaces};
 use super::problem::{Code, Problem};
+use super::state::{Connected, Peer};
 use crate::domain::card::mask_card_numbers;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -29,13 +36,14 @@ const MAX_REQUEST_ID: usize = 128;
 /// The state of the request guard.
 pub(super) struct Guard {
     hosts: Hosts,
-    places: Semaphore,
+    places: Arc<RequestPlaces>,
+    trusted_proxies: Vec<IpNet>,
 }
 
 impl Guard {
     pub(super) fn new(bound: SocketAddr, options: &ApiOptions) -> Result<Self, HostError> {
-        let places = Semaphore::new(options.max_in_flight.clamp(1, Semaphore::MAX_PERMITS));
-        Ok(Self { hosts: Hosts::new(bound, &options.allowed_hosts)?, places })
+        let (places, trusted_proxies) = (RequestPlaces::new(options.max_in_flight), options.trusted_proxies.clone());
+        Ok(Self { hosts: Hosts::new(bound, &options.allowed_hosts)?, places, trusted_proxies })
     }
 
     /// Refuses a request that was meant for somebody else, or that a web page of somebody else sends.
@@ -70,16 +78,26 @@ pub(super) fn guarded(routes: Router, guard: Arc<Guard>) -> Router {
         .layer(from_fn_with_state(guard, around))
 }
 
-async fn around(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+async fn around(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let (method, route) = (method_name(request.method()), request.extensions().get::<MatchedPath>().cloned());
     let id = request_id(&request);
+    let connected = request.extensions_mut().remove::<Connected>();
+    if let Some(Connected { peer, .. }) = &connected {
+        let client = Peer(client_address(*peer, request.headers(), &guard.trusted_proxies));
+        request.extensions_mut().insert(client);
+    }
+    let line = connected.map(|connected| connected.line);
     let answer = match check_head(&request).and_then(|()| guard.check_names(&request)) {
         Err(problem) => problem.into_response(),
-        Ok(()) => admit(&guard, request, next, &id).await,
+        Ok(()) => admit(&guard, line.clone(), request, next, &id).await,
     };
     count(method, route.as_ref().map_or("none", MatchedPath::as_str), answer.status(), began.elapsed());
-    finish(answer, &id)
+    let answer = finish(answer, &id);
+    match line {
+        Some(line) => answer.map(|body| Body::new(AnswerBody::of(body, line))),
+        None => answer,
+    }
 }
 
 /// Refuses a head over the limit: so many bytes as it has the way heads are written, with one blank after each colon.
@@ -95,6 +113,42 @@ fn check_head(request: &Request) -> Result<(), Problem> {
         false => {
             Err(Problem::new(Code::HeadTooLarge, format!("the head of the request is too large: at most {MAX_HEAD} bytes are allowed")))
         }
+    }
+}
+
+/// The body of an answer: once it has ended, its connection is idle.
+struct AnswerBody {
+    body: Body,
+    line: Arc<Line>,
+}
+
+impl AnswerBody {
+    fn of(body: Body, line: Arc<Line>) -> Self {
+        line.becomes(Activity::Answering);
+        Self { body, line }
+    }
+}
+
+impl Drop for AnswerBody {
+    fn drop(&mut self) {
+        self.line.becomes(Activity::Idle);
+    }
+}
+
+impl HttpBody for AnswerBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
@@ -120,12 +174,16 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-async fn admit(guard: &Guard, request: Request, next: Next, id: &HeaderValue) -> Response {
-    let Ok(_place) = guard.places.try_acquire() else {
-        return Problem::new(Code::Overloaded, "too many requests are worked on at once, try again").into_response();
-    };
+async fn admit(guard: &Guard, line: Option<Arc<Line>>, mut request: Request, next: Next, id: &HeaderValue) -> Response {
+    if let Some(line) = &line {
+        line.becomes(Activity::Receiving);
+    }
+    let admission = Admission::new(&guard.places, line);
+    request.extensions_mut().insert(admission.clone());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    match AssertUnwindSafe(next.run(request)).catch_unwind().await {
+    let answer = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+    admission.leave();
+    match answer {
         Ok(response) => response,
         Err(_) => {
             tracing::error!(%method, %path, request = id.to_str().unwrap_or_default(), "a request made a handler panic");
@@ -172,15 +230,19 @@ fn finish(mut response: Response, id: &HeaderValue) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use axum::Extension;
     use axum::body::to_bytes;
     use axum::http::StatusCode;
     use axum::routing::get;
     use rstest::rstest;
     use serde_json::Value;
+    use tokio::sync::Semaphore;
     use tower::ServiceExt;
 
     use super::*;
     use crate::api::options::MAX_BODY;
+    use crate::api::places::{Asker, StrangersPlace};
+    use crate::domain::OrganizationId;
 
     #[rstest]
     #[case(MAX_HEAD, true)]
@@ -202,7 +264,7 @@ mod tests {
         Request::builder().uri(path).header(HOST, "localhost").header("x-request-id", "r-1").body(Body::empty()).unwrap()
     }
 
-    async fn boom() -> &'static str {
+    async fn boom(_: StrangersPlace) -> &'static str {
         panic!("boom")
     }
 
@@ -214,7 +276,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_answered_and_the_next_request_too() {
-        let routes = Router::new().route("/boom", get(boom)).route("/fine", get(|| async { "fine" }));
+        let routes = Router::new().route("/boom", get(boom)).route("/fine", get(|_: StrangersPlace| async { "fine" }));
         let app = guarded_with(routes, 1);
 
         let (status, body) = told(app.clone().oneshot(request("/boom")).await.unwrap()).await;
@@ -230,12 +292,16 @@ mod tests {
         let gate = Arc::new(Semaphore::new(0));
         let (entered, mut inside) = tokio::sync::mpsc::channel(1);
         let held = gate.clone();
+        let organization = OrganizationId::generate();
         let routes = Router::new().route(
             "/slow",
-            get(move || async move {
+            get(move |Extension(admission): Extension<Admission>| async move {
+                if let Err(full) = admission.enter(Asker::Member(organization)).await {
+                    return full.into_response();
+                }
                 entered.send(()).await.unwrap();
                 held.acquire().await.unwrap().forget();
-                "done"
+                "done".into_response()
             }),
         );
         let app = guarded_with(routes, 1);

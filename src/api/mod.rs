@@ -5,6 +5,8 @@
 
 mod access;
 mod alerts;
+mod client_address;
+mod connections;
 mod guard;
 mod hosts;
 mod limit;
@@ -13,6 +15,7 @@ mod observe;
 pub mod openapi;
 mod operator;
 mod options;
+mod places;
 mod problem;
 mod problem_rewriter;
 mod routes;

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -12,6 +12,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
+use super::places::{Asker, StrangersPlace, enter};
 use super::problem::{Code, Problem, json};
 use crate::domain::KeyScope;
 use crate::engine::Engine;
@@ -97,7 +98,7 @@ async fn in_time<E: Display>(work: impl Future<Output = Result<(), E>>, what: &s
 }
 
 /// GET /health: liveness, whether the process lives and its database answers.
-pub(super) async fn health(State(observed): State<Observed>) -> Response {
+pub(super) async fn health(_: StrangersPlace, State(observed): State<Observed>) -> Response {
     match observed.reading().await {
         Ok(()) => json(br#"{"status":"ok"}"#.to_vec()),
         Err(why) => Problem::new(Code::Overloaded, why).into_response(),
@@ -105,7 +106,7 @@ pub(super) async fn health(State(observed): State<Observed>) -> Response {
 }
 
 /// GET /ready: readiness, whether it can read, write, and send webhooks.
-pub(super) async fn ready(State(observed): State<Observed>) -> Response {
+pub(super) async fn ready(_: StrangersPlace, State(observed): State<Observed>) -> Response {
     let (reading, writing) = tokio::join!(observed.reading(), observed.writing());
     let failed: Vec<String> = [reading, writing, observed.dispatching()].into_iter().filter_map(Result::err).collect();
     match failed.is_empty() {
@@ -115,8 +116,9 @@ pub(super) async fn ready(State(observed): State<Observed>) -> Response {
 }
 
 /// GET /metrics: for operator keys, as `X-API-KEY` or as `Authorization: Bearer`, which every Prometheus can send.
-pub(super) async fn metrics(State(observed): State<Observed>, headers: HeaderMap) -> Result<Response, Problem> {
-    observed.engine.authenticate(key(&headers)?, KeyScope::Operator).await?;
+pub(super) async fn metrics(State(observed): State<Observed>, request: Request) -> Result<Response, Problem> {
+    let caller = observed.engine.authenticate(key(request.headers())?, KeyScope::Operator).await?;
+    enter(request.extensions(), Asker::Member(caller.organization.organization.id)).await?;
     let Some(metrics) = &observed.metrics else {
         return Err(Problem::new(Code::RouteNotFound, "this engine keeps no figures; `avert serve` does"));
     };

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
+use ipnet::IpNet;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::watch;
 
@@ -15,7 +16,7 @@ pub const MAX_BODY: usize = 64 * 1024;
 /// Largest body that brings alerts in, in bytes (decisions, Errors).
 pub const MAX_IMPORT: u64 = 64 * 1024 * 1024;
 
-/// Access tokens for a client from one address, a minute, where nothing else is set.
+/// Requests for access tokens of a client from one address that may fail in a minute, where nothing else is set.
 const TOKENS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("more than zero");
 
 /// Configuration of the API.
@@ -23,11 +24,15 @@ const TOKENS_PER_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("more than zero
 pub struct ApiOptions {
     /// Names by which the API may be called beside those it is bound to: `desk.example.com`, with or without a port.
     pub allowed_hosts: Vec<String>,
-    /// Requests that are worked on at once; more are turned away with 503.
+    /// Requests that are worked on at once; more are turned away with 503. No organization gets all of these places.
     pub max_in_flight: usize,
-    /// Connections that are open at once; more wait until one is closed.
+    /// Connections that are open at once; where there are more, the one that does least gives way.
     pub max_connections: usize,
-    /// Access tokens that a client may ask for from one address, at once and again in each minute; more are refused with 429.
+    /// Connections of one address that are open at once, where it is no trusted proxy's; its own oldest idle one gives way.
+    pub connections_per_address: usize,
+    /// Proxies that are believed what `Forwarded` and `X-Forwarded-For` say.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Requests for access tokens that may fail for a client from one address, at once and again in each minute; more are refused with 429.
     pub tokens_per_minute: NonZeroU32,
     /// When the dispatcher of webhooks last moved, for readiness; closed when it has ended.
     pub dispatcher: Option<watch::Receiver<Instant>>,
@@ -51,6 +56,8 @@ impl Default for ApiOptions {
             allowed_hosts: Vec::new(),
             max_in_flight: 512,
             max_connections: 4_096,
+            connections_per_address: 1_024,
+            trusted_proxies: Vec::new(),
             tokens_per_minute: TOKENS_PER_MINUTE,
             dispatcher: None,
             metrics: None,

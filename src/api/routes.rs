@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use governor::clock::DefaultClock;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::guard::{self, Guard};
@@ -13,11 +12,12 @@ use super::hosts::HostError;
 use super::limit::TokenLimit;
 use super::observe::{self, Observed};
 use super::options::ApiOptions;
+use super::places::Shares;
 use super::state::Api;
 use super::{alerts, openapi, operator, token};
 use crate::engine::Engine;
 
-/// Bodies that are taken in at once: each holds a few thousand alerts in memory.
+/// Bodies that are taken in at once, of all organizations: each holds a few thousand alerts in memory.
 const MAX_IMPORTS: usize = 8;
 
 macro_rules! routes {
@@ -83,7 +83,7 @@ pub(super) fn routes_until(stop: CancellationToken, engine: Engine, bound: Socke
     let guard = Guard::new(bound, options)?;
     let observed = Observed::new(engine.clone(), options.dispatcher.clone(), options.metrics.clone());
     let token_limit = Arc::new(TokenLimit::new(options.tokens_per_minute, DefaultClock::default()));
-    let imports = Arc::new(Semaphore::new(MAX_IMPORTS));
+    let imports = Shares::new(MAX_IMPORTS);
     let (body_timeout, list_timeout) = (options.body_timeout, options.list_timeout);
     let api = Api { engine, body_timeout, list_timeout, token_limit, imports, stop, observed, routes: ROUTES };
     let routes = all().with_state(api);

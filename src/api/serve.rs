@@ -9,16 +9,18 @@ use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use ipnet::IpNet;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Layer;
 
+use super::client_address::is_among;
+use super::connections::{Admitted, Connections, OpenLine};
 use super::options::{ApiOptions, MAX_HEAD};
 use super::problem_rewriter::ProblemRewriter;
 use super::routes::routes_until;
-use super::state::Peer;
+use super::state::Connected;
 use super::write_timeout::WriteTimeout;
 use crate::engine::Engine;
 
@@ -28,6 +30,9 @@ const READ_OF_A_HEAD: usize = 2 * MAX_HEAD;
 /// Pause after a connection could not be accepted (no more file descriptors, mostly).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// How many connections give way then.
+const SHED: usize = 64;
+
 /// Serves until `cancel` is cancelled; then nothing new is accepted, and requests on their way finish within [`ApiOptions::drain`].
 /// Resolutions are the engine's own tasks: they end even where their connection does not.
 ///
@@ -36,23 +41,25 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 pub async fn serve(listener: TcpListener, engine: Engine, options: ApiOptions, cancel: CancellationToken) -> io::Result<()> {
     let app = routes_until(cancel.clone(), engine, listener.local_addr()?, &options)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-    let places = std::sync::Arc::new(Semaphore::new(options.max_connections.clamp(1, Semaphore::MAX_PERMITS)));
+    let open = Connections::new(options.max_connections, options.connections_per_address);
     let connections = TaskTracker::new();
     let cut = CancellationToken::new();
     loop {
         let accepted = tokio::select! {
             biased;
             () = cancel.cancelled() => break,
-            accepted = accept(&listener, &places) => accepted,
+            accepted = accept(&listener, &open, &options.trusted_proxies) => accepted,
         };
         match accepted {
-            Ok((stream, peer, place)) => {
-                let app = Extension(Peer(peer.ip())).layer(app.clone());
-                let connection = Connection { app, cancel: cancel.clone(), cut: cut.clone(), place };
+            Ok((stream, peer, line)) => {
+                let connected = Connected { peer: peer.ip(), line: line.0.clone() };
+                let app = Extension(connected).layer(app.clone());
+                let connection = Connection { app, cancel: cancel.clone(), cut: cut.clone(), line };
                 connections.spawn(connection.run(stream, options.head_timeout, options.write_timeout));
             }
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "a connection could not be accepted; idle ones give way");
+                open.shed(SHED);
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -67,17 +74,28 @@ pub async fn serve(listener: TcpListener, engine: Engine, options: ApiOptions, c
     Ok(())
 }
 
-async fn accept(listener: &TcpListener, places: &std::sync::Arc<Semaphore>) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-    let place = places.clone().acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, peer) = listener.accept().await?;
-    Ok((stream, peer, place))
+/// The next newcomer that is let in.
+async fn accept(listener: &TcpListener, open: &Connections, trusted: &[IpNet]) -> io::Result<(TcpStream, SocketAddr, OpenLine)> {
+    loop {
+        let (stream, peer) = listener.accept().await?;
+        loop {
+            match open.admit(peer.ip(), is_among(trusted, peer.ip())) {
+                Admitted::Open(line) => return Ok((stream, peer, line)),
+                Admitted::Full => open.changed().await,
+                Admitted::Refused => {
+                    tracing::debug!(%peer, "all connections of this address are at work: one more is refused");
+                    break;
+                }
+            }
+        }
+    }
 }
 
 struct Connection {
-    app: AddExtension<Router, Peer>,
+    app: AddExtension<Router, Connected>,
     cancel: CancellationToken,
     cut: CancellationToken,
-    place: OwnedSemaphorePermit,
+    line: OpenLine,
 }
 
 impl Connection {
@@ -100,11 +118,11 @@ impl Connection {
                     connection.as_mut().graceful_shutdown();
                 }
                 () = self.cut.cancelled() => break Ok(()),
+                () = self.line.0.gives_way() => break Ok(()),
             }
         };
         if let Err(error) = ended {
             tracing::debug!(%error, "a connection broke");
         }
-        drop(self.place);
     }
 }

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use axum::extract::FromRef;
 use axum::http::request::Parts;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::connections::Line;
 use super::limit::TokenLimit;
 use super::observe::Observed;
+use super::places::Shares;
+use crate::domain::OrganizationId;
 use crate::engine::{ActingEngine, Caller, Engine};
 
 /// The state that handlers share.
@@ -20,7 +22,7 @@ pub(super) struct Api {
     pub(super) body_timeout: Duration,
     pub(super) list_timeout: Duration,
     pub(super) token_limit: Arc<TokenLimit>,
-    pub(super) imports: Arc<Semaphore>,
+    pub(super) imports: Arc<Shares<OrganizationId>>,
     /// Ends answers that would go on for ever.
     pub(super) stop: CancellationToken,
     pub(super) observed: Observed,
@@ -45,6 +47,14 @@ impl FromRef<Api> for Observed {
     }
 }
 
-/// The peer's address.
+/// The connection that a request came by.
+#[derive(Debug, Clone)]
+pub(super) struct Connected {
+    /// The address at its other end.
+    pub(super) peer: IpAddr,
+    pub(super) line: Arc<Line>,
+}
+
+/// The client's address: the peer's, or what a trusted proxy says.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) IpAddr);

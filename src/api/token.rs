@@ -17,6 +17,7 @@ use serde::Serialize;
 use url::form_urlencoded;
 
 use super::access::{BodyFault, scheme, whole_body};
+use super::places::{Asker, StrangersPlace, enter};
 use super::problem::{Problem, json};
 use super::state::{Api, Peer};
 use crate::domain::{KeyScope, Secret};
@@ -32,6 +33,7 @@ pub(super) async fn issue(
     if !is_form(&headers) {
         return Err(invalid_request("the header Content-Type must be application/x-www-form-urlencoded"));
     }
+    let extensions = request.extensions().clone();
     let body = whole_body(request, api.body_timeout).await.map_err(|fault| match fault {
         BodyFault::Problem(problem) => TokenRefusal::Problem(problem),
         BodyFault::Broken(_) => invalid_request("the body broke off before its end, or is not well framed"),
@@ -40,6 +42,7 @@ pub(super) async fn issue(
     form.check_grant()?;
     let credentials = credentials(&headers, form)?;
 
+    enter(&extensions, Asker::Stranger).await.map_err(TokenRefusal::Problem)?;
     let client = api.engine.client(&credentials.id).await?;
     let known = client.as_ref().map(|client| client.id().to_owned());
     let token = match api.engine.issue_token(client, credentials.secret.reveal()).await {
@@ -57,7 +60,7 @@ pub(super) async fn issue(
 }
 
 /// GET /.well-known/jwks.json
-pub(super) async fn keys(State(api): State<Api>) -> Result<Response, Problem> {
+pub(super) async fn keys(_: StrangersPlace, State(api): State<Api>) -> Result<Response, Problem> {
     let keys = api.engine.public_keys().await?;
     Ok(json(serde_json::to_vec(&keys).unwrap_or_default()))
 }

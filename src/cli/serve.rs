@@ -43,9 +43,19 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     let allowed_hosts = [context.settings.serve.allow_hosts.clone(), args.allow_host].concat();
     let metrics = telemetry::install_metrics();
     let defaults = ApiOptions::default();
-    let tokens_per_minute = NonZeroU32::new(context.settings.serve.tokens_per_minute.0).unwrap_or(defaults.tokens_per_minute);
-    let list_timeout = Duration::from_secs(context.settings.serve.list_seconds.0.into());
-    let options = ApiOptions { allowed_hosts, tokens_per_minute, list_timeout, drain: DRAIN, metrics: metrics.clone(), ..defaults };
+    let serve = &context.settings.serve;
+    let tokens_per_minute = NonZeroU32::new(serve.tokens_per_minute.0).unwrap_or(defaults.tokens_per_minute);
+    let list_timeout = Duration::from_secs(serve.list_seconds.0.into());
+    let options = ApiOptions {
+        allowed_hosts,
+        trusted_proxies: serve.trusted_proxies.iter().map(|proxy| proxy.0).collect(),
+        connections_per_address: usize::try_from(serve.connections_per_address.0).unwrap_or(defaults.connections_per_address),
+        tokens_per_minute,
+        list_timeout,
+        drain: DRAIN,
+        metrics: metrics.clone(),
+        ..defaults
+    };
     // Said before anything is promised: the routes are made once to see whether the names are names.
     let _checked = api::router(local.engine.clone(), address, &options).map_err(|error| Misused(format!("--allow-host: {error}")))?;
     let addresses = if loopback { AddressPolicy::LOOPBACK } else { AddressPolicy::default() };

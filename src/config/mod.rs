@@ -70,7 +70,11 @@ pub struct Serve {
     pub listen: Listen,
     /// Further names that a Host header may carry.
     pub allow_hosts: Vec<String>,
-    /// How often a client may ask for tokens.
+    /// Proxies that are believed what they say of the client's address.
+    pub trusted_proxies: Vec<TrustedProxy>,
+    /// How many connections of one address may be open.
+    pub connections_per_address: ConnectionsPerAddress,
+    /// How often a client may fail to get a token.
     pub tokens_per_minute: TokensPerMinute,
     /// How long one list may take.
     pub list_seconds: ListSeconds,
@@ -186,7 +190,7 @@ impl Settings {
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every environment variable that sets a setting.
-const VARIABLES: [(&str, Set); 23] = [
+const VARIABLES: [(&str, Set); 24] = [
     ("AVERT_ENVIRONMENT", |settings, text| word(text).map(|value| settings.environment = value)),
     ("AVERT_ORGANIZATION", |settings, text| {
         text.clone_into(&mut settings.organization);
@@ -200,6 +204,10 @@ const VARIABLES: [(&str, Set); 23] = [
     ("AVERT_ALLOW_HOST", |settings, text| {
         settings.serve.allow_hosts = text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
         Ok(())
+    }),
+    ("AVERT_TRUSTED_PROXIES", |settings, text| {
+        let named = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        named.map(str::parse).collect::<Result<_, _>>().map(|proxies| settings.serve.trusted_proxies = proxies)
     }),
     ("AVERT_TOKENS_PER_MINUTE", |settings, text| text.parse().map(|value| settings.serve.tokens_per_minute = value)),
     ("AVERT_WINDOW_ETHOCA", |settings, text| text.parse().map(|value| settings.windows.ethoca = value)),
@@ -305,6 +313,8 @@ mod tests {
     #[case("[windows]\nethoca = 0", 2, "\"0\" is not allowed: whole hours from 1 to 8760")]
     #[case("[windows.types]\nVERIFI_CANSEL = 48", 2, "\"VERIFI_CANSEL\" is not an alert type: one of ETHOCA_CONFIRMED_FRAUD")]
     #[case("[serve]\nlisten = \"here\"", 2, "\"here\" is not an address and a port, such as 127.0.0.1:7317")]
+    #[case("[serve]\ntrusted_proxies = [\"10.0.0.0/40\"]", 2, "\"10.0.0.0/40\" is not allowed: an IP address or a network, such as")]
+    #[case("[serve]\nconnections_per_address = 0", 2, "\"0\" is not allowed: whole numbers from 1 to 4096")]
     #[case("[serve]\nlist_seconds = 0", 2, "\"0\" is not allowed: whole seconds from 1 to 60")]
     #[case("environment = \"prod\"", 1, "\"prod\" is not allowed: one of sandbox, production")]
     #[case("[log]\nlevel = 3", 2, "expected a string")]
@@ -327,9 +337,23 @@ mod tests {
         assert_eq!((settings.console.theme, settings.console.mouse), (ThemeSetting::Light, false));
     }
 
+    #[test]
+    fn trusted_proxies_are_addresses_and_networks_separated_by_commas() {
+        let settings =
+            Settings::load(None, |name| (name == "AVERT_TRUSTED_PROXIES").then(|| "127.0.0.1, 10.0.0.0/8,::1".to_owned())).unwrap();
+
+        let proxies: Vec<String> = settings.serve.trusted_proxies.iter().map(|proxy| proxy.0.to_string()).collect();
+        assert_eq!(proxies, ["127.0.0.1/32", "10.0.0.0/8", "::1/128"]);
+    }
+
     #[rstest]
     #[case("AVERT_THEME", "blue", "AVERT_THEME: \"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
     #[case("AVERT_WINDOW_CDRN", "-1", "AVERT_WINDOW_CDRN: \"-1\" is not allowed: whole hours from 1 to 8760")]
+    #[case(
+        "AVERT_TRUSTED_PROXIES",
+        "127.0.0.1, proxy",
+        "AVERT_TRUSTED_PROXIES: \"proxy\" is not allowed: an IP address or a network, such as 127.0.0.1 or 10.0.0.0/8"
+    )]
     #[case("AVERT_MOUSE", "maybe", "AVERT_MOUSE: \"maybe\" is not allowed: true or false")]
     fn a_wrong_variable_is_refused_with_its_name(#[case] variable: &str, #[case] text: &str, #[case] words: &str) {
         let error = Settings::load(None, |name| (name == variable).then(|| text.to_owned())).unwrap_err();

@@ -1,10 +1,11 @@
 //! The values that settings take: words, numbers within bounds, addresses.
 
 use std::fmt;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
 use clap::ValueEnum;
+use ipnet::IpNet;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tracing::level_filters::LevelFilter;
@@ -142,6 +143,38 @@ impl fmt::Display for Listen {
     }
 }
 
+impl Default for ConnectionsPerAddress {
+    fn default() -> Self {
+        Self(1_024)
+    }
+}
+
+/// A trusted proxy: an IP address, or a network in CIDR notation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrustedProxy(pub IpNet);
+
+impl FromStr for TrustedProxy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let address = text.parse().map(|address: IpAddr| IpNet::from(address.to_canonical()));
+        let range = address.or_else(|_| text.parse::<IpNet>());
+        range.map(Self).map_err(|_| format!("{text:?} is not allowed: an IP address or a network, such as 127.0.0.1 or 10.0.0.0/8"))
+    }
+}
+
+impl Serialize for TrustedProxy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for TrustedProxy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
 impl Default for ListSeconds {
     fn default() -> Self {
         Self(5)
@@ -210,8 +243,11 @@ bounded! {
     /// Whole seconds, 0 to 60.
     pub struct GraceSeconds(0..=60, "whole seconds");
 
-    /// Access tokens for a client from one address, a minute, 1 to 10000.
+    /// Requests for access tokens of a client from one address that may fail in a minute, 1 to 10000.
     pub struct TokensPerMinute(1..=10_000, "whole numbers");
+
+    /// Open connections of one address, 1 to 4096.
+    pub struct ConnectionsPerAddress(1..=4_096, "whole numbers");
 
     /// How long one list may take, in whole seconds, 1 to 60.
     pub struct ListSeconds(1..=60, "whole seconds");

@@ -11,12 +11,13 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 use self::derived::Derived;
+use super::places::StrangersPlace;
 use super::problem;
 
 static DOCUMENT: LazyLock<Vec<u8>> = LazyLock::new(|| serde_json::to_vec(&document()).unwrap_or_default());
 
 /// GET /openapi.json
-pub(super) async fn serve() -> Response {
+pub(super) async fn serve(_: StrangersPlace) -> Response {
     problem::json(DOCUMENT.clone())
 }
 

@@ -46,7 +46,7 @@ pub(in crate::api) async fn take_in(
         discard(request, api.body_timeout);
         return Err(too_large("nothing was taken in"));
     }
-    let Ok(_place) = api.imports.try_acquire() else {
+    let Some(_place) = api.imports.take(operator.acting.caller().organization.organization.id) else {
         return Err(Problem::new(Code::Overloaded, "too many imports are worked on at once, try again"));
     };
 

@@ -9,6 +9,7 @@ use serde::Serialize;
 use url::form_urlencoded;
 
 use crate::api::access::{BodyFault, JsonContent, RequestCredential, whole_body};
+use crate::api::places::{Asker, enter};
 use crate::api::problem::{self, Code, Problem};
 use crate::api::state::Api;
 use crate::domain::{FieldError, KeyScope};
@@ -32,6 +33,7 @@ impl FromRequestParts<Api> for Operator {
             return Err(Problem::new(Code::NotAuthorized, detail));
         };
         let caller = api.engine.authenticate(key, KeyScope::Operator).await?;
+        enter(&parts.extensions, Asker::Member(caller.organization.organization.id)).await?;
         Ok(Self { acting: api.acting_for(caller, parts), key: key.to_owned() })
     }
 }

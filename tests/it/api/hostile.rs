@@ -277,15 +277,3 @@ async fn as_many_headers_as_are_allowed_are_read() {
 
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
 }
-
-#[tokio::test]
-async fn more_connections_than_allowed_wait_for_their_turn() {
-    let options = ApiOptions { max_connections: 2, head_timeout: Duration::from_millis(100), ..ApiOptions::default() };
-    let served = Served::with(options).await;
-    let mut silent = Vec::new();
-    for _ in 0..4 {
-        silent.push(TcpStream::connect(served.address).await.unwrap());
-    }
-
-    json(served.get("/api/v1/alerts").await, 200).await;
-}

@@ -290,6 +290,22 @@ async fn a_right_secret_always_gets_its_token_whoever_fails_beside_it() {
 }
 
 #[tokio::test]
+async fn behind_a_trusted_proxy_failures_count_for_the_client_that_it_names() {
+    let options =
+        ApiOptions { tokens_per_minute: NonZeroU32::MIN, trusted_proxies: vec!["127.0.0.1/32".parse().unwrap()], ..ApiOptions::default() };
+    let served = Served::with(options).await;
+    let client = served.acting.create_credential(CredentialKind::Client).await.unwrap();
+    let fail =
+        async |from: &str| served.ask_for_token(wrong(&client)).header("X-Forwarded-For", from).send().await.unwrap().status().as_u16();
+
+    // What a client writes itself stands left of what the proxy adds.
+    let by_one = [fail("192.0.2.1").await, fail("198.51.100.9, 192.0.2.1").await];
+
+    assert_eq!(by_one, [401, 429]);
+    assert_eq!(fail("192.0.2.1, 192.0.2.2").await, 401);
+}
+
+#[tokio::test]
 async fn tokens_are_neither_given_nor_read_while_the_store_does_not_answer() {
     let served = Served::start().await;
     let (token, client) = served.token_for(&served.acting).await;

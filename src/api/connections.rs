@@ -1,0 +1,309 @@
+//! Open connections: what each is doing, how many there are from each address, and which one gives way to a newcomer.
+//!
+//! Over a bound the one that does least gives way, the oldest first. One whose request is worked on never does.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::limit::network;
+
+/// The activity of a connection. What stands first gives way first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Activity {
+    /// No whole head of a request is here.
+    Idle,
+    /// A head is here, and no good credential or not all of the body.
+    Receiving,
+    /// The answer is on its way.
+    Answering,
+    /// The request is worked on.
+    Working,
+    /// It gave way, and is being closed.
+    Gone,
+}
+
+/// One open connection.
+#[derive(Debug)]
+pub(super) struct Line {
+    number: u64,
+    /// The peer's address, or its network.
+    from: IpAddr,
+    /// What it is doing, and since when.
+    activity: Mutex<(Activity, u64)>,
+    end: CancellationToken,
+    registry: Arc<Registry>,
+}
+
+impl Line {
+    /// Goes on to something else; `false` once it gave way.
+    pub(super) fn becomes(&self, activity: Activity) -> bool {
+        let mut now = locked(&self.activity);
+        if now.0 == Activity::Gone {
+            return false;
+        }
+        *now = (activity, self.registry.moment());
+        drop(now);
+        if activity < Activity::Working {
+            self.registry.changed.notify_one();
+        }
+        true
+    }
+
+    /// Ends once the connection has to give way.
+    pub(super) async fn gives_way(&self) {
+        self.end.cancelled().await;
+    }
+
+    /// Gives way, where it still does what it was seen doing.
+    fn give_way(&self, seen: (Activity, u64)) -> bool {
+        let mut now = locked(&self.activity);
+        let as_seen = *now == seen;
+        if as_seen {
+            now.0 = Activity::Gone;
+            self.end.cancel();
+        }
+        as_seen
+    }
+}
+
+/// A line that stands in the registry for as long as this lives.
+#[derive(Debug)]
+pub(super) struct OpenLine(pub(super) Arc<Line>);
+
+impl Drop for OpenLine {
+    fn drop(&mut self) {
+        self.0.registry.forget(&self.0);
+        self.0.registry.changed.notify_one();
+    }
+}
+
+/// What becomes of a newcomer.
+#[derive(Debug)]
+pub(super) enum Admitted {
+    Open(OpenLine),
+    /// Its address has as many connections as it may, and all are at work.
+    Refused,
+    /// There are as many connections as there may be, and all are at work: it waits for one to end.
+    Full,
+}
+
+/// The registry of open connections.
+#[derive(Debug)]
+pub(super) struct Connections {
+    registry: Arc<Registry>,
+    most: usize,
+    most_of_one: usize,
+}
+
+#[derive(Debug, Default)]
+struct Registry {
+    lines: Mutex<Lines>,
+    moments: AtomicU64,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Lines {
+    open: HashMap<u64, Arc<Line>>,
+    by_address: HashMap<IpAddr, usize>,
+}
+
+impl Registry {
+    /// A number for each moment at which something happened, later ones higher.
+    fn moment(&self) -> u64 {
+        self.moments.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn forget(&self, line: &Line) {
+        locked(&self.lines).forget(line);
+    }
+}
+
+impl Lines {
+    fn forget(&mut self, line: &Line) {
+        if self.open.remove(&line.number).is_none() {
+            return;
+        }
+        match self.by_address.get(&line.from).copied().unwrap_or_default().saturating_sub(1) {
+            0 => self.by_address.remove(&line.from),
+            left => self.by_address.insert(line.from, left),
+        };
+    }
+
+    /// Ends the connection that does least, of one address or of all; of several the oldest, and where all addresses count, one of whoever
+    /// has most. `false` where every one is at work.
+    fn make_room(&mut self, from: Option<IpAddr>) -> bool {
+        loop {
+            let candidates = self.open.values().filter(|line| from.is_none_or(|from| line.from == from));
+            let seen = candidates.map(|line| (*locked(&line.activity), line)).filter(|((activity, _), _)| *activity < Activity::Working);
+            let rank = |((activity, since), line): &((Activity, u64), &Arc<Line>)| {
+                (*activity, Reverse(self.by_address.get(&line.from).copied().unwrap_or_default()), *since)
+            };
+            let Some((seen, line)) = seen.min_by_key(rank).map(|(seen, line)| (seen, Arc::clone(line))) else { return false };
+            if line.give_way(seen) {
+                self.forget(&line);
+                return true;
+            }
+        }
+    }
+}
+
+impl Connections {
+    pub(super) fn new(most: usize, most_of_one: usize) -> Self {
+        Self { registry: Arc::default(), most: most.max(1), most_of_one: most_of_one.max(1) }
+    }
+
+    /// Takes a newcomer in, and has another one give way where a bound is reached. A trusted proxy stands for many callers: no bound of one
+    /// address holds for it. An address of this machine may be a proxy's too, and is not refused for its bound.
+    pub(super) fn admit(&self, peer: IpAddr, trusted: bool) -> Admitted {
+        let from = network(peer);
+        let mut lines = locked(&self.registry.lines);
+        let own = lines.by_address.get(&from).copied().unwrap_or_default();
+        if !trusted && own >= self.most_of_one && !lines.make_room(Some(from)) && !peer.to_canonical().is_loopback() {
+            return Admitted::Refused;
+        }
+        if lines.open.len() >= self.most && !lines.make_room(None) {
+            return Admitted::Full;
+        }
+        let number = self.registry.moment();
+        let activity = Mutex::new((Activity::Idle, number));
+        let line = Arc::new(Line { number, from, activity, end: CancellationToken::new(), registry: Arc::clone(&self.registry) });
+        lines.open.insert(number, Arc::clone(&line));
+        *lines.by_address.entry(from).or_default() += 1;
+        Admitted::Open(OpenLine(line))
+    }
+
+    /// Ends so many connections that do little, because the machine has no room for more.
+    pub(super) fn shed(&self, count: usize) {
+        let mut lines = locked(&self.registry.lines);
+        for _ in 0..count {
+            if !lines.make_room(None) {
+                break;
+            }
+        }
+    }
+
+    /// Waits until one has ended, or does less.
+    pub(super) async fn changed(&self) {
+        self.registry.changed.notified().await;
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    fn open(connections: &Connections, from: &str) -> OpenLine {
+        match connections.admit(address(from), false) {
+            Admitted::Open(line) => line,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn gone(line: &OpenLine) -> bool {
+        line.0.end.is_cancelled()
+    }
+
+    #[test]
+    fn at_the_bound_of_an_address_its_own_oldest_idle_connection_gives_way() {
+        let connections = Connections::new(100, 2);
+        let other = open(&connections, "192.0.2.9");
+        let (first, second) = (open(&connections, "192.0.2.1"), open(&connections, "192.0.2.1"));
+        // The first has done something since, so the second is idle for longer.
+        first.0.becomes(Activity::Working);
+        first.0.becomes(Activity::Idle);
+
+        let third = open(&connections, "192.0.2.1");
+
+        assert_eq!([&other, &first, &second, &third].map(gone), [false, false, true, false]);
+        assert!(!second.0.becomes(Activity::Receiving), "what gave way takes no request any more");
+    }
+
+    #[test]
+    fn what_does_least_gives_way_first_and_what_is_worked_on_never() {
+        let connections = Connections::new(100, 4);
+        let lines = [Activity::Working, Activity::Answering, Activity::Receiving, Activity::Idle].map(|activity| {
+            let line = open(&connections, "192.0.2.1");
+            line.0.becomes(activity);
+            line
+        });
+        let (mut given_way, mut newcomers) = (Vec::new(), Vec::new());
+
+        for _ in 0..3 {
+            let newcomer = open(&connections, "192.0.2.1");
+            newcomer.0.becomes(Activity::Working);
+            given_way.push(lines.each_ref().map(gone));
+            newcomers.push(newcomer);
+        }
+
+        let (yes, no) = (true, false);
+        assert_eq!(given_way, [[no, no, no, yes], [no, no, yes, yes], [no, yes, yes, yes]]);
+        assert!(matches!(connections.admit(address("192.0.2.1"), false), Admitted::Refused));
+        assert!(matches!(connections.admit(address("192.0.2.2"), false), Admitted::Open(_)));
+    }
+
+    #[test]
+    fn a_trusted_proxy_has_no_bound_of_its_own_and_this_machine_is_not_refused_for_it() {
+        let connections = Connections::new(100, 1);
+        let busy = ["192.0.2.1", "127.0.0.1", "::ffff:127.0.0.1"].map(|from| {
+            let line = open(&connections, from);
+            line.0.becomes(Activity::Working);
+            line
+        });
+
+        assert!(matches!(connections.admit(address("192.0.2.1"), true), Admitted::Open(_)));
+        assert!(matches!(connections.admit(address("127.0.0.1"), false), Admitted::Open(_)));
+        assert!(matches!(connections.admit(address("192.0.2.1"), false), Admitted::Refused));
+        assert!(!busy.iter().any(gone));
+    }
+
+    #[test]
+    fn at_the_bound_of_all_an_idle_one_of_whoever_has_most_gives_way() {
+        let connections = Connections::new(4, 4);
+        let oldest = open(&connections, "192.0.2.9");
+        let greedy = [(); 3].map(|()| open(&connections, "192.0.2.1"));
+
+        let newcomer = open(&connections, "192.0.2.2");
+
+        assert_eq!(greedy.each_ref().map(gone), [true, false, false]);
+        assert!(!gone(&oldest) && !gone(&newcomer));
+    }
+
+    #[tokio::test]
+    async fn where_all_are_at_work_a_newcomer_waits_for_one_to_end() {
+        let connections = Connections::new(1, 1);
+        let line = open(&connections, "192.0.2.1");
+        line.0.becomes(Activity::Working);
+        assert!(matches!(connections.admit(address("192.0.2.2"), false), Admitted::Full));
+
+        drop(line);
+        connections.changed().await;
+
+        assert!(matches!(connections.admit(address("192.0.2.2"), false), Admitted::Open(_)));
+    }
+
+    #[test]
+    fn what_has_ended_is_forgotten_whether_it_gave_way_or_not() {
+        let connections = Connections::new(100, 1);
+        let (first, second) = (open(&connections, "192.0.2.1"), open(&connections, "192.0.2.1"));
+
+        drop((first, second));
+
+        let lines = locked(&connections.registry.lines);
+        assert!(lines.open.is_empty() && lines.by_address.is_empty());
+    }
+}
