@@ -65,9 +65,10 @@ impl Local {
         let key_file = Some(&settings.secret_key_file).filter(|file| !file.as_os_str().is_empty()).cloned();
         let options = SqliteOptions { secret_key_file: key_file, ..SqliteOptions::file(&home.database, Arc::new(EventBody)) };
         let store = tokio::task::spawn_blocking(move || SqliteStore::open(&options)).await.context("opening the database failed")??;
-        let engine = Engine::new(store.clone(), providers, Arc::clone(&clock), engine_settings(settings));
+        let engine = Engine::new(store.clone(), providers, clock, engine_settings(settings));
+        engine.recall_clock().await?;
         engine.keep_gateways(networks::said(settings)).await?;
-        Ok(Self { engine, clock, store, pulls })
+        Ok(Self { clock: engine.clock(), engine, store, pulls })
     }
 
     /// The services, acting for an organization: the named one, or the only one there is.
@@ -114,7 +115,6 @@ impl Local {
         let cancel = CancellationToken::new();
         let settings = DispatcherSettings { drain, ..DispatcherSettings::default() };
         let dispatcher = Dispatcher::new(Arc::clone(self.engine.store()), sender, Arc::clone(&self.clock), settings);
-        let dispatcher = dispatcher.with_guarded_clock(self.engine.guarded_clock());
         let heartbeat = dispatcher.heartbeat();
         let tasks = self.engine.start(cancel.clone());
         for from in &self.pulls {

@@ -100,7 +100,7 @@ impl OpenAttempt {
     pub fn is_due(&self, now: Present) -> bool {
         let open = matches!(self.state, AttemptState::Inflight | AttemptState::Unknown);
         let Some(AttemptCounts { calls_over, next_check, lease_until }) = self.counts(now) else {
-            return open && (self.owner_dead || later_by(self.turn, STRANGERS_PATIENCE) <= now.guarded);
+            return open && (self.owner_dead || later_by(self.turn, STRANGERS_PATIENCE) <= now.date);
         };
         let has_come = |moment: MonotonicTime| moment.has_come(now.counted);
         let due = match self.state {
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn no_date_makes_an_attempt_due_or_keeps_it() {
         let (attempt, day) = (unknown(Some(10), None, false), TimeDelta::days(1));
-        let dated = |seconds, date| Present { date, guarded: date, ..now(seconds) };
+        let dated = |seconds, date| Present { date, ..now(seconds) };
 
         assert!(!attempt.is_due(dated(9, at(9) + day)), "a clock that jumped ahead");
         assert!(attempt.is_due(dated(10, at(10) - day)), "a clock that was set back");

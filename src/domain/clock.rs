@@ -3,12 +3,13 @@
 //! Two clocks are compared: the one that shows the date, which can be set, and one that only ever counts. Where the date has run ahead of
 //! the count by more than 5 minutes since the last observation, time goes on by the count, until the date has gone on evenly for
 //! 10 minutes. Then it was the truth: the machine slept, or its clock had been slow. A clock that is set back again within that time has
-//! done no harm. A jump while no avert runs cannot be noticed.
+//! done no harm. What was observed outlives a process, so that a jump is noticed though nobody looked, until the machine is booted.
 
 use std::time::Duration;
 
 use chrono::TimeDelta;
 
+use super::ids::ClockEpoch;
 use super::time::Timestamp;
 
 /// Tolerance: how far the date may run ahead between two observations. The expiry loop looks twice a minute.
@@ -21,13 +22,37 @@ pub const CONFIRMED: Duration = Duration::from_secs(600);
 const OBSERVATIONS: u32 = 5;
 const APART: Duration = Duration::from_secs(20);
 
+/// Steps back that are smaller are none: clocks are kept right in small steps.
+const STEP: TimeDelta = TimeDelta::seconds(1);
+
 /// A jump of the wall clock.
-#[derive(Debug, Clone, Copy)]
-struct Jump {
-    ahead: TimeDelta,
-    since: Duration,
-    last_observed: Duration,
-    observations: u32,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Jump {
+    pub ahead: TimeDelta,
+    /// The count at which it was noticed, and at which it was last observed.
+    pub since: Duration,
+    pub last_observed: Duration,
+    pub observations: u32,
+}
+
+/// What was observed of the clocks, for the next process to go on from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockMemory {
+    /// Since when was counted.
+    pub epoch: ClockEpoch,
+    /// The last moment at which both clocks were believed.
+    pub date: Timestamp,
+    pub count: Duration,
+    pub jump: Option<Jump>,
+}
+
+impl ClockMemory {
+    /// Whether another one says the same: small steps of the date need not be remembered.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        let passed = |at: Duration| TimeDelta::from_std(at).unwrap_or(TimeDelta::MAX);
+        let drift = (self.date - other.date) - (passed(self.count) - passed(other.count));
+        self.epoch == other.epoch && self.jump == other.jump && drift.abs() <= STEP
+    }
 }
 
 /// What a look at the clocks shows.
@@ -45,7 +70,7 @@ pub struct Observation {
 pub enum ClockChange {
     /// It has jumped ahead, and is not believed.
     Jumped,
-    /// It is back where it should be.
+    /// It has been set back: to where it should be, or behind what was believed.
     Back,
     /// It has gone on evenly since it jumped this far: it is believed.
     Confirmed(TimeDelta),
@@ -67,7 +92,7 @@ impl ClockGuard {
         let now = believed.checked_add_signed(passed).unwrap_or(Timestamp::MAX_UTC);
         let ahead = date - now;
         if ahead <= TOLERANCE {
-            let change = self.jump.map(|_| ClockChange::Back);
+            let change = (self.jump.is_some() || ahead < -STEP).then_some(ClockChange::Back);
             return self.believe(date, count, change);
         }
         let even = |jump: &Jump| (ahead - jump.ahead).abs() <= TOLERANCE;
@@ -87,6 +112,21 @@ impl ClockGuard {
                 Observation { now, ahead, change: Some(ClockChange::Jumped) }
             }
         }
+    }
+
+    /// Goes on from what was observed before on this machine. Of another boot only one thing is known: the date has been set back where it
+    /// is behind what it was then.
+    pub fn recall(&mut self, memory: &ClockMemory, epoch: ClockEpoch, date: Timestamp) -> Option<ClockChange> {
+        if memory.epoch == epoch {
+            self.believed = Some((memory.date, memory.count));
+            self.jump = memory.jump;
+        }
+        (memory.epoch != epoch && date < memory.date - STEP).then_some(ClockChange::Back)
+    }
+
+    /// What the next process has to know.
+    pub fn memory(&self, epoch: ClockEpoch) -> Option<ClockMemory> {
+        self.believed.map(|(date, count)| ClockMemory { epoch, date, count, jump: self.jump })
     }
 
     fn believe(&mut self, date: Timestamp, count: Duration, change: Option<ClockChange>) -> Observation {
@@ -190,6 +230,70 @@ mod tests {
             assert_ne!(clocks.pass(30), clocks.date);
         }
         assert_eq!(clocks.pass(30), clocks.date);
+    }
+
+    /// Another process on the machine, which goes on from what this one knows.
+    fn restarted(clocks: Clocks) -> Clocks {
+        let epoch = ClockEpoch::generate();
+        let mut guard = ClockGuard::default();
+        guard.recall(&clocks.guard.memory(epoch).unwrap(), epoch, clocks.date);
+        Clocks { guard, ..clocks }
+    }
+
+    #[test]
+    fn a_restart_inside_a_jump_believes_it_no_sooner() {
+        let mut clocks = Clocks::new();
+        clocks.jump(60);
+        for _ in 0..10 {
+            clocks.pass(30);
+        }
+
+        let mut clocks = restarted(clocks);
+
+        for _ in 0..9 {
+            assert_ne!(clocks.pass(30), clocks.date);
+        }
+        assert_eq!(clocks.pass(30), clocks.date, "and no later: what was observed before counts");
+    }
+
+    #[test]
+    fn a_jump_while_nobody_looked_is_noticed() {
+        let clocks = Clocks::new();
+        let believed = clocks.date;
+
+        let mut clocks = restarted(clocks);
+        clocks.count += Duration::from_secs(7);
+
+        assert_eq!(clocks.jump(60 * 24), believed + TimeDelta::seconds(7));
+    }
+
+    #[test]
+    fn of_another_boot_it_is_known_that_the_date_was_set_back_and_nothing_else() {
+        let clocks = Clocks::new();
+        let memory = clocks.guard.memory(ClockEpoch::generate()).unwrap();
+        let recalled = |date| {
+            let mut guard = ClockGuard::default();
+            let change = guard.recall(&memory, ClockEpoch::generate(), date);
+            (change, guard.observe(date, Duration::ZERO).now == date)
+        };
+
+        assert_eq!(recalled(clocks.date + TimeDelta::days(2)), (None, true), "the machine was off");
+        assert_eq!(recalled(clocks.date - TimeDelta::days(2)), (Some(ClockChange::Back), true));
+    }
+
+    #[test]
+    fn small_steps_need_not_be_remembered() {
+        let mut clocks = Clocks::new();
+        let epoch = ClockEpoch::generate();
+        let before = clocks.guard.memory(epoch).unwrap();
+
+        clocks.pass(86_400);
+        let later = clocks.guard.memory(epoch).unwrap();
+        clocks.date += TimeDelta::seconds(2);
+        clocks.observe();
+
+        assert!(later.agrees_with(&before));
+        assert!(!clocks.guard.memory(epoch).unwrap().agrees_with(&before));
     }
 
     #[test]

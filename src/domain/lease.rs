@@ -1,40 +1,47 @@
-//! Leases: work that one process holds until a moment, or until it dies.
+//! Leases and turns: work that one process holds until a moment, or until it dies, and work that waits for a moment. Both moments are dates,
+//! and a date that was laid down by a clock that has been set back since holds nothing up for longer than it was meant to.
+
+use chrono::TimeDelta;
 
 use super::time::Timestamp;
 
-/// Whether a lease still keeps others out: it has not run out, and its owner is not provably dead.
-pub fn is_held(until: Option<Timestamp>, owner_dead: bool, now: Timestamp) -> bool {
-    !owner_dead && until.is_some_and(|until| until > now)
+/// Whether a lease, which is given for so long at a time, still keeps others out: it has not run out, and its owner is not provably dead.
+/// One that would last more than twice as long is from a clock that has been set back.
+pub fn is_held(until: Option<Timestamp>, term: TimeDelta, owner_dead: bool, now: Timestamp) -> bool {
+    !owner_dead && until.is_some_and(|until| until > now && until - now <= term * 2)
 }
 
-/// Whether what is due at `next_at` still waits. One that is further away than `longest` is due: then the clock was set back.
-pub fn waits(next_at: Timestamp, longest: chrono::TimeDelta, now: Timestamp) -> bool {
-    next_at > now && next_at - now <= longest
+/// Whether what waits since a moment for another one still does. What would wait since a moment to come does not: the clock was set back.
+pub fn waits(since: Timestamp, until: Timestamp, now: Timestamp) -> bool {
+    since <= now && now < until
 }
 
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
-
     use super::*;
 
     #[test]
     fn a_lease_keeps_others_out_until_its_end_and_as_long_as_its_owner_lives() {
         let (now, second) = (Timestamp::UNIX_EPOCH, TimeDelta::seconds(1));
 
-        for (until, owner_dead, held) in
-            [(None, false, false), (Some(now), false, false), (Some(now + second), false, true), (Some(now + second), true, false)]
-        {
-            assert_eq!(is_held(until, owner_dead, now), held, "{until:?} {owner_dead}");
+        for (until, owner_dead, held) in [
+            (None, false, false),
+            (Some(now), false, false),
+            (Some(now + second), false, true),
+            (Some(now + second), true, false),
+            (Some(now + second * 90), false, true),
+            (Some(now + second * 91), false, false),
+        ] {
+            assert_eq!(is_held(until, second * 45, owner_dead, now), held, "{until:?} {owner_dead}");
         }
     }
 
     #[test]
-    fn a_turn_waits_for_its_moment_and_never_longer_than_the_longest_pause() {
-        let (now, pause) = (Timestamp::UNIX_EPOCH, TimeDelta::minutes(15));
+    fn a_turn_waits_for_its_moment_unless_the_clock_was_set_back_since() {
+        let (since, pause) = (Timestamp::UNIX_EPOCH, TimeDelta::minutes(15));
 
-        assert!(!waits(now, pause, now));
-        assert!(waits(now + pause, pause, now));
-        assert!(!waits(now + pause + TimeDelta::microseconds(1), pause, now), "a clock that was set back holds nothing up");
+        assert!(waits(since, since + pause, since));
+        assert!(!waits(since, since + pause, since + pause));
+        assert!(!waits(since, since + pause, since - TimeDelta::microseconds(1)), "a clock that was set back holds nothing up");
     }
 }

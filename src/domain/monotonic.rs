@@ -40,28 +40,26 @@ impl MonotonicTime {
     }
 }
 
-/// The present moment by every clock: what the machine's shows, what the guarded one does, and how far the monotonic one has counted. Only
-/// by the guarded one is anything too late, and only by the monotonic one has a wait passed.
+/// The present moment by both clocks: the date as far as it is believed, and how far the monotonic one has counted. By the former things
+/// are due and too late; by the latter alone has a wait passed that has to pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Present {
-    /// What the clock shows.
+    /// By the guarded clock.
     pub date: Timestamp,
-    /// The same, unless the clock has just jumped ahead.
-    pub guarded: Timestamp,
     pub counted: MonotonicTime,
 }
 
 impl Present {
-    /// The count at a moment of the guarded clock.
+    /// The count at a date.
     pub fn counted_at(self, moment: Timestamp) -> MonotonicTime {
-        self.counted.after(moment - self.guarded)
+        self.counted.after(moment - self.date)
     }
 }
 
 impl From<Timestamp> for Present {
     /// Of a clock that is believed whatever it shows.
     fn from(now: Timestamp) -> Self {
-        Self { date: now, guarded: now, counted: MonotonicTime::by_date(now) }
+        Self { date: now, counted: MonotonicTime::by_date(now) }
     }
 }
 
@@ -86,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_of_the_guarded_clock_has_its_count() {
+    fn a_date_has_its_count() {
         let epoch = ClockEpoch::generate();
         let present = Present { counted: MonotonicTime { epoch, micros: 5 }, ..Timestamp::UNIX_EPOCH.into() };
 

@@ -1,14 +1,16 @@
 //! The guarded clock: the engine's own, as far as it can be believed beside one that only counts.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::domain::clock::{CONFIRMED, ClockChange, ClockGuard};
-use crate::domain::{ClockEpoch, MonotonicTime, Timestamp};
+use crate::domain::clock::{CONFIRMED, ClockChange, ClockGuard, ClockMemory};
+use crate::domain::time::{Clock, SharedClock};
+use crate::domain::{ClockEpoch, MonotonicTime, Present, Timestamp};
 
 /// A monotonic clock: the time since some moment, by two counts. It is never set.
 #[derive(Clone)]
@@ -69,21 +71,97 @@ impl fmt::Debug for MonotonicClock {
     }
 }
 
-/// The present moment as far as it can be believed; a jump is logged and measured.
-pub(super) fn guarded(guard: &mut ClockGuard, date: Timestamp, counting: &MonotonicClock) -> Timestamp {
-    let observation = guard.observe(date, (counting.boot_time)());
-    match observation.change {
-        Some(ClockChange::Jumped) => tracing::warn!(
-            seconds = observation.ahead.num_seconds(),
-            "the clock has jumped ahead: alerts do not lapse by it until it has gone on evenly for {} minutes",
-            CONFIRMED.as_secs() / 60
-        ),
-        Some(ClockChange::Back) => tracing::warn!("the clock is back where it should be"),
-        Some(ClockChange::Confirmed(ahead)) => {
-            tracing::warn!(seconds = ahead.num_seconds(), "the clock has gone on evenly since it jumped: it is believed");
+/// The guarded clock of an engine: a date that jumps ahead moves it only when it has gone on evenly for a while. Everything that an engine
+/// writes, lets lapse or lays down for later goes by it.
+pub(super) struct GuardedClock {
+    date: SharedClock,
+    /// What the date is compared with; nothing where it is believed whatever it shows.
+    counting: Option<MonotonicClock>,
+    watch: Mutex<ClockWatch>,
+    was_set_back: AtomicBool,
+}
+
+/// What is known of the clocks.
+#[derive(Debug, Default)]
+struct ClockWatch {
+    guard: ClockGuard,
+    /// What was last kept or recalled.
+    kept: Option<ClockMemory>,
+}
+
+impl Clock for GuardedClock {
+    fn now(&self) -> Timestamp {
+        let date = self.date.now();
+        let Some(counting) = &self.counting else { return date };
+        let observation = self.watch().guard.observe(date, (counting.boot_time)());
+        match observation.change {
+            Some(ClockChange::Jumped) => tracing::warn!(
+                seconds = observation.ahead.num_seconds(),
+                "the clock has jumped ahead: nothing goes by it until it has gone on evenly for {} minutes",
+                CONFIRMED.as_secs() / 60
+            ),
+            Some(ClockChange::Back) => {
+                tracing::warn!("the clock has been set back");
+                self.set_back();
+            }
+            Some(ClockChange::Confirmed(ahead)) => {
+                tracing::warn!(seconds = ahead.num_seconds(), "the clock has gone on evenly since it jumped: it is believed");
+            }
+            None => {}
         }
-        None => {}
+        metrics::gauge!("avert_clock_ahead_seconds").set(observation.ahead.as_seconds_f64());
+        observation.now
     }
-    metrics::gauge!("avert_clock_ahead_seconds").set(observation.ahead.as_seconds_f64());
-    observation.now
+}
+
+impl GuardedClock {
+    pub(super) fn new(date: SharedClock, counting: Option<MonotonicClock>) -> Self {
+        Self { date, counting, watch: Mutex::default(), was_set_back: AtomicBool::new(false) }
+    }
+
+    /// The present moment by both clocks.
+    pub(super) fn present(&self) -> Present {
+        Present { date: self.now(), counted: self.counted() }
+    }
+
+    /// The present moment by the monotonic clock.
+    pub(super) fn counted(&self) -> MonotonicTime {
+        self.counting.as_ref().map_or_else(|| MonotonicTime::by_date(self.date.now()), MonotonicClock::uptime)
+    }
+
+    /// Goes on from what another process, or this one, has kept.
+    pub(super) fn recall(&self, memory: ClockMemory) {
+        let Some(counting) = &self.counting else { return };
+        let mut watch = self.watch();
+        let is_new = watch.kept.replace(memory) != Some(memory);
+        if is_new && watch.guard.recall(&memory, counting.epoch, self.date.now()) == Some(ClockChange::Back) {
+            self.set_back();
+        }
+    }
+
+    /// What is to be kept, where it is not what is known already.
+    pub(super) fn to_keep(&self) -> Option<ClockMemory> {
+        let counting = self.counting.as_ref()?;
+        let mut watch = self.watch();
+        let memory = watch.guard.memory(counting.epoch)?;
+        if watch.kept.is_some_and(|kept| memory.agrees_with(&kept)) {
+            return None;
+        }
+        watch.kept = Some(memory);
+        Some(memory)
+    }
+
+    fn watch(&self) -> MutexGuard<'_, ClockWatch> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that it has been set back.
+    pub(super) fn set_back(&self) {
+        self.was_set_back.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it has been set back since this was asked before.
+    pub(super) fn take_set_back(&self) -> bool {
+        self.was_set_back.swap(false, Ordering::Relaxed)
+    }
 }

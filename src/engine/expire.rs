@@ -20,13 +20,54 @@ impl Engine {
     /// # Errors
     /// When the store cannot do it now; what was done stays done.
     pub async fn expire_once(&self) -> StoreResult<u64> {
+        self.follow_clock().await?;
         let mut expired = 0;
         loop {
-            let batch = self.store().expire_due(self.guarded_now(), batch::AT_ONCE).await?;
+            let batch = self.store().expire_due(self.now(), batch::AT_ONCE).await?;
             expired += batch;
             metrics::counter!("avert_expired_total").increment(batch);
             if batch < u64::from(batch::AT_ONCE) {
                 return Ok(expired);
+            }
+        }
+    }
+
+    /// Keeps the clock in step with the other processes of this machine, and opens what has lapsed by a date that was wrong.
+    async fn follow_clock(&self) -> StoreResult<()> {
+        self.recall_clock().await?;
+        let now = self.now();
+        if self.inner.clock.take_set_back()
+            && let Err(error) = self.undo_expiry(now).await
+        {
+            self.inner.clock.set_back();
+            return Err(error);
+        }
+        match self.inner.clock.to_keep() {
+            Some(memory) => self.store().keep_clock(memory).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Goes on from what was observed of this machine's clocks, by this process or another one.
+    ///
+    /// # Errors
+    /// When the store cannot be read now.
+    pub async fn recall_clock(&self) -> StoreResult<()> {
+        if let Some(memory) = self.store().kept_clock().await? {
+            self.inner.clock.recall(memory);
+        }
+        Ok(())
+    }
+
+    /// Opens what has lapsed by a date that was wrong.
+    async fn undo_expiry(&self, now: Timestamp) -> StoreResult<()> {
+        loop {
+            let reopened = self.store().undo_expiry(now, batch::AT_ONCE).await?;
+            if reopened > 0 {
+                tracing::warn!(reopened, "alerts that had lapsed before their time are open again");
+            }
+            if reopened < u64::from(batch::AT_ONCE) {
+                return Ok(());
             }
         }
     }
@@ -62,7 +103,8 @@ pub(super) async fn run(engine: Engine, cancel: CancellationToken) {
 
 /// Expires what is due and says how long there is nothing to do.
 async fn turn(engine: &Engine) -> StoreResult<Duration> {
-    let pause = |next: Option<Timestamp>| next.map_or(LONGEST, |deadline| until(deadline, engine.guarded_now()));
+    let pause = |next: Option<Timestamp>| next.map_or(LONGEST, |deadline| until(deadline, engine.now()));
+    engine.follow_clock().await?;
     // Most changes bring no earlier deadline: look before writing.
     let wait = pause(engine.store().next_deadline().await?);
     if !wait.is_zero() {

@@ -8,10 +8,9 @@ use chrono::TimeDelta;
 use tokio::sync::{Notify, OnceCell, watch};
 use tokio_util::task::TaskTracker;
 
-use super::clock::{self, MonotonicClock};
+use super::clock::GuardedClock;
 use super::settings::EngineSettings;
 use super::tokens::SigningKey;
-use crate::domain::clock::ClockGuard;
 use crate::domain::time::{Clock, SharedClock, Timestamp, later_by};
 use crate::domain::{FieldError, MonotonicTime, Present, Provider};
 use crate::providers::Providers;
@@ -55,7 +54,7 @@ pub struct Engine {
 pub(super) struct EngineParts {
     pub(super) store: SharedStore,
     pub(super) providers: Providers,
-    pub(super) clock: SharedClock,
+    pub(super) clock: Arc<GuardedClock>,
     pub(super) settings: EngineSettings,
     /// Resolutions on their way, the loops, and small work that no request waits for.
     pub(super) tasks: TaskTracker,
@@ -69,8 +68,6 @@ pub(super) struct EngineParts {
     pub(super) next_check: Mutex<Option<MonotonicTime>>,
     /// What tests of endpoints are sent with.
     pub(super) sender: OnceLock<Sender>,
-    /// The clock guard.
-    pub(super) guard: Mutex<ClockGuard>,
     /// The newest change number.
     pub(super) changes: watch::Receiver<u64>,
     /// The gateways that the database knew at a change number.
@@ -88,7 +85,7 @@ impl Engine {
         let inner = EngineParts {
             store,
             providers,
-            clock,
+            clock: Arc::new(GuardedClock::new(clock, settings.monotonic_clock.clone())),
             settings,
             tasks: TaskTracker::new(),
             touched: Mutex::default(),
@@ -96,7 +93,6 @@ impl Engine {
             late: Mutex::default(),
             next_check: Mutex::default(),
             sender: OnceLock::new(),
-            guard: Mutex::default(),
             changes,
             gateways: Mutex::default(),
             reconcile: Notify::new(),
@@ -115,14 +111,9 @@ impl Engine {
         self.store().signed(caller.signature())
     }
 
-    /// The engine's clock.
-    pub fn clock(&self) -> &SharedClock {
-        &self.inner.clock
-    }
-
-    /// The guarded clock: a date that jumps ahead moves it only when it has gone on evenly for a while.
-    pub fn guarded_clock(&self) -> SharedClock {
-        Arc::new(GuardedClock(self.clone()))
+    /// The engine's clock: the guarded one.
+    pub fn clock(&self) -> SharedClock {
+        self.inner.clock.clone()
     }
 
     /// The engine's settings.
@@ -134,33 +125,14 @@ impl Engine {
         self.inner.clock.now()
     }
 
-    /// The present moment by every clock.
+    /// The present moment by both clocks.
     pub(super) fn present(&self) -> Present {
-        Present { date: self.now(), guarded: self.guarded_now(), counted: self.counted() }
+        self.inner.clock.present()
     }
 
     /// The present moment by the monotonic clock: what has to pass is measured by it.
     pub(super) fn counted(&self) -> MonotonicTime {
-        let counting = self.inner.settings.monotonic_clock.as_ref();
-        counting.map_or_else(|| MonotonicTime::by_date(self.now()), MonotonicClock::uptime)
-    }
-
-    /// The present moment by the guarded clock: what lapses, lapses by it.
-    pub(super) fn guarded_now(&self) -> Timestamp {
-        let now = self.now();
-        match &self.inner.settings.monotonic_clock {
-            Some(counting) => clock::guarded(&mut locked(&self.inner.guard), now, counting),
-            None => now,
-        }
-    }
-}
-
-/// See [`Engine::guarded_clock`].
-struct GuardedClock(Engine);
-
-impl Clock for GuardedClock {
-    fn now(&self) -> Timestamp {
-        self.0.guarded_now()
+        self.inner.clock.counted()
     }
 }
 

@@ -30,7 +30,7 @@ impl Engine {
             enrollment: organization.default_enrollment,
             windows: &self.settings().windows,
             events: options.events,
-            present: self.present(),
+            now: self.now(),
         };
         let store = self.signed(caller);
         let mut report = IngestReport::default();
@@ -45,7 +45,7 @@ impl Engine {
                 }
             }
             if !batch.is_empty() {
-                report.add(store.ingest(organization.organization.id, batch, terms.present.date).await?);
+                report.add(store.ingest(organization.organization.id, batch, terms.now).await?);
             }
         }
         report.rejected.sort_by_key(|rejected| rejected.line);

@@ -74,7 +74,7 @@ impl Engine {
     pub async fn pull_once(&self, from: &PullFrom) -> StoreResult<Pulled> {
         let (key, now) = (from.key(), self.now());
         let longest = from.every.max(LONGEST_PAUSE);
-        let Some(lease) = self.store().claim_pull(&key, now, later(now, LEASE), longest).await? else { return Ok(Pulled::NotNow) };
+        let Some(lease) = self.store().claim_pull(&key, now, later(now, LEASE)).await? else { return Ok(Pulled::NotNow) };
         let turn = self.turn(from, &key, lease.generation, lease.cursor).await;
         let failed_pause = || from.every.saturating_mul(1 << lease.failures.min(16)).min(longest);
         let (pause, failure) = match &turn {
@@ -83,7 +83,8 @@ impl Engine {
             Err(error) => (failed_pause(), Some(error.to_string())),
         };
         metrics::pulled(&from.network, failure.is_none());
-        let end = PullEnd { next_at: later(self.now(), pause), failure };
+        let ended_at = self.now();
+        let end = PullEnd { ended_at, next_at: later(ended_at, pause), failure };
         // Where the store does not take even this, the lease runs out.
         let ended = self.store().end_pull(&key, lease.generation, end).await;
         turn.and_then(|turn| ended.map(|_| turn))

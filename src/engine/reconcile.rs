@@ -52,7 +52,7 @@ impl Engine {
         let mut reconciled = Reconciled { committed: self.store_late().await?, ..Reconciled::default() };
         loop {
             let now = self.present();
-            let lease = later(now.guarded, self.settings().reconcile_lease());
+            let lease = later(now.date, self.settings().reconcile_lease());
             let taken = self.store().claim_due_attempts(now, lease, batch::TAKEOVER).await?;
             let full = taken.len() >= batch::TAKEOVER as usize;
             let ends: Vec<_> =
@@ -130,7 +130,7 @@ impl Engine {
                         known_from.is_none() && !self.inner.providers.answering_for(&unfinished.alert.provider).capabilities().lookup;
                     let calls_over = if repeated { now.counted } else { unfinished.calls_over };
                     self.check_at(now.counted.after(wait));
-                    (AttemptEnd::Unknown { next_check: later_by(now.guarded, wait), calls_over }, why)
+                    (AttemptEnd::Unknown { next_check: later_by(now.date, wait), calls_over }, why)
                 }
             },
         };

@@ -101,7 +101,7 @@ impl Engine {
                 resolution: resolution.clone(),
                 body_hash,
                 idempotency_key: idempotency_key.clone(),
-                deadline: later(now.guarded, self.settings().claim_term()),
+                deadline: later(now.date, self.settings().claim_term()),
                 now,
             };
             match store.claim_resolution(request).await? {
@@ -251,7 +251,7 @@ impl Sending {
         }
         let why = redact::words(&cause.to_string());
         let (now, gap) = (engine.present(), span(settings.checks.first().copied().unwrap_or_default()));
-        if self.end(AttemptEnd::Unknown { next_check: later_by(now.guarded, gap), calls_over }, &why).await == Ok(true) {
+        if self.end(AttemptEnd::Unknown { next_check: later_by(now.date, gap), calls_over }, &why).await == Ok(true) {
             engine.check_at(now.counted.after(gap));
         }
         Err(ServiceError::ProviderOutcomeUnknown(why))

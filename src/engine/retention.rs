@@ -24,7 +24,7 @@ impl Engine {
     /// When the store cannot do it now; what was done stays done.
     pub async fn prune_once(&self) -> StoreResult<Pruned> {
         // A clock that has jumped ahead must not make us prune what is young.
-        let now = self.guarded_now();
+        let now = self.now();
         let cut_offs = self.settings().retention.cut_offs(now);
         let mut all = Pruned::default();
         loop {

@@ -23,7 +23,8 @@ pub struct EngineSettings {
     pub reconcile_poll: Duration,
     /// How long what arrived is remembered.
     pub retention: RetentionPolicy,
-    /// What the engine's clock is compared with, to notice when it jumps; nothing where it is believed whatever it shows.
+    /// What the engine's clock is compared with, to notice when it jumps, and what waits are measured by; nothing where the clock is believed
+    /// whatever it shows.
     pub monotonic_clock: Option<MonotonicClock>,
 }
 

@@ -46,7 +46,7 @@ impl Engine {
         let report = sender.send(&due, now).await;
         let taken = report.status().is_some_and(|status| (200..300).contains(&status));
         let next = if taken { NextStep::Delivered } else { NextStep::Exhausted };
-        let record = report.into_record(&due, self.guarded_now(), next);
+        let record = report.into_record(&due, self.now(), next);
         Ok(SentTestEvent { event, body: due.body, record })
     }
 }

@@ -5,6 +5,7 @@
 
 use chrono::Duration;
 
+use crate::domain::lease;
 use crate::domain::time::Timestamp;
 
 /// Thresholds of a circuit breaker: when it opens and for how long.
@@ -23,19 +24,20 @@ pub struct CircuitLimits {
 pub struct Circuit {
     limits: CircuitLimits,
     failures: u32,
-    open_until: Option<Timestamp>,
+    /// Until when it is open, and since when.
+    open: Option<(Timestamp, Timestamp)>,
 }
 
 impl Circuit {
     /// A closed circuit.
     pub const fn new(limits: CircuitLimits) -> Self {
-        Self { limits, failures: 0, open_until: None }
+        Self { limits, failures: 0, open: None }
     }
 
     /// When an open circuit lets the next attempt through; nothing where it is not open.
     pub fn reopens_at(&self, now: Timestamp) -> Option<Timestamp> {
-        // A clock that was set back must not keep the circuit open for longer than any pause is.
-        self.open_until.filter(|until| *until > now && *until - now <= self.limits.longest_pause)
+        // A clock that was set back must not keep the circuit open for longer than its pause is.
+        self.open.filter(|(until, since)| lease::waits(*since, *until, now)).map(|(until, _)| until)
     }
 
     /// Whether it has opened and no attempt has succeeded since: what is let through then proves the other side.
@@ -51,7 +53,7 @@ impl Circuit {
     /// The other side did its work.
     pub fn succeeded(&mut self) {
         self.failures = 0;
-        self.open_until = None;
+        self.open = None;
     }
 
     /// An attempt failed.
@@ -60,7 +62,7 @@ impl Circuit {
         if self.is_unproven() {
             let doublings = (self.failures - self.limits.failures).min(16);
             let doubled = self.limits.first_pause.checked_mul(1 << doublings).unwrap_or(self.limits.longest_pause);
-            self.open_until = now.checked_add_signed(doubled.min(self.limits.longest_pause));
+            self.open = now.checked_add_signed(doubled.min(self.limits.longest_pause)).map(|until| (until, now));
         }
     }
 }
@@ -116,5 +118,6 @@ mod tests {
     #[test]
     fn a_clock_set_back_does_not_keep_it_open() {
         assert_eq!(after(3).reopens_at(noon() - Duration::hours(1)), None);
+        assert_eq!(after(3).reopens_at(noon() - Duration::seconds(1)), None, "nor for longer than its own pause");
     }
 }

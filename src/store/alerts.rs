@@ -31,6 +31,10 @@ pub trait AlertStore: Send + Sync {
     /// Moves OPEN alerts past their deadline, without outcome and without a running resolution, to EXPIRED, at most `limit`. Returns how many.
     async fn expire_due(&self, now: Timestamp, limit: u32) -> StoreResult<u64>;
 
+    /// Moves alerts back to OPEN, at most `limit`, that have expired by a clock that has been set back since: their time is still to come.
+    /// Returns how many.
+    async fn undo_expiry(&self, now: Timestamp, limit: u32) -> StoreResult<u64>;
+
     /// The earliest deadline that [`AlertStore::expire_due`] waits for.
     async fn next_deadline(&self) -> StoreResult<Option<Timestamp>>;
 }

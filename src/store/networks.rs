@@ -1,7 +1,5 @@
 //! The alert networks: which of them have a gateway, and how far alerts have been pulled from where.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 
 use super::error::StoreResult;
@@ -22,6 +20,7 @@ pub struct PullLease {
 /// The end of a poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullEnd {
+    pub ended_at: Timestamp,
     pub next_at: Timestamp,
     /// Why it failed, in words, where it did.
     pub failure: Option<String>,
@@ -49,9 +48,9 @@ pub trait NetworkStore: Send + Sync {
     /// Keeps the addresses of networks' gateways, and removes them where there is none.
     async fn keep_gateways(&self, known: Vec<(Provider, Option<String>)>) -> StoreResult<()>;
 
-    /// Leases a source of alerts where it is due and no living process has it; `None` else. A turn that is due later than `longest` from
-    /// now is due now: then the clock was set back.
-    async fn claim_pull(&self, source: &str, now: Timestamp, lease_until: Timestamp, longest: Duration) -> StoreResult<Option<PullLease>>;
+    /// Leases a source of alerts where it is due and no living process has it; `None` else. A turn that was laid down by a clock that has
+    /// been set back since is due now.
+    async fn claim_pull(&self, source: &str, now: Timestamp, lease_until: Timestamp) -> StoreResult<Option<PullLease>>;
 
     /// Notes that a page is stored, and where the next one begins (`None`: where it was). `false` when the lease is somebody else's by now.
     async fn advance_pull(

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use super::error::StoreResult;
+use crate::domain::clock::ClockMemory;
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
 
@@ -33,6 +34,12 @@ pub trait UpkeepStore: Send + Sync {
 
     /// A write probe: proves that the database can be written.
     async fn probe(&self, now: Timestamp) -> StoreResult<()>;
+
+    /// What was observed of this machine's clocks, or of those of the machine that had the database before.
+    async fn kept_clock(&self) -> StoreResult<Option<ClockMemory>>;
+
+    /// Keeps what was observed of this machine's clocks.
+    async fn keep_clock(&self, memory: ClockMemory) -> StoreResult<()>;
 
     /// How long the queues are, of all organizations.
     async fn depths(&self) -> StoreResult<Depths>;

@@ -70,7 +70,6 @@ pub struct Dispatcher {
     store: SharedStore,
     sender: Sender,
     clock: SharedClock,
-    guarded_clock: SharedClock,
     settings: DispatcherSettings,
     queues: EndpointQueues,
     tasks: JoinSet<Done>,
@@ -120,12 +119,11 @@ impl Backoff {
 }
 
 impl Dispatcher {
-    /// A dispatcher that has not begun.
+    /// A dispatcher that has not begun. The clock is one that does not jump: due times, leases and how long an endpoint has failed go by it.
     pub fn new(store: SharedStore, sender: Sender, clock: SharedClock, settings: DispatcherSettings) -> Self {
         Self {
             store,
             sender,
-            guarded_clock: clock.clone(),
             clock,
             settings,
             queues: EndpointQueues::default(),
@@ -146,12 +144,6 @@ impl Dispatcher {
     /// [`DispatcherSettings::poll`]; one that is stuck, or waits for a store that never answers, does not.
     pub fn heartbeat(&self) -> watch::Receiver<Instant> {
         self.heartbeat.subscribe()
-    }
-
-    /// Reckons how long an endpoint has failed by this clock: one that does not jump.
-    #[must_use]
-    pub fn with_guarded_clock(self, clock: SharedClock) -> Self {
-        Self { guarded_clock: clock, ..self }
     }
 
     /// Runs until cancelled, on a task of its own. Then it leases nothing more, gives sends in flight [`DispatcherSettings::drain`] to
@@ -388,7 +380,7 @@ impl Dispatcher {
                 tracing::info!(%delivery, attempt, status, error = report.error, ?next, "webhook not delivered");
             }
         }
-        self.results.push(report.into_record(due, self.guarded_clock.now(), next));
+        self.results.push(report.into_record(due, self.clock.now(), next));
     }
 
     fn limits(&self) -> Limits {

@@ -202,7 +202,7 @@ fn an_own_deadline_goes_before_hours_left() {
         enrollment: EnrollmentId::generate(),
         windows: &ResponseWindows::default(),
         events: true,
-        present: noon().into(),
+        now: noon(),
     };
 
     let taken = incoming(&json.to_string(), 1, &mut UnknownFields::default()).unwrap().validate().unwrap().complete(&terms);

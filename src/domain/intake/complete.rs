@@ -6,7 +6,6 @@ use super::patch::AlertPatch;
 use super::windows::ResponseWindows;
 use crate::domain::alert::{Alert, AlertStatus, Deadline};
 use crate::domain::ids::{AlertId, CompanyId, EnrollmentId};
-use crate::domain::monotonic::Present;
 use crate::domain::outcome::Outcome;
 use crate::domain::time::{Timestamp, later_by};
 
@@ -22,14 +21,14 @@ pub struct IntakeTerms<'a> {
     /// Whether arrivals are told at all.
     pub events: bool,
     /// When they come.
-    pub present: Present,
+    pub now: Timestamp,
 }
 
 impl AlertPatch {
     /// Fills in what is missing, and derives deadline, status and event. What was given stays known.
     #[must_use]
     pub fn complete(mut self, terms: &IntakeTerms<'_>) -> Self {
-        let Present { date: now, guarded, .. } = terms.present;
+        let now = terms.now;
         let is_by_id = self.is_by_id();
         let alert = &mut self.alert;
         if !is_by_id && alert.id == AlertId::default() {
@@ -45,7 +44,7 @@ impl AlertPatch {
         let deadline = deadline(alert, raised, waiting, terms.windows, now);
         alert.deadline = Deadline::At(deadline);
         if waiting {
-            let lapsed = deadline <= guarded;
+            let lapsed = deadline <= now;
             alert.expired_at = lapsed.then_some(deadline);
             if lapsed {
                 alert.status = AlertStatus::Expired;
@@ -54,7 +53,7 @@ impl AlertPatch {
             alert.expired_at.get_or_insert(deadline);
         }
         complete_outcome(alert, now);
-        self.event = terms.events && alert.outcome.is_none() && alert.status != AlertStatus::Expired && deadline > guarded;
+        self.event = terms.events && alert.outcome.is_none() && alert.status != AlertStatus::Expired && deadline > now;
         self
     }
 }

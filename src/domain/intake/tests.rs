@@ -20,7 +20,7 @@ fn now() -> Timestamp {
 /// Completes a patch as an organization of its own would, with these windows.
 fn completed(patch: AlertPatch, windows: &ResponseWindows) -> AlertPatch {
     let (company, enrollment) = (CompanyId::generate(), EnrollmentId::generate());
-    patch.complete(&IntakeTerms { company, enrollment, windows, events: true, present: now().into() })
+    patch.complete(&IntakeTerms { company, enrollment, windows, events: true, now: now() })
 }
 
 /// The least that can be brought in: raised an hour ago, 23 hours left.
@@ -99,7 +99,7 @@ fn an_amount_keeps_its_digits() {
 #[test]
 fn missing_ids_and_times_are_made_and_known_to_be_made() {
     let (company, enrollment) = (CompanyId::generate(), EnrollmentId::generate());
-    let terms = IntakeTerms { company, enrollment, windows: &ResponseWindows::default(), events: true, present: now().into() };
+    let terms = IntakeTerms { company, enrollment, windows: &ResponseWindows::default(), events: true, now: now() };
     let incoming = with(|alert| alert.alert_time = None);
 
     let row = incoming.validate().unwrap().complete(&terms);
@@ -245,7 +245,7 @@ fn an_outcome_brought_along_is_completed() {
 #[test]
 fn events_can_be_silenced() {
     let (company, enrollment) = (CompanyId::generate(), EnrollmentId::generate());
-    let terms = IntakeTerms { company, enrollment, windows: &ResponseWindows::default(), events: false, present: now().into() };
+    let terms = IntakeTerms { company, enrollment, windows: &ResponseWindows::default(), events: false, now: now() };
 
     let row = least().complete(&terms);
 

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use rand::{Rng, RngExt};
 
 use super::delivery::DeliveryState;
-use crate::domain::time::{Timestamp, to_iso};
+use crate::domain::time::{Timestamp, later_by, to_iso};
 
 /// Seconds to wait after the first, second, ... failed attempt: 5 s, 30 s, 2 min, 10 min, 30 min, 1, 2, 4, 8, 12, 20 and 24 h. When the
 /// last gap's attempt fails as well, the delivery is exhausted.
@@ -83,9 +83,10 @@ pub fn next_step(result: AttemptResult, attempt: u32, now: Timestamp, rng: &mut 
 }
 
 /// When a pending delivery can be sent that is due at `due` and whose event was recorded at `recorded`. One that tells of a resolution
-/// lets the creation of the same alert go first, where that is still on its way to the same endpoint; but not for ever.
-pub fn sendable_at(due: Timestamp, recorded: Timestamp, creation_waits: bool) -> Timestamp {
-    if creation_waits { due.max(recorded.checked_add_signed(ORDER_WAIT).unwrap_or(Timestamp::MAX_UTC)) } else { due }
+/// lets the creation of the same alert go first, where that is still on its way to the same endpoint; but not for ever, and not where it
+/// was recorded by a clock that has been set back since.
+pub fn sendable_at(due: Timestamp, recorded: Timestamp, creation_waits: bool, now: Timestamp) -> Timestamp {
+    if creation_waits && recorded - now <= ORDER_WAIT { due.max(later_by(recorded, ORDER_WAIT)) } else { due }
 }
 
 /// What a delivery becomes.
@@ -252,9 +253,10 @@ mod tests {
     fn a_resolution_lets_the_creation_go_first_for_two_minutes_at_most() {
         let (early, late) = (noon() + TimeDelta::seconds(5), noon() + TimeDelta::minutes(10));
 
-        assert_eq!(sendable_at(early, noon(), false), early);
-        assert_eq!(sendable_at(early, noon(), true), noon() + TimeDelta::minutes(2));
-        assert_eq!(sendable_at(late, noon(), true), late);
+        assert_eq!(sendable_at(early, noon(), false, noon()), early);
+        assert_eq!(sendable_at(early, noon(), true, noon()), noon() + TimeDelta::minutes(2));
+        assert_eq!(sendable_at(late, noon(), true, noon()), late);
+        assert_eq!(sendable_at(early, noon(), true, noon() - TimeDelta::days(1)), early, "a clock that was set back");
     }
 
     #[test]

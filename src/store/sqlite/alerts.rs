@@ -58,6 +58,10 @@ impl AlertStore for SqliteStore {
         self.write(WriteKind::Visible, move |unit, _| expiry::expire_due(unit, now, limit)).await
     }
 
+    async fn undo_expiry(&self, now: Timestamp, limit: u32) -> StoreResult<u64> {
+        self.write(WriteKind::Visible, move |unit, _| expiry::undo(unit, now, limit)).await
+    }
+
     async fn next_deadline(&self) -> StoreResult<Option<Timestamp>> {
         self.read(expiry::next_deadline).await
     }

@@ -116,10 +116,9 @@ fn key_uses(conn: &Connection, organization: i64, alert: i64, request: &ClaimReq
         "SELECT alert = ?4 AND body_hash = ?5, state = 'COMMITTED' FROM resolution_attempt INDEXED BY resolution_attempt_by_key
          WHERE organization = ?1 AND idempotency_key = ?2 AND started_at > ?3",
     )?;
-    let uses = statement
-        .query_map(params![organization, key, micros(request.now.guarded - KEY_MEMORY), alert, request.body_hash], |row| {
-            Ok(KeyUse { same: row.get(0)?, committed: row.get(1)? })
-        })?;
+    let uses = statement.query_map(params![organization, key, micros(request.now.date - KEY_MEMORY), alert, request.body_hash], |row| {
+        Ok(KeyUse { same: row.get(0)?, committed: row.get(1)? })
+    })?;
     Ok(uses.collect::<Result<_, _>>()?)
 }
 
@@ -265,7 +264,7 @@ fn claim_due_attempts(unit: &mut Unit<'_>, now: Present, lease_until: Timestamp,
                    (SELECT id FROM organization o WHERE o.key = organization), coalesce(detail, '')",
     )?;
     let epoch = now.counted.epoch;
-    let due = unattended(unit, now, lease_until - now.guarded, limit)?;
+    let due = unattended(unit, now, lease_until - now.date, limit)?;
     let mut taken = Vec::with_capacity(due.len());
     for (key, calls_over) in due {
         let mut rows = take.query(params![

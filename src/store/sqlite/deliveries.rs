@@ -124,7 +124,7 @@ fn find(conn: &Connection, organization: OrganizationId, id: DeliveryId) -> Stor
 
 /// What a delivery becomes that is sent again. ?1 is now.
 const DUE_AGAIN: &str =
-    "UPDATE delivery SET state = 'pending', due = ?1, earlier_attempts = attempts, delivered_at = NULL, given_up_at = NULL";
+    "UPDATE delivery SET state = 'pending', due = ?1, since = ?1, earlier_attempts = attempts, delivered_at = NULL, given_up_at = NULL";
 
 /// Makes a delivery due now.
 pub(super) fn redeliver(

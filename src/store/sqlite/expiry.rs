@@ -9,7 +9,7 @@ use super::rows::{self, WordKeys, organization_key};
 use super::statements::{Statements as _, cell, micros, moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId, expiry};
+use crate::domain::{Alert, AlertStatus, Amount, AtRisk, Currency, Money, OrganizationId, expiry};
 use crate::store::StoreResult;
 
 /// OPEN alerts of an organization without outcome and without a running resolution, by deadline. ?1 organization, ?2 the word OPEN.
@@ -27,21 +27,43 @@ fn organizations(conn: &Connection) -> StoreResult<Vec<i64>> {
 
 /// Moves alerts past their deadline to EXPIRED.
 pub(super) fn expire_due(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
+    let Some(open) = open_word(unit.conn, unit.dictionary)? else { return Ok(0) };
+    let due = format!("SELECT a.key {LAPSING} AND a.open_deadline <= ?3 ORDER BY a.open_deadline LIMIT ?4");
+    change_each(unit, &due, open, now, limit, expiry::expire)
+}
+
+/// Moves alerts back to OPEN that are EXPIRED since a deadline that is still to come.
+pub(super) fn undo(unit: &mut Unit<'_>, now: Timestamp, limit: u32) -> StoreResult<u64> {
+    // It walks everything, as rarely as a clock is set back.
+    const EARLY: &str = "SELECT a.key FROM alert a INDEXED BY alert_by_time
+        WHERE a.organization = ?1 AND a.status = ?2 AND a.outcome IS NULL AND a.expired_at > ?3 AND a.deadline = a.expired_at LIMIT ?4";
+    let Some(expired) = unit.dictionary.words.find(unit.conn, AlertStatus::Expired.as_str())? else { return Ok(0) };
+    change_each(unit, EARLY, expired, now, limit, expiry::undo)
+}
+
+/// Makes this change to the alerts of each organization that a query finds: ?1 organization, ?2 the word of their status, ?3 now, ?4 how many.
+fn change_each(
+    unit: &mut Unit<'_>,
+    query: &str,
+    status: i64,
+    now: Timestamp,
+    limit: u32,
+    change: fn(&mut Alert, Timestamp),
+) -> StoreResult<u64> {
     let conn = unit.conn;
-    let Some(open) = open_word(conn, unit.dictionary)? else { return Ok(0) };
     let mut left = limit;
     let mut counts = CountChanges::default();
     for organization in organizations(conn)? {
-        let due = format!("SELECT a.key {LAPSING} AND a.open_deadline <= ?3 ORDER BY a.open_deadline LIMIT ?4");
-        for key in conn.all(&due, (organization, open, micros(now), left), cell)? {
+        for key in conn.all(query, (organization, status, micros(now), left), cell)? {
             let mut alert = rows::read_by_key(conn, unit.dictionary, key)?;
             let before = WordKeys::intern(conn, unit.dictionary, &alert)?.count_key(organization, &alert);
-            expiry::expire(&mut alert, now);
+            change(&mut alert, now);
             let after = WordKeys::intern(conn, unit.dictionary, &alert)?;
             counts.shift(before, after.count_key(organization, &alert));
+            let open = (alert.status == AlertStatus::Open).then(|| alert.deadline.moment().map(micros)).flatten();
             conn.run(
-                "UPDATE alert SET status = ?2, expired_at = ?3, open_deadline = NULL, updated_at = ?4, changed = ?5 WHERE key = ?1",
-                (key, after.status, alert.expired_at.map(micros), alert.updated_at.map(micros), unit.change),
+                "UPDATE alert SET status = ?2, expired_at = ?3, open_deadline = ?6, updated_at = ?4, changed = ?5 WHERE key = ?1",
+                (key, after.status, alert.expired_at.map(micros), alert.updated_at.map(micros), unit.change, open),
             )?;
             left -= 1;
         }

@@ -30,6 +30,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/sqlite/0001_store.sql") },
     Migration { number: 2, name: "counted_waits", sql: include_str!("../../../assets/migrations/sqlite/0002_counted_waits.sql") },
     Migration { number: 3, name: "hours_left", sql: include_str!("../../../assets/migrations/sqlite/0003_hours_left.sql") },
+    Migration { number: 4, name: "guarded_clock", sql: include_str!("../../../assets/migrations/sqlite/0004_guarded_clock.sql") },
 ];
 
 /// Looks, without changing anything, whether the file is a database that avert may use.

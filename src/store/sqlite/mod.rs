@@ -8,6 +8,7 @@ pub mod backup;
 mod budget;
 mod checkpoint;
 mod checksum;
+mod clock;
 mod connection;
 mod counts;
 mod deliveries;

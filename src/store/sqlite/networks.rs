@@ -2,8 +2,6 @@
 //!
 //! An engine that has a gateway writes it down, so that one without it does not answer in its place.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use rusqlite::Connection;
@@ -26,10 +24,9 @@ impl NetworkStore for SqliteStore {
         self.write(WriteKind::Visible, move |unit, _| keep_gateways(unit, &known)).await
     }
 
-    async fn claim_pull(&self, source: &str, now: Timestamp, lease_until: Timestamp, longest: Duration) -> StoreResult<Option<PullLease>> {
+    async fn claim_pull(&self, source: &str, now: Timestamp, lease_until: Timestamp) -> StoreResult<Option<PullLease>> {
         let source = source.to_owned();
-        let longest = TimeDelta::from_std(longest).unwrap_or(TimeDelta::MAX);
-        self.write(WriteKind::Quiet, move |unit, _| claim(unit, &source, now, lease_until, longest)).await
+        self.write(WriteKind::Quiet, move |unit, _| claim(unit, &source, now, lease_until)).await
     }
 
     async fn advance_pull(
@@ -53,10 +50,10 @@ impl NetworkStore for SqliteStore {
     }
 
     async fn end_pull(&self, source: &str, generation: i64, end: PullEnd) -> StoreResult<bool> {
-        let values = (source.to_owned(), generation, micros(end.next_at), end.failure);
+        let values = (source.to_owned(), generation, micros(end.next_at), end.failure, micros(end.ended_at));
         self.write(WriteKind::Quiet, move |unit, _| {
             let changed = unit.conn.run(
-                "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3,
+                "UPDATE pull SET lease_until = NULL, instance = NULL, next_at = ?3, since = ?5,
                     failures = CASE WHEN ?4 IS NULL THEN 0 ELSE failures + 1 END, failure = coalesce(?4, '')
                  WHERE source = ?1 AND generation = ?2 AND lease_until IS NOT NULL",
                 values,
@@ -110,13 +107,14 @@ fn keep_gateways(unit: &Unit<'_>, known: &[(Provider, Option<String>)]) -> Store
 }
 
 /// Leases a source that is due.
-fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp, longest: TimeDelta) -> StoreResult<Option<PullLease>> {
+fn claim(unit: &Unit<'_>, source: &str, now: Timestamp, lease_until: Timestamp) -> StoreResult<Option<PullLease>> {
     let conn = unit.conn;
     conn.run("INSERT INTO pull (source, next_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING", (source, micros(now)))?;
-    let found = "SELECT generation + 1, cursor, failures, instance, lease_until, next_at FROM pull WHERE source = ?1";
+    let found = "SELECT generation + 1, cursor, failures, instance, lease_until, next_at, since FROM pull WHERE source = ?1";
     let (lease, held) = conn.one(found, [source], |row| {
         let dead = row.get::<_, Option<_>>(3)?.is_some_and(|instance| unit.shared.instances.is_dead(instance));
-        let held = lease::is_held(optional_moment(row, 4)?, dead, now) || lease::waits(moment(row.get(5)?)?, longest, now);
+        let leased = lease::is_held(optional_moment(row, 4)?, lease_until - now, dead, now);
+        let held = leased || lease::waits(optional_moment(row, 6)?.unwrap_or(now), moment(row.get(5)?)?, now);
         Ok((PullLease { generation: row.get(0)?, cursor: row.get(1)?, failures: row.get(2)? }, held))
     })?;
     if held {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono::TimeDelta;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 use serde_json::json;
 use uuid::Uuid;
@@ -11,7 +12,7 @@ use uuid::Uuid;
 use super::endpoints::{self, SendTarget};
 use super::handle::SqliteStore;
 use super::readers::Reader;
-use super::statements::{micros, moment};
+use super::statements::{Statements as _, micros, moment};
 use super::writer::{Unit, WriteKind};
 use super::{audit, deliveries};
 use crate::domain::audit::AuditNote;
@@ -103,7 +104,7 @@ pub(super) fn record_event(
         .execute(params![EventId::generate().0.as_bytes(), key, kind.as_str(), micros(now), body, unit.change])?;
     let event = unit.conn.last_insert_rowid();
     let mut insert = unit.conn.prepare_cached(
-        "INSERT INTO delivery (id, event, endpoint, alert, kind, at, state, due) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?6)",
+        "INSERT INTO delivery (id, event, endpoint, alert, kind, at, state, due, since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'pending', ?6, ?6)",
     )?;
     for endpoint in &recipients.0 {
         insert.execute(params![DeliveryId::generate().0.as_bytes(), event, endpoint, key, kind.as_str(), micros(now)])?;
@@ -132,11 +133,12 @@ impl<'a> WaitingOf<'a> {
     }
 
     /// Gives them to `take`, one after the other, until it wants no more.
-    fn each(&mut self, endpoint: i64, mut take: impl FnMut(Waiting) -> bool) -> StoreResult<()> {
+    fn each(&mut self, endpoint: i64, now: Option<Timestamp>, mut take: impl FnMut(Waiting) -> bool) -> StoreResult<()> {
         let mut rows = self.0.query([endpoint])?;
         while let Some(row) = rows.next()? {
-            let due = moment(row.get(0)?)?;
-            if !take(Waiting { due, key: row.get(1)?, sendable_at: sendable_at(due, moment(row.get(2)?)?, row.get(3)?) }) {
+            let (due, recorded) = (moment(row.get(0)?)?, moment(row.get(2)?)?);
+            let sendable_at = sendable_at(due, recorded, row.get(3)?, now.unwrap_or(recorded));
+            if !take(Waiting { due, key: row.get(1)?, sendable_at }) {
                 break;
             }
         }
@@ -154,7 +156,9 @@ fn claim_due(
     skip: &[EndpointId],
 ) -> StoreResult<Vec<DueDelivery>> {
     let conn = unit.conn;
-    take_back(unit, now)?;
+    take_back(unit, now, lease_until - now)?;
+    // What waits since a moment to come was laid down by a clock that has been set back since.
+    conn.run("UPDATE delivery SET due = ?1, since = ?1 WHERE state = 'pending' AND since > ?1", [micros(now)])?;
     let targets: Vec<SendTarget> = endpoints::enabled(unit, now)?.into_iter().filter(|target| !skip.contains(&target.id)).collect();
     let mut in_flight = conn.prepare_cached("SELECT count(*) FROM delivery WHERE endpoint = ?1 AND state = 'leased'")?;
     let mut waiting = WaitingOf::prepare(conn)?;
@@ -166,7 +170,7 @@ fn claim_due(
         if room == 0 {
             continue;
         }
-        waiting.each(target.key, |delivery| {
+        waiting.each(target.key, Some(now), |delivery| {
             if delivery.sendable_at <= now {
                 candidates.push((delivery.due, delivery.key, index));
                 room -= 1;
@@ -176,11 +180,11 @@ fn claim_due(
     }
     candidates.sort_unstable();
     candidates.truncate(limit as usize);
-    candidates.iter().map(|(_, key, endpoint)| lease(unit, *key, &targets[*endpoint], lease_until)).collect()
+    candidates.iter().map(|(_, key, endpoint)| lease(unit, *key, &targets[*endpoint], now, lease_until)).collect()
 }
 
-/// Deliveries leased by a dead process, or past their lease, wait again.
-fn take_back(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
+/// Deliveries leased by a dead process, or past their lease, wait again; leases are given for so long.
+fn take_back(unit: &Unit<'_>, now: Timestamp, term: TimeDelta) -> StoreResult<()> {
     let conn = unit.conn;
     let mut leased = conn.prepare_cached(
         "SELECT d.key, d.lease_until, d.instance, e.disabled_at IS NOT NULL
@@ -193,7 +197,7 @@ fn take_back(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
         let until = row.get::<_, Option<i64>>(1)?.map(moment).transpose()?;
         let instance = InstanceId(Uuid::from_bytes(row.get(2)?));
         let dead = *instances.entry(instance).or_insert_with(|| unit.shared.instances.is_dead(instance));
-        if !lease::is_held(until, dead, now) {
+        if !lease::is_held(until, term, dead, now) {
             back.push((row.get(0)?, DeliveryEnd::waiting(row.get(3)?, now)));
         }
     }
@@ -206,13 +210,13 @@ fn take_back(unit: &Unit<'_>, now: Timestamp) -> StoreResult<()> {
     Ok(())
 }
 
-fn lease(unit: &Unit<'_>, key: i64, target: &SendTarget, lease_until: Timestamp) -> StoreResult<DueDelivery> {
+fn lease(unit: &Unit<'_>, key: i64, target: &SendTarget, now: Timestamp, lease_until: Timestamp) -> StoreResult<DueDelivery> {
     let lease = unit
         .conn
         .prepare_cached(
-            "UPDATE delivery SET state = 'leased', generation = generation + 1, lease_until = ?2, instance = ?3 WHERE key = ?1",
+            "UPDATE delivery SET state = 'leased', generation = generation + 1, lease_until = ?2, instance = ?3, since = ?4 WHERE key = ?1",
         )?
-        .execute(params![key, micros(lease_until), unit.own().0.as_bytes()])?;
+        .execute(params![key, micros(lease_until), unit.own().0.as_bytes(), micros(now)])?;
     if lease != 1 {
         return Err(StoreError::Corrupt(format!("the delivery {key} is gone")));
     }
@@ -363,7 +367,7 @@ fn next_due(reader: &Reader) -> StoreResult<Option<Timestamp>> {
     let mut earliest: Option<Timestamp> = None;
     for endpoint in endpoints {
         // No later one can be due before the earliest so far, and mostly the first one is not held back.
-        waiting.each(endpoint, |delivery| {
+        waiting.each(endpoint, None, |delivery| {
             let may_be_earlier = earliest.is_none_or(|earliest| delivery.due < earliest);
             if may_be_earlier {
                 earliest = Some(earliest.map_or(delivery.sendable_at, |earliest| earliest.min(delivery.sendable_at)));

@@ -7,7 +7,8 @@ use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::statements::{Statements as _, cell, micros, optional_moment};
 use super::writer::WriteKind;
-use super::{retention, watch};
+use super::{clock, retention, watch};
+use crate::domain::clock::ClockMemory;
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
 use crate::store::{Depths, StoreResult, UpkeepStore};
@@ -28,6 +29,14 @@ impl UpkeepStore for SqliteStore {
             Ok(())
         })
         .await
+    }
+
+    async fn kept_clock(&self) -> StoreResult<Option<ClockMemory>> {
+        self.read(|reader| clock::kept(&reader.conn)).await
+    }
+
+    async fn keep_clock(&self, memory: ClockMemory) -> StoreResult<()> {
+        self.write(WriteKind::Quiet, move |unit, _| clock::keep(unit.conn, &memory)).await
     }
 
     async fn depths(&self) -> StoreResult<Depths> {

@@ -19,6 +19,8 @@ contract!(
     a_failed_try_is_due_again_with_the_same_event_and_the_next_number,
     a_resolution_is_told_after_the_creation_has_arrived,
     a_resolution_waits_two_minutes_at_most,
+    a_clock_set_back_keeps_no_retry_waiting_longer_than_its_gap,
+    a_clock_set_back_does_not_make_a_lease_longer_than_twice_what_it_is,
     what_is_held_back_hides_nothing_that_is_due_before_it_is_let_go,
     a_resolution_goes_out_when_the_creation_is_exhausted,
     a_slow_endpoint_gets_no_more_than_its_share_and_holds_up_nobody,
@@ -178,6 +180,30 @@ async fn a_resolution_waits_two_minutes_at_most(fixture: Fixture) {
     assert_eq!((early.len(), then.len()), (0, 1));
     assert!(then[0].body.starts_with("alert.resolved"));
     assert_eq!(next, Some(resolved_at + Duration::minutes(2)));
+}
+
+async fn a_clock_set_back_keeps_no_retry_waiting_longer_than_its_gap(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example/hook").await;
+    fixture.announce(&open_alert("P1")).await;
+    let first = due_at(&fixture, noon()).await.remove(0);
+    finish(&fixture, &first, NextStep::RetryAt(noon() + Duration::hours(12))).await;
+
+    let early = due_at(&fixture, noon() + Duration::hours(11)).await;
+    let set_back = due_at(&fixture, noon() - Duration::days(1)).await;
+
+    assert_eq!((early.len(), set_back.len()), (0, 1));
+    assert_eq!((set_back[0].delivery, set_back[0].attempt), (first.delivery, 2));
+}
+
+async fn a_clock_set_back_does_not_make_a_lease_longer_than_twice_what_it_is(fixture: Fixture) {
+    endpoint(&fixture, "https://a.example/hook").await;
+    fixture.announce(&open_alert("P1")).await;
+    let first = due_at(&fixture, noon()).await;
+
+    let a_little = due_at(&fixture, noon() - Duration::seconds(45)).await;
+    let a_day = due_at(&fixture, noon() - Duration::days(1)).await;
+
+    assert_eq!((first.len(), a_little.len(), a_day.len()), (1, 0, 1));
 }
 
 async fn what_is_held_back_hides_nothing_that_is_due_before_it_is_let_go(fixture: Fixture) {

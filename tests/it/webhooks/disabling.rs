@@ -1,17 +1,14 @@
 //! Endpoints that fail for too long get nothing more; those that nobody tried are left alone.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration as StdDuration;
-
 use avert::domain::time::Clock as _;
 use avert::domain::{Delivery, DeliveryFilter, DeliveryState, Endpoint, EndpointChange};
-use avert::engine::{EngineSettings, MonotonicClock};
+use avert::engine::EngineSettings;
 use avert::service::{Audit, Webhooks};
 use chrono::Duration;
 
 use super::house::House;
 use crate::support::alerts::{NOON, noon};
-use crate::support::clock::ManualClock;
+use crate::support::clock::MachineClocks;
 use crate::support::engine::{engine_with, network};
 use crate::support::receiver::{Answer, Receiver};
 
@@ -153,20 +150,23 @@ async fn what_nobody_tried_is_not_held_against_an_endpoint() {
 
 #[tokio::test]
 async fn a_date_that_jumps_ahead_disables_nothing() {
-    let (house, _receiver, endpoint) = failing().await;
-    try_for(&house, 100).await;
-    let believed = ManualClock::at(NOON);
-    believed.advance(Duration::hours(101));
-    let mut dispatcher = house.dispatcher().with_guarded_clock(believed.clone());
+    let clocks = MachineClocks::at(NOON);
+    let house = House::on_machine(&clocks).await;
+    let receiver = Receiver::answering(Answer::Status(500)).await;
+    let endpoint = house.endpoint(&receiver).await;
+    for step in 0..=10 {
+        clocks.pass(if step == 0 { 0 } else { 36_000 });
+        house.ingest_fresh(&format!("A{step}")).await;
+        house.dispatcher().run_once().await.unwrap();
+    }
 
-    house.clock.advance(Duration::hours(29));
+    clocks.jump(Duration::hours(29));
     house.ingest_fresh("jumped").await;
-    dispatcher.run_once().await.unwrap();
+    house.dispatcher().run_once().await.unwrap();
     let jumped = shown(&house, &endpoint).await;
-    believed.advance(Duration::hours(19));
+    clocks.pass(72_000);
     house.ingest_fresh("went by").await;
-    house.clock.advance(Duration::hours(1));
-    dispatcher.run_once().await.unwrap();
+    house.dispatcher().run_once().await.unwrap();
 
     assert_eq!((jumped.disabled, jumped.failing_since), (None, Some(noon())));
     assert!(shown(&house, &endpoint).await.disabled.is_some(), "time that really went by counts");
@@ -175,16 +175,14 @@ async fn a_date_that_jumps_ahead_disables_nothing() {
 #[tokio::test]
 async fn the_engines_trusted_clock_does_not_follow_a_jump() {
     let home = tempfile::tempdir().unwrap();
-    let date = ManualClock::at(NOON);
-    let count = Arc::new(Mutex::new(StdDuration::ZERO));
-    let counted = Arc::clone(&count);
-    let monotonic_clock = Some(MonotonicClock::new(move || *counted.lock().unwrap()));
-    let engine = engine_with(home.path(), &date, network(true, true), EngineSettings { monotonic_clock, ..EngineSettings::default() });
-    let guarded = engine.guarded_clock();
+    let clocks = MachineClocks::at(NOON);
+    let settings = EngineSettings { monotonic_clock: Some(clocks.counting.clone()), ..EngineSettings::default() };
+    let engine = engine_with(home.path(), &clocks.date, network(true, true), settings);
+    let guarded = engine.clock();
     assert_eq!(guarded.now(), noon());
 
-    date.advance(Duration::hours(29));
-    *count.lock().unwrap() += StdDuration::from_secs(60);
+    clocks.jump(Duration::hours(29));
+    clocks.pass(60);
 
     assert_eq!(guarded.now(), noon() + Duration::seconds(60));
 }

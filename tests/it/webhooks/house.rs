@@ -19,7 +19,7 @@ use avert::wire::EventBody;
 use tempfile::TempDir;
 
 use crate::support::alerts::{NOON, open_alert};
-use crate::support::clock::ManualClock;
+use crate::support::clock::{MachineClocks, ManualClock};
 use crate::support::engine::deliveries_of;
 use crate::support::receiver::Receiver;
 
@@ -41,11 +41,24 @@ impl House {
         house
     }
 
+    /// A service on fresh data, on a machine with these clocks.
+    pub async fn on_machine(clocks: &MachineClocks) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let settings = EngineSettings { monotonic_clock: Some(clocks.counting.clone()), ..EngineSettings::default() };
+        let mut house = Self::with(directory.path(), clocks.date.clone(), settings).await;
+        house.directory = Some(directory);
+        house
+    }
+
     /// Another process's service on the data of a directory.
     pub async fn on(directory: &Path, clock: Arc<ManualClock>) -> Self {
+        Self::with(directory, clock, EngineSettings::default()).await
+    }
+
+    async fn with(directory: &Path, clock: Arc<ManualClock>, settings: EngineSettings) -> Self {
         let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(directory, Arc::new(EventBody))).unwrap();
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
-        let engine = Engine::new(store.clone(), providers, clock.clone(), EngineSettings::default());
+        let engine = Engine::new(store.clone(), providers, clock.clone(), settings);
         let organization = store.organizations().await.unwrap().remove(0);
         let whole = engine.clone();
         let engine = engine.acting_for(Caller { organization, actor: "test".to_owned(), origin: "this machine".to_owned() });
@@ -110,7 +123,7 @@ impl House {
 
     /// A dispatcher of this process that has not begun, with these settings.
     pub fn dispatcher_with(&self, settings: DispatcherSettings) -> Dispatcher {
-        Dispatcher::new(self.store.clone(), sender(), self.clock.clone(), settings)
+        Dispatcher::new(self.store.clone(), sender(), self.whole.clock(), settings)
     }
 
     /// The deliveries of an alert's events, oldest first.

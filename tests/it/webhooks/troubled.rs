@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
+use avert::domain::clock::ClockMemory;
 use avert::domain::time::Timestamp;
 use avert::domain::{
     Actor, Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, Credential, CutOffs,
@@ -107,6 +107,7 @@ with_troubles! {
         at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk>;
         ingest(organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> IngestReport;
         expire_due(now: Timestamp, limit: u32) -> u64;
+        undo_expiry(now: Timestamp, limit: u32) -> u64;
         next_deadline() -> Option<Timestamp>;
     }
     AttemptStore {
@@ -133,7 +134,7 @@ with_troubles! {
     NetworkStore {
         gateways() -> Vec<(Provider, String)>;
         keep_gateways(known: Vec<(Provider, Option<String>)>) -> ();
-        claim_pull(source: &str, now: Timestamp, lease_until: Timestamp, longest: Duration) -> Option<PullLease>;
+        claim_pull(source: &str, now: Timestamp, lease_until: Timestamp) -> Option<PullLease>;
         advance_pull(source: &str, generation: i64, cursor: Option<String>, now: Timestamp, lease_until: Timestamp) -> bool;
         end_pull(source: &str, generation: i64, end: PullEnd) -> bool;
         pull_state(source: &str) -> Option<PullState>;
@@ -156,6 +157,8 @@ with_troubles! {
     UpkeepStore {
         ping() -> ();
         probe(now: Timestamp) -> ();
+        kept_clock() -> Option<ClockMemory>;
+        keep_clock(memory: ClockMemory) -> ();
         depths() -> Depths;
         prune(cut_offs: CutOffs, limit: u32, now: Timestamp) -> Pruned;
     }
