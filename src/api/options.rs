@@ -48,6 +48,8 @@ pub struct ApiOptions {
     pub write_timeout: Duration,
     /// How long requests on their way may take to end once the API is told to stop.
     pub drain: Duration,
+    /// The same of decisions that are with a network, where that is longer: they are answered, and whatever else hangs is cut with them.
+    pub decision_drain: Duration,
 }
 
 impl Default for ApiOptions {
@@ -66,6 +68,7 @@ impl Default for ApiOptions {
             body_timeout: Duration::from_secs(10),
             write_timeout: Duration::from_secs(30),
             drain: Duration::from_secs(30),
+            decision_drain: Duration::from_secs(30),
         }
     }
 }

@@ -11,6 +11,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use ipnet::IpNet;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Layer;
@@ -27,19 +28,23 @@ use crate::engine::Engine;
 /// What is read of a head at most, so that one over the limit is refused for what is too long about it.
 const READ_OF_A_HEAD: usize = 2 * MAX_HEAD;
 
+/// How long the answer to a decision may take to reach its caller when everything ends.
+const LAST_ANSWER: Duration = Duration::from_secs(2);
+
 /// Pause after a connection could not be accepted (no more file descriptors, mostly).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// How many connections give way then.
 const SHED: usize = 64;
 
-/// Serves until `cancel` is cancelled; then nothing new is accepted, and requests on their way finish within [`ApiOptions::drain`].
-/// Resolutions are the engine's own tasks: they end even where their connection does not.
+/// Serves until `cancel` is cancelled; then nothing new is accepted, and requests on their way finish within [`ApiOptions::drain`], decisions
+/// that are with a network within [`ApiOptions::decision_drain`]. Resolutions are the engine's own tasks: they end even where their
+/// connection does not.
 ///
 /// # Errors
 /// Where an allowed host is not a host name, or the listener has no address.
 pub async fn serve(listener: TcpListener, engine: Engine, options: ApiOptions, cancel: CancellationToken) -> io::Result<()> {
-    let app = routes_until(cancel.clone(), engine, listener.local_addr()?, &options)
+    let app = routes_until(cancel.clone(), engine.clone(), listener.local_addr()?, &options)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let open = Connections::new(options.max_connections, options.connections_per_address);
     let connections = TaskTracker::new();
@@ -66,7 +71,17 @@ pub async fn serve(listener: TcpListener, engine: Engine, options: ApiOptions, c
     }
     drop(listener);
     connections.close();
-    if tokio::time::timeout(options.drain, connections.wait()).await.is_err() {
+    let stopped = Instant::now();
+    let mut ended = tokio::time::timeout(options.drain, connections.wait()).await.is_ok();
+    if !ended && engine.is_deciding() {
+        tracing::info!("waiting for decisions that are with a network");
+        let answered = async {
+            engine.decisions_ended().await;
+            tokio::time::timeout(LAST_ANSWER, connections.wait()).await.is_ok()
+        };
+        ended = tokio::time::timeout_at(stopped + options.decision_drain, answered).await.unwrap_or(false);
+    }
+    if !ended {
         tracing::warn!(open = connections.len(), "requests did not end in time: their connections are cut");
         cut.cancel();
         connections.wait().await;

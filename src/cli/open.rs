@@ -60,7 +60,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
     };
     let running = local.start(AddressPolicy::LOOPBACK, DRAIN)?;
     let result = stay(&context, local.engine.deployment(caller), local.clock.clone(), place, settings).await;
-    running.stop(PATIENCE).await;
+    running.stop(local.engine.settings().longest_decision()).await;
     local.close();
     result
 }

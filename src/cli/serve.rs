@@ -18,8 +18,8 @@ use crate::config::EnvironmentName;
 use crate::telemetry;
 use crate::webhooks::AddressPolicy;
 
-/// How long requests, resolutions and deliveries on their way may take to end.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// What else may take its time at the end, beside the longest decision: the last answers, commits and deliveries.
+const LAST_WORK: Duration = Duration::from_secs(5);
 
 /// How long deliveries on their way may take to end.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -46,6 +46,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     let serve = &context.settings.serve;
     let tokens_per_minute = NonZeroU32::new(serve.tokens_per_minute.0).unwrap_or(defaults.tokens_per_minute);
     let list_timeout = Duration::from_secs(serve.list_seconds.0.into());
+    let decision_drain = local.engine.settings().longest_decision();
     let options = ApiOptions {
         allowed_hosts,
         trusted_proxies: serve.trusted_proxies.iter().map(|proxy| proxy.0).collect(),
@@ -53,6 +54,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         tokens_per_minute,
         list_timeout,
         drain: DRAIN,
+        decision_drain,
         metrics: metrics.clone(),
         ..defaults
     };
@@ -84,12 +86,12 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
             Some(ended) => ended,
             None => serving.await,
         };
-        running.stop(PATIENCE).await;
+        running.stop(decision_drain).await;
         local.close();
         ended.context("the HTTP side ended in a fault")?.context("the HTTP side failed")
     };
     tokio::select! {
-        ended = tokio::time::timeout(PATIENCE * 2, stopping) => ended.unwrap_or(Ok(())),
+        ended = tokio::time::timeout(decision_drain + LAST_WORK, stopping) => ended.unwrap_or(Ok(())),
         signal = signals.next() => {
             tracing::warn!(signal, "ended at once: what was on its way is taken up by the next process");
             Err(Signalled(signal).into())

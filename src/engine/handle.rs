@@ -58,6 +58,8 @@ pub(super) struct EngineParts {
     pub(super) settings: EngineSettings,
     /// Resolutions on their way, the loops, and small work that no request waits for.
     pub(super) tasks: TaskTracker,
+    /// How many decisions callers wait for.
+    pub(super) deciding: watch::Sender<usize>,
     /// When each credential's use was last written down, by id.
     pub(super) touched: Mutex<HashMap<String, Timestamp>>,
     /// What access tokens are signed with, once it was needed.
@@ -88,6 +90,7 @@ impl Engine {
             clock: Arc::new(GuardedClock::new(clock, settings.monotonic_clock.clone())),
             settings,
             tasks: TaskTracker::new(),
+            deciding: watch::Sender::new(0),
             touched: Mutex::default(),
             signing_key: OnceCell::new(),
             late: Mutex::default(),

@@ -43,7 +43,11 @@ impl Engine {
     pub(super) async fn resolve(&self, caller: &Caller, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
         check_idempotency_key(request.idempotency_key.as_deref())?;
         let (engine, store, organization) = (self.clone(), self.signed(caller), caller.organization.organization.id);
-        let work = async move { engine.resolve_here(&store, organization, id, request).await };
+        let counted = Deciding::begin(self);
+        let work = async move {
+            let _counted = counted;
+            engine.resolve_here(&store, organization, id, request).await
+        };
         let span = tracing::info_span!("resolve", alert = %id, actor = %caller.actor);
         let result = match self.inner.tasks.spawn(work.instrument(span)).await {
             Ok(result) => result,
@@ -54,6 +58,17 @@ impl Engine {
         };
         metrics::resolved(&result);
         result
+    }
+
+    /// Whether decisions are with a network, or wait for their turn.
+    pub fn is_deciding(&self) -> bool {
+        *self.inner.deciding.borrow() > 0
+    }
+
+    /// Waits until no decision is with a network and none waits for its turn.
+    pub async fn decisions_ended(&self) {
+        // It ends only with the engine itself.
+        let _ = self.inner.deciding.subscribe().wait_for(|deciding| *deciding == 0).await;
     }
 
     async fn resolve_here(
@@ -101,7 +116,7 @@ impl Engine {
                 resolution: resolution.clone(),
                 body_hash,
                 idempotency_key: idempotency_key.clone(),
-                deadline: later(now.date, self.settings().claim_term()),
+                deadline: later(now.date, self.settings().longest_decision()),
                 now,
             };
             match store.claim_resolution(request).await? {
@@ -162,6 +177,22 @@ impl Engine {
                 Ok(Landed::Anothers(alert))
             }
         }
+    }
+}
+
+/// One decision that a caller waits for, as long as this lives.
+struct Deciding(Engine);
+
+impl Deciding {
+    fn begin(engine: &Engine) -> Self {
+        engine.inner.deciding.send_modify(|deciding| *deciding += 1);
+        Self(engine.clone())
+    }
+}
+
+impl Drop for Deciding {
+    fn drop(&mut self) {
+        self.0.inner.deciding.send_modify(|deciding| *deciding = deciding.saturating_sub(1));
     }
 }
 

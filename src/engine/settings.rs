@@ -48,8 +48,8 @@ impl Default for EngineSettings {
 }
 
 impl EngineSettings {
-    /// The lease of a claim: the call, a look-up after it, and the commit.
-    pub(super) fn claim_term(&self) -> Duration {
+    /// How long a decision may take: the call, a look-up after it, and the commit. It is the lease of a claim too.
+    pub fn longest_decision(&self) -> Duration {
         self.provider_timeout.saturating_add(self.look_up_timeout).saturating_add(Duration::from_secs(5))
     }
 

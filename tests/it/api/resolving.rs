@@ -8,6 +8,7 @@ use chrono::TimeDelta;
 use reqwest::Method;
 use rstest::rstest;
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::served::{Served, json, refused};
@@ -112,7 +113,8 @@ async fn the_end_waits_for_a_resolution_on_its_way_and_takes_nothing_new() {
 
 #[tokio::test]
 async fn the_end_does_not_wait_for_ever() {
-    let mut served = Served::with(ApiOptions { drain: Duration::from_millis(50), ..ApiOptions::default() }).await;
+    let moment = Duration::from_millis(50);
+    let mut served = Served::with(ApiOptions { drain: moment, decision_drain: moment, ..ApiOptions::default() }).await;
     let id = served.alert().await;
     served.network.hold();
     let on_its_way = tokio::spawn(served.put(id, r#"{"refunded":"REFUNDED"}"#).send());
@@ -125,6 +127,26 @@ async fn the_end_does_not_wait_for_ever() {
     served.let_go_and_store().await;
     let stored = avert::service::Alerts::get(&served.acting, id).await.unwrap();
     assert!(stored.outcome.is_some(), "the engine finishes what it began");
+}
+
+#[tokio::test]
+async fn a_decision_that_is_with_a_network_answers_its_caller_though_others_are_given_up() {
+    let mut served = Served::with(ApiOptions { drain: Duration::ZERO, ..ApiOptions::default() }).await;
+    let id = served.alert().await;
+    served.network.hold();
+    let on_its_way = tokio::spawn(served.put(id, r#"{"refunded":"REFUNDED"}"#).send());
+    served.decision_arrives().await;
+    let mut half_sent = TcpStream::connect(served.address).await.unwrap();
+    half_sent.write_all(b"POST /auth/token HTTP/1.1\r\n").await.unwrap();
+
+    served.stop.cancel();
+    while TcpStream::connect(served.address).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    served.network.let_go();
+
+    json(on_its_way.await.unwrap().unwrap(), 200).await;
+    served.ends().await;
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use avert::domain::AlertId;
@@ -9,6 +10,7 @@ use avert::domain::time::to_iso;
 use chrono::Utc;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use tokio::task::block_in_place;
 
 use super::gateway::{TOKEN, gateway};
@@ -67,7 +69,11 @@ impl Desk {
     }
 
     async fn resolve(&self, server: &Server) -> (StatusCode, Value) {
-        let url = format!("{}/api/v1/alerts/{}/resolution", server.url, self.alert);
+        self.resolve_at(&server.url).await
+    }
+
+    async fn resolve_at(&self, base: &str) -> (StatusCode, Value) {
+        let url = format!("{base}/api/v1/alerts/{}/resolution", self.alert);
         let request = self.client.put(url).header("X-API-KEY", &self.key).json(&json!({"refunded": "REFUNDED"}));
         read(request.send().await.unwrap()).await
     }
@@ -91,6 +97,33 @@ impl Desk {
 
 async fn read(response: Response) -> (StatusCode, Value) {
     (response.status(), response.json().await.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_asked_to_end_lets_a_decision_answer_its_caller() {
+    let gateway = gateway("applied").await;
+    let gate = Arc::new(Semaphore::new(0));
+    gateway.answer(Answer::Gated(Arc::clone(&gate), 422));
+    let desk = Arc::new(Desk::new(&gateway, "").await);
+    let server = desk.serve();
+    let asking = tokio::spawn({
+        let (desk, url) = (Arc::clone(&desk), server.url.clone());
+        async move { desk.resolve_at(&url).await }
+    });
+    gateway.wait_for(1).await;
+
+    let ending = tokio::task::spawn_blocking(|| server.terminate());
+    let others_had_their_time = async {
+        while !std::fs::read_to_string(desk.path().join("served.log")).unwrap().contains("waiting for decisions") {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), others_had_their_time).await.expect("it waits for the decision");
+    gate.add_permits(1);
+
+    let (status, answer) = asking.await.unwrap();
+    assert_eq!((status, &answer["code"]), (StatusCode::BAD_REQUEST, &json!("provider_failed")));
+    assert_eq!(ending.await.unwrap(), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
