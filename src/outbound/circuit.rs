@@ -50,6 +50,11 @@ impl Circuit {
         self.failures
     }
 
+    /// Opens by so many failures in a row from now on.
+    pub fn bear(&mut self, failures: u32) {
+        self.limits.failures = failures;
+    }
+
     /// The other side did its work.
     pub fn succeeded(&mut self) {
         self.failures = 0;
