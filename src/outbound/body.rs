@@ -1,6 +1,9 @@
 //! The bounded body of an answer: never more bytes than asked for, however much is sent.
 
+use std::time::Duration;
+
 use reqwest::Response;
+use tokio::time::Instant;
 
 /// Most bytes of a refusal that are looked at.
 const MAX_REFUSAL: usize = 64 * 1024;
@@ -17,15 +20,28 @@ pub enum Unread {
 /// The whole body of a good answer, which has at most so many bytes. Of a refusal the status is the answer: what came of its beginning.
 pub async fn whole(response: &mut Response, most: usize) -> Result<Vec<u8>, Unread> {
     if !response.status().is_success() {
-        return Ok(beginning(response, MAX_REFUSAL).await);
+        return Ok(read(response, MAX_REFUSAL).await.0);
     }
     let (body, unread) = read(response, most).await;
     unread.map_or(Ok(body), Err)
 }
 
-/// What came of the first bytes of a body.
-pub async fn beginning(response: &mut Response, most: usize) -> Vec<u8> {
-    read(response, most).await.0
+/// What came of the first bytes of a body within a while, however slowly the rest drips.
+pub async fn beginning(response: &mut Response, most: usize, within: Duration) -> Vec<u8> {
+    let (mut body, end) = (Vec::new(), Instant::now() + within);
+    while body.len() < most
+        && let Ok(Ok(Some(chunk))) = tokio::time::timeout_at(end, response.chunk()).await
+    {
+        take(&mut body, &chunk, most);
+    }
+    body
+}
+
+/// Takes as much of a chunk as there is room for; whether that was all of it.
+fn take(body: &mut Vec<u8>, chunk: &[u8], most: usize) -> bool {
+    let room = most - body.len();
+    body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    chunk.len() <= room
 }
 
 async fn read(response: &mut Response, most: usize) -> (Vec<u8>, Option<Unread>) {
@@ -33,9 +49,7 @@ async fn read(response: &mut Response, most: usize) -> (Vec<u8>, Option<Unread>)
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) => {
-                let room = most - body.len();
-                body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-                if chunk.len() > room {
+                if !take(&mut body, &chunk, most) {
                     return (body, Some(Unread::TooLarge));
                 }
             }

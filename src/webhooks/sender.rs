@@ -22,6 +22,9 @@ use crate::store::{AttemptRecord, DueDelivery};
 
 pub use crate::domain::webhook::schedule::MAX_ANSWER_BYTES;
 
+/// How long the body of an answer may take that is kept, once its status is here.
+const ANSWER_TIME: Duration = Duration::from_secs(2);
+
 /// Configuration of a sender.
 #[derive(Debug, Clone, Copy)]
 pub struct SenderSettings {
@@ -42,12 +45,13 @@ impl Default for SenderSettings {
 pub struct AttemptReport {
     /// When it began, by the clock it was given.
     pub started_at: Timestamp,
+    /// How long it took until the status was here.
     pub duration: Duration,
     /// Status and the wait that was asked for, or no answer.
     pub result: AttemptResult,
     /// Why no answer came, in words for a user.
     pub error: Option<String>,
-    /// The beginning of the answer, without control characters and without the endpoint's credential.
+    /// The beginning of the body of an answer that was no success, without control characters and without the endpoint's credential.
     pub answer: String,
     /// What was sent, its credential masked; nothing where no request could be made.
     pub sent: Option<SentRequest>,
@@ -118,10 +122,16 @@ impl Sender {
         };
         let retry_after = retry_after::of(response.headers(), now).map(|wait| TimeDelta::from_std(wait).unwrap_or(MAX_RETRY_AFTER));
         let result = AttemptResult::Answered { status: response.status().as_u16(), retry_after };
-        // The status is the answer. A body that breaks off or never ends changes nothing about it.
-        let answer = body::beginning(&mut response, MAX_ANSWER_BYTES).await;
-        let answer = redacted(&answer, &delivery.auth, &delivery.signing);
-        AttemptReport { started_at: now, duration: began.elapsed(), result, error: None, answer, sent }
+        let duration = began.elapsed();
+        // The status is the result. The body of a success is nobody's, and dropped unread; of another answer the beginning says why.
+        let answer = if response.status().is_success() {
+            drop(response);
+            String::new()
+        } else {
+            let beginning = body::beginning(&mut response, MAX_ANSWER_BYTES, ANSWER_TIME).await;
+            redacted(&beginning, &delivery.auth, &delivery.signing)
+        };
+        AttemptReport { started_at: now, duration, result, error: None, answer, sent }
     }
 
     fn request(&self, delivery: &DueDelivery, now: Timestamp) -> Result<(reqwest::Request, SentRequest), String> {

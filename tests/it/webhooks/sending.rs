@@ -115,10 +115,22 @@ async fn a_receiver_that_hangs_is_given_up_at_the_time_limit() {
 
 #[tokio::test]
 async fn an_answer_counts_even_if_its_body_never_ends() {
-    let receiver = Receiver::answering(Answer::HalfBody(200)).await;
-    let hasty = Sender::new(SenderSettings { addresses: AddressPolicy::LOOPBACK, timeout: Duration::from_millis(250) }).unwrap();
-    let tried = hasty.send(&due(receiver.url(), basic()), noon()).await;
-    assert_eq!((tried.status(), tried.answer.as_str()), (Some(200), "half"));
+    // Nothing but the sender itself ends these sends: their time would be an hour.
+    let patient = Sender::new(SenderSettings { addresses: AddressPolicy::LOOPBACK, timeout: Duration::from_secs(3_600) }).unwrap();
+    for (status, kept) in [(200, ""), (202, ""), (500, "half"), (307, "half")] {
+        let receiver = Receiver::answering(Answer::HalfBody(status)).await;
+
+        let tried = tokio::time::timeout(Duration::from_secs(30), patient.send(&due(receiver.url(), basic()), noon())).await;
+
+        let tried = tried.unwrap_or_else(|_| panic!("{status} waits for the end of its body"));
+        assert_eq!((tried.status(), tried.answer.as_str()), (Some(status), kept));
+    }
+}
+
+#[tokio::test]
+async fn the_body_of_a_success_is_not_kept() {
+    let tried = answered_with(Answer::Body(200, b"thank you".to_vec())).await;
+    assert_eq!((tried.status(), tried.answer.as_str()), (Some(200), ""));
 }
 
 #[tokio::test]
