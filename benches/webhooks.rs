@@ -12,7 +12,7 @@ use avert::domain::event::RenderEvent as _;
 use avert::domain::time::SystemClock;
 use avert::domain::{
     Alert, AlertId, AlertPatch, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind, IngestOptions, NewEndpoint,
-    NextStep, Provider, Secret,
+    NextStep, OrganizationId, Provider, Secret,
 };
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
@@ -104,6 +104,7 @@ async fn bare_round(sender: &Sender, url: &str) -> Duration {
                     event: EventId::generate(),
                     body: body.clone(),
                     attempt: 1,
+                    organization: OrganizationId::default(),
                     endpoint: EndpointId::generate(),
                     url: url.to_owned(),
                     auth: auth(),

@@ -179,6 +179,7 @@ fn engine_settings(settings: &Settings) -> EngineSettings {
     let defaults = EngineSettings::default();
     EngineSettings {
         environment: settings.environment.into(),
+        endpoints_per_organization: settings.webhooks.endpoints_per_organization.0,
         windows,
         retention: retention(settings),
         monotonic_clock: Some(MonotonicClock::of_the_machine()),

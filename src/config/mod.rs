@@ -53,6 +53,7 @@ pub struct Settings {
     /// The file with the data key; empty for `secret.key` beside the database.
     pub secret_key_file: PathBuf,
     pub serve: Serve,
+    pub webhooks: Webhooks,
     pub windows: Windows,
     pub retention: Retention,
     pub providers: BTreeMap<Network, NetworkSettings>,
@@ -78,6 +79,14 @@ pub struct Serve {
     pub tokens_per_minute: TokensPerMinute,
     /// How long one list may take.
     pub list_seconds: ListSeconds,
+}
+
+/// Settings of webhooks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Webhooks {
+    /// How many endpoints an organization may have.
+    pub endpoints_per_organization: EndpointsPerOrganization,
 }
 
 /// Response windows in hours, by provider and by type.
@@ -190,7 +199,7 @@ impl Settings {
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every environment variable that sets a setting.
-const VARIABLES: [(&str, Set); 24] = [
+const VARIABLES: [(&str, Set); 25] = [
     ("AVERT_ENVIRONMENT", |settings, text| word(text).map(|value| settings.environment = value)),
     ("AVERT_ORGANIZATION", |settings, text| {
         text.clone_into(&mut settings.organization);
@@ -210,6 +219,7 @@ const VARIABLES: [(&str, Set); 24] = [
         named.map(str::parse).collect::<Result<_, _>>().map(|proxies| settings.serve.trusted_proxies = proxies)
     }),
     ("AVERT_TOKENS_PER_MINUTE", |settings, text| text.parse().map(|value| settings.serve.tokens_per_minute = value)),
+    ("AVERT_ENDPOINTS_PER_ORGANIZATION", |settings, text| text.parse().map(|value| settings.webhooks.endpoints_per_organization = value)),
     ("AVERT_WINDOW_ETHOCA", |settings, text| text.parse().map(|value| settings.windows.ethoca = value)),
     ("AVERT_WINDOW_VERIFI", |settings, text| text.parse().map(|value| settings.windows.verifi = value)),
     ("AVERT_WINDOW_CDRN", |settings, text| text.parse().map(|value| settings.windows.cdrn = value)),

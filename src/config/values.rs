@@ -187,6 +187,12 @@ impl Default for TokensPerMinute {
     }
 }
 
+impl Default for EndpointsPerOrganization {
+    fn default() -> Self {
+        Self(32)
+    }
+}
+
 /// An alert type of the interface.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TypeName(pub AlertType);
@@ -248,6 +254,9 @@ bounded! {
 
     /// Open connections of one address, 1 to 4096.
     pub struct ConnectionsPerAddress(1..=4_096, "whole numbers");
+
+    /// Webhook endpoints of an organization, 1 to 1000.
+    pub struct EndpointsPerOrganization(1..=1_000, "whole numbers");
 
     /// How long one list may take, in whole seconds, 1 to 60.
     pub struct ListSeconds(1..=60, "whole seconds");

@@ -12,7 +12,7 @@ use super::clock::GuardedClock;
 use super::settings::EngineSettings;
 use super::tokens::SigningKey;
 use crate::domain::time::{Clock, SharedClock, Timestamp, later_by};
-use crate::domain::{FieldError, MonotonicTime, Present, Provider};
+use crate::domain::{FieldError, MonotonicTime, OrganizationId, Present, Provider};
 use crate::providers::Providers;
 use crate::service::ServiceError;
 use crate::store::{Actor, CommitRequest, OrganizationRecord, SharedStore, StoreError};
@@ -70,6 +70,8 @@ pub(super) struct EngineParts {
     pub(super) next_check: Mutex<Option<MonotonicTime>>,
     /// What tests of endpoints are sent with.
     pub(super) sender: OnceLock<Sender>,
+    /// Whose tests of endpoints are being sent.
+    pub(super) tests: Mutex<Vec<OrganizationId>>,
     /// The newest change number.
     pub(super) changes: watch::Receiver<u64>,
     /// The gateways that the database knew at a change number.
@@ -96,6 +98,7 @@ impl Engine {
             late: Mutex::default(),
             next_check: Mutex::default(),
             sender: OnceLock::new(),
+            tests: Mutex::default(),
             changes,
             gateways: Mutex::default(),
             reconcile: Notify::new(),

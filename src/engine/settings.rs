@@ -21,6 +21,8 @@ pub struct EngineSettings {
     pub checks: Vec<Duration>,
     /// How often it is looked for attempts that another process left behind.
     pub reconcile_poll: Duration,
+    /// How many webhook endpoints an organization may have.
+    pub endpoints_per_organization: u32,
     /// How long what arrived is remembered.
     pub retention: RetentionPolicy,
     /// What the engine's clock is compared with, to notice when it jumps, and what waits are measured by; nothing where the clock is believed
@@ -41,6 +43,7 @@ impl Default for EngineSettings {
             wait_for_winner: Duration::from_secs(15),
             checks: checks.map(Duration::from_secs).collect(),
             reconcile_poll: Duration::from_secs(5),
+            endpoints_per_organization: 32,
             retention: RetentionPolicy::default(),
             monotonic_clock: None,
         }

@@ -4,19 +4,48 @@ use chrono::TimeDelta;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use super::handle::Engine;
+use super::handle::{Engine, locked};
 use crate::domain::event::RenderEvent as _;
 use crate::domain::time::later_by;
 use crate::domain::{
-    Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, NextStep, Provider,
-    Timestamp,
+    Alert, AlertId, AlertType, CompanyId, Currency, Deadline, DeliveryId, EndpointId, EnrollmentId, EventId, EventKind, NextStep,
+    OrganizationId, Provider, Timestamp,
 };
 use crate::service::ServiceError;
 use crate::store::{DueDelivery, EndpointTarget, SentTestEvent};
 use crate::webhooks::Sender;
 use crate::wire::EventBody;
 
+/// So many tests of an organization's endpoints at the same time: a test of one that hangs holds a socket, whether or not its caller waits.
+const MOST_TESTS: usize = 8;
+
+/// A place for a test that is being sent; given back when dropped.
+pub(super) struct TestPlace {
+    engine: Engine,
+    organization: OrganizationId,
+}
+
+impl Drop for TestPlace {
+    fn drop(&mut self) {
+        let mut tests = locked(&self.engine.inner.tests);
+        if let Some(at) = tests.iter().position(|organization| *organization == self.organization) {
+            tests.swap_remove(at);
+        }
+    }
+}
+
 impl Engine {
+    /// A place for one more test of an organization's endpoints.
+    pub(super) fn place_for_test(&self, organization: OrganizationId) -> Result<TestPlace, ServiceError> {
+        let mut tests = locked(&self.inner.tests);
+        if tests.iter().filter(|other| **other == organization).count() >= MOST_TESTS {
+            let words = format!("{MOST_TESTS} tests of this organization's endpoints are under way: try again when one has ended");
+            return Err(ServiceError::Conflict(words));
+        }
+        tests.push(organization);
+        Ok(TestPlace { engine: self.clone(), organization })
+    }
+
     /// Sets the sender of test events. Only the first one counts.
     pub fn set_test_sender(&self, sender: Sender) {
         let _ = self.inner.sender.set(sender);
@@ -28,7 +57,12 @@ impl Engine {
     }
 
     /// Sends a test event and returns its delivery attempt.
-    pub(super) async fn send_test_event(&self, endpoint: EndpointId, target: EndpointTarget) -> Result<SentTestEvent, ServiceError> {
+    pub(super) async fn send_test_event(
+        &self,
+        organization: OrganizationId,
+        endpoint: EndpointId,
+        target: EndpointTarget,
+    ) -> Result<SentTestEvent, ServiceError> {
         let sender = self.inner.sender.get().ok_or_else(|| ServiceError::Unavailable("no webhooks are sent from here".to_owned()))?;
         let (event, now) = (EventId::generate(), self.now());
         let body = EventBody.render(&EventKind::AlertCreated, &sample_alert(event, now), now);
@@ -38,6 +72,7 @@ impl Engine {
             event,
             body: body.into(),
             attempt: 1,
+            organization,
             endpoint,
             url: target.url,
             auth: target.auth,

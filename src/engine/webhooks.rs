@@ -11,6 +11,11 @@ fn no_endpoint(id: EndpointId) -> ServiceError {
     ServiceError::NotFound(format!("endpoint {id}"))
 }
 
+fn too_many(most: u32) -> ServiceError {
+    let how = "remove one, or raise [webhooks] endpoints_per_organization";
+    ServiceError::Conflict(format!("the organization has {most} endpoints, as many as it may: {how}"))
+}
+
 fn disabled() -> ServiceError {
     ServiceError::Conflict("the endpoint is disabled or removed: enable it first".to_owned())
 }
@@ -33,7 +38,9 @@ impl Webhooks for ActingEngine {
 
     async fn add_endpoint(&self, endpoint: NewEndpoint) -> Result<Endpoint, ServiceError> {
         endpoint.check().map_err(ServiceError::InvalidRequest)?;
-        let added = self.store().add_endpoint(self.organization(), endpoint, self.engine.now()).await?;
+        let most = self.engine.settings().endpoints_per_organization;
+        let added = self.store().add_endpoint(self.organization(), endpoint, most, self.engine.now()).await?;
+        let added = added.ok_or_else(|| too_many(most))?;
         tracing::info!(actor = %self.caller.actor, endpoint = %added.id, "endpoint added");
         Ok(added)
     }
@@ -56,10 +63,12 @@ impl Webhooks for ActingEngine {
 
     async fn test_endpoint(&self, id: EndpointId) -> Result<DeliveryLog, ServiceError> {
         let target = self.store().target(self.organization(), id, self.engine.now()).await?.ok_or_else(|| no_endpoint(id))?;
+        let place = self.engine.place_for_test(self.organization())?;
         let acting = self.clone();
         // A task of its own: what was sent is recorded, whether or not the caller still waits.
         let sent = self.engine.spawn(async move {
-            let test = acting.engine.send_test_event(id, target).await?;
+            let _place = place;
+            let test = acting.engine.send_test_event(acting.organization(), id, target).await?;
             let recorded = acting.store().record_test_event(acting.organization(), id, test, acting.engine.now()).await?;
             recorded.ok_or_else(|| no_endpoint(id))
         });

@@ -20,8 +20,14 @@ pub struct EndpointTarget {
 /// Units of work on webhook endpoints. Credentials are stored encrypted.
 #[async_trait]
 pub trait EndpointStore: Send + Sync {
-    /// Adds an endpoint.
-    async fn add_endpoint(&self, organization: OrganizationId, endpoint: NewEndpoint, now: Timestamp) -> StoreResult<Endpoint>;
+    /// Adds an endpoint; `None` where the organization has `most` already, disabled ones included.
+    async fn add_endpoint(
+        &self,
+        organization: OrganizationId,
+        endpoint: NewEndpoint,
+        most: u32,
+        now: Timestamp,
+    ) -> StoreResult<Option<Endpoint>>;
 
     /// The endpoints of an organization, oldest first.
     async fn endpoints(&self, organization: OrganizationId) -> StoreResult<Vec<Endpoint>>;

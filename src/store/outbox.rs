@@ -24,6 +24,8 @@ pub struct DueDelivery {
     pub body: Arc<str>,
     /// Which attempt this is; 1-based.
     pub attempt: u32,
+    /// Whose endpoint it is.
+    pub organization: OrganizationId,
     pub endpoint: EndpointId,
     pub url: String,
     pub auth: EndpointAuth,
@@ -76,8 +78,9 @@ pub enum Redelivery {
 /// Units of work on deliveries.
 #[async_trait]
 pub trait OutboxStore: Send + Sync {
-    /// Leases deliveries that are due (pending, or leased by a dead process or past their lease), oldest first, at most `limit` in all and
-    /// `per_endpoint` in flight for each endpoint, none for an endpoint in `skip`. `alert.resolved` waits for the `alert.created` of the
+    /// Leases deliveries that are due (pending, or leased by a dead process or past their lease), at most `limit` in all and `per_endpoint` in
+    /// flight for each endpoint, none for an endpoint in `skip`: those of the organization that has the fewest in flight first
+    /// ([`crate::domain::webhook::turns`]), and of each its oldest. `alert.resolved` waits for the `alert.created` of the
     /// same alert and endpoint, two minutes at most.
     async fn claim_due_deliveries(
         &self,

@@ -36,6 +36,8 @@ pub struct DispatcherSettings {
     pub in_flight: usize,
     /// Sends in flight for each endpoint.
     pub per_endpoint: u32,
+    /// Sockets in all, those of sends that take long included; organizations share them.
+    pub sockets: usize,
     /// How long a claimed delivery is ours.
     pub lease: Duration,
     /// How often to look for work that nobody told us of.
@@ -49,6 +51,7 @@ impl Default for DispatcherSettings {
         Self {
             in_flight: 32,
             per_endpoint: 8,
+            sockets: 256,
             lease: Duration::from_secs(45),
             poll: Duration::from_millis(500),
             drain: Duration::from_secs(5),
@@ -388,6 +391,7 @@ impl Dispatcher {
         Limits {
             in_flight: self.settings.in_flight.max(1),
             per_endpoint: self.settings.per_endpoint.max(1),
+            sockets: self.settings.sockets.max(1),
             lease_left: chrono::Duration::from_std(lease_left).unwrap_or(chrono::Duration::seconds(20)),
         }
     }

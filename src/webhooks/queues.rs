@@ -1,14 +1,17 @@
 //! Endpoint queues: what is leased and not yet recorded, with a queue for each endpoint, its places in flight and its breaker.
 //!
-//! Queues are served in turn, so that an endpoint with much to get takes no place from one with little. A send that takes long gives its
-//! place in the total back and keeps the one of its endpoint: endpoints that hang use up sockets, but not the others' turn.
+//! Organizations are served in turn, and of each its endpoints, so that whoever has much to get takes no place from those with little. A send
+//! that takes long gives its place in the total back and keeps the one of its endpoint: endpoints that hang use up sockets, but not the
+//! others' turn. Sockets are shared by dynamic thresholds: an organization may use as many as it leaves free, so that whoever comes next
+//! finds as many as anybody has.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use super::breaker::Breaker;
 use crate::domain::time::Timestamp;
-use crate::domain::{DeliveryId, EndpointId};
+use crate::domain::{DeliveryId, EndpointId, OrganizationId};
 use crate::store::DueDelivery;
 
 /// From then on a send no longer counts against the total.
@@ -17,8 +20,6 @@ const SLOW_AFTER: Duration = Duration::from_millis(250);
 const MOST_AHEAD: usize = 128;
 /// So few sends are no sign of a fast receiver.
 const FEW: usize = 4;
-/// As many sockets as deliveries may use at most, slow ones included.
-const MOST_SOCKETS: usize = 256;
 
 /// The prefetch: how much is leased beyond what can be sent at once. Receivers that are fast get as much ahead as they have taken more than
 /// they were given lately, so that they need not wait for the next claim; slow ones get nothing ahead.
@@ -37,6 +38,8 @@ pub(super) struct Limits {
     pub(super) in_flight: usize,
     /// For each endpoint.
     pub(super) per_endpoint: u32,
+    /// Sockets, slow sends included.
+    pub(super) sockets: usize,
     /// What must be left of a lease for a try to begin: its longest duration and time to record it.
     pub(super) lease_left: chrono::Duration,
 }
@@ -47,8 +50,9 @@ struct Leased {
     until: Timestamp,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct EndpointQueue {
+    organization: OrganizationId,
     waiting: VecDeque<Leased>,
     in_flight: u32,
     breaker: Breaker,
@@ -57,6 +61,10 @@ struct EndpointQueue {
 }
 
 impl EndpointQueue {
+    fn of(organization: OrganizationId) -> Self {
+        Self { organization, waiting: VecDeque::new(), in_flight: 0, breaker: Breaker::default(), taken: 0 }
+    }
+
     fn ahead(&self) -> usize {
         if self.taken >= FEW { self.taken.min(MOST_AHEAD) } else { 0 }
     }
@@ -70,18 +78,23 @@ impl EndpointQueue {
 #[derive(Debug, Default)]
 pub(super) struct EndpointQueues {
     queues: HashMap<EndpointId, EndpointQueue>,
-    /// Endpoints with something queued, in turn.
-    turn: VecDeque<EndpointId>,
+    /// Organizations with something queued, in turn, and of each its endpoints in turn.
+    turn: VecDeque<(OrganizationId, VecDeque<EndpointId>)>,
     in_flight: HashMap<DeliveryId, Instant>,
+    /// Sends in flight of each organization that has any.
+    sockets: HashMap<OrganizationId, usize>,
 }
 
 impl EndpointQueues {
     /// Takes leased deliveries in.
     pub(super) fn accept(&mut self, deliveries: Vec<DueDelivery>, until: Timestamp) {
         for delivery in deliveries {
-            let queue = self.queues.entry(delivery.endpoint).or_default();
+            let queue = self.queues.entry(delivery.endpoint).or_insert_with(|| EndpointQueue::of(delivery.organization));
             if queue.waiting.is_empty() {
-                self.turn.push_back(delivery.endpoint);
+                match self.turn.iter_mut().find(|(organization, _)| *organization == delivery.organization) {
+                    Some((_, endpoints)) => endpoints.push_back(delivery.endpoint),
+                    None => self.turn.push_back((delivery.organization, VecDeque::from([delivery.endpoint]))),
+                }
             }
             queue.taken = queue.taken.saturating_sub(1);
             queue.waiting.push_back(Leased { delivery, until });
@@ -90,31 +103,59 @@ impl EndpointQueues {
 
     /// The next delivery to send, if a place is free for one. It counts as in flight from now on.
     pub(super) fn start_next(&mut self, limits: Limits, now: Timestamp, instant: Instant) -> Option<DueDelivery> {
-        if self.in_flight.len() >= MOST_SOCKETS || self.fast(instant) >= limits.in_flight {
+        if self.fast(instant) >= limits.in_flight {
             return None;
         }
         for _ in 0..self.turn.len() {
-            let endpoint = self.turn.pop_front()?;
+            let (organization, mut endpoints) = self.turn.pop_front()?;
+            let next = if self.has_socket(organization, limits) { self.next_of(&mut endpoints, limits, now) } else { None };
+            if !endpoints.is_empty() {
+                self.turn.push_back((organization, endpoints));
+            }
+            if let Some(delivery) = next {
+                *self.sockets.entry(organization).or_default() += 1;
+                self.in_flight.insert(delivery.delivery, instant);
+                return Some(delivery);
+            }
+        }
+        None
+    }
+
+    /// The next delivery of an organization, by the turn of its endpoints.
+    fn next_of(&mut self, endpoints: &mut VecDeque<EndpointId>, limits: Limits, now: Timestamp) -> Option<DueDelivery> {
+        for _ in 0..endpoints.len() {
+            let endpoint = endpoints.pop_front()?;
             let Some(queue) = self.queues.get_mut(&endpoint) else { continue };
             // What has waited too long here is left to its lease: another claim gets it when that has run out.
             queue.waiting.retain(|leased| leased.until - now >= limits.lease_left);
             let next = if queue.can_start(limits, now) { queue.waiting.pop_front() } else { None };
             if !queue.waiting.is_empty() {
-                self.turn.push_back(endpoint);
+                endpoints.push_back(endpoint);
             }
             if let Some(leased) = next {
                 queue.in_flight += 1;
-                self.in_flight.insert(leased.delivery.delivery, instant);
                 return Some(leased.delivery);
             }
         }
         None
     }
 
+    /// Whether an organization may use one more socket: it leaves as many free as it has then.
+    fn has_socket(&self, organization: OrganizationId, limits: Limits) -> bool {
+        let held = self.sockets.get(&organization).copied().unwrap_or_default();
+        held < limits.sockets.saturating_sub(self.in_flight.len())
+    }
+
     /// A send has come to its end.
     pub(super) fn finished(&mut self, delivery: DeliveryId, endpoint: EndpointId, delivered: bool, now: Timestamp) {
         self.in_flight.remove(&delivery);
-        let queue = self.queues.entry(endpoint).or_default();
+        let Some(queue) = self.queues.get_mut(&endpoint) else { return };
+        if let Entry::Occupied(mut held) = self.sockets.entry(queue.organization) {
+            *held.get_mut() -= 1;
+            if *held.get() == 0 {
+                held.remove();
+            }
+        }
         queue.in_flight = queue.in_flight.saturating_sub(1);
         if delivered {
             queue.taken += 1;
@@ -148,20 +189,23 @@ impl EndpointQueues {
         self.queues.values_mut().for_each(|queue| queue.taken = 0);
     }
 
-    /// Endpoints for which nothing more is to be leased: their breaker is open, or they have enough. Half of what they may have ahead is
+    /// Endpoints for which nothing more is to be leased: their breaker is open, they have enough, or their organization has. Half of what they may have ahead is
     /// enough, because many small claims cost more than few large ones.
     pub(super) fn skip(&self, limits: Limits, now: Timestamp) -> Vec<EndpointId> {
         let has_enough = |queue: &EndpointQueue| {
             let held = queue.in_flight as usize + queue.waiting.len();
             held >= queue.breaker.window(limits.per_endpoint) as usize + queue.ahead().div_ceil(2)
         };
-        self.queues.iter().filter(|(_, queue)| queue.breaker.is_open(now) || has_enough(queue)).map(|(endpoint, _)| *endpoint).collect()
+        let skipped =
+            |queue: &EndpointQueue| queue.breaker.is_open(now) || has_enough(queue) || !self.has_socket(queue.organization, limits);
+        self.queues.iter().filter(|(_, queue)| skipped(queue)).map(|(endpoint, _)| *endpoint).collect()
     }
 
     /// How many more can be leased now and sent at once.
     pub(super) fn room(&self, limits: Limits, now: Timestamp, instant: Instant) -> usize {
-        let places = limits.in_flight.saturating_sub(self.fast(instant)).min(MOST_SOCKETS.saturating_sub(self.in_flight.len()));
-        let queued: usize = self.queues.values().filter(|queue| queue.can_start(limits, now)).map(|queue| queue.waiting.len()).sum();
+        let places = limits.in_flight.saturating_sub(self.fast(instant)).min(limits.sockets.saturating_sub(self.in_flight.len()));
+        let starts = |queue: &&EndpointQueue| queue.can_start(limits, now) && self.has_socket(queue.organization, limits);
+        let queued: usize = self.queues.values().filter(starts).map(|queue| queue.waiting.len()).sum();
         places.saturating_sub(queued)
     }
 
@@ -189,7 +233,7 @@ mod tests {
     use crate::domain::time::from_iso;
     use crate::domain::{EndpointAuth, Secret};
 
-    const LIMITS: Limits = Limits { in_flight: 4, per_endpoint: 2, lease_left: chrono::Duration::seconds(20) };
+    const LIMITS: Limits = Limits { in_flight: 4, per_endpoint: 2, sockets: 256, lease_left: chrono::Duration::seconds(20) };
 
     fn noon() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -200,8 +244,13 @@ mod tests {
     }
 
     fn due(endpoint: EndpointId) -> DueDelivery {
+        due_of(OrganizationId::default(), endpoint)
+    }
+
+    fn due_of(organization: OrganizationId, endpoint: EndpointId) -> DueDelivery {
         DueDelivery {
             delivery: DeliveryId::generate(),
+            organization,
             generation: 1,
             event: EventId::generate(),
             body: Arc::from("{}"),
@@ -211,6 +260,62 @@ mod tests {
             signing: Arc::from([]),
             auth: EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("secret") },
         }
+    }
+
+    /// Many deliveries, each to an endpoint of its own.
+    fn many_of(organization: OrganizationId, count: usize) -> Vec<DueDelivery> {
+        (0..count).map(|_| due_of(organization, EndpointId::generate())).collect()
+    }
+
+    #[test]
+    fn organizations_are_served_in_turn_whatever_number_of_endpoints_they_have() {
+        let [many, few] = [OrganizationId::generate(), OrganizationId::generate()];
+        let mut queues = EndpointQueues::default();
+        queues.accept(many_of(many, 30), lease());
+        queues.accept(many_of(few, 2), lease());
+
+        let started: Vec<OrganizationId> = start_all(&mut queues, noon(), Instant::now()).iter().map(|due| due.organization).collect();
+
+        assert_eq!(started, [many, few, many, few]);
+    }
+
+    #[test]
+    fn an_organization_leaves_as_many_sockets_free_as_it_has() {
+        let wide = Limits { in_flight: 1_000, ..LIMITS };
+        let mut queues = EndpointQueues::default();
+        let mut held = Vec::new();
+        for _ in 0..4 {
+            let organization = OrganizationId::generate();
+            queues.accept(many_of(organization, 300), lease());
+            while let Some(started) = queues.start_next(wide, noon(), Instant::now()) {
+                held.push(started);
+            }
+        }
+
+        let of = |first: usize| held.iter().filter(|due| due.organization == held[first].organization).count();
+        assert_eq!([of(0), of(128), of(192), of(224)], [128, 64, 32, 16], "each finds half of what is free");
+        assert!(!queues.skip(wide, noon()).is_empty(), "nothing more is leased for those who have their share");
+        let fresh = OrganizationId::generate();
+        queues.accept(many_of(fresh, 1), lease());
+        assert_eq!(queues.start_next(wide, noon(), Instant::now()).map(|due| due.organization), Some(fresh));
+    }
+
+    #[test]
+    fn a_socket_that_is_given_back_can_be_used_again() {
+        let [one, other] = [OrganizationId::generate(), OrganizationId::generate()];
+        let narrow = Limits { sockets: 2, ..LIMITS };
+        let mut queues = EndpointQueues::default();
+        queues.accept(many_of(one, 2), lease());
+        let first = queues.start_next(narrow, noon(), Instant::now()).unwrap();
+        assert!(queues.start_next(narrow, noon(), Instant::now()).is_none(), "the other one is left to somebody else");
+        queues.accept(many_of(other, 1), lease());
+        let second = queues.start_next(narrow, noon(), Instant::now()).unwrap();
+        assert_eq!(second.organization, other);
+
+        queues.finished(second.delivery, second.endpoint, true, noon());
+        queues.finished(first.delivery, first.endpoint, true, noon());
+
+        assert!(queues.start_next(narrow, noon(), Instant::now()).is_some());
     }
 
     fn start_all(queues: &mut EndpointQueues, now: Timestamp, instant: Instant) -> Vec<DueDelivery> {

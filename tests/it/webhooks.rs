@@ -10,6 +10,7 @@ mod log;
 mod receiving;
 mod recovering;
 mod sending;
+mod sharing;
 mod signing;
 mod testing;
 pub mod troubled;

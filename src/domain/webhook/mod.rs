@@ -6,3 +6,4 @@ pub mod endpoint;
 pub mod rotation;
 pub mod schedule;
 pub mod signing;
+pub mod turns;

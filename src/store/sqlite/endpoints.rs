@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 
 use super::handle::SqliteStore;
 use super::rows::known_organization;
-use super::statements::{Statements as _, micros, moment, optional_moment};
+use super::statements::{Statements as _, cell, micros, moment, optional_moment};
 use super::writer::{Unit, WriteKind};
 use super::{audit, signing};
 use crate::domain::audit::AuditNote;
@@ -21,11 +21,22 @@ use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult};
 
 #[async_trait]
 impl EndpointStore for SqliteStore {
-    async fn add_endpoint(&self, organization: OrganizationId, endpoint: NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
+    async fn add_endpoint(
+        &self,
+        organization: OrganizationId,
+        endpoint: NewEndpoint,
+        most: u32,
+        now: Timestamp,
+    ) -> StoreResult<Option<Endpoint>> {
         self.write(WriteKind::Visible, move |unit, by| {
-            let added = add(unit, organization, &endpoint, now)?;
+            let owner = known_organization(unit.conn, organization)?;
+            let has: u32 = unit.conn.one("SELECT count(*) FROM endpoint WHERE organization = ?1 AND removed_at IS NULL", [owner], cell)?;
+            if has >= most {
+                return Ok(None);
+            }
+            let added = add(unit, owner, &endpoint, now)?;
             audit::record(unit, by, organization, AuditNote::endpoint_added(&added), now)?;
-            Ok(added)
+            Ok(Some(added))
         })
         .await
     }
@@ -81,8 +92,7 @@ fn columns(auth: &EndpointAuth) -> (&'static str, Option<&String>, String) {
 }
 
 /// Adds an endpoint.
-fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
-    let organization = known_organization(unit.conn, organization)?;
+fn add(unit: &Unit<'_>, organization: i64, endpoint: &NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
     let id = EndpointId::generate();
     let (auth, header, credential) = columns(&endpoint.auth);
     let sealed = unit.shared.seal.seal(place(&id), credential.as_bytes())?;
@@ -184,6 +194,7 @@ fn change(
 pub(super) struct SendTarget {
     pub(super) key: i64,
     pub(super) id: EndpointId,
+    pub(super) organization: OrganizationId,
     pub(super) url: String,
     pub(super) auth: EndpointAuth,
     pub(super) signing: Arc<[Secret]>,
@@ -193,13 +204,13 @@ pub(super) struct SendTarget {
 pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<SendTarget>> {
     let (conn, seal) = (unit.conn, &unit.shared.seal);
     conn.all(
-        "SELECT key, id, url, header_name, credential FROM endpoint e
-         WHERE disabled_at IS NULL AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')",
+        "SELECT e.key, e.id, e.url, e.header_name, e.credential, o.id FROM endpoint e JOIN organization o ON o.key = e.organization
+         WHERE e.disabled_at IS NULL AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')",
         [],
         |row| {
             let (key, id) = (row.get(0)?, row.get(1)?);
             let signing = signing::in_force(conn, seal, key, now)?;
-            Ok(SendTarget { key, id, url: row.get(2)?, auth: auth(row, id, seal)?, signing })
+            Ok(SendTarget { key, id, organization: row.get(5)?, url: row.get(2)?, auth: auth(row, id, seal)?, signing })
         },
     )
 }

@@ -18,6 +18,7 @@ use super::{audit, deliveries};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES, sendable_at};
+use crate::domain::webhook::turns;
 use crate::domain::{
     Actor, Alert, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, InstanceId, NextStep,
     OrganizationId, SentRequest, lease,
@@ -179,8 +180,15 @@ fn claim_due(
         })?;
     }
     candidates.sort_unstable();
-    candidates.truncate(limit as usize);
+    let candidates = turns::fair(candidates, |(_, _, index)| targets[*index].organization, in_hand(conn)?, limit as usize);
     candidates.iter().map(|(_, key, endpoint)| lease(unit, *key, &targets[*endpoint], now, lease_until)).collect()
+}
+
+/// How many deliveries of each organization are leased.
+fn in_hand(conn: &Connection) -> StoreResult<HashMap<OrganizationId, u32>> {
+    let leased = "SELECT o.id, count(*) FROM delivery d INDEXED BY delivery_leased JOIN endpoint e ON e.key = d.endpoint
+        JOIN organization o ON o.key = e.organization WHERE d.state = 'leased' GROUP BY o.key";
+    Ok(conn.all(leased, [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
 }
 
 /// Deliveries leased by a dead process, or past their lease, wait again; leases are given for so long.
@@ -232,6 +240,7 @@ fn lease(unit: &Unit<'_>, key: i64, target: &SendTarget, now: Timestamp, lease_u
                 attempt: row.get(2)?,
                 event: EventId(Uuid::from_bytes(row.get(3)?)),
                 body: row.get::<_, Arc<str>>(4)?,
+                organization: target.organization,
                 endpoint: target.id,
                 url: target.url.clone(),
                 auth: target.auth.clone(),

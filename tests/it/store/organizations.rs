@@ -13,7 +13,7 @@ contract!(
     the_same_alert_id_in_two_organizations_is_two_alerts,
 );
 
-fn organization(name: &str) -> OrganizationRecord {
+pub(super) fn organization(name: &str) -> OrganizationRecord {
     OrganizationRecord {
         organization: Organization { id: OrganizationId::generate(), name: name.to_owned() },
         default_company: CompanyId::generate(),

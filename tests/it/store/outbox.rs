@@ -7,8 +7,9 @@ use avert::domain::{
 use avert::store::{AttemptRecord, DueDelivery};
 use chrono::Duration;
 
-use super::Fixture;
+use super::organizations::organization;
 use super::resolutions::{claim, resolve};
+use super::{Fixture, row};
 use crate::support::alerts::{noon, open_alert};
 
 contract!(
@@ -25,6 +26,8 @@ contract!(
     a_resolution_goes_out_when_the_creation_is_exhausted,
     a_slow_endpoint_gets_no_more_than_its_share_and_holds_up_nobody,
     what_is_due_longest_goes_first_and_never_more_than_asked_for,
+    an_organization_with_much_that_is_due_takes_no_turn_of_another,
+    an_organization_has_no_more_endpoints_than_it_may,
     a_skipped_endpoint_gets_nothing,
     a_disabled_endpoint_gets_nothing_more,
     every_try_shows_in_the_deliveries_of_the_alert,
@@ -32,7 +35,8 @@ contract!(
 
 async fn endpoint(fixture: &Fixture, url: &str) -> Endpoint {
     let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new(format!("token of {url}")) };
-    fixture.store.add_endpoint(fixture.organization, NewEndpoint { url: url.parse().unwrap(), auth, signing: None }, noon()).await.unwrap()
+    let new = NewEndpoint { url: url.parse().unwrap(), auth, signing: None };
+    fixture.store.add_endpoint(fixture.organization, new, 32, noon()).await.unwrap().expect("room for one more")
 }
 
 async fn due_at(fixture: &Fixture, now: Timestamp) -> Vec<DueDelivery> {
@@ -73,7 +77,7 @@ async fn states(fixture: &Fixture, alert: &Alert) -> Vec<DeliveryState> {
 async fn a_new_alert_is_announced_to_every_endpoint_with_its_credential(fixture: Fixture) {
     let basic = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("pass:word ü") };
     let new = NewEndpoint { url: "https://a.example/hook".parse().unwrap(), auth: basic.clone(), signing: None };
-    let first = fixture.store.add_endpoint(fixture.organization, new, noon()).await.unwrap();
+    let first = fixture.store.add_endpoint(fixture.organization, new, 32, noon()).await.unwrap().unwrap();
     let second = endpoint(&fixture, "https://b.example/hook").await;
     let alert = open_alert("P1");
 
@@ -287,6 +291,47 @@ async fn what_is_due_longest_goes_first_and_never_more_than_asked_for(fixture: F
 
     let expected: Vec<_> = [2, 4, 1, 5, 0, 3].map(|index: usize| first[index].delivery).into();
     assert_eq!(order, expected);
+}
+
+async fn an_organization_with_much_that_is_due_takes_no_turn_of_another(fixture: Fixture) {
+    let neighbour = organization("neighbour");
+    let other = neighbour.organization.id;
+    fixture.store.add_organization(neighbour, noon()).await.unwrap();
+    for number in 0..4 {
+        endpoint(&fixture, &format!("https://{number}.busy.example")).await;
+    }
+    let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
+    let quiet = NewEndpoint { url: "https://quiet.example".parse().unwrap(), auth, signing: None };
+    fixture.store.add_endpoint(other, quiet, 32, noon()).await.unwrap().unwrap();
+    for number in 0..10 {
+        fixture.announce(&open_alert(&format!("P{number}"))).await;
+    }
+    let later = noon() + Duration::seconds(1);
+    let rows = (0..3).map(|number| row(&open_alert(&format!("Q{number}")), true)).collect();
+    fixture.store.ingest(other, rows, later).await.unwrap();
+
+    let claim = async |limit| {
+        let due = fixture.store.claim_due_deliveries(later, later + Duration::seconds(45), limit, 100, &[]).await.unwrap();
+        due.iter().filter(|due| due.organization == other).count()
+    };
+
+    assert_eq!(claim(4).await, 2, "half of what is claimed, though the other one's was due before");
+    assert_eq!(claim(1).await, 0, "the busy one's turn: it is due longest");
+    assert_eq!(claim(1).await, 1, "then the quiet one's again");
+}
+
+async fn an_organization_has_no_more_endpoints_than_it_may(fixture: Fixture) {
+    let add = async || {
+        let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
+        let new = NewEndpoint { url: "https://a.example".parse().unwrap(), auth, signing: None };
+        fixture.store.add_endpoint(fixture.organization, new, 2, noon()).await.unwrap()
+    };
+    let (first, second, third) = (add().await, add().await, add().await);
+    assert!(fixture.store.remove_endpoint(fixture.organization, first.unwrap().id, noon()).await.unwrap());
+
+    assert!(second.is_some() && third.is_none());
+    assert_eq!(fixture.store.endpoints(fixture.organization).await.unwrap().len(), 1);
+    assert!(add().await.is_some() && add().await.is_none(), "a removed one makes room");
 }
 
 async fn a_skipped_endpoint_gets_nothing(fixture: Fixture) {

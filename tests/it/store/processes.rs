@@ -22,7 +22,7 @@ async fn the_work_of_a_dead_process_goes_on_at_once_and_that_of_a_living_one_is_
     let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
     dying
         .store
-        .add_endpoint(dying.organization, NewEndpoint { url: "https://a.example".parse().unwrap(), auth, signing: None }, noon())
+        .add_endpoint(dying.organization, NewEndpoint { url: "https://a.example".parse().unwrap(), auth, signing: None }, 32, noon())
         .await
         .unwrap();
     let alert = open_alert("P1");

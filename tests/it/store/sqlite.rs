@@ -172,8 +172,8 @@ async fn no_file_holds_a_credential_in_plain_text() {
     let basic = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("correct horse battery") };
     let header = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("staple stapler staple") };
 
-    fixture.store.add_endpoint(fixture.organization, endpoint(basic), noon()).await.unwrap();
-    fixture.store.add_endpoint(fixture.organization, endpoint(header), noon()).await.unwrap();
+    fixture.store.add_endpoint(fixture.organization, endpoint(basic), 32, noon()).await.unwrap();
+    fixture.store.add_endpoint(fixture.organization, endpoint(header), 32, noon()).await.unwrap();
     fixture.announce(&open_alert("P1")).await;
 
     let contains = |needle: &str| {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use avert::domain::url::PlainHttp;
-use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, NewEndpoint, Secret};
+use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, NewEndpoint, OrganizationId, Secret};
 use avert::store::DueDelivery;
 use avert::webhooks::endpoint::GuardedResolver;
 use avert::webhooks::{AddressPolicy, AttemptReport, Sender, SenderSettings};
@@ -383,6 +383,7 @@ async fn send(sender: &Sender, url: &str) -> AttemptReport {
         event: EventId::generate(),
         body: Arc::from("{}"),
         attempt: 1,
+        organization: OrganizationId::default(),
         endpoint: EndpointId::generate(),
         url: url.to_owned(),
         auth: auth(),

@@ -12,7 +12,7 @@ use avert::domain::{
 use avert::engine::{ActingEngine, Caller, Engine, EngineSettings};
 use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
-use avert::service::{Alerts, Intake, ResolveRequest, Webhooks};
+use avert::service::{Alerts, Intake, ResolveRequest, ServiceError, Webhooks};
 use avert::store::{SharedStore, SqliteOptions, SqliteStore};
 use avert::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use avert::wire::EventBody;
@@ -70,6 +70,14 @@ impl House {
         self.directory.as_ref().expect("the house that made its data").path()
     }
 
+    /// The service of one more organization, on the same engine and data.
+    pub async fn neighbour(&self, name: &str) -> Self {
+        let organization = self.whole.create_organization(name).await.unwrap();
+        let caller = Caller { organization, actor: "test".to_owned(), origin: "this machine".to_owned() };
+        let engine = self.whole.acting_for(caller);
+        Self { clock: self.clock.clone(), store: self.store.clone(), engine, whole: self.whole.clone(), directory: None }
+    }
+
     /// Makes the engine able to try endpoints on this machine out.
     pub fn sends_tests(&self) {
         self.whole.set_test_sender(sender());
@@ -89,8 +97,13 @@ impl House {
 
     /// Adds an endpoint with a Basic credential.
     pub async fn endpoint(&self, receiver: &Receiver) -> Endpoint {
+        self.try_endpoint(receiver).await.unwrap()
+    }
+
+    /// Adds an endpoint with a Basic credential, where there may be one more.
+    pub async fn try_endpoint(&self, receiver: &Receiver) -> Result<Endpoint, ServiceError> {
         let auth = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
-        self.endpoint_with(receiver, auth).await
+        self.engine.add_endpoint(NewEndpoint { url: receiver.url().parse().unwrap(), auth, signing: None }).await
     }
 
     /// Adds an endpoint with this credential.

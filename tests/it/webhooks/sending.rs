@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avert::domain::webhook::schedule::AttemptResult;
-use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, Secret};
+use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, OrganizationId, Secret};
 use avert::store::DueDelivery;
 use avert::webhooks::{AddressPolicy, AttemptReport, Sender, SenderSettings};
 
@@ -28,6 +28,7 @@ fn due(url: String, auth: EndpointAuth) -> DueDelivery {
         event: EventId::generate(),
         body: Arc::from(BODY),
         attempt: 1,
+        organization: OrganizationId::default(),
         endpoint: EndpointId::generate(),
         url,
         auth,

@@ -91,6 +91,31 @@ async fn a_test_waits_for_nothing_and_reaches_a_disabled_endpoint_too() {
 }
 
 #[tokio::test]
+async fn so_many_tests_of_an_organization_are_sent_at_the_same_time_and_no_more() {
+    let house = house().await;
+    let neighbour = house.neighbour("neighbour").await;
+    let (hanging, well) = (Receiver::answering(Answer::Hang).await, Receiver::start().await);
+    let endpoint = house.endpoint(&hanging).await;
+    let theirs = neighbour.endpoint(&well).await;
+    for _ in 0..8 {
+        // Whoever asked for it has gone; it is sent all the same.
+        let asked = tokio::spawn({
+            let engine = house.engine.clone();
+            async move { engine.test_endpoint(endpoint.id).await }
+        });
+        hanging.wait_for(hanging.count() + 1).await;
+        asked.abort();
+    }
+
+    let ninth = house.engine.test_endpoint(endpoint.id).await;
+    let neighbours = neighbour.engine.test_endpoint(theirs.id).await;
+
+    assert!(matches!(&ninth, Err(ServiceError::Conflict(words)) if words.starts_with("8 tests")), "{ninth:?}");
+    assert_eq!(neighbours.unwrap().delivery.state, DeliveryState::Delivered);
+    assert_eq!(hanging.count(), 8);
+}
+
+#[tokio::test]
 async fn what_is_not_there_and_an_engine_that_sends_nothing_are_told() {
     let silent = House::new().await;
     let receiver = Receiver::start().await;

@@ -124,7 +124,7 @@ with_troubles! {
         verify_audit() -> AuditState;
     }
     EndpointStore {
-        add_endpoint(organization: OrganizationId, endpoint: NewEndpoint, now: Timestamp) -> Endpoint;
+        add_endpoint(organization: OrganizationId, endpoint: NewEndpoint, most: u32, now: Timestamp) -> Option<Endpoint>;
         endpoints(organization: OrganizationId) -> Vec<Endpoint>;
         endpoint(organization: OrganizationId, id: EndpointId) -> Option<Endpoint>;
         change_endpoint(organization: OrganizationId, id: EndpointId, change: EndpointChange, now: Timestamp) -> Option<Endpoint>;
