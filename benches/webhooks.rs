@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use avert::domain::event::RenderEvent as _;
 use avert::domain::time::SystemClock;
+use avert::domain::webhook::address::AddressPolicy;
 use avert::domain::{
     Alert, AlertId, AlertPatch, AlertType, Currency, DeliveryId, EndpointAuth, EndpointId, EventId, EventKind, IngestOptions, NewEndpoint,
     NextStep, OrganizationId, Provider, Secret,
@@ -19,7 +20,7 @@ use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
 use avert::service::{Intake as _, Webhooks as _};
 use avert::store::{AttemptRecord, DueDelivery, SharedStore, SqliteOptions, SqliteStore};
-use avert::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
+use avert::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use avert::wire::EventBody;
 use chrono::Utc;
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
@@ -88,7 +89,7 @@ fn auth() -> EndpointAuth {
 }
 
 fn sender() -> Sender {
-    Sender::new(SenderSettings { addresses: AddressPolicy::LOOPBACK, ..SenderSettings::default() }).expect("an HTTP client")
+    Sender::new(SenderSettings { addresses: AddressPolicy::loopback(), ..SenderSettings::default() }).expect("an HTTP client")
 }
 
 /// Sends a round without any bookkeeping.
@@ -185,6 +186,7 @@ fn delivered(due: &DueDelivery) -> AttemptRecord {
         duration: chrono::Duration::milliseconds(1),
         status: Some(200),
         error: None,
+        refused: false,
         answer: String::new(),
         sent: None,
         ended_at: Utc::now(),

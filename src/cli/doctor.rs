@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use url::Url;
 
 use super::backup::key_file;
 use super::context::Context;
@@ -13,7 +14,8 @@ use super::output::{Report, Rows};
 use super::target::variable;
 use crate::config::ConfigError;
 use crate::domain::time::{Clock as _, SystemClock};
-use crate::store::sqlite::examine::{Finding, Grade, examine, known_gateways};
+use crate::domain::webhook::address::AddressPolicy;
+use crate::store::sqlite::examine::{Finding, Grade, examine, known_endpoints, known_gateways};
 
 /// So little room on the disk is wrong, in bytes.
 const TOO_LITTLE: u64 = 100 << 20;
@@ -32,6 +34,7 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>) -> an
     findings.push(data_directory(directory));
     findings.extend(room(directory));
     findings.extend(networks::examine(&context.settings, &known_gateways(&context.home.database), variable));
+    findings.push(webhooks(context));
     findings.extend(examine(&context.home.database, &key_file(context).0, SystemClock.now()));
 
     let records: Vec<Value> = findings.iter().map(record).collect();
@@ -56,6 +59,20 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>) -> an
 
 fn record(finding: &Finding) -> Value {
     json!({"check": finding.check, "state": finding.grade.as_str(), "found": finding.found, "advice": finding.advice})
+}
+
+/// Whether the settings let deliveries reach their endpoints, as far as that can be told without looking names up.
+fn webhooks(context: &Context) -> Finding {
+    let policy = AddressPolicy::new(context.settings.webhooks.allow.0.iter().copied());
+    let refused = known_endpoints(&context.home.database).into_iter().filter_map(|(id, address)| {
+        let refused = policy.check_literal(&Url::parse(&address).ok()?).err()?;
+        Some(format!("endpoint {id}: {refused}"))
+    });
+    let refused: Vec<String> = refused.take(5).collect();
+    if refused.is_empty() {
+        return Finding::fine("webhooks", "no endpoint is at an address that the settings close");
+    }
+    Finding::notice("webhooks", refused.join("; "), "name the address there, or remove the endpoint: nothing is sent to it")
 }
 
 fn data_directory(directory: &Path) -> Finding {

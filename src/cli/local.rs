@@ -18,11 +18,12 @@ use super::networks::{self, Networks};
 use super::target::variable;
 use crate::config::{Days, Settings};
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
+use crate::domain::webhook::address::AddressPolicy;
 use crate::domain::{Provider, ResponseWindows, RetentionPolicy};
 use crate::engine::{ActingEngine, Caller, Engine, EngineSettings, MonotonicClock, PullFrom};
 use crate::service::ServiceError;
 use crate::store::{SqliteOptions, SqliteStore};
-use crate::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
+use crate::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use crate::wire::EventBody;
 
 /// A local engine: an engine on this machine's database. Nothing runs until [`Local::start`].
@@ -99,18 +100,21 @@ impl Local {
         self.store.close();
     }
 
-    /// Makes it able to try endpoints out, where they may be reached as `avert serve` would with these settings.
-    pub(super) fn send_tests(&self, settings: &Settings) -> anyhow::Result<()> {
-        let loopback = settings.serve.listen.0.ip().is_loopback();
-        let addresses = if loopback { AddressPolicy::LOOPBACK } else { AddressPolicy::default() };
-        let sender = Sender::new(SenderSettings { addresses, ..SenderSettings::default() }).map_err(|error| anyhow!(error))?;
-        self.engine.set_test_sender(sender);
+    /// Makes it able to try endpoints out.
+    pub(super) fn send_tests(&self) -> anyhow::Result<()> {
+        self.engine.set_test_sender(self.sender()?);
         Ok(())
     }
 
+    /// A sender that reaches what the settings allow.
+    fn sender(&self) -> anyhow::Result<Sender> {
+        let addresses = self.engine.settings().addresses.clone();
+        Sender::new(SenderSettings { addresses, ..SenderSettings::default() }).map_err(|error| anyhow!(error))
+    }
+
     /// Starts the background tasks: expiry, reconciliation, webhooks.
-    pub(super) fn start(&self, addresses: AddressPolicy, drain: Duration) -> anyhow::Result<Running> {
-        let sender = Sender::new(SenderSettings { addresses, ..SenderSettings::default() }).map_err(|error| anyhow!(error))?;
+    pub(super) fn start(&self, drain: Duration) -> anyhow::Result<Running> {
+        let sender = self.sender()?;
         self.engine.set_test_sender(sender.clone());
         let cancel = CancellationToken::new();
         let settings = DispatcherSettings { drain, ..DispatcherSettings::default() };
@@ -179,6 +183,7 @@ fn engine_settings(settings: &Settings) -> EngineSettings {
     let defaults = EngineSettings::default();
     EngineSettings {
         environment: settings.environment.into(),
+        addresses: AddressPolicy::new(settings.webhooks.allow.0.iter().copied()),
         endpoints_per_organization: settings.webhooks.endpoints_per_organization.0,
         windows,
         retention: retention(settings),

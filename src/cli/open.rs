@@ -23,7 +23,6 @@ use crate::domain::Environment;
 use crate::domain::time::{SharedClock, SystemClock};
 use crate::service::Deployment;
 use crate::telemetry;
-use crate::webhooks::AddressPolicy;
 use crate::wire::{self, Dialect};
 
 /// How long a console may take to give the terminal back once it was asked to end.
@@ -58,7 +57,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
         facts: local_facts(&context, &known),
         ..SessionInfo::default()
     };
-    let running = local.start(AddressPolicy::LOOPBACK, DRAIN)?;
+    let running = local.start(DRAIN)?;
     let result = stay(&context, local.engine.deployment(caller), local.clock.clone(), place, settings).await;
     running.stop(local.engine.settings().longest_decision()).await;
     local.close();

@@ -16,7 +16,6 @@ use super::signals::Signals;
 use crate::api::{self, ApiOptions};
 use crate::config::EnvironmentName;
 use crate::telemetry;
-use crate::webhooks::AddressPolicy;
 
 /// What else may take its time at the end, beside the longest decision: the last answers, commits and deliveries.
 const LAST_WORK: Duration = Duration::from_secs(5);
@@ -60,8 +59,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     };
     // Said before anything is promised: the routes are made once to see whether the names are names.
     let _checked = api::router(local.engine.clone(), address, &options).map_err(|error| Misused(format!("--allow-host: {error}")))?;
-    let addresses = if loopback { AddressPolicy::LOOPBACK } else { AddressPolicy::default() };
-    let running = local.start(addresses, DRAIN)?;
+    let running = local.start(DRAIN)?;
     let options = ApiOptions { dispatcher: Some(running.dispatcher()), ..options };
     if let Some(metrics) = metrics {
         tokio::spawn(telemetry::run_metrics_upkeep(metrics, running.cancel.clone()));
@@ -69,6 +67,8 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
 
     let mut serving = tokio::spawn(api::serve(listener, local.engine.clone(), options, running.cancel.clone()));
     say_who_answers(&context, &local.engine.store().gateways().await.unwrap_or_default());
+    let engine = local.engine.clone();
+    tokio::spawn(async move { engine.warn_of_refused_endpoints().await });
     if let Err(error) = print_line(&format!("listening on http://{address}")) {
         tracing::warn!(%error, "nobody reads stdout; still answering at http://{address}");
     }

@@ -48,7 +48,7 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
         }
         WebhooksCommand::Test { id, organization } => {
             let (local, acting) = Local::existing_for(&context, &organization).await?;
-            local.send_tests(&context.settings)?;
+            local.send_tests()?;
             let log = acting.test_endpoint(id).await?;
             taken = log.delivery.state == DeliveryState::Delivered;
             delivery_log(&log)

@@ -85,6 +85,8 @@ pub struct Serve {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Webhooks {
+    /// The loopback and private addresses that endpoints may be at.
+    pub allow: AllowedNetworks,
     /// How many endpoints an organization may have.
     pub endpoints_per_organization: EndpointsPerOrganization,
 }
@@ -199,7 +201,7 @@ impl Settings {
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every environment variable that sets a setting.
-const VARIABLES: [(&str, Set); 25] = [
+const VARIABLES: [(&str, Set); 26] = [
     ("AVERT_ENVIRONMENT", |settings, text| word(text).map(|value| settings.environment = value)),
     ("AVERT_ORGANIZATION", |settings, text| {
         text.clone_into(&mut settings.organization);
@@ -219,6 +221,7 @@ const VARIABLES: [(&str, Set); 25] = [
         named.map(str::parse).collect::<Result<_, _>>().map(|proxies| settings.serve.trusted_proxies = proxies)
     }),
     ("AVERT_TOKENS_PER_MINUTE", |settings, text| text.parse().map(|value| settings.serve.tokens_per_minute = value)),
+    ("AVERT_WEBHOOKS_ALLOW", |settings, text| text.parse().map(|value| settings.webhooks.allow = value)),
     ("AVERT_ENDPOINTS_PER_ORGANIZATION", |settings, text| text.parse().map(|value| settings.webhooks.endpoints_per_organization = value)),
     ("AVERT_WINDOW_ETHOCA", |settings, text| text.parse().map(|value| settings.windows.ethoca = value)),
     ("AVERT_WINDOW_VERIFI", |settings, text| text.parse().map(|value| settings.windows.verifi = value)),
@@ -328,6 +331,8 @@ mod tests {
     #[case("[serve]\nlist_seconds = 0", 2, "\"0\" is not allowed: whole seconds from 1 to 60")]
     #[case("environment = \"prod\"", 1, "\"prod\" is not allowed: one of sandbox, production")]
     #[case("[log]\nlevel = 3", 2, "expected a string")]
+    #[case("[webhooks]\nallow = [\"10.0.0.0/8\", \"localhost\"]", 2, "\"localhost\" is not allowed: an IP address or a network")]
+    #[case("[webhooks]\nendpoints_per_organization = 0", 2, "\"0\" is not allowed: whole numbers from 1 to 1000")]
     #[case("[simulator\nfault = 1", 1, "")]
     fn a_wrong_line_is_refused_with_its_number_and_what_is_allowed(#[case] text: &str, #[case] wrong: usize, #[case] words: &str) {
         let ConfigError::Line { line, message, .. } = parse(text).unwrap_err() else { panic!("not a line") };
@@ -364,11 +369,26 @@ mod tests {
         "127.0.0.1, proxy",
         "AVERT_TRUSTED_PROXIES: \"proxy\" is not allowed: an IP address or a network, such as 127.0.0.1 or 10.0.0.0/8"
     )]
+    #[case(
+        "AVERT_WEBHOOKS_ALLOW",
+        "127.0.0.1,169.254.1.1",
+        "AVERT_WEBHOOKS_ALLOW: \"169.254.1.1\" is not allowed: webhooks are never sent to such an address (link-local)"
+    )]
     #[case("AVERT_MOUSE", "maybe", "AVERT_MOUSE: \"maybe\" is not allowed: true or false")]
     fn a_wrong_variable_is_refused_with_its_name(#[case] variable: &str, #[case] text: &str, #[case] words: &str) {
         let error = Settings::load(None, |name| (name == variable).then(|| text.to_owned())).unwrap_err();
 
         assert_eq!(error.to_string(), words);
+    }
+
+    #[test]
+    fn networks_that_webhooks_may_reach_are_listed_in_the_file_or_with_commas() {
+        let listed = parse("[webhooks]\nallow = [\"127.0.0.1:9000\", \"10.0.0.0/8\"]").unwrap();
+        let given =
+            Settings::load(None, |name| (name == "AVERT_WEBHOOKS_ALLOW").then(|| "127.0.0.1:9000, 10.0.0.0/8,".to_owned())).unwrap();
+
+        assert_eq!(listed.webhooks, given.webhooks);
+        assert_eq!(given.webhooks.allow.0.len(), 2);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tracing::level_filters::LevelFilter;
 
 use crate::domain::AlertType;
+use crate::domain::webhook::address::AllowedNetwork;
 
 /// Which of the two worlds an engine is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -184,6 +185,31 @@ impl Default for ListSeconds {
 impl Default for TokensPerMinute {
     fn default() -> Self {
         Self(60)
+    }
+}
+
+/// Loopback and private networks that webhook endpoints may be at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AllowedNetworks(pub Vec<AllowedNetwork>);
+
+impl FromStr for AllowedNetworks {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.split(',').map(str::trim).filter(|network| !network.is_empty()).map(str::parse).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl Serialize for AllowedNetworks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(ToString::to_string))
+    }
+}
+
+impl<'de> Deserialize<'de> for AllowedNetworks {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let texts = Vec::<String>::deserialize(deserializer)?;
+        texts.iter().map(|text| text.parse().map_err(D::Error::custom)).collect::<Result<_, _>>().map(Self)
     }
 }
 

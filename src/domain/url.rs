@@ -115,6 +115,11 @@ impl EndpointUrl {
         self.0.as_str()
     }
 
+    /// The address in its parts.
+    pub fn as_url(&self) -> &Url {
+        &self.0
+    }
+
     /// Whether it is plain http beyond this machine.
     pub fn is_in_clear(&self) -> bool {
         is_in_clear(&self.0)

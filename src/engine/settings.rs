@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::clock::MonotonicClock;
+use crate::domain::webhook::address::AddressPolicy;
 use crate::domain::{Environment, ResponseWindows, RetentionPolicy};
 
 /// Configuration of an [`super::Engine`].
@@ -21,6 +22,8 @@ pub struct EngineSettings {
     pub checks: Vec<Duration>,
     /// How often it is looked for attempts that another process left behind.
     pub reconcile_poll: Duration,
+    /// Which addresses webhook endpoints may be at.
+    pub addresses: AddressPolicy,
     /// How many webhook endpoints an organization may have.
     pub endpoints_per_organization: u32,
     /// How long what arrived is remembered.
@@ -43,6 +46,7 @@ impl Default for EngineSettings {
             wait_for_winner: Duration::from_secs(15),
             checks: checks.map(Duration::from_secs).collect(),
             reconcile_poll: Duration::from_secs(5),
+            addresses: AddressPolicy::default(),
             endpoints_per_organization: 32,
             retention: RetentionPolicy::default(),
             monotonic_clock: None,

@@ -3,9 +3,14 @@
 use async_trait::async_trait;
 
 use super::acting::ActingEngine;
-use crate::domain::{Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, NewEndpoint};
+use super::handle::Engine;
+use crate::domain::url::EndpointUrl;
+use crate::domain::{
+    Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, FieldError, NewEndpoint,
+};
 use crate::service::{ServiceError, Webhooks};
 use crate::store::Redelivery;
+use crate::webhooks::resolver;
 
 fn no_endpoint(id: EndpointId) -> ServiceError {
     ServiceError::NotFound(format!("endpoint {id}"))
@@ -28,6 +33,31 @@ impl ActingEngine {
     pub async fn endpoint(&self, id: EndpointId) -> Result<Endpoint, ServiceError> {
         self.store().endpoint(self.organization(), id).await?.ok_or_else(|| no_endpoint(id))
     }
+
+    /// Refuses an address that may not be connected to.
+    async fn check_address(&self, url: &EndpointUrl) -> Result<(), ServiceError> {
+        let checked = resolver::check(&self.engine.settings().addresses, url.as_url()).await;
+        checked.map_err(|refused| ServiceError::InvalidRequest(vec![FieldError::new("url", format!("cannot be used: {refused}"))]))
+    }
+}
+
+impl Engine {
+    /// Warns of endpoints, of whatever organization, that nothing can be sent to because of where they are.
+    ///
+    /// # Errors
+    /// Where the store cannot answer.
+    pub async fn warn_of_refused_endpoints(&self) -> Result<(), ServiceError> {
+        for organization in self.organizations().await? {
+            let organization = organization.organization;
+            let endpoints = self.store().endpoints(organization.id).await?;
+            for endpoint in endpoints.into_iter().filter(|endpoint| endpoint.disabled.is_none()) {
+                if let Err(refused) = resolver::check(&self.settings().addresses, endpoint.url.as_url()).await {
+                    tracing::warn!(organization = organization.name, endpoint = %endpoint.id, "nothing is sent to this endpoint: {refused}");
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -38,6 +68,7 @@ impl Webhooks for ActingEngine {
 
     async fn add_endpoint(&self, endpoint: NewEndpoint) -> Result<Endpoint, ServiceError> {
         endpoint.check().map_err(ServiceError::InvalidRequest)?;
+        self.check_address(&endpoint.url).await?;
         let most = self.engine.settings().endpoints_per_organization;
         let added = self.store().add_endpoint(self.organization(), endpoint, most, self.engine.now()).await?;
         let added = added.ok_or_else(|| too_many(most))?;
@@ -47,6 +78,9 @@ impl Webhooks for ActingEngine {
 
     async fn change_endpoint(&self, id: EndpointId, change: EndpointChange) -> Result<Endpoint, ServiceError> {
         change.check().map_err(ServiceError::InvalidRequest)?;
+        if let Some(url) = &change.url {
+            self.check_address(url).await?;
+        }
         let changed = self.store().change_endpoint(self.organization(), id, change, self.engine.now()).await?;
         let endpoint = changed.ok_or_else(|| no_endpoint(id))?;
         tracing::info!(actor = %self.caller.actor, endpoint = %id, "endpoint changed");

@@ -45,6 +45,8 @@ pub struct AttemptRecord {
     pub status: Option<u16>,
     /// Why no answer came, in words.
     pub error: Option<String>,
+    /// Whether nothing was sent, because avert may not connect there: that is not held against the endpoint.
+    pub refused: bool,
     /// The first 16 KiB of the answer.
     pub answer: String,
     /// What was sent, its credential masked; nothing where no request could be made.

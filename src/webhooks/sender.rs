@@ -1,5 +1,6 @@
 //! One delivery attempt: one POST, its answer, and nothing else.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,11 +10,12 @@ use reqwest::dns::Resolve;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
 use url::Url;
 
-use super::endpoint::{AddressPolicy, GuardedResolver, Refused, SystemNames};
+use super::resolver::{GuardedResolver, SystemNames};
 use super::signature;
 use crate::domain::card::mask_card_numbers;
 use crate::domain::sanitize::without_controls;
 use crate::domain::time::Timestamp;
+use crate::domain::webhook::address::{AddressPolicy, Refused};
 use crate::domain::webhook::schedule::{AttemptResult, MAX_RETRY_AFTER};
 use crate::domain::{EndpointAuth, NextStep, Secret, SentRequest, redact};
 use crate::outbound::reason::{self, Reason, cause};
@@ -26,7 +28,7 @@ pub use crate::domain::webhook::schedule::MAX_ANSWER_BYTES;
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 
 /// Configuration of a sender.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct SenderSettings {
     /// Where they may be sent to.
     pub addresses: AddressPolicy,
@@ -62,7 +64,7 @@ impl AttemptReport {
     pub fn status(&self) -> Option<u16> {
         match self.result {
             AttemptResult::Answered { status, .. } => Some(status),
-            AttemptResult::Failed => None,
+            AttemptResult::Failed | AttemptResult::Refused => None,
         }
     }
 
@@ -70,8 +72,14 @@ impl AttemptReport {
     pub fn into_record(self, of: &DueDelivery, ended_at: Timestamp, next: NextStep) -> AttemptRecord {
         let (delivery, generation, status) = (of.delivery, of.generation, self.status());
         let duration = TimeDelta::from_std(self.duration).unwrap_or(TimeDelta::MAX);
+        let refused = self.result == AttemptResult::Refused;
         let Self { started_at, error, answer, sent, .. } = self;
-        AttemptRecord { delivery, generation, started_at, duration, status, error, answer, sent, ended_at, next }
+        AttemptRecord { delivery, generation, started_at, duration, status, error, refused, answer, sent, ended_at, next }
+    }
+
+    /// An attempt that was not made: the address is one that avert may not connect to.
+    fn refused(started_at: Timestamp, duration: Duration, refused: Refused) -> Self {
+        Self { result: AttemptResult::Refused, ..Self::failed(started_at, duration, format!("not sent: {refused}")) }
     }
 
     /// An attempt that came to nothing.
@@ -83,6 +91,9 @@ impl AttemptReport {
 /// The HTTP sender of deliveries. Cheap to clone: the clones share their connections.
 #[derive(Debug, Clone)]
 pub struct Sender {
+    /// For the ports that the policy names, each with a guard of its own: a resolver does not hear of the port.
+    by_port: Arc<HashMap<u16, Client>>,
+    /// For all other ports.
     client: Client,
     settings: SenderSettings,
 }
@@ -96,29 +107,54 @@ impl Sender {
 
     /// The same with another way from names to addresses. The guard stands behind it all the same.
     pub fn with_names(settings: SenderSettings, names: &Arc<dyn Resolve>) -> Result<Self, String> {
-        let client = client::client("receivers", |builder| {
-            let guarded = GuardedResolver::new(settings.addresses, Arc::clone(names));
-            let builder = builder.no_proxy().timeout(settings.timeout).dns_resolver(guarded);
-            builder.pool_idle_timeout(Duration::from_secs(30)).pool_max_idle_per_host(32)
-        })?;
-        Ok(Self { client, settings })
+        let client = |port| {
+            client::client("receivers", |builder| {
+                let guarded = GuardedResolver::new(settings.addresses.clone(), port, Arc::clone(names));
+                let builder = builder.no_proxy().timeout(settings.timeout).dns_resolver(guarded);
+                builder.pool_idle_timeout(Duration::from_secs(30)).pool_max_idle_per_host(32)
+            })
+        };
+        let named = settings.addresses.ports().into_iter().map(|port| Ok((port, client(Some(port))?)));
+        let by_port = Arc::new(named.collect::<Result<_, String>>()?);
+        Ok(Self { by_port, client: client(None)?, settings })
     }
 
     /// How this sender sends.
-    pub fn settings(&self) -> SenderSettings {
-        self.settings
+    pub fn settings(&self) -> &SenderSettings {
+        &self.settings
     }
 
     /// Makes the POST and reads the answer. `now` is the present moment, for `webhook-timestamp` and dates in Retry-After.
     pub async fn send(&self, delivery: &DueDelivery, now: Timestamp) -> AttemptReport {
         let began = Instant::now();
-        let (request, sent) = match self.request(delivery, now) {
+        let url = match Url::parse(&delivery.url) {
+            Ok(url) => url,
+            Err(error) => {
+                return AttemptReport::failed(now, began.elapsed(), format!("the endpoint's address cannot be used: {error}"));
+            }
+        };
+        if let Err(refused) = self.settings.addresses.check_literal(&url) {
+            return AttemptReport::refused(now, began.elapsed(), refused);
+        }
+        let port = url.port_or_known_default();
+        let client = port.and_then(|port| self.by_port.get(&port)).unwrap_or(&self.client);
+        let (request, sent) = match Self::request(client, url, delivery, now) {
             Ok((request, sent)) => (request, Some(sent)),
             Err(error) => return AttemptReport::failed(now, began.elapsed(), error),
         };
-        let mut response = match self.client.execute(request).await {
+        let mut response = match client.execute(request).await {
             Ok(response) => response,
-            Err(error) => return AttemptReport { sent, ..AttemptReport::failed(now, began.elapsed(), self.words(&error)) },
+            Err(error) => {
+                let took = began.elapsed();
+                let report = match reason::find::<Refused>(&error) {
+                    Some(refused) => AttemptReport::refused(now, took, refused.at_port(port)),
+                    None => {
+                        let limit = self.settings.timeout;
+                        AttemptReport::failed(now, took, Reason::of(&error, limit, limit).to_string())
+                    }
+                };
+                return AttemptReport { sent, ..report };
+            }
         };
         let retry_after = retry_after::of(response.headers(), now).map(|wait| TimeDelta::from_std(wait).unwrap_or(MAX_RETRY_AFTER));
         let result = AttemptResult::Answered { status: response.status().as_u16(), retry_after };
@@ -134,9 +170,7 @@ impl Sender {
         AttemptReport { started_at: now, duration, result, error: None, answer, sent }
     }
 
-    fn request(&self, delivery: &DueDelivery, now: Timestamp) -> Result<(reqwest::Request, SentRequest), String> {
-        let url = Url::parse(&delivery.url).map_err(|error| format!("the endpoint's address cannot be used: {error}"))?;
-        self.settings.addresses.check_literal(&url).map_err(|refused| refused.to_string())?;
+    fn request(client: &Client, url: Url, delivery: &DueDelivery, now: Timestamp) -> Result<(reqwest::Request, SentRequest), String> {
         let mut headers = HeaderMap::with_capacity(6);
         headers.extend([credential::header(&delivery.auth)?]);
         headers.insert(USER_AGENT, HeaderValue::from_static(client::USER_AGENT));
@@ -152,13 +186,8 @@ impl Sender {
         }
         let sent =
             SentRequest { url: url.to_string(), headers: headers.iter().map(|(name, value)| credential::shown(name, value)).collect() };
-        let request = self.client.post(url).headers(headers).body(body).build();
+        let request = client.post(url).headers(headers).body(body).build();
         Ok((request.map_err(|error| format!("the request cannot be made: {}", cause(&error)))?, sent))
-    }
-
-    fn words(&self, error: &reqwest::Error) -> String {
-        let limit = self.settings.timeout;
-        reason::find::<Refused>(error).map_or_else(|| Reason::of(error, limit, limit).to_string(), ToString::to_string)
     }
 }
 

@@ -36,7 +36,7 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
     let acting = acting(&engine).await;
     let new = |path: &str| NewEndpoint {
-        url: format!("http://127.0.0.1:9/{path}").parse().unwrap(),
+        url: format!("https://shop.example/{path}").parse().unwrap(),
         auth: EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") },
         signing: None,
     };

@@ -298,7 +298,8 @@ fn operators(derived: &mut Derived) -> Vec<Operation> {
                 201,
                 derived.of::<CreatedEndpointJson>(),
                 "The endpoint, without its credential; a signing secret that was made is told this once",
-            ),
+            )
+            .refused(409, "The organization has as many endpoints as it may"),
         operator("get", "/endpoints/{id}", "getEndpoint", "One endpoint").id("The endpoint's id").json(
             200,
             derived.of::<EndpointJson>(),
@@ -324,7 +325,8 @@ fn operators(derived: &mut Derived) -> Vec<Operation> {
         .refused(409, "The endpoint is disabled"),
         operator("post", "/endpoints/{id}/test", "testEndpoint", "Sends an alert.created of a made-up alert, at once and once")
             .id("The endpoint's id")
-            .json(200, derived.of::<DeliveryLogJson>(), "What came of it, taken or not"),
+            .json(200, derived.of::<DeliveryLogJson>(), "What came of it, taken or not")
+            .refused(409, "So many tests of the organization's endpoints are under way that one has to end first"),
         operator("post", "/endpoints/{id}/secret", "rotateSecret", "Signs deliveries with another secret")
             .id("The endpoint's id")
             .json_body(derived.of::<NewSecretJson>(), "The secret, or nothing where one is to be made")

@@ -23,14 +23,15 @@ use super::local::{Local, Running};
 use super::open::{alert_json, attend, console_settings, require_terminal};
 use super::signals::Signals;
 use crate::api::{self, ApiOptions};
-use crate::config::{Settings, SimulatorSettings};
+use crate::config::{self, AllowedNetworks, Settings, SimulatorSettings};
 use crate::console::{Session, SessionInfo};
 use crate::domain::time::{SharedClock, to_iso};
+use crate::domain::webhook::address::AllowedNetwork;
 use crate::domain::{CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
 use crate::engine::ActingEngine;
 use crate::service::{Credentials, Intake, Webhooks};
 use crate::telemetry;
-use crate::webhooks::{AddressPolicy, Receiver, ReceiverSettings};
+use crate::webhooks::{Receiver, ReceiverSettings};
 
 /// How many events a receiver of the demo remembers.
 const REMEMBERED: usize = 200;
@@ -71,8 +72,13 @@ struct Stage {
 
 async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> anyhow::Result<Stage> {
     let home = Home::at(directory.path().to_owned());
-    let settings =
-        Settings { simulator: SimulatorSettings { fault: args.fault }, console: context.settings.console.clone(), ..Settings::default() };
+    let settings = Settings {
+        simulator: SimulatorSettings { fault: args.fault },
+        console: context.settings.console.clone(),
+        // Its receivers are its own.
+        webhooks: config::Webhooks { allow: AllowedNetworks(AllowedNetwork::loopback().to_vec()), ..config::Webhooks::default() },
+        ..Settings::default()
+    };
     telemetry::to_file(context.raised(context.settings.log.level.filter()), &home.data_dir.join("logs"))
         .context("the log cannot be written")?;
     let local = Local::open(&home, &settings).await?;
@@ -83,7 +89,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
     let mut feed = DemoFeed::new(args.seed);
     let backlog = feed.backlog(args.alerts, local.now());
     acting.ingest(backlog, IngestOptions { events: true }).await?;
-    let running = local.start(AddressPolicy::LOOPBACK, PATIENCE)?;
+    let running = local.start(PATIENCE)?;
     if args.rate.per_minute > 0.0 {
         tokio::spawn(arrivals(feed, args.rate.per_minute, acting.clone(), local.clock.clone(), running.cancel.clone()));
     }

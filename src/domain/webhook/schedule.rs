@@ -46,6 +46,8 @@ pub enum AttemptResult {
     },
     /// No answer came.
     Failed,
+    /// Nothing was sent: avert may not connect to the endpoint's address. That is not held against the endpoint.
+    Refused,
 }
 
 /// What follows an attempt.
@@ -70,7 +72,7 @@ pub fn next_step(result: AttemptResult, attempt: u32, now: Timestamp, rng: &mut 
             return NextStep::DisableEndpoint("the receiver answered 410 Gone: it wants nothing more".to_owned());
         }
         AttemptResult::Answered { retry_after, .. } => retry_after,
-        AttemptResult::Failed => None,
+        AttemptResult::Failed | AttemptResult::Refused => None,
     };
     let index = usize::try_from(attempt.max(1) - 1).unwrap_or(usize::MAX);
     let Some(seconds) = GAPS_SECONDS.get(index) else {

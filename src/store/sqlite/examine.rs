@@ -18,7 +18,7 @@ use super::opening::fits;
 use super::statements::{Statements as _, cell, micros, moment, optional_moment};
 use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{AuditState, Provider};
+use crate::domain::{AuditState, EndpointId, Provider};
 use crate::store::StoreResult;
 use crate::store::seal::Seal;
 
@@ -36,6 +36,13 @@ type Check = fn(&Connection, Timestamp) -> StoreResult<Finding>;
 pub fn known_gateways(database: &Path) -> Vec<(Provider, String)> {
     let known = connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| networks::gateways(&conn));
     known.unwrap_or_default()
+}
+
+/// The endpoints that get deliveries, by id and address; none where the database cannot be read, which [`examine`] tells.
+pub fn known_endpoints(database: &Path) -> Vec<(EndpointId, String)> {
+    let enabled = "SELECT id, url FROM endpoint WHERE disabled_at IS NULL ORDER BY key";
+    let known = connection::open(database, Purpose::Read).map_err(Into::into);
+    known.and_then(|conn| conn.all(enabled, [], |row| Ok((row.get(0)?, row.get(1)?)))).unwrap_or_default()
 }
 
 /// Examines a database with its key and the processes on it, as of `now`.

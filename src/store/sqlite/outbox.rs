@@ -344,6 +344,7 @@ fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord,
     let conn = unit.conn;
     match &record.next {
         NextStep::Delivered => endpoints::succeeded(conn, endpoint)?,
+        NextStep::RetryAt(_) | NextStep::Exhausted if record.refused => {}
         NextStep::RetryAt(_) | NextStep::Exhausted => endpoints::failed(unit, endpoint, record.ended_at, now)?,
         NextStep::DisableEndpoint(reason) => endpoints::disable_by_itself(unit, endpoint, reason, now)?,
     }

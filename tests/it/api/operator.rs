@@ -49,6 +49,7 @@ impl Served {
             duration: Duration::milliseconds(41),
             status: Some(500),
             error: None,
+            refused: false,
             answer: "out of order".to_owned(),
             sent: None,
             ended_at: now,

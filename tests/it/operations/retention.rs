@@ -64,6 +64,7 @@ impl House {
             duration: TimeDelta::milliseconds(5),
             status: Some(200),
             error: None,
+            refused: false,
             answer: String::new(),
             sent: None,
             ended_at: now,

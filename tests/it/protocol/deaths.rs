@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use avert::domain::resolution::Decision;
+use avert::domain::webhook::address::AddressPolicy;
 use avert::domain::{Alert, AlertId, AlertStatus, EndpointAuth, NewEndpoint, Secret};
 use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::simulator::{Fault, FaultRates};
@@ -124,7 +125,8 @@ impl Scene {
     pub(super) async fn with(network: Arc<Simulator>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let (clock, receiver) = (ManualClock::at(NOON), Receiver::start().await);
-        let acting = acting(&engine_with(directory.path(), &clock, network.clone(), EngineSettings::default())).await;
+        let settings = EngineSettings { addresses: AddressPolicy::loopback(), ..EngineSettings::default() };
+        let acting = acting(&engine_with(directory.path(), &clock, network.clone(), settings)).await;
         let alert = open_alert("P-1");
         bring_in(&acting, [alert.clone()]).await;
         let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };

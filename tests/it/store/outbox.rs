@@ -51,6 +51,7 @@ fn record(due: &DueDelivery, next: NextStep) -> AttemptRecord {
         duration: Duration::milliseconds(120),
         status: Some(if next == NextStep::Delivered { 204 } else { 503 }),
         error: None,
+        refused: false,
         answer: "answer".to_owned(),
         sent: None,
         ended_at: noon(),
@@ -376,6 +377,7 @@ async fn every_try_shows_in_the_deliveries_of_the_alert(fixture: Fixture) {
     let broken = AttemptRecord {
         status: None,
         error: Some("connection refused".to_owned()),
+        refused: false,
         answer: "ü".repeat(20_000),
         ..record(&first, NextStep::RetryAt(noon() + Duration::seconds(5)))
     };

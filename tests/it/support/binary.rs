@@ -9,13 +9,20 @@ pub fn binary() -> PathBuf {
     std::env::var_os("AVERT_SMOKE_BINARY").map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_avert")), PathBuf::from)
 }
 
-/// A command of the binary on this data directory, with nothing of the caller's own surroundings.
+/// A command of the binary on this data directory, with nothing of the caller's own surroundings; its webhooks reach this machine and a
+/// private address.
 pub fn avert(data_dir: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(binary());
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AVERT_")) {
         command.env_remove(name);
     }
-    command.env("HOME", data_dir).env("AVERT_DATA_DIR", data_dir).env("NO_COLOR", "1").args(arguments).stdin(Stdio::null());
+    command
+        .env("HOME", data_dir)
+        .env("AVERT_DATA_DIR", data_dir)
+        .env("NO_COLOR", "1")
+        .env("AVERT_WEBHOOKS_ALLOW", "127.0.0.0/8,::1,10.0.0.9")
+        .args(arguments)
+        .stdin(Stdio::null());
     command
 }
 
@@ -54,7 +61,13 @@ impl Server {
     /// The same at an address.
     pub fn start_at(data_dir: &Path, listen: &str, arguments: &[&str], log: Stdio) -> Self {
         let mut command = avert(data_dir, &["serve", "--listen", listen]);
-        let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(log).spawn().expect("the binary starts");
+        command.args(arguments);
+        Self::spawn(command, log)
+    }
+
+    /// The same by a command of the test's own.
+    pub fn spawn(mut command: Command, log: Stdio) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().expect("the binary starts");
         let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("a first line");

@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use avert::domain::url::PlainHttp;
+use avert::domain::webhook::address::AddressPolicy;
 use avert::domain::{DeliveryId, EndpointAuth, EndpointId, EventId, NewEndpoint, OrganizationId, Secret};
 use avert::store::DueDelivery;
-use avert::webhooks::endpoint::GuardedResolver;
-use avert::webhooks::{AddressPolicy, AttemptReport, Sender, SenderSettings};
+use avert::webhooks::resolver::GuardedResolver;
+use avert::webhooks::{AttemptReport, Sender, SenderSettings};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -426,7 +427,7 @@ async fn no_hostile_address_is_ever_connected_to() {
 async fn the_listener_counts_each_of_them_where_this_machine_is_allowed() {
     let listener = Listener::start().await;
     let v6 = listener.serving.len() == 2;
-    let sender = sender(AddressPolicy::LOOPBACK, Names::of_the_list());
+    let sender = sender(AddressPolicy::loopback(), Names::of_the_list());
     let mut dialled = 0;
 
     for url in on_port(THIS_MACHINE, listener.port) {
@@ -448,7 +449,7 @@ async fn the_listener_counts_each_of_them_where_this_machine_is_allowed() {
 #[tokio::test]
 async fn networks_that_need_leave_are_not_opened_by_leave_for_this_machine() {
     let listener = Listener::start().await;
-    let sender = sender(AddressPolicy::LOOPBACK, Names::of_the_list());
+    let sender = sender(AddressPolicy::loopback(), Names::of_the_list());
 
     // What wraps this machine's address for a network to unwrap is this machine's, and allowed with it; nothing listens there.
     let wraps_loopback = |url: &str| url.contains("64:ff9b::127") || url.contains("64:ff9b::7f");
@@ -471,7 +472,7 @@ async fn a_name_that_was_public_when_it_was_looked_at_is_refused_when_it_is_this
 
     for (name, _) in turns {
         // Somebody checks the name first, and finds nothing wrong with it.
-        let checked = GuardedResolver::new(AddressPolicy::default(), names.clone()).resolve(name.parse().unwrap()).await;
+        let checked = GuardedResolver::new(AddressPolicy::default(), None, names.clone()).resolve(name.parse().unwrap()).await;
         assert_eq!(checked.ok().unwrap().map(|address| address.ip()).collect::<Vec<_>>(), [public]);
         let asked = names.asked.load(Ordering::SeqCst);
 
@@ -486,7 +487,7 @@ async fn a_name_that_was_public_when_it_was_looked_at_is_refused_when_it_is_this
 #[tokio::test]
 async fn an_allowed_receiver_cannot_send_us_elsewhere() {
     let listener = Listener::start().await;
-    let sender = sender(AddressPolicy::LOOPBACK, Names::of_the_list());
+    let sender = sender(AddressPolicy::loopback(), Names::of_the_list());
     let targets = ["http://127.0.0.1:{p}/", "http://[::1]:{p}/", "http://0.0.0.0:{p}/", "//127.0.0.1:{p}/", "http://lvh.example:{p}/"];
     let receiver = Receiver::start().await;
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use avert::domain::resolution::{Decision, Resolution};
 use avert::domain::time::Clock as _;
+use avert::domain::webhook::address::AddressPolicy;
 use avert::domain::{
     Alert, AlertId, AlertPatch, Deadline, Delivery, Endpoint, EndpointAuth, IngestOptions, IngestReport, NewEndpoint, Secret,
 };
@@ -14,7 +15,7 @@ use avert::providers::simulator::FaultProfile;
 use avert::providers::{Providers, Simulator};
 use avert::service::{Alerts, Intake, ResolveRequest, ServiceError, Webhooks};
 use avert::store::{SharedStore, SqliteOptions, SqliteStore};
-use avert::webhooks::{AddressPolicy, Dispatcher, DispatcherSettings, Sender, SenderSettings};
+use avert::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use avert::wire::EventBody;
 use tempfile::TempDir;
 
@@ -29,6 +30,7 @@ pub struct House {
     pub store: SharedStore,
     pub engine: ActingEngine,
     whole: Engine,
+    addresses: AddressPolicy,
     directory: Option<TempDir>,
 }
 
@@ -44,7 +46,8 @@ impl House {
     /// A service on fresh data, on a machine with these clocks.
     pub async fn on_machine(clocks: &MachineClocks) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let settings = EngineSettings { monotonic_clock: Some(clocks.counting.clone()), ..EngineSettings::default() };
+        let addresses = AddressPolicy::loopback();
+        let settings = EngineSettings { addresses, monotonic_clock: Some(clocks.counting.clone()), ..EngineSettings::default() };
         let mut house = Self::with(directory.path(), clocks.date.clone(), settings).await;
         house.directory = Some(directory);
         house
@@ -52,17 +55,23 @@ impl House {
 
     /// Another process's service on the data of a directory.
     pub async fn on(directory: &Path, clock: Arc<ManualClock>) -> Self {
-        Self::with(directory, clock, EngineSettings::default()).await
+        Self::reaching(AddressPolicy::loopback(), directory, clock).await
+    }
+
+    /// The same, whose webhooks may go to these addresses.
+    pub async fn reaching(addresses: AddressPolicy, directory: &Path, clock: Arc<ManualClock>) -> Self {
+        Self::with(directory, clock, EngineSettings { addresses, ..EngineSettings::default() }).await
     }
 
     async fn with(directory: &Path, clock: Arc<ManualClock>, settings: EngineSettings) -> Self {
+        let addresses = settings.addresses.clone();
         let store: SharedStore = SqliteStore::open(&SqliteOptions::directory(directory, Arc::new(EventBody))).unwrap();
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
         let engine = Engine::new(store.clone(), providers, clock.clone(), settings);
         let organization = store.organizations().await.unwrap().remove(0);
         let whole = engine.clone();
         let engine = engine.acting_for(Caller { organization, actor: "test".to_owned(), origin: "this machine".to_owned() });
-        Self { clock, store, engine, whole, directory: None }
+        Self { clock, store, engine, whole, addresses, directory: None }
     }
 
     /// The directory of the data.
@@ -75,12 +84,13 @@ impl House {
         let organization = self.whole.create_organization(name).await.unwrap();
         let caller = Caller { organization, actor: "test".to_owned(), origin: "this machine".to_owned() };
         let engine = self.whole.acting_for(caller);
-        Self { clock: self.clock.clone(), store: self.store.clone(), engine, whole: self.whole.clone(), directory: None }
+        let (clock, store, whole) = (self.clock.clone(), self.store.clone(), self.whole.clone());
+        Self { clock, store, engine, whole, addresses: self.addresses.clone(), directory: None }
     }
 
-    /// Makes the engine able to try endpoints on this machine out.
+    /// Makes the engine able to try endpoints out.
     pub fn sends_tests(&self) {
-        self.whole.set_test_sender(sender());
+        self.whole.set_test_sender(sender_to(self.addresses.clone()));
     }
 
     /// Forgets what has served its time.
@@ -136,7 +146,7 @@ impl House {
 
     /// A dispatcher of this process that has not begun, with these settings.
     pub fn dispatcher_with(&self, settings: DispatcherSettings) -> Dispatcher {
-        Dispatcher::new(self.store.clone(), sender(), self.whole.clock(), settings)
+        Dispatcher::new(self.store.clone(), sender_to(self.addresses.clone()), self.whole.clock(), settings)
     }
 
     /// The deliveries of an alert's events, oldest first.
@@ -158,7 +168,12 @@ impl House {
 
 /// A sender that may reach this machine.
 pub fn sender() -> Sender {
-    Sender::new(SenderSettings { addresses: AddressPolicy::LOOPBACK, ..SenderSettings::default() }).unwrap()
+    sender_to(AddressPolicy::loopback())
+}
+
+/// A sender that may reach these addresses.
+fn sender_to(addresses: AddressPolicy) -> Sender {
+    Sender::new(SenderSettings { addresses, ..SenderSettings::default() }).unwrap()
 }
 
 /// A plain decision.

@@ -75,6 +75,7 @@ async fn a_lease_that_has_run_out_is_anybodys_and_its_late_result_changes_nothin
         duration: Duration::seconds(46),
         status: Some(500),
         error: None,
+        refused: false,
         answer: String::new(),
         sent: None,
         ended_at: noon(),

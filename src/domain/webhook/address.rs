@@ -1,0 +1,512 @@
+//! Addresses of webhook receivers: which of them may be connected to.
+//!
+//! An endpoint's address is text that somebody typed. Without a guard it could make the engine talk to the machine's own services, to
+//! the private network behind it or to a cloud's metadata service.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use ipnet::IpNet;
+use url::{Host, Url};
+
+/// The setting that names loopback and private addresses which may be reached, and its environment variable.
+const SETTING: &str = "[webhooks] allow (AVERT_WEBHOOKS_ALLOW)";
+
+/// An allowed network: an IP address or a network, at every port or at one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AllowedNetwork {
+    network: IpNet,
+    port: Option<u16>,
+}
+
+impl AllowedNetwork {
+    /// This machine, at every port.
+    pub fn loopback() -> [Self; 2] {
+        let (v4, v6) = (Ipv4Addr::new(127, 0, 0, 0).into(), Ipv6Addr::LOCALHOST.into());
+        [(v4, 8), (v6, 128)].map(|(address, length)| Self { network: IpNet::new_assert(address, length), port: None })
+    }
+
+    fn names(&self, address: IpAddr, port: Option<u16>) -> bool {
+        (self.port.is_none() || self.port == port) && (self.network.contains(&address) || self.network.contains(&carried(address)))
+    }
+}
+
+impl FromStr for AllowedNetwork {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        let wrong = || {
+            format!(
+                "{text:?} is not allowed: an IP address or a network, with or without a port, such as 127.0.0.1:9000, 10.0.0.0/8 or \
+                 [fd00::/8]:9000; names are not taken"
+            )
+        };
+        let (network, port) = split(text).ok_or_else(wrong)?;
+        let port = port.map(|port| port.parse().ok().filter(|port| *port != 0).ok_or_else(wrong)).transpose()?;
+        let single = network.parse::<IpAddr>().ok().map(|address| IpNet::from(address.to_canonical()));
+        let network = single.or_else(|| network.parse().ok()).ok_or_else(wrong)?;
+        match kind(network.addr()) {
+            AddressKind::Special(what) if single.is_some() => {
+                Err(format!("{text:?} is not allowed: webhooks are never sent to such an address ({what})"))
+            }
+            _ => Ok(Self { network: network.trunc(), port }),
+        }
+    }
+}
+
+/// Address or network, and port: `10.0.0.0/8:80`, `[fd00::1]:80`, or either without a port.
+fn split(text: &str) -> Option<(&str, Option<&str>)> {
+    if let Some(rest) = text.strip_prefix('[') {
+        let (network, after) = rest.split_once(']')?;
+        let port = if after.is_empty() { None } else { Some(after.strip_prefix(':')?) };
+        return network.contains(':').then_some((network, port));
+    }
+    match text.split_once(':') {
+        Some((network, port)) if !port.contains(':') => Some((network, Some(port))),
+        // Several colons, or none: an address alone.
+        _ => Some((text, None)),
+    }
+}
+
+impl fmt::Display for AllowedNetwork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let network = if self.network.prefix_len() == self.network.max_prefix_len() {
+            self.network.addr().to_string()
+        } else {
+            self.network.to_string()
+        };
+        match (self.port, self.network) {
+            (None, _) => f.write_str(&network),
+            (Some(port), IpNet::V4(_)) => write!(f, "{network}:{port}"),
+            (Some(port), IpNet::V6(_)) => write!(f, "[{network}]:{port}"),
+        }
+    }
+}
+
+/// The address policy: public addresses, and of loopback and private ones those that are named. The default names none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AddressPolicy(Arc<[AllowedNetwork]>);
+
+/// The kind of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddressKind {
+    /// Out in the internet.
+    Public,
+    /// This machine.
+    Loopback,
+    /// A private network: RFC 1918, shared (CGNAT) and unique local addresses.
+    Private,
+    /// Never a receiver's address, such as link-local ones, where cloud metadata lives; the text says why.
+    Special(&'static str),
+}
+
+/// A refused address: one that a webhook may not be sent to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub struct Refused {
+    address: IpAddr,
+    port: Option<u16>,
+    kind: AddressKind,
+}
+
+impl Refused {
+    /// The same, where it is known by now which port it was about.
+    #[must_use]
+    pub fn at_port(self, port: Option<u16>) -> Self {
+        Self { port, ..self }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            Some(port) => SocketAddr::new(self.address, port).fmt(f)?,
+            None => self.address.fmt(f)?,
+        }
+        match self.kind {
+            AddressKind::Public => f.write_str(" is not an allowed address (public)"),
+            AddressKind::Special(what) => write!(f, " is not an allowed address ({what})"),
+            AddressKind::Loopback => write!(f, " is not an allowed address (loopback): {SETTING} does not name it"),
+            AddressKind::Private => write!(f, " is not an allowed address (private network): {SETTING} does not name it"),
+        }
+    }
+}
+
+impl AddressPolicy {
+    /// Public addresses, and these.
+    pub fn new(allowed: impl IntoIterator<Item = AllowedNetwork>) -> Self {
+        Self(allowed.into_iter().collect())
+    }
+
+    /// Public addresses and this machine, at every port.
+    pub fn loopback() -> Self {
+        Self::new(AllowedNetwork::loopback())
+    }
+
+    /// The ports that decide about something.
+    pub fn ports(&self) -> BTreeSet<u16> {
+        self.0.iter().filter_map(|allowed| allowed.port).collect()
+    }
+
+    /// Whether an address may be connected to, at a port or at one that is none of [`AddressPolicy::ports`].
+    pub fn check(&self, address: IpAddr, port: Option<u16>) -> Result<(), Refused> {
+        let kind = kind(address);
+        let allowed = match kind {
+            AddressKind::Public => true,
+            AddressKind::Loopback | AddressKind::Private => self.0.iter().any(|allowed| allowed.names(address, port)),
+            AddressKind::Special(_) => false,
+        };
+        if allowed { Ok(()) } else { Err(Refused { address, port, kind }) }
+    }
+
+    /// Checks the address that stands in a URL, if its host is one. A name is checked when it is resolved.
+    pub fn check_literal(&self, url: &Url) -> Result<(), Refused> {
+        let port = url.port_or_known_default();
+        match url.host() {
+            Some(Host::Ipv4(address)) => self.check(address.into(), port),
+            Some(Host::Ipv6(address)) => self.check(address.into(), port),
+            Some(Host::Domain(_)) | None => Ok(()),
+        }
+    }
+
+    /// The allowed ones of the addresses of a name. An error when there are some, and none is allowed.
+    pub fn filter(&self, addresses: impl IntoIterator<Item = SocketAddr>, port: Option<u16>) -> Result<Vec<SocketAddr>, Refused> {
+        let mut refused = None;
+        let allowed: Vec<SocketAddr> = addresses
+            .into_iter()
+            .filter(|address| match self.check(address.ip(), port) {
+                Ok(()) => true,
+                Err(error) => {
+                    refused.get_or_insert(error);
+                    false
+                }
+            })
+            .collect();
+        match refused {
+            Some(error) if allowed.is_empty() => Err(error),
+            _ => Ok(allowed),
+        }
+    }
+}
+
+/// The IPv4 address that the kernel or the network takes out of an IPv6 one (mapped, NAT64); else the address itself.
+fn carried(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(v6) => match v6.segments() {
+            [0x64, 0xff9b, 0, 0, 0, 0, high, low] => inside(high, low).into(),
+            _ => address.to_canonical(),
+        },
+        IpAddr::V4(_) => address,
+    }
+}
+
+/// The IPv4 address that two segments of an IPv6 one carry.
+fn inside(high: u16, low: u16) -> Ipv4Addr {
+    let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
+    Ipv4Addr::new(a, b, c, d)
+}
+
+/// Tells what kind of address one is. Addresses that carry an IPv4 address inside (mapped, compatible, NAT64, 6to4) are what that one
+/// is, so that no wrapping gets around the guard; where they carry a public one they are still refused, except mapped and NAT64 ones.
+pub fn kind(address: IpAddr) -> AddressKind {
+    match address {
+        IpAddr::V4(address) => kind_v4(address),
+        IpAddr::V6(address) => kind_v6(address),
+    }
+}
+
+fn kind_v4(address: Ipv4Addr) -> AddressKind {
+    let [a, b, c, _] = address.octets();
+    match (a, b, c) {
+        (0, ..) => AddressKind::Special("unspecified"),
+        (127, ..) => AddressKind::Loopback,
+        (10, ..) | (172, 16..=31, _) | (192, 168, _) | (100, 64..=127, _) => AddressKind::Private,
+        (169, 254, _) => AddressKind::Special("link-local"),
+        (192, 0, 0) => AddressKind::Special("protocol assignments"),
+        (192, 0, 2) | (198, 51, 100) | (203, 0, 113) => AddressKind::Special("documentation"),
+        (192, 88, 99) => AddressKind::Special("6to4 relay"),
+        (198, 18..=19, _) => AddressKind::Special("benchmarking"),
+        (224..=239, ..) => AddressKind::Special("multicast"),
+        (240..=255, ..) => AddressKind::Special("reserved"),
+        _ => AddressKind::Public,
+    }
+}
+
+fn kind_v6(address: Ipv6Addr) -> AddressKind {
+    let segments = address.segments();
+    match segments {
+        [0, 0, 0, 0, 0, 0, 0, 0] => AddressKind::Special("unspecified"),
+        [0, 0, 0, 0, 0, 0, 0, 1] => AddressKind::Loopback,
+        // IPv4-mapped: the kernel connects to the IPv4 address. NAT64: the network does.
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => kind_v4(inside(high, low)),
+        [0x64, 0xff9b, 1, ..] => AddressKind::Special("local NAT64"),
+        [0, 0, 0, 0, 0, 0, ..] => AddressKind::Special("IPv4-compatible"),
+        [0, 0, 0, 0, 0xffff, 0, ..] => AddressKind::Special("IPv4-translated"),
+        [0x100, 0, 0, ..] => AddressKind::Special("discard-only"),
+        [0x2001, 0..=0x1ff, ..] => AddressKind::Special("protocol assignments"),
+        [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => AddressKind::Special("documentation"),
+        [0x2002, ..] => AddressKind::Special("6to4"),
+        [0x5f00, ..] => AddressKind::Special("segment routing"),
+        [0xfc00..=0xfdff, ..] => AddressKind::Private,
+        [0xfe80..=0xfebf, ..] => AddressKind::Special("link-local"),
+        [0xfec0..=0xfeff, ..] => AddressKind::Special("site-local"),
+        [0xff00..=0xffff, ..] => AddressKind::Special("multicast"),
+        // Only 2000::/3 is given out as global unicast.
+        [0x2000..=0x3fff, ..] => AddressKind::Public,
+        _ => AddressKind::Special("reserved"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn allowing(texts: &[&str]) -> AddressPolicy {
+        AddressPolicy::new(texts.iter().map(|text| text.parse().unwrap()))
+    }
+
+    /// Every loopback and private address.
+    fn any() -> AddressPolicy {
+        let private = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"];
+        AddressPolicy::new(AllowedNetwork::loopback().into_iter().chain(private.map(|text| text.parse().unwrap())))
+    }
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn public_addresses_are_allowed() {
+        for text in [
+            "1.1.1.1",
+            "100.63.255.255",
+            "172.15.0.1",
+            "172.32.0.1",
+            "192.167.1.1",
+            "2606:4700:4700::1111",
+            "::ffff:1.1.1.1",
+            "64:ff9b::101:101",
+        ] {
+            assert_eq!(kind(ip(text)), AddressKind::Public, "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_this_machine_need_leave() {
+        for text in ["127.0.0.1", "127.255.0.9", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1"] {
+            assert_eq!(kind(ip(text)), AddressKind::Loopback, "{text}");
+            assert!(AddressPolicy::default().check(ip(text), Some(443)).is_err(), "{text}");
+            assert!(AddressPolicy::loopback().check(ip(text), Some(443)).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn private_addresses_need_leave_of_their_own() {
+        for text in [
+            "10.0.0.1",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "100.64.0.1",
+            "100.127.255.255",
+            "fc00::1",
+            "fdff::1",
+            "::ffff:10.1.2.3",
+        ] {
+            assert_eq!(kind(ip(text)), AddressKind::Private, "{text}");
+            assert!(AddressPolicy::loopback().check(ip(text), Some(443)).is_err(), "{text}");
+            assert!(any().check(ip(text), Some(443)).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_that_are_never_a_receivers_are_refused_whatever_is_allowed() {
+        for text in [
+            "0.0.0.0",
+            "0.1.2.3",
+            "169.254.169.254",
+            "192.0.0.8",
+            "192.0.2.1",
+            "192.88.99.1",
+            "198.18.0.1",
+            "198.51.100.1",
+            "203.0.113.1",
+            "224.0.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::2",
+            "::127.0.0.1",
+            "::ffff:169.254.169.254",
+            "::ffff:0:127.0.0.1",
+            "64:ff9b::a9fe:a9fe",
+            "64:ff9b:1::7f00:1",
+            "100::1",
+            "2001::1",
+            "2001:db8::1",
+            "2002:7f00:1::",
+            "2002:101:101::",
+            "3fff::1",
+            "5f00::1",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+            "4000::1",
+        ] {
+            assert!(matches!(kind(ip(text)), AddressKind::Special(_)), "{text}");
+            assert!(any().check(ip(text), Some(443)).is_err(), "{text}");
+        }
+    }
+
+    #[rstest]
+    #[case("127.0.0.1", "127.0.0.1")]
+    #[case(" 127.0.0.1:9000 ", "127.0.0.1:9000")]
+    #[case("10.0.0.0/8", "10.0.0.0/8")]
+    #[case("10.1.2.3/8:8080", "10.0.0.0/8:8080")]
+    #[case("::1", "::1")]
+    #[case("[::1]", "::1")]
+    #[case("[::1]:9000", "[::1]:9000")]
+    #[case("fd00::/8", "fd00::/8")]
+    #[case("[fd00::/8]:443", "[fd00::/8]:443")]
+    #[case("::ffff:10.0.0.1", "10.0.0.1")]
+    fn an_address_or_a_network_is_read_with_or_without_a_port(#[case] text: &str, #[case] shown: &str) {
+        let read: AllowedNetwork = text.parse().unwrap();
+
+        assert_eq!(read.to_string(), shown);
+        assert_eq!(shown.parse(), Ok(read));
+    }
+
+    #[rstest]
+    #[case("localhost", "names are not taken")]
+    #[case("localhost:9000", "names are not taken")]
+    #[case("hooks.example", "names are not taken")]
+    #[case("", "an IP address or a network")]
+    #[case("*", "an IP address or a network")]
+    #[case("127.1", "an IP address or a network")]
+    #[case("10.0.0.0/33", "an IP address or a network")]
+    #[case("127.0.0.1:0", "an IP address or a network")]
+    #[case("127.0.0.1:99999", "an IP address or a network")]
+    #[case("127.0.0.1:", "an IP address or a network")]
+    #[case("[127.0.0.1]:80", "an IP address or a network")]
+    #[case("[::1]80", "an IP address or a network")]
+    #[case("http://127.0.0.1", "an IP address or a network")]
+    #[case("169.254.169.254", "link-local")]
+    fn what_names_no_network_is_refused_with_what_is_allowed(#[case] text: &str, #[case] words: &str) {
+        let error = text.parse::<AllowedNetwork>().unwrap_err();
+
+        assert!(error.contains(words), "{error}");
+    }
+
+    #[test]
+    fn an_address_is_reached_where_it_is_named_and_at_the_port_that_is_named() {
+        let policy = allowing(&["127.0.0.1:9000", "10.1.0.0/16", "[fd00::/8]:443"]);
+        let reached = |text: &str, port| policy.check(ip(text), port).is_ok();
+
+        for (text, port) in [
+            ("127.0.0.1", Some(9_000)),
+            ("::ffff:127.0.0.1", Some(9_000)),
+            ("10.1.2.3", Some(1)),
+            ("10.1.2.3", None),
+            ("::ffff:10.1.2.3", None),
+            ("fd00::7", Some(443)),
+        ] {
+            assert!(reached(text, port), "{text} {port:?}");
+        }
+        for (text, port) in [
+            ("127.0.0.1", Some(9_001)),
+            ("127.0.0.1", None),
+            ("127.0.0.2", Some(9_000)),
+            ("::1", Some(9_000)),
+            ("10.2.0.1", Some(443)),
+            ("fd00::7", None),
+            ("fc00::7", Some(443)),
+        ] {
+            assert!(!reached(text, port), "{text} {port:?}");
+        }
+        assert_eq!(policy.ports(), BTreeSet::from([443, 9_000]));
+    }
+
+    #[test]
+    fn a_network_that_is_named_opens_no_address_that_is_never_a_receivers() {
+        let policy = allowing(&["0.0.0.0/0", "::/0", "169.254.0.0/16"]);
+
+        for text in ["169.254.169.254", "0.0.0.0", "224.0.0.1", "fe80::1", "::", "255.255.255.255"] {
+            assert!(policy.check(ip(text), Some(80)).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn literal_addresses_are_seen_in_every_spelling() {
+        for text in [
+            "http://127.1/",
+            "http://0x7f000001/",
+            "http://2130706433/",
+            "http://0177.0.0.1/",
+            "http://[::ffff:7f00:1]/",
+            "http://[::1]:80/",
+        ] {
+            let url = Url::parse(text).unwrap();
+            assert!(AddressPolicy::default().check_literal(&url).is_err(), "{text}");
+            assert!(AddressPolicy::loopback().check_literal(&url).is_ok(), "{text}");
+        }
+        assert!(AddressPolicy::default().check_literal(&Url::parse("http://example.com/").unwrap()).is_ok());
+    }
+
+    #[test]
+    fn of_a_names_addresses_only_the_allowed_ones_are_used() {
+        let of = |texts: &[&str]| texts.iter().map(|text| SocketAddr::new(ip(text), 443)).collect::<Vec<_>>();
+        let policy = AddressPolicy::default();
+        assert_eq!(policy.filter(of(&["10.0.0.1", "1.1.1.1"]), Some(443)).unwrap(), of(&["1.1.1.1"]));
+        let refused = policy.filter(of(&["10.0.0.1", "127.0.0.1"]), Some(443)).unwrap_err();
+        let setting = "[webhooks] allow (AVERT_WEBHOOKS_ALLOW)";
+        assert_eq!(refused.to_string(), format!("10.0.0.1:443 is not an allowed address (private network): {setting} does not name it"));
+        assert_eq!(policy.filter([], None).unwrap(), []);
+    }
+
+    proptest! {
+        #[test]
+        fn wrapping_an_ipv4_address_never_opens_a_door(bits in proptest::prelude::any::<u32>()) {
+            let plain = Ipv4Addr::from_bits(bits);
+            let [a, b, c, d] = plain.octets();
+            let (high, low) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+            let wrapped = [
+                plain.to_ipv6_mapped(),
+                plain.to_ipv6_compatible(),
+                Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, high, low),
+                Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, high, low),
+                Ipv6Addr::new(0x2002, high, low, 0, 0, 0, 0, 1),
+                Ipv6Addr::new(0, 0, 0, 0, 0xffff, 0, high, low),
+            ];
+            for policy in [AddressPolicy::default(), AddressPolicy::loopback()] {
+                if policy.check(plain.into(), None).is_err() {
+                    for address in wrapped {
+                        // `::1` is this machine by its own right.
+                        prop_assert!(address == Ipv6Addr::LOCALHOST || policy.check(address.into(), None).is_err(), "{} in {}", plain, address);
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn the_guard_agrees_with_the_standard_library(bits in proptest::prelude::any::<u128>()) {
+            let address = Ipv6Addr::from_bits(bits);
+            let local = address.is_loopback() || address.is_unspecified() || address.is_multicast() || address.is_unique_local()
+                || address.is_unicast_link_local();
+            prop_assert!(!(local && kind(address.into()) == AddressKind::Public));
+        }
+
+        #[test]
+        fn ipv4_agrees_with_the_standard_library(bits in proptest::prelude::any::<u32>()) {
+            let address = Ipv4Addr::from_bits(bits);
+            let local = address.is_loopback() || address.is_unspecified() || address.is_multicast() || address.is_private()
+                || address.is_link_local() || address.is_broadcast() || address.is_documentation();
+            prop_assert!(!(local && kind(address.into()) == AddressKind::Public));
+        }
+    }
+}
