@@ -11,7 +11,7 @@ use super::failure::say;
 use super::output::Report;
 use crate::domain::AuditState;
 use crate::store::Actor;
-use crate::store::sqlite::backup::{BackupOptions, Contents, RestoreOptions, back_up, restore};
+use crate::store::sqlite::backup::{BackupOptions, Contents, RestoreOptions, StepObserver, back_up, restore};
 
 /// The data key's file, and whether it is the one beside the database (else its place is the operator's business).
 pub(super) fn key_file(context: &Context) -> (PathBuf, bool) {
@@ -30,6 +30,7 @@ pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<
         key_file,
         target: args.file,
         overwrite: args.force,
+        observer: StepObserver::default(),
     };
     let backup = back_up(&options)?;
     let key = match &backup.key {
@@ -58,6 +59,7 @@ pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Resul
         from: args.file,
         key: args.key,
         by: Actor::at_this_machine(),
+        observer: StepObserver::default(),
     };
     let restored = restore(&options)?;
     warn_of_the_audit_log(&restored.contents);

@@ -1,21 +1,22 @@
-//! `avert doctor`: what is wrong here and what to do. Changes nothing.
+//! `avert doctor`: what is wrong here and what to do. Changes nothing but what it is asked to clean.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 use url::Url;
 
+use super::args::DoctorArgs;
 use super::backup::key_file;
 use super::context::Context;
 use super::credential_file::allows_others;
-use super::failure::SaidAlready;
+use super::failure::{SaidAlready, say};
 use super::networks;
 use super::output::{Report, Rows};
 use super::target::variable;
 use crate::config::ConfigError;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::webhook::address::AddressPolicy;
-use crate::store::sqlite::examine::{Finding, Grade, examine, known_endpoints, known_gateways};
+use crate::store::sqlite::examine::{Finding, Grade, clean, examine, known_endpoints, known_gateways};
 
 /// So little room on the disk is wrong, in bytes.
 const TOO_LITTLE: u64 = 100 << 20;
@@ -23,7 +24,10 @@ const TOO_LITTLE: u64 = 100 << 20;
 const LITTLE: u64 = 1 << 30;
 
 /// `wrong_settings` is why the settings could not be read; the defaults are in the context then.
-pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>) -> anyhow::Result<()> {
+pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>, args: DoctorArgs) -> anyhow::Result<()> {
+    if args.clean {
+        clean(&context.home.database)?.iter().for_each(|done| say(done));
+    }
     let mut findings = vec![match wrong_settings {
         None => Finding::fine("settings", "every value is understood"),
         Some(error) => {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::failure::NotFound;
+use crate::store::sqlite::backup::is_pending;
 
 /// The data directory of local alerts.
 #[derive(Debug, Clone)]
@@ -22,7 +23,7 @@ impl Home {
     /// Refuses a place where avert has kept nothing yet: most likely it is mistyped.
     pub(super) fn require_data(&self) -> Result<(), NotFound> {
         // What is there and cannot be looked at is told when it is opened.
-        if !matches!(self.database.try_exists(), Ok(false)) {
+        if !matches!(self.database.try_exists(), Ok(false)) || is_pending(&self.database) {
             return Ok(());
         }
         Err(NotFound(format!(

@@ -22,6 +22,7 @@ use crate::domain::webhook::address::AddressPolicy;
 use crate::domain::{Provider, ResponseWindows, RetentionPolicy};
 use crate::engine::{ActingEngine, Caller, Engine, EngineSettings, MonotonicClock, PullFrom};
 use crate::service::ServiceError;
+use crate::store::sqlite::backup::is_pending;
 use crate::store::{SqliteOptions, SqliteStore};
 use crate::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
 use crate::wire::EventBody;
@@ -51,7 +52,7 @@ impl Local {
     /// Opens what is there, or makes it and says so: a mistyped place is seen at once.
     pub(super) async fn making(context: &Context) -> anyhow::Result<Self> {
         let home = &context.home;
-        let new = !home.database.exists();
+        let new = !home.database.exists() && !is_pending(&home.database);
         let local = Self::open(home, &context.settings).await?;
         if new {
             say(&format!("made a new data directory {}", home.place().display()));

@@ -55,10 +55,10 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         _ => {}
     }
     let demo = matches!(command, Some(Command::Demo(_)));
-    if let Some(Command::Doctor) = command {
+    if let Some(Command::Doctor(args)) = command {
         let (context, wrong_settings) = Context::for_doctor(&everywhere)?;
         context.log_to_stderr(LevelFilter::ERROR);
-        return doctor::run(&context, wrong_settings.as_ref());
+        return doctor::run(&context, wrong_settings.as_ref(), args);
     }
     let context = Context::new(&everywhere, demo)?;
     telemetry::report_panics(if demo { std::env::temp_dir() } else { context.reports() });
@@ -92,7 +92,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Attempts(command) => block_on(attempts::run(context, command)),
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),
-        Command::Doctor | Command::Completions(_) | Command::Man(_) => Ok(()),
+        Command::Doctor(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
     }
 }
 

@@ -53,6 +53,9 @@ impl Seal {
     /// Several processes may do so at once: exactly one file wins, and all read it.
     pub fn from_file(path: &Path, make: bool) -> StoreResult<Self> {
         let unusable = |what: String| StoreError::Unusable(format!("secret key file {}: {what}", path.display()));
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(unusable("is no file; put the right file there".to_owned()));
+        }
         match fs::read_to_string(path) {
             Ok(text) => {
                 warn_if_open_to_others(path);

@@ -87,7 +87,7 @@ pub(super) enum Command {
     /// Put a backup in the place of the database; what was there is kept under another name
     Restore(RestoreArgs),
     /// Say what is wrong here and what to do. Exit code 1 where something is
-    Doctor,
+    Doctor(DoctorArgs),
     /// Print the completions of a shell, to be read by it
     Completions(CompletionsArgs),
     /// Print the manual page, or write those of all commands into a directory
@@ -117,6 +117,14 @@ pub(super) struct RestoreArgs {
     /// The key that belongs to it. Default: FILE.key where there is one, else the key that is in place
     #[arg(long, value_name = "KEYFILE")]
     pub(super) key: Option<PathBuf>,
+}
+
+/// `avert doctor`.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct DoctorArgs {
+    /// First finish or remove what restores, backups and migrations that were broken off have left
+    #[arg(long)]
+    pub(super) clean: bool,
 }
 
 /// `avert completions`.

@@ -1,6 +1,7 @@
-//! Diagnostics of a database from outside: what is wrong with it and what to do. Changes nothing and makes nothing.
+//! Diagnostics of a database from outside: what is wrong with it and what to do.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use chrono::Duration;
@@ -11,16 +12,17 @@ pub use super::finding::{Finding, Grade};
 use super::audit;
 use super::connection::{self, Purpose};
 use super::counts::{DAY_MICROS, NO_DAY};
-use super::instance::census;
-use super::migrate::{MIGRATIONS, applied, inspect};
+use super::files::is_regular;
+use super::migrate::{Inspected, MIGRATIONS, applied, inspect};
 use super::networks;
-use super::opening::fits;
+use super::places;
+pub use super::places::clean;
+use super::restore::is_pending;
 use super::statements::{Statements as _, cell, micros, moment, optional_moment};
 use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{AuditState, EndpointId, Provider};
 use crate::store::StoreResult;
-use crate::store::seal::Seal;
 
 /// Deliveries that have been due for so long mean that nobody sends them.
 const OVERDUE: Duration = Duration::minutes(15);
@@ -34,6 +36,10 @@ type Check = fn(&Connection, Timestamp) -> StoreResult<Finding>;
 
 /// The networks that have a gateway, as the database remembers; none where it cannot be read, which [`examine`] tells.
 pub fn known_gateways(database: &Path) -> Vec<(Provider, String)> {
+    // Opening a pipe would wait for whoever writes to it.
+    if is_pending(database) || !is_regular(database) {
+        return Vec::new();
+    }
     let known = connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| networks::gateways(&conn));
     known.unwrap_or_default()
 }
@@ -47,19 +53,38 @@ pub fn known_endpoints(database: &Path) -> Vec<(EndpointId, String)> {
 
 /// Examines a database with its key and the processes on it, as of `now`.
 pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding> {
-    let mut findings = vec![key(key_file, database.exists())];
     let instances = database.with_file_name("instances");
-    let (living, dead) = census(&instances);
-    findings.push(Finding::fine("processes", format!("{living} at work here, {dead} ended without a word (their work is taken up)")));
-    if !database.exists() {
-        let advice = "name the right --data-dir; where this is a new place, `avert serve` or `avert import` makes it";
-        findings.push(Finding::wrong("database", format!("{} does not exist", database.display()), advice));
+    let mut findings = vec![places::processes(&instances)];
+    findings.extend(places::unfinished(database, &instances));
+    if is_pending(database) {
+        // Some of the files are the old ones and some the new ones: what is wrong with them is that.
         return findings;
     }
-    let size = fs::metadata(database).map_or(0, |file| file.len());
-    let conn = match connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| inspect(&conn, database).map(|()| conn))
-    {
-        Ok(conn) => conn,
+    findings.push(places::key(key_file, database.exists()));
+    let size = match fs::metadata(database) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let advice = "name the right --data-dir; where this is a new place, `avert serve` or `avert import` makes it";
+            findings.push(Finding::wrong("database", format!("{} does not exist", database.display()), advice));
+            return findings;
+        }
+        Ok(there) if !there.is_file() => {
+            let found = format!("{} is no file", database.display());
+            findings.push(Finding::wrong("database", found, "move it away, and put the database there"));
+            return findings;
+        }
+        there => there.map_or(0, |there| there.len()),
+    };
+    let look = || -> StoreResult<(Inspected, Connection)> {
+        let conn = connection::open(database, Purpose::Read)?;
+        Ok((inspect(&conn, database)?, conn))
+    };
+    let conn = match look() {
+        Ok((Inspected::Empty, _)) if key_file.exists() => {
+            let found = format!("{} is empty, and its key is there: it held alerts", database.display());
+            findings.push(Finding::wrong("database", found, RESTORE));
+            return findings;
+        }
+        Ok((_, conn)) => conn,
         Err(error) => {
             findings.push(Finding::wrong("database", error.to_string(), RESTORE));
             return findings;
@@ -95,38 +120,8 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
     for (name, check) in checks {
         findings.push(check(&conn, now).unwrap_or_else(|error| Finding::wrong(name, error.to_string(), RESTORE)));
     }
-    if let Ok(seal) = Seal::from_file(key_file, false)
-        && !matches!(fits(&conn, &seal), Ok(Some(true)))
-    {
-        let found = format!("{} is not the key that the database was sealed with", key_file.display());
-        findings.push(Finding::wrong("key", found, "put the right file there: it was made with the database, backups keep it as FILE.key"));
-    }
+    findings.extend(places::wrong_key(&conn, key_file));
     findings
-}
-
-fn key(key_file: &Path, needed: bool) -> Finding {
-    let shown = key_file.display();
-    match Seal::from_file(key_file, false) {
-        Err(_) if !needed && !key_file.exists() => Finding::fine("key file", "none yet; it is made with the database"),
-        Err(error) => {
-            Finding::wrong("key file", error.to_string(), "put it back: it was made with the database, backups keep it as FILE.key")
-        }
-        Ok(_) if open_to_others(key_file) => {
-            Finding::wrong("key file", format!("{shown} can be read by other users"), format!("chmod 600 {shown}"))
-        }
-        Ok(_) => Finding::fine("key file", format!("{shown}, for its owner only")),
-    }
-}
-
-#[cfg(unix)]
-fn open_to_others(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
-}
-
-#[cfg(not(unix))]
-fn open_to_others(_path: &Path) -> bool {
-    false
 }
 
 fn count(conn: &Connection, sql: &str) -> StoreResult<i64> {

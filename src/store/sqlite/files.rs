@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::store::{StoreError, StoreResult};
 
@@ -42,4 +42,21 @@ pub(super) fn make_file(path: &Path) -> std::io::Result<fs::File> {
         options.mode(0o600);
     }
     options.open(path)
+}
+
+/// A file's name with this behind it.
+pub(super) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The directory that a file is in.
+pub(super) fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
+}
+
+/// Whether it is a file like others: opening a pipe would wait for whoever is at its other end.
+pub(super) fn is_regular(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| there.is_file())
 }

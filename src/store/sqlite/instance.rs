@@ -5,7 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::files::{make_file, make_private};
+use super::files::{is_regular, make_file, make_private};
 use crate::domain::InstanceId;
 
 /// This process's own lock, and the directory with everybody's.
@@ -51,7 +51,7 @@ impl Instances {
         for path in entries.flatten().map(|entry| entry.path()) {
             let instance = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<InstanceId>().ok());
             let is_lock = path.extension().is_some_and(|extension| extension == "lock");
-            if is_lock && instance.is_some_and(|instance| self.is_dead(instance)) {
+            if is_lock && is_regular(&path) && instance.is_some_and(|instance| self.is_dead(instance)) {
                 // Left for the next start where it cannot be removed.
                 let _ = fs::remove_file(&path);
             }
@@ -86,6 +86,9 @@ impl Gate {
     fn take(instances: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Self>> {
         make_private(instances)?;
         let gate = instances.join("gate");
+        if gate.exists() && !is_regular(&gate) {
+            return Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is no file", gate.display())));
+        }
         let file = match make_file(&gate) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => File::options().write(true).open(&gate)?,
             made => made?,
@@ -101,7 +104,8 @@ impl Gate {
 /// How many processes live on a data directory, and how many left their file behind. Changes nothing.
 pub(super) fn census(instances: &Path) -> (usize, usize) {
     let Ok(entries) = fs::read_dir(instances) else { return (0, 0) };
-    let locks = entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|extension| extension == "lock"));
+    let locks = entries.flatten().map(|entry| entry.path());
+    let locks = locks.filter(|path| path.extension().is_some_and(|extension| extension == "lock") && is_regular(path));
     let (dead, living): (Vec<_>, Vec<_>) = locks.partition(|path| is_free(path));
     (living.len(), dead.len())
 }

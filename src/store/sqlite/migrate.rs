@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
 use super::connection::APPLICATION_ID;
-use super::files::make_file;
+use super::staging::{self, DATABASE, Destination, Move, Staging, StepObserver};
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::{StoreError, StoreResult};
 
@@ -33,8 +33,23 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { number: 4, name: "guarded_clock", sql: include_str!("../../../assets/migrations/sqlite/0004_guarded_clock.sql") },
 ];
 
+/// What a look at a file found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inspected {
+    /// A database of avert's.
+    Ours,
+    /// A database without anything in it.
+    Empty,
+}
+
+impl Inspected {
+    pub(super) fn is_empty(self) -> bool {
+        self == Self::Empty
+    }
+}
+
 /// Looks, without changing anything, whether the file is a database that avert may use.
-pub(super) fn inspect(conn: &Connection, path: &Path) -> StoreResult<()> {
+pub(super) fn inspect(conn: &Connection, path: &Path) -> StoreResult<Inspected> {
     let unusable = |what: String| StoreError::Unusable(format!("{}: {what}", path.display()));
     let look = || -> rusqlite::Result<(i32, i64)> {
         let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
@@ -42,9 +57,13 @@ pub(super) fn inspect(conn: &Connection, path: &Path) -> StoreResult<()> {
         Ok((application, tables))
     };
     match look() {
-        Ok((APPLICATION_ID, _) | (0, 0)) => Ok(()),
+        Ok((0, 0)) => Ok(Inspected::Empty),
+        Ok((APPLICATION_ID, _)) => Ok(Inspected::Ours),
         Ok(_) => Err(unusable("is a database of another program; name another file or data directory".to_owned())),
-        Err(error) => Err(unusable(format!("is not a database that can be read ({error}); name another file, or restore a backup"))),
+        Err(error) => {
+            let what = "is not a database that can be read";
+            Err(unusable(format!("{what} ({error}); name another file, or bring a backup back with `avert restore FILE`")))
+        }
     }
 }
 
@@ -55,6 +74,8 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migratio
     if pending.is_empty() {
         return Ok(None);
     }
+    // What a killed migration had begun to write before is of no use.
+    staging::settle_named_after(path);
     let backup = if applied > 0 { Some(back_up(conn, path, applied)?) } else { None };
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have been faster.
@@ -110,15 +131,21 @@ fn back_up(conn: &Connection, path: &Path, schema: usize) -> StoreResult<PathBuf
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".schema-{schema}.{stamp}.backup"));
     let backup = path.with_file_name(name);
-    let target = backup.to_str().ok_or_else(|| {
-        StoreError::Unusable(format!("{}: the backup before the migration needs a path in Unicode; rename the directory", path.display()))
-    })?;
     let unwritable = |error: &dyn std::error::Error| {
         StoreError::Unusable(format!("{}: the backup before the migration cannot be written ({error}); make room there", backup.display()))
     };
-    // SQLite would let others read it; it takes an empty file as well as none.
-    make_file(&backup).map_err(|error| unwritable(&error))?;
+    let staging = Staging::of(&backup, &StepObserver::default());
+    let claim = staging.claim().map_err(|error| unwritable(&error))?;
+    let mut claim = claim.ok_or_else(|| StoreError::Unavailable(format!("{}: another process writes it; try again", backup.display())))?;
+    let file = claim.empty(DATABASE).map_err(|error| unwritable(&error))?;
+    let target = file.to_str().ok_or_else(|| {
+        StoreError::Unusable(format!("{}: the backup before the migration needs a path in Unicode; rename the directory", path.display()))
+    })?;
+    // It takes an empty file as well as none; of its own it would make one that others can read.
     conn.execute("VACUUM INTO ?1", [target]).map_err(|error| unwritable(&error))?;
+    std::fs::File::open(&file).and_then(|file| file.sync_all()).map_err(|error| unwritable(&error))?;
+    let named = Move { from: Some(DATABASE.to_owned()), to: Destination::Target(String::new()), aside: None, replace: false };
+    claim.commit(&[named]).and_then(|()| claim.finish()).map_err(|error| unwritable(&error))?;
     Ok(backup)
 }
 

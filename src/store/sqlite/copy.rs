@@ -1,0 +1,129 @@
+//! A verified copy of a database: one state of it, held to the original page by page and row by row.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::backup::Backup as Copying;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::audit;
+use super::connection::{self, APPLICATION_ID, Purpose};
+use super::data_key::fits;
+use super::files::unusable;
+use super::migrate::{MIGRATIONS, applied, inspect};
+use super::statements::{Statements as _, cell};
+use crate::domain::AuditState;
+use crate::store::seal::Seal;
+use crate::store::{StoreError, StoreResult};
+
+/// Pages copied in one go.
+const PAGES: std::ffi::c_int = 16_384;
+/// How long to wait for another process that keeps the database locked before asking again.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What a database holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contents {
+    /// The number of the newest schema step.
+    pub schema: usize,
+    pub rows: BTreeMap<String, u64>,
+    pub bytes: u64,
+    /// Whether its audit log is whole. A broken one is told and copied: it is evidence, and the alerts beside it are needed.
+    pub audit: AuditState,
+}
+
+impl Contents {
+    /// Rows of a table; none where there is no such table.
+    pub fn rows_of(&self, table: &str) -> u64 {
+        self.rows.get(table).copied().unwrap_or_default()
+    }
+}
+
+/// Opens a database of avert's for reading, refusing every other file in words.
+pub(super) fn open_ours(path: &Path, advice: &str) -> StoreResult<Connection> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(unusable(path, &format!("does not exist; {advice}"))),
+        Err(error) => return Err(unusable(path, &format!("cannot be looked at: {error}"))),
+        Ok(there) if !there.is_file() => return Err(unusable(path, &format!("is no file; {advice}"))),
+        Ok(_) => {}
+    }
+    let conn = connection::open(path, Purpose::Read).map_err(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt) => damaged(path, &error.to_string()),
+        _ => unusable(path, &format!("is not a database that can be read ({error}); {advice}")),
+    })?;
+    inspect(&conn, path)?;
+    let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    if application != APPLICATION_ID || applied(&conn, path, MIGRATIONS)? == 0 {
+        return Err(unusable(path, &format!("is no database of avert; {advice}")));
+    }
+    Ok(conn)
+}
+
+/// Copies one state of a database into a file and holds the copy to it.
+pub(super) fn copy(source: &Connection, source_path: &Path, to: &Path, name: &Path) -> StoreResult<Contents> {
+    source.execute_batch("BEGIN")?;
+    // Counting can come upon damage before the copy is looked through.
+    let told = contents(source, source_path).map_err(|error| match error {
+        StoreError::Corrupt(what) => damaged(source_path, &what),
+        other => other,
+    })?;
+    let failed = |error: rusqlite::Error| unusable(name, &format!("the copy cannot be written ({error}); make room there"));
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
+    Copying::new(source, &mut target).and_then(|copying| copying.run_to_completion(PAGES, PAUSE, None)).map_err(failed)?;
+    source.execute_batch("ROLLBACK")?;
+    // One file that needs no log beside it.
+    target.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(())).map_err(failed)?;
+    target.close().map_err(|(_, error)| failed(error))?;
+    File::open(to).and_then(|file| file.sync_all()).map_err(|error| unusable(name, &format!("cannot be written: {error}")))?;
+    let target = connection::open(to, Purpose::Read)?;
+    check_integrity(&target, source_path)?;
+    inspect(&target, name)?;
+    let found = contents(&target, to)?;
+    if found != told {
+        return Err(unusable(name, "the copy does not hold what the original holds; try again, and look after the disk"));
+    }
+    let (schema, rows) = found;
+    Ok(Contents { schema, rows, bytes: fs::metadata(to).map_or(0, |file| file.len()), audit: audit::verify(&target)? })
+}
+
+fn damaged(path: &Path, what: &str) -> StoreError {
+    unusable(path, &format!("is damaged ({what}); take another backup"))
+}
+
+fn check_integrity(conn: &Connection, path: &Path) -> StoreResult<()> {
+    let damaged = |what: &str| damaged(path, what);
+    let mut statement = conn.prepare("PRAGMA integrity_check(3)").map_err(|error| damaged(&error.to_string()))?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(0)).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let lines = lines.map_err(|error| damaged(&error.to_string()))?;
+    if lines != ["ok"] { Err(damaged(&lines.join("; "))) } else { Ok(()) }
+}
+
+/// The number of the newest schema step, and the rows of each table.
+fn contents(conn: &Connection, path: &Path) -> StoreResult<(usize, BTreeMap<String, u64>)> {
+    let schema = applied(conn, path, MIGRATIONS)?;
+    let mut rows = BTreeMap::new();
+    for name in conn.all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", [], cell::<String>)? {
+        let count: i64 = conn.one(&format!("SELECT count(*) FROM \"{}\"", name.replace('"', "\"\"")), [], cell)?;
+        rows.insert(name, count.unsigned_abs());
+    }
+    Ok((schema, rows))
+}
+
+pub(super) fn prove_key(copy: &Path, seal: &Seal, key_file: &Path, database: &Path) -> StoreResult<()> {
+    match fits(&connection::open(copy, Purpose::Read)?, seal)? {
+        Some(true) => Ok(()),
+        Some(false) => Err(unusable(
+            key_file,
+            &format!("is not the key that {} was sealed with; name the right one with --key; nothing was replaced", database.display()),
+        )),
+        None => Err(unusable(database, "does not say which key belongs to it; it was never opened to its end")),
+    }
+}
+
+pub(super) fn same_file(one: &Path, other: &Path) -> bool {
+    fs::canonicalize(one).is_ok_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
+}

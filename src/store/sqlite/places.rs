@@ -1,0 +1,126 @@
+//! Diagnostics of the files around a database: its key, the processes on it, and what broken-off work has left.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::backup;
+use super::data_key::fits;
+use super::files::{directory_of, is_regular};
+use super::finding::Finding;
+use super::instance::census;
+use super::restore;
+use super::staging::{LeftBehind, Staging, StagingState, StepObserver, named_after, settle_named_after};
+use crate::store::StoreResult;
+use crate::store::seal::Seal;
+
+/// What removes it at once.
+const CLEAN: &str = "`avert doctor --clean` does it now";
+
+pub(super) fn key(key_file: &Path, needed: bool) -> Finding {
+    let shown = key_file.display();
+    match Seal::from_file(key_file, false) {
+        Err(_) if !needed && !key_file.exists() => Finding::fine("key file", "none yet; it is made with the database"),
+        Err(error) => {
+            Finding::wrong("key file", error.to_string(), "put it back: it was made with the database, backups keep it as FILE.key")
+        }
+        Ok(_) if open_to_others(key_file) => {
+            Finding::wrong("key file", format!("{shown} can be read by other users"), format!("chmod 600 {shown}"))
+        }
+        Ok(_) => Finding::fine("key file", format!("{shown}, for its owner only")),
+    }
+}
+
+/// Whether the key is the one that the database was sealed with; where it is not, the file beside it that is.
+pub(super) fn wrong_key(conn: &Connection, key_file: &Path) -> Option<Finding> {
+    let opens = |file: &Path| Seal::from_file(file, false).is_ok_and(|seal| matches!(fits(conn, &seal), Ok(Some(true))));
+    if Seal::from_file(key_file, false).is_err() || opens(key_file) {
+        return None;
+    }
+    let shown = key_file.display();
+    let entries = fs::read_dir(directory_of(key_file)).ok();
+    let files = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut keys: Vec<PathBuf> = files.filter(|file| file.to_string_lossy().contains(".key") && is_regular(file) && opens(file)).collect();
+    keys.sort();
+    let advice = match keys.last() {
+        Some(right) => format!("{} is: put it there", right.display()),
+        None => "put the right file there: it was made with the database, backups keep it as FILE.key".to_owned(),
+    };
+    Some(Finding::wrong("key", format!("{shown} is not the key that the database was sealed with"), advice))
+}
+
+/// The processes at work on a database.
+pub(super) fn processes(instances: &Path) -> Finding {
+    if instances.exists() && !instances.is_dir() {
+        let found = format!("{} is no directory", instances.display());
+        return Finding::wrong("processes", found, "move it away: the next start makes a directory there");
+    }
+    let (living, dead) = census(instances);
+    Finding::fine("processes", format!("{living} at work here, {dead} ended without a word (their work is taken up)"))
+}
+
+/// What restores, backups and migrations that were broken off have left.
+pub(super) fn unfinished(database: &Path, instances: &Path) -> Vec<Finding> {
+    let restoring = Staging::of(database, &StepObserver::default());
+    let mut findings = Vec::new();
+    let shown = restoring.directory().display();
+    match restoring.stage() {
+        StagingState::Nothing => {}
+        _ if restoring.is_busy() => findings.push(Finding::notice("restore", "a backup is being restored here", "wait until it is done")),
+        StagingState::Part => findings.push(Finding::notice(
+            "restore",
+            format!("{shown} is left of a restore that was broken off; nothing was replaced"),
+            format!("nothing: the next start removes it; {CLEAN}"),
+        )),
+        StagingState::Committed => findings.push(Finding::notice(
+            "restore",
+            format!("a restore was broken off while it put its files in place; the rest of them is in {shown}"),
+            format!("nothing: the next start finishes it; {CLEAN}"),
+        )),
+    }
+    let backups = backup::left(instances).into_iter().map(|(_, staging, _)| staging);
+    for staging in backups.chain(named_after(database)).filter(|staging| !staging.is_busy()) {
+        let shown = staging.directory().display();
+        match staging.stage() {
+            StagingState::Nothing => {}
+            StagingState::Part => findings.push(Finding::notice(
+                "backups",
+                format!("{shown} is left of a backup that was broken off"),
+                format!("nothing: the next backup removes it; {CLEAN}"),
+            )),
+            StagingState::Committed => findings.push(Finding::notice(
+                "backups",
+                format!("{shown} holds a backup that was verified and did not get its name"),
+                format!("nothing: the next backup gives it its name; {CLEAN}"),
+            )),
+        }
+    }
+    findings
+}
+
+/// Ends what restores, backups and migrations that were broken off have left; tells what was done.
+///
+/// # Errors
+/// [`crate::store::StoreError`] where a restore cannot be finished.
+pub fn clean(database: &Path) -> StoreResult<Vec<String>> {
+    let mut done = match restore::settle(database)? {
+        LeftBehind::Nothing | LeftBehind::Busy => Vec::new(),
+        LeftBehind::Removed => vec!["removed what was left of a restore that was broken off; nothing had been replaced".to_owned()],
+        LeftBehind::Finished => vec!["put the backup in its place whose restore was broken off".to_owned()],
+    };
+    done.extend(backup::settle_left(&database.with_file_name("instances")));
+    done.extend(settle_named_after(database));
+    Ok(done)
+}
+
+#[cfg(unix)]
+fn open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn open_to_others(_path: &Path) -> bool {
+    false
+}

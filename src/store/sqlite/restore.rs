@@ -1,0 +1,207 @@
+//! Restore: a backup in the place of the database, all of it or nothing, however it ends.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::audit;
+use super::checksum;
+use super::connection::{self, Purpose, check_library};
+use super::copy::{Contents, copy, open_ours, prove_key, same_file};
+use super::files::{directory_of, make_directory, unusable, with_suffix};
+use super::instance::Gate;
+use super::staging::{DATABASE, Destination, KEY, LeftBehind, Move, OwnStaging, Staging, StagingState, StepObserver};
+use crate::domain::Actor;
+use crate::domain::time::{Clock as _, SystemClock};
+use crate::store::seal::Seal;
+use crate::store::{StoreError, StoreResult};
+
+/// How long a start waits for another one that finishes a restore, in so many looks.
+const LOOKS: u32 = 50;
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Options of a restore.
+#[derive(Debug, Clone)]
+pub struct RestoreOptions {
+    /// The database to replace; its directory is made where it is missing.
+    pub database: PathBuf,
+    pub key_file: PathBuf,
+    /// Whether the key file may be replaced too. Where an operator keeps it in a place of their own it is not ours to replace.
+    pub replace_key: bool,
+    pub from: PathBuf,
+    /// The backup's key; else `FROM.key` where there is one, else the key that is in place.
+    pub key: Option<PathBuf>,
+    /// Who restores, as the audit log puts it down.
+    pub by: Actor,
+    /// Hears of each step.
+    pub observer: StepObserver,
+}
+
+/// A backup that is in place now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// The SHA-256 that it was held to; nothing where no `FROM.sha256` was beside it: then nobody knows whether it is as it was written.
+    pub sha256: Option<String>,
+    pub contents: Contents,
+    /// Where the database that was there before is kept.
+    pub kept: Option<PathBuf>,
+    /// Where the key that was there before is kept, if it was another one.
+    pub kept_key: Option<PathBuf>,
+}
+
+/// Puts a backup in the place of the database. Everything is verified before anything is replaced; what was there is kept under another
+/// name. Killed before it is committed it has not happened; killed behind that, the next start finishes it.
+///
+/// # Errors
+/// [`crate::store::StoreError`] with the file that is at fault and what to do. Nothing was replaced then.
+pub fn restore(options: &RestoreOptions) -> StoreResult<Restored> {
+    check_library()?;
+    let RestoreOptions { database, key_file, from, .. } = options;
+    if same_file(database, from) {
+        return Err(unusable(from, "is the database itself; name a backup of it"));
+    }
+    // Of a backup that was verified and did not get its name, too.
+    let _ = Staging::of(from, &StepObserver::default()).settle();
+    let source = open_ours(from, "name the file that `avert backup` wrote")?;
+    let sha256 = checksum::check(from, &with_suffix(from, checksum::SUFFIX))?;
+    let directory = directory_of(database);
+    make_directory(directory)?;
+    let instances = directory.join("instances");
+    let _shut = shut(&instances)?.ok_or_else(|| {
+        let busy = "another avert works on it; end it (avert serve, a console), then restore again; nothing was replaced";
+        unusable(directory, busy)
+    })?;
+    let unwritable = |error: io::Error| unusable(directory, &format!("cannot be written: {error}; nothing was replaced"));
+    let staging = Staging::of(database, &options.observer);
+    let claim = staging.claim().map_err(unwritable)?;
+    let mut claim = claim.ok_or_else(|| unusable(directory, "another backup is being restored into it; nothing was replaced"))?;
+    let (contents, other_key) = stage(&claim, source, options)?;
+    empty_log(database);
+    let stamp = SystemClock.now().format("%Y%m%dT%H%M%S%.6f");
+    let aside = |suffix: &str| format!(".before-restore.{stamp}{suffix}");
+    let kept = database.exists().then(|| with_suffix(database, &aside("")));
+    let mut moves = Vec::new();
+    // A log that is still there must not be taken for the new database's.
+    for suffix in ["-wal", "-shm"] {
+        moves.push(Move {
+            from: None,
+            to: Destination::Target(suffix.to_owned()),
+            aside: Some(Destination::Target(aside(suffix))),
+            replace: false,
+        });
+    }
+    moves.push(Move {
+        from: Some(DATABASE.to_owned()),
+        to: Destination::Target(String::new()),
+        aside: Some(Destination::Target(aside(""))),
+        replace: true,
+    });
+    let mut kept_key = None;
+    if other_key {
+        let name = key_file.file_name().unwrap_or_default().to_string_lossy();
+        kept_key = key_file.exists().then(|| with_suffix(key_file, &aside("")));
+        moves.push(Move {
+            from: Some(KEY.to_owned()),
+            to: Destination::Name(name.to_string()),
+            aside: Some(Destination::Name(format!("{name}{}", aside("")))),
+            replace: true,
+        });
+    }
+    claim.commit(&moves).map_err(unwritable)?;
+    claim.finish().map_err(|error| {
+        unusable(directory, &format!("cannot be written: {error}; the backup is verified, and the next start puts it in its place"))
+    })?;
+    Ok(Restored { sha256, contents, kept, kept_key })
+}
+
+/// Everything of the new state beside its place, verified; tells whether it has another key.
+fn stage(claim: &OwnStaging, source: Connection, options: &RestoreOptions) -> StoreResult<(Contents, bool)> {
+    let RestoreOptions { database, key_file, from, .. } = options;
+    let directory = directory_of(database);
+    let unwritable = |error: io::Error| unusable(directory, &format!("cannot be written: {error}; nothing was replaced"));
+    let file = claim.empty(DATABASE).map_err(unwritable)?;
+    let contents = copy(&source, from, &file, from)?;
+    drop(source);
+    options.observer.step("copied");
+    note_restore(&file, &options.by, from, &contents)?;
+    options.observer.step("noted");
+    let own_key = with_suffix(from, ".key");
+    let key_from = options.key.clone().unwrap_or_else(|| if own_key.exists() { own_key } else { key_file.clone() });
+    if !key_from.exists() {
+        let advice = "does not exist, and the backup is worth nothing without the key that its secrets are encrypted with: name it with --key \
+                      (avert backup writes it to FILE.key, unless it is told --no-key); nothing was replaced";
+        return Err(unusable(&key_from, advice));
+    }
+    prove_key(&file, &Seal::from_file(&key_from, false)?, &key_from, from)?;
+    let key = fs::read_to_string(&key_from).map_err(|error| unusable(&key_from, &format!("cannot be read: {error}")))?;
+    let other_key = fs::read_to_string(key_file).map_or(true, |present| present.trim() != key.trim());
+    if other_key && !options.replace_key {
+        let advice = format!("is not the key of this backup; put {} there, then restore again; nothing was replaced", key_from.display());
+        return Err(unusable(key_file, &advice));
+    }
+    if other_key {
+        claim.put(KEY, key.as_bytes()).map_err(unwritable)?;
+    }
+    Ok((contents, other_key))
+}
+
+/// Writes into the audit log of a copy that it was brought back, by whom and when.
+fn note_restore(copy: &Path, by: &Actor, from: &Path, contents: &Contents) -> StoreResult<()> {
+    let name = from.file_name().unwrap_or_default().to_string_lossy();
+    let what = format!("{name}: {} alerts, {} outcomes", contents.rows_of("alert"), contents.rows_of("outcome"));
+    let mut conn = connection::open(copy, Purpose::Write)?;
+    let tx = conn.transaction()?;
+    audit::restored(&tx, by, &what, SystemClock.now())?;
+    tx.commit()?;
+    Ok(())
+}
+
+/// Moves what is in the log of a database into it: it is kept whole.
+fn empty_log(database: &Path) {
+    if !database.exists() {
+        return;
+    }
+    let emptied =
+        connection::open(database, Purpose::Checkpoint).and_then(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())));
+    if let Err(error) = emptied {
+        tracing::warn!(%error, "the database that is replaced is damaged; it is kept with its log as it is");
+    }
+}
+
+fn shut(instances: &Path) -> StoreResult<Option<Gate>> {
+    Gate::shut(instances).map_err(|error| unusable(instances, &format!("cannot be locked: {error}; nothing was replaced")))
+}
+
+/// Whether a restore into the place of this database was broken off and only the next start puts it there.
+pub fn is_pending(database: &Path) -> bool {
+    Staging::of(database, &StepObserver::default()).stage() == StagingState::Committed
+}
+
+/// Ends a restore that was broken off: one that was committed is put in place, of another one nothing stays. Tells what was done.
+pub(super) fn settle(database: &Path) -> StoreResult<LeftBehind> {
+    let (staging, directory) = (Staging::of(database, &StepObserver::default()), directory_of(database));
+    for _ in 0..LOOKS {
+        if staging.stage() == StagingState::Nothing {
+            return Ok(LeftBehind::Nothing);
+        }
+        let gate = shut(&directory.join("instances"))?;
+        if gate.is_some() {
+            let unwritable = |error: io::Error| unusable(directory, &format!("a restore that was broken off cannot be finished: {error}"));
+            return staging.settle().map_err(unwritable);
+        }
+        if staging.stage() == StagingState::Part {
+            // Nothing has happened: it waits until nobody is at work here.
+            return Ok(LeftBehind::Busy);
+        }
+        std::thread::sleep(LOOK);
+    }
+    Err(being_restored(directory))
+}
+
+/// The refusal while a backup is being restored.
+pub(super) fn being_restored(directory: &Path) -> StoreError {
+    unusable(directory, "a backup is being restored into it; try again when that is done")
+}

@@ -1,0 +1,346 @@
+//! An atomic replacement of several files: staged in a directory beside their places, committed by a plan, put in place by renames.
+//!
+//! Until the plan is there nothing has happened, and what is staged can go. From then on it has happened: whoever finds a plan whose owner
+//! is gone makes the renames that are missing. So a process may be killed at any point.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::files::{directory_of, is_regular, make_file, make_private, with_suffix};
+
+/// What the name of a staging directory ends in.
+const SUFFIX: &str = ".unfinished";
+const LOCK: &str = "lock";
+const PLAN: &str = "plan";
+const NEW_PLAN: &str = "plan.new";
+
+/// An observer of steps on the file system, called behind each: what it sees is what a kill there leaves.
+#[derive(Clone, Default)]
+pub struct StepObserver(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+
+impl StepObserver {
+    /// An observer that is called with a word for each step.
+    pub fn new(observe: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(observe)))
+    }
+
+    pub(super) fn step(&self, what: &str) {
+        if let Some(observe) = &self.0 {
+            observe(what);
+        }
+    }
+}
+
+impl std::fmt::Debug for StepObserver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StepObserver")
+    }
+}
+
+/// A place of a plan: always in the directory that the target is in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Destination {
+    /// The target's name with this behind it.
+    Target(String),
+    /// A name of its own.
+    Name(String),
+}
+
+/// A step of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Move {
+    /// The staged file that goes there, if one does.
+    pub(super) from: Option<String>,
+    pub(super) to: Destination,
+    /// Where what was there is kept.
+    pub(super) aside: Option<Destination>,
+    /// Whether what was there may be replaced.
+    pub(super) replace: bool,
+}
+
+/// How far a staging has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StagingState {
+    /// Nothing is there.
+    Nothing,
+    /// Files without a plan: nothing has happened.
+    Part,
+    /// A plan that is not carried out.
+    Committed,
+}
+
+/// What became of a staging that was left behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LeftBehind {
+    /// There was none.
+    Nothing,
+    /// Somebody is at it.
+    Busy,
+    /// It had not been committed and is gone.
+    Removed,
+    /// It had been committed and is in place.
+    Finished,
+}
+
+/// A staging directory of a target.
+#[derive(Debug, Clone)]
+pub(super) struct Staging {
+    target: PathBuf,
+    directory: PathBuf,
+    steps: StepObserver,
+}
+
+impl Staging {
+    pub(super) fn of(target: &Path, steps: &StepObserver) -> Self {
+        Self { target: target.to_owned(), directory: with_suffix(target, SUFFIX), steps: steps.clone() }
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(super) fn stage(&self) -> StagingState {
+        match (is_there(&self.file(PLAN)), is_there(&self.directory)) {
+            (true, _) => StagingState::Committed,
+            (false, true) => StagingState::Part,
+            (false, false) => StagingState::Nothing,
+        }
+    }
+
+    /// Whether somebody is at it.
+    pub(super) fn is_busy(&self) -> bool {
+        let path = self.file(LOCK);
+        is_regular(&path) && File::open(path).is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Ends what others left behind, whichever way it was going.
+    pub(super) fn settle(&self) -> io::Result<LeftBehind> {
+        let stage = self.stage();
+        if stage == StagingState::Nothing {
+            return Ok(LeftBehind::Nothing);
+        }
+        let Some(claim) = self.take()? else { return Ok(LeftBehind::Busy) };
+        match self.stage() {
+            StagingState::Committed => match claim.finish() {
+                // Something else has taken the place since, and nobody was told that this is there.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => claim.discard().map(|()| LeftBehind::Removed),
+                done => done.map(|()| LeftBehind::Finished),
+            },
+            _ => Ok(LeftBehind::Removed),
+        }
+    }
+
+    /// Begins; `None` where somebody is at it. What others left is ended before.
+    pub(super) fn claim(&self) -> io::Result<Option<OwnStaging>> {
+        if self.settle()? == LeftBehind::Busy {
+            return Ok(None);
+        }
+        self.take()
+    }
+
+    fn take(&self) -> io::Result<Option<OwnStaging>> {
+        make_private(&self.directory)?;
+        self.check_owner()?;
+        self.steps.step("staging directory");
+        let path = self.file(LOCK);
+        let lock = match make_file(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => File::options().write(true).open(&path)?,
+            made => made?,
+        };
+        match lock.try_lock() {
+            // Whoever had it may have ended the whole meanwhile.
+            Ok(()) if !is_there(&path) => Ok(None),
+            Ok(()) => {
+                self.steps.step("lock");
+                Ok(Some(OwnStaging { staging: self.clone(), committed: self.stage() == StagingState::Committed, _lock: lock }))
+            }
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    fn parent(&self) -> &Path {
+        directory_of(&self.target)
+    }
+
+    fn place(&self, place: &Destination) -> io::Result<PathBuf> {
+        let (Destination::Target(text) | Destination::Name(text)) = place;
+        if text.contains(['/', '\\', '\0']) || matches!(text.as_str(), "." | "..") {
+            return Err(io::Error::new(ErrorKind::InvalidData, "the plan names a place that is not beside it"));
+        }
+        Ok(match place {
+            Destination::Target(suffix) => with_suffix(&self.target, suffix),
+            Destination::Name(name) => self.parent().join(name),
+        })
+    }
+
+    /// In a directory that others can write, a stranger's plan is not carried out.
+    #[cfg(unix)]
+    fn check_owner(&self) -> io::Result<()> {
+        use std::os::unix::fs::MetadataExt as _;
+        let (own, parent) = (fs::symlink_metadata(&self.directory)?, fs::metadata(self.parent())?);
+        if own.is_dir() && (own.uid() == rustix::process::geteuid().as_raw() || own.uid() == parent.uid()) {
+            return Ok(());
+        }
+        Err(io::Error::new(ErrorKind::PermissionDenied, format!("{} is another user's", self.directory.display())))
+    }
+
+    #[cfg(not(unix))]
+    fn check_owner(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A staging that is one's own. Dropped before it is committed, it is gone.
+pub(super) struct OwnStaging {
+    staging: Staging,
+    committed: bool,
+    _lock: File,
+}
+
+impl OwnStaging {
+    /// A new empty file that nobody else can read.
+    pub(super) fn empty(&self, name: &str) -> io::Result<PathBuf> {
+        let path = self.staging.file(name);
+        make_file(&path)?;
+        self.staging.steps.step(name);
+        Ok(path)
+    }
+
+    /// A new file with this in it, on the disk.
+    pub(super) fn put(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let mut file = File::options().write(true).open(self.empty(name)?)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        self.staging.steps.step(name);
+        Ok(())
+    }
+
+    /// From here on it has happened.
+    pub(super) fn commit(&mut self, moves: &[Move]) -> io::Result<()> {
+        self.put(NEW_PLAN, &serde_json::to_vec(moves)?)?;
+        sync(&self.staging.directory)?;
+        fs::rename(self.staging.file(NEW_PLAN), self.staging.file(PLAN))?;
+        self.committed = true;
+        self.staging.steps.step("plan");
+        sync(&self.staging.directory)?;
+        sync(self.staging.parent())
+    }
+
+    /// Makes the renames that are missing.
+    pub(super) fn finish(&self) -> io::Result<()> {
+        let Staging { steps, .. } = &self.staging;
+        let moves: Vec<Move> = serde_json::from_slice(&fs::read(self.staging.file(PLAN))?)?;
+        let missing = |step: &&Move| step.from.as_ref().is_none_or(|name| is_there(&self.staging.file(name)));
+        let moves: Vec<&Move> = moves.iter().filter(missing).collect();
+        for step in &moves {
+            let to = self.staging.place(&step.to)?;
+            if !step.replace && step.aside.is_none() && is_there(&to) {
+                return Err(io::Error::new(ErrorKind::AlreadyExists, format!("{} is there already", to.display())));
+            }
+        }
+        for Move { from, to, aside, .. } in moves {
+            let to = self.staging.place(to)?;
+            if let Some(aside) = aside
+                && is_there(&to)
+            {
+                fs::rename(&to, self.staging.place(aside)?)?;
+                steps.step("aside");
+                // What is kept has its name on the disk before anything takes its place.
+                sync(self.staging.parent())?;
+            }
+            if let Some(name) = from {
+                fs::rename(self.staging.file(name), to)?;
+                steps.step("in place");
+            }
+        }
+        sync(self.staging.parent())?;
+        fs::remove_file(self.staging.file(PLAN))?;
+        steps.step("plan removed");
+        self.remove()
+    }
+
+    /// Gives it up, committed or not.
+    pub(super) fn discard(mut self) -> io::Result<()> {
+        if self.committed {
+            fs::remove_file(self.staging.file(PLAN))?;
+            self.committed = false;
+        }
+        self.remove()
+    }
+
+    /// Removes what is left. A directory that bears the name by chance may hold anything: only what is staged goes.
+    fn remove(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.staging.directory)?.flatten() {
+            let name = entry.file_name();
+            let staged = |name: &str| name == NEW_PLAN || STAGED.iter().any(|staged| name.starts_with(staged));
+            if name.to_str().is_some_and(staged) {
+                fs::remove_file(entry.path())?;
+                self.staging.steps.step("removed");
+            }
+        }
+        fs::remove_file(self.staging.file(LOCK))?;
+        self.staging.steps.step("lock removed");
+        fs::remove_dir(&self.staging.directory)?;
+        self.staging.steps.step("staging directory removed");
+        Ok(())
+    }
+}
+
+impl Drop for OwnStaging {
+    fn drop(&mut self) {
+        if !self.committed
+            && is_there(&self.staging.directory)
+            && let Err(error) = self.remove()
+        {
+            tracing::warn!(%error, directory = %self.staging.directory.display(), "what is unfinished cannot be removed");
+        }
+    }
+}
+
+/// Names of staged files, which SQLite lengthens for files of its own.
+pub(super) const DATABASE: &str = "database";
+pub(super) const KEY: &str = "key";
+pub(super) const CHECKSUM: &str = "checksum";
+const STAGED: [&str; 3] = [DATABASE, KEY, CHECKSUM];
+
+/// Stagings beside a file whose targets are named after it: a database's copies before migrations.
+pub(super) fn named_after(file: &Path) -> Vec<Staging> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Ok(entries) = fs::read_dir(directory_of(file)) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let targets = names.filter_map(|entry| entry.strip_suffix(SUFFIX).map(str::to_owned));
+    let targets = targets.filter(|target| target.strip_prefix(&name).is_some_and(|rest| rest.starts_with('.')));
+    targets.map(|target| Staging::of(&file.with_file_name(target), &StepObserver::default())).collect()
+}
+
+/// Ends those that were left behind, and tells what was done.
+pub(super) fn settle_named_after(file: &Path) -> Vec<String> {
+    let told = |staging: Staging| match staging.settle() {
+        Ok(LeftBehind::Busy | LeftBehind::Nothing) => None,
+        Ok(LeftBehind::Removed) => Some(format!("removed {}", staging.directory.display())),
+        Ok(LeftBehind::Finished) => Some(format!("gave the copy in {} its name", staging.directory.display())),
+        Err(error) => {
+            tracing::warn!(%error, directory = %staging.directory.display(), "what is unfinished cannot be removed");
+            None
+        }
+    };
+    named_after(file).into_iter().filter_map(told).collect()
+}
+
+fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+fn sync(directory: &Path) -> io::Result<()> {
+    File::open(directory).and_then(|directory| directory.sync_all())
+}
