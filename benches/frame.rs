@@ -153,7 +153,7 @@ impl Desk {
                 let (page, size) = (need.query.page.page, need.query.page.size);
                 let start = page * u64::from(size);
                 let data = (start..(start + u64::from(size)).min(self.total)).map(alert).collect();
-                let more = self.app.update(Message::Page(need.ticket, Ok(Page { data, total: self.total, page, size })));
+                let more = self.app.update(Message::Page(need.ticket, Ok(Page { data, total: self.total, counted: true, page, size })));
                 self.answer(more);
             }
         }

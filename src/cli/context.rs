@@ -64,7 +64,7 @@ impl Context {
             (Some(named), _) => named.parent().map(Path::to_owned),
             (None, directories) => directories.as_ref().map(|directories| directories.config_dir().to_owned()),
         };
-        let output = Output::new(everywhere.output, everywhere.no_color);
+        let output = Output::new(everywhere.output, everywhere.no_color, everywhere.raw);
         Ok((Self { settings, home, output, verbose: everywhere.verbose, settings_dir }, wrong_settings))
     }
 

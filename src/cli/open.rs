@@ -20,6 +20,7 @@ use crate::console::keymap::Keymap;
 use crate::console::theme::ThemeName;
 use crate::console::{self, AlertJson, ConsoleError, Preferences, Session, SessionInfo};
 use crate::domain::Environment;
+use crate::domain::sanitize;
 use crate::domain::time::{SharedClock, SystemClock};
 use crate::service::Deployment;
 use crate::telemetry;
@@ -169,7 +170,7 @@ fn keymap(named: &Path, settings_dir: Option<&Path>) -> Result<Keymap, Misused> 
 
 /// Writes an alert as the dialect does, for copying it.
 pub(super) fn alert_json(dialect: Dialect) -> AlertJson {
-    Arc::new(move |alert, now| String::from_utf8_lossy(&wire::write::alert(alert, dialect, now)).into_owned())
+    Arc::new(move |alert, now| sanitize::json(&String::from_utf8_lossy(&wire::write::alert(alert, dialect, now))).into_owned())
 }
 
 /// Refuses to open a console where there is no terminal.

@@ -1,5 +1,6 @@
 //! Output formats: a table for people, JSON, NDJSON and CSV for programs.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use comfy_table::presets::NOTHING;
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use super::args::Format;
 pub(super) use crate::domain::sanitize::line as printable;
-use crate::domain::sanitize::{lines, without_controls};
+use crate::domain::sanitize::{self, lines, without_controls};
 
 /// A command's report, in every output format.
 pub(super) struct Report {
@@ -57,12 +58,35 @@ pub(super) struct Rows {
 pub(super) struct Output {
     format: Option<Format>,
     color: bool,
+    raw: bool,
+}
+
+/// How a result is written.
+#[derive(Debug, Clone, Copy, Default)]
+struct Style {
+    /// Headings stand out.
+    bold: bool,
+    cells: Cells,
+}
+
+/// How the cells of a CSV are written.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cells {
+    /// As they are, formulas too.
+    raw: bool,
+    /// For a terminal, which nothing may steer.
+    terminal: bool,
 }
 
 impl Output {
-    pub(super) fn new(format: Option<Format>, no_color: bool) -> Self {
+    pub(super) fn new(format: Option<Format>, no_color: bool, raw: bool) -> Self {
         let unwanted = no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self { format, color: !unwanted }
+        Self { format, color: !unwanted, raw }
+    }
+
+    /// How cells are written to stdout.
+    pub(super) fn cells(self) -> Cells {
+        Cells { raw: self.raw, terminal: io::stdout().is_terminal() }
     }
 
     /// Whether colours are wanted.
@@ -83,9 +107,9 @@ impl Output {
     /// Writes a result in the form that was asked for, a table by default.
     pub(super) fn print(self, answer: &Report) -> anyhow::Result<()> {
         let stdout = io::stdout();
-        let styled = self.color && stdout.is_terminal();
+        let style = Style { bold: self.color && stdout.is_terminal(), cells: self.cells() };
         let mut out = io::BufWriter::new(stdout.lock());
-        write(&mut out, answer, self.format.unwrap_or_default(), styled)?;
+        write(&mut out, answer, self.format.unwrap_or_default(), style)?;
         Ok(out.flush()?)
     }
 }
@@ -102,16 +126,16 @@ pub(super) fn print_line(line: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-fn write(out: &mut impl Write, answer: &Report, format: Format, styled: bool) -> io::Result<()> {
+fn write(out: &mut impl Write, answer: &Report, format: Format, style: Style) -> io::Result<()> {
     match format {
-        Format::Table => table(out, &answer.table, styled),
-        Format::Json => writeln!(out, "{}", escaped(serde_json::to_string_pretty(&answer.document)?)),
+        Format::Table => table(out, &answer.table, style.bold),
+        Format::Json => writeln!(out, "{}", sanitize::json(&serde_json::to_string_pretty(&answer.document)?)),
         Format::Ndjson => answer.records.iter().try_for_each(|record| writeln!(out, "{}", json(record)?)),
         Format::Csv => {
             let mut csv = csv::Writer::from_writer(out);
             csv.write_record(&answer.columns)?;
             for record in &answer.records {
-                csv.write_record(answer.columns.iter().map(|column| cell(record, column)))?;
+                csv.write_record(answer.columns.iter().map(|column| style.cells.cell(record, column)))?;
             }
             csv.flush()
         }
@@ -148,25 +172,20 @@ fn table(out: &mut impl Write, rows: &Rows, styled: bool) -> io::Result<()> {
 
 /// A record as JSON on one line.
 pub(super) fn json(record: &Value) -> serde_json::Result<String> {
-    serde_json::to_string(record).map(escaped)
+    serde_json::to_string(record).map(|json| sanitize::json(&json).into_owned())
 }
 
-/// JSON whose strings hold no control characters: those that JSON itself lets stand (DEL and C1) are escaped as the others are.
-pub(super) fn escaped(json: String) -> String {
-    let stands = |c: char| c.is_control() && c != '\n';
-    if json.bytes().all(|byte| byte < 0x7f) || !json.contains(stands) {
-        return json;
-    }
-    json.chars().map(|c| if stands(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
-}
-
-/// The value at a path as CSV has it: text as it is less control characters, null as nothing.
-pub(super) fn cell(record: &Value, path: &str) -> String {
-    let value = path.split('.').try_fold(record, |value, name| value.get(name));
-    match value {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => without_controls(text),
-        Some(other) => other.to_string(),
+impl Cells {
+    /// The value at a path: text less control characters, null as nothing; nothing that a spreadsheet would take for a formula.
+    pub(super) fn cell(self, record: &Value, path: &str) -> String {
+        let value = path.split('.').try_fold(record, |value, name| value.get(name));
+        let text = match value {
+            None | Some(Value::Null) => return String::new(),
+            Some(Value::String(text)) => text,
+            Some(other) => return other.to_string(),
+        };
+        let cell = if self.raw { Cow::Borrowed(text.as_str()) } else { sanitize::spreadsheet_cell(text) };
+        if self.terminal { lines(&cell).into_owned() } else { without_controls(&cell) }
     }
 }
 
@@ -212,7 +231,7 @@ mod tests {
 
     fn written(format: Format) -> String {
         let mut out = Vec::new();
-        write(&mut out, &answer(), format, false).unwrap();
+        write(&mut out, &answer(), format, Style::default()).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -235,7 +254,7 @@ mod tests {
         };
         let mut out = Vec::new();
 
-        write(&mut out, &answer, Format::Table, false).unwrap();
+        write(&mut out, &answer, Format::Table, Style::default()).unwrap();
 
         let text = String::from_utf8(out).unwrap();
         assert_eq!(text, " A·[2J·31mBCDEF·G·\n1\nA·[2J·31mBCDEF·G·\n");
@@ -247,16 +266,30 @@ mod tests {
         let answer = Report { document: record.clone(), columns: columns_of(&record), records: vec![record.clone()], ..answer() };
         let written = |format| {
             let mut out = Vec::new();
-            write(&mut out, &answer, format, false).unwrap();
+            write(&mut out, &answer, format, Style::default()).unwrap();
             String::from_utf8(out).unwrap()
         };
 
         for format in [Format::Json, Format::Ndjson] {
             let text = written(format);
-            assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+            assert!(!text.contains(|c: char| sanitize::is_unsafe(c) && c != '\n'), "{text:?}");
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), record);
         }
         assert_eq!(written(Format::Csv), "text\nA[2J31m\u{202e}B\u{200b}C\u{61c}D\u{feff}E\u{ad}F\u{2028}G\u{e0041}\n");
+    }
+
+    #[test]
+    fn cells_on_a_terminal_hold_nothing_unsafe_and_formulas_are_written_only_where_they_are_asked_for() {
+        let record = json!({"text": HOSTILE, "formula": "=1+1", "amount": "-10.00", "number": -3, "lines": "a\nb"});
+        let answer = Report { columns: columns_of(&record), records: vec![record], ..answer() };
+        let written = |raw, terminal| {
+            let mut out = Vec::new();
+            write(&mut out, &answer, Format::Csv, Style { bold: false, cells: Cells { raw, terminal } }).unwrap();
+            String::from_utf8(out).unwrap().split_once('\n').unwrap().1.to_owned()
+        };
+
+        assert_eq!(written(false, true), "A·[2J·31mBCDEF·G·,'=1+1,-10.00,-3,\"a\nb\"\n");
+        assert!(written(true, false).contains(",=1+1,-10.00,-3,"));
     }
 
     #[test]

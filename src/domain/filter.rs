@@ -237,6 +237,8 @@ pub struct Page<T> {
     pub data: Vec<T>,
     /// How many match in all.
     pub total: u64,
+    /// Whether the service told the total; else it is what can be said so far.
+    pub counted: bool,
     pub page: u64,
     pub size: u32,
 }
@@ -384,7 +386,7 @@ mod tests {
 
     #[test]
     fn pages_are_counted_rounded_up() {
-        let page = Page::<Alert> { data: vec![], total: 21, page: 0, size: 10 };
+        let page = Page::<Alert> { data: vec![], total: 21, counted: true, page: 0, size: 10 };
 
         assert_eq!(page.total_pages(), 3);
     }

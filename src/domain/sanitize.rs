@@ -96,6 +96,41 @@ pub fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|&c| c == '\n' || !c.is_control()).collect()
 }
 
+/// JSON that is safe to show and loses nothing: unsafe characters of its strings are written as `\u` escapes.
+pub fn json(text: &str) -> Cow<'_, str> {
+    // The line breaks of pretty JSON are its own: in strings they are escaped already.
+    let stands = |c: char| is_unsafe(c) && c != '\n';
+    if !text.contains(stands) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut units = [0; 2];
+    for c in text.chars() {
+        if stands(c) {
+            c.encode_utf16(&mut units).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A cell that no spreadsheet takes for a formula: one that might be gets an apostrophe before it. Plain numbers stay numbers.
+pub fn spreadsheet_cell(text: &str) -> Cow<'_, str> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let number = digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.ends_with(|c: char| c.is_ascii_digit())
+        && digits.split_once('.').map_or(is_number(digits), |(whole, part)| is_number(whole) && is_number(part));
+    // Blanks and what nobody sees are skipped by some; full-width signs are signs to others.
+    let first = text.chars().find(|c| !c.is_whitespace() && !is_unsafe(*c));
+    let formula = matches!(first, Some('=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠')) || text.starts_with(['\t', '\r', '\n']);
+    if formula && !number { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// What stands before a character.
 #[derive(Default)]
 struct Place {
@@ -218,6 +253,29 @@ mod tests {
         assert_eq!(line(text), text);
     }
 
+    #[rstest]
+    #[case::a_formula("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")")]
+    #[case::a_sum("+1+1", "'+1+1")]
+    #[case::a_call("@SUM(A1)", "'@SUM(A1)")]
+    #[case::a_difference("-1-1", "'-1-1")]
+    #[case::a_command("-cmd|' /C calc'!A0", "'-cmd|' /C calc'!A0")]
+    #[case::behind_a_tab("\t=1", "'\t=1")]
+    #[case::behind_a_return("\r=1", "'\r=1")]
+    #[case::a_tab("\tx", "'\tx")]
+    #[case::behind_blanks("  =1", "'  =1")]
+    #[case::behind_what_nobody_sees("\u{feff}=1", "'\u{feff}=1")]
+    #[case::full_width("＝1", "'＝1")]
+    #[case::a_telephone("+49 30 12", "'+49 30 12")]
+    #[case::an_amount("-12.50", "-12.50")]
+    #[case::a_number("1234.5", "1234.5")]
+    #[case::a_name("ACME*SHOP", "ACME*SHOP")]
+    #[case::an_id("0198c0de-0000", "0198c0de-0000")]
+    #[case::a_lone_sign("-", "'-")]
+    #[case::nothing("", "")]
+    fn a_cell_never_starts_a_formula_and_a_number_stays_one(#[case] text: &str, #[case] cell: &str) {
+        assert_eq!(spreadsheet_cell(text), cell);
+    }
+
     /// Text in which unsafe characters are frequent, and those beside which some of them are safe.
     fn hostile() -> impl Strategy<Value = String> {
         let of = |chars: &str| proptest::sample::select(chars.chars().collect::<Vec<_>>());
@@ -240,6 +298,21 @@ mod tests {
                 prop_assert!(c != ZWNJ && c != ZWJ || after.is_some_and(|c| is_letter(c) || is_pictograph(c)), "{shown:?}");
                 prop_assert!(!matches!(c, '\u{200b}' | '\u{202e}'), "{shown:?}");
             }
+        }
+
+        #[test]
+        fn json_holds_nothing_unsafe_and_loses_nothing(text in hostile()) {
+            let written = serde_json::to_string(&text).unwrap();
+            let shown = json(&written);
+            prop_assert!(!shown.contains(is_unsafe), "{shown:?}");
+            prop_assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
+        }
+
+        #[test]
+        fn no_cell_begins_as_a_formula_but_numbers(text in "[-=+@\t\r \u{feff}a1.]{0,6}") {
+            let cell = spreadsheet_cell(&text);
+            let number = cell.parse::<f64>().is_ok() && !cell.starts_with('+');
+            prop_assert!(number || !cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{cell:?}");
         }
 
         #[test]

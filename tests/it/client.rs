@@ -3,6 +3,7 @@
 mod answers;
 mod commands;
 mod doubts;
+mod exports;
 mod foreign;
 mod lists;
 mod refusals;

@@ -53,7 +53,7 @@ fn a_page_an_array_single_objects_and_lines_all_give_the_same_alerts() {
 
 #[test]
 fn what_the_list_operation_answers_can_be_brought_in_in_both_dialects() {
-    let page = avert::domain::Page { data: vec![open_alert("P-1"), open_alert("P-2")], total: 2, page: 0, size: 10 };
+    let page = avert::domain::Page { data: vec![open_alert("P-1"), open_alert("P-2")], total: 2, counted: true, page: 0, size: 10 };
 
     for dialect in [Dialect::Current, Dialect::Older] {
         let read = rows(write::page(&page, dialect, noon()));

@@ -111,7 +111,7 @@ fn an_outcome_is_nested_and_leaves_no_hours() {
 
 #[test]
 fn a_page_is_the_envelope_of_the_interface() {
-    let page = Page { data: vec![open_alert("P-1"), open_alert("P-2")], total: 12, page: 5, size: 2 };
+    let page = Page { data: vec![open_alert("P-1"), open_alert("P-2")], total: 12, counted: true, page: 5, size: 2 };
 
     let written: Value = serde_json::from_slice(&write::page(&page, Dialect::Current, noon())).unwrap();
 

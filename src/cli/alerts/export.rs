@@ -1,22 +1,21 @@
 //! `avert alerts export`: every alert of a filter as a stream of records with the same fields.
 
-use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
 
+use anyhow::bail;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::super::args::{AlertExportArgs, Format};
 use super::super::context::Context;
 use super::super::failure::{Misused, say};
-use super::super::output::{cell, escaped};
+use super::super::output::Cells;
 use super::super::source::AlertAccess;
 use super::answer::query;
+use super::whole_list::{Next, PageFacts, PageWalk};
 use crate::domain::filter::MAX_PAGE_SIZE;
-use crate::domain::{Alert, AlertId, Timestamp};
+use crate::domain::sanitize;
+use crate::domain::{Alert, Timestamp};
 use crate::wire;
-
-/// How often the list is read again when it changed while it was read.
-const MOST_PASSES: usize = 3;
 
 pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Result<()> {
     let format = match context.output.asked() {
@@ -31,45 +30,32 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
     bar.set_style(
         ProgressStyle::with_template("{bar:30} {pos} of {len} alerts, {per_sec}").unwrap_or_else(|_| ProgressStyle::default_bar()),
     );
-    let mut written = Written::new(format, BufWriter::new(io::stdout()))?;
-    let mut total = 0;
-    for _ in 0..MOST_PASSES {
-        let mut changed = false;
-        let mut known = None;
-        query.page.page = 0;
-        loop {
-            let page = source.alerts.list(&query).await?;
-            changed |= known.is_some_and(|known| known != page.total);
-            known = Some(page.total);
-            total = page.total;
-            bar.set_length(total);
-            let rows = page.data.len();
-            for alert in page.data {
-                if written.is_new(alert.id) {
-                    let alert = if args.details { source.alerts.get(alert.id).await? } else { alert };
-                    written.put(&alert, source.now())?;
-                }
-            }
-            bar.set_position(written.count());
-            query.page.page += 1;
-            // A service may give smaller pages than it was asked for; then the next one begins where this one ended.
-            if rows == 0 || query.page.page.saturating_mul(page.size.into()) >= total {
-                break;
+    let mut written = Written::new(format, context.output.cells(), BufWriter::new(io::stdout()))?;
+    let mut walk = PageWalk::new();
+    let short = loop {
+        let page = source.alerts.list(&query).await?;
+        let (before, facts) = (walk.found(), PageFacts::of(&page));
+        bar.set_length(page.total);
+        for alert in page.data {
+            if walk.meet(alert.id) {
+                let alert = if args.details { source.alerts.get(alert.id).await? } else { alert };
+                written.put(&alert, source.now())?;
             }
         }
-        // Alerts that came or went while the list was read have moved others from page to page.
-        if !changed {
-            break;
+        bar.set_position(written.count());
+        match walk.follow(before, facts) {
+            Next::Page(number) => query.page.page = number,
+            Next::Done => break None,
+            Next::Short(why) => break Some(why),
         }
-    }
+    };
     source.close();
     bar.finish_and_clear();
     let count = written.finish()?;
-    say(&match count {
-        1 => "1 alert exported".to_owned(),
-        count if count < total => format!("{count} alerts exported; the service counts {total}: some changed while they were read"),
-        count => format!("{count} alerts exported"),
-    });
+    if let Some(why) = short {
+        bail!("{}", why.words(walk.seen(), walk.total()));
+    }
+    say(&if count == 1 { "1 alert exported".to_owned() } else { format!("{count} alerts exported") });
     Ok(())
 }
 
@@ -77,7 +63,7 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
 struct Written<W: Write> {
     out: Out<W>,
     columns: Vec<String>,
-    seen: HashSet<AlertId>,
+    cells: Cells,
     count: u64,
 }
 
@@ -88,7 +74,7 @@ enum Out<W: Write> {
 }
 
 impl<W: Write> Written<W> {
-    fn new(format: Format, mut out: W) -> anyhow::Result<Self> {
+    fn new(format: Format, cells: Cells, mut out: W) -> anyhow::Result<Self> {
         let mut columns = wire::write::paths();
         // The one field that the current dialect does not have.
         columns.push("outcome.amountStopped".to_owned());
@@ -104,11 +90,7 @@ impl<W: Write> Written<W> {
             }
             Format::Ndjson | Format::Table => Out::Ndjson(out),
         };
-        Ok(Self { out, columns, seen: HashSet::new(), count: 0 })
-    }
-
-    fn is_new(&mut self, id: AlertId) -> bool {
-        self.seen.insert(id)
+        Ok(Self { out, columns, cells, count: 0 })
     }
 
     fn count(&self) -> u64 {
@@ -120,12 +102,12 @@ impl<W: Write> Written<W> {
         match &mut self.out {
             Out::Json(out) => {
                 out.write_all(if self.count == 0 { b"\n" } else { b",\n" })?;
-                out.write_all(escaped(record).as_bytes())?;
+                out.write_all(sanitize::json(&record).as_bytes())?;
             }
-            Out::Ndjson(out) => writeln!(out, "{}", escaped(record))?,
+            Out::Ndjson(out) => writeln!(out, "{}", sanitize::json(&record))?,
             Out::Csv(csv) => {
                 let record = serde_json::from_str(&record)?;
-                csv.write_record(self.columns.iter().map(|column| cell(&record, column)))?;
+                csv.write_record(self.columns.iter().map(|column| self.cells.cell(&record, column)))?;
             }
         }
         self.count += 1;
@@ -150,11 +132,11 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::domain::{AlertType, Outcome, Provider};
+    use crate::domain::{AlertId, AlertType, Outcome, Provider};
 
     fn written(format: Format, count: usize) -> String {
         let mut out = Vec::new();
-        let mut written = Written::new(format, &mut out).unwrap();
+        let mut written = Written::new(format, Cells::default(), &mut out).unwrap();
         for _ in 0..count {
             let mut alert = Alert::new(AlertId::generate(), Provider::Cdrn, AlertType::VerifiDispute);
             alert.outcome = Some(Outcome { amount_stopped: Some("5.50".parse().unwrap()), ..Outcome::sample(alert.id) });

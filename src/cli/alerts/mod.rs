@@ -3,6 +3,7 @@
 mod answer;
 mod export;
 mod resolve;
+mod whole_list;
 
 use super::args::AlertsCommand;
 use super::context::Context;

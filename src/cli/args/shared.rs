@@ -20,6 +20,9 @@ pub(crate) struct Everywhere {
     /// How results are written to stdout
     #[arg(long, global = true, value_enum, value_name = "FORM")]
     pub(crate) output: Option<Format>,
+    /// Cells of a CSV as they are, also those that a spreadsheet takes for formulas
+    #[arg(long, global = true)]
+    pub(crate) raw: bool,
     /// No colours (as with NO_COLOR)
     #[arg(long, global = true)]
     pub(crate) no_color: bool,

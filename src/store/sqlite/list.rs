@@ -28,7 +28,7 @@ const MANY: u64 = 200_000;
 
 /// One page with the exact total.
 pub(super) fn list(reader: &mut Reader, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
-    let mut page = Page { data: Vec::new(), total: 0, page: query.page.page, size: query.page.size };
+    let mut page = Page { data: Vec::new(), total: 0, counted: true, page: query.page.page, size: query.page.size };
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(page) };
     reader.counts.refresh(&reader.conn)?;
     let mut wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, &query.filter, now)?;

@@ -52,13 +52,14 @@ pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownFields) -> Resu
     let number = number.unwrap_or(asked.page);
     let size = size.and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0).unwrap_or(asked.size);
     let seen = number.saturating_mul(size.into()).saturating_add(rows.len() as u64);
+    let counted = total.is_some();
     let total = total.unwrap_or_else(|| match total_pages {
         _ if (rows.len() as u64) < u64::from(size) => seen,
         Some(pages) => seen.max(pages.saturating_mul(size.into())),
         // A full page and no word of how many there are: there may be one more, and whoever pages has to look.
         None => seen.saturating_add(1),
     });
-    Ok(ListAnswer { page: Page { data, total, page: number, size }, unreadable })
+    Ok(ListAnswer { page: Page { data, total, counted, page: number, size }, unreadable })
 }
 
 /// Reads the outcome of an alert as the older dialect's own route answers with it; `None` where it is null.

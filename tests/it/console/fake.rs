@@ -142,7 +142,7 @@ impl Alerts for Fake {
         let (total, size) = (found.len() as u64, query.page.size);
         let skip = usize::try_from(query.page.page * u64::from(size)).unwrap();
         let data = found.into_iter().skip(skip).take(usize::try_from(size).unwrap()).collect();
-        Ok(Page { data, total, page: query.page.page, size })
+        Ok(Page { data, total, counted: true, page: query.page.page, size })
     }
 
     async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
@@ -385,7 +385,7 @@ impl Alerts for Million {
         self.pages.lock().unwrap().push(page);
         let start = page * u64::from(size);
         let data = (start..(start + u64::from(size)).min(Self::TOTAL)).map(Self::alert).collect();
-        Ok(Page { data, total: Self::TOTAL, page, size })
+        Ok(Page { data, total: Self::TOTAL, counted: true, page, size })
     }
 
     async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {

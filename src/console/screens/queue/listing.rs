@@ -393,7 +393,7 @@ mod tests {
         let size = usize::try_from(PAGE).unwrap();
         let start = usize::try_from(need.ticket.page).unwrap() * size;
         let data = all.iter().skip(start).take(size).cloned().collect();
-        Page { data, total: all.len() as u64, page: need.ticket.page, size: PAGE }
+        Page { data, total: all.len() as u64, counted: true, page: need.ticket.page, size: PAGE }
     }
 
     fn load(listing: &mut Listing, all: &[Alert]) -> usize {

@@ -1,0 +1,220 @@
+//! A list read to its end, page by page, and held to what the deployment says of it: never less than all without a word.
+
+use std::collections::HashMap;
+
+use crate::domain::{Alert, AlertId, Page};
+
+/// How often a list is read again from its beginning when it changed or did not add up.
+const MOST_PASSES: u32 = 3;
+
+/// A walk through the pages of a list.
+#[derive(Debug)]
+pub(super) struct PageWalk {
+    /// Each alert with the pass that saw it last.
+    seen: HashMap<AlertId, u32>,
+    pass: u32,
+    /// The page that is asked for next.
+    page: u64,
+    /// Different alerts of this pass.
+    found: u64,
+    total: u64,
+    /// Whether the total was another one in the course of this pass.
+    changed: bool,
+    /// Whether the newest page with anything new was not full.
+    ended: bool,
+}
+
+/// A page as it came: how many rows of how many it can hold, and what it says of the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PageFacts {
+    pub(super) rows: u64,
+    pub(super) size: u64,
+    pub(super) total: u64,
+    /// Whether the total was told; else it is what can be said so far.
+    pub(super) counted: bool,
+}
+
+impl PageFacts {
+    pub(super) fn of(page: &Page<Alert>) -> Self {
+        Self { rows: page.data.len() as u64, size: page.size.into(), total: page.total, counted: page.counted }
+    }
+}
+
+/// What follows on a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// This page.
+    Page(u64),
+    /// All are there.
+    Done,
+    /// All cannot be had.
+    Short(Shortfall),
+}
+
+/// Why a list is not whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shortfall {
+    /// A page held nothing but what pages before it held.
+    Repeated(u64),
+    /// A page was empty before all were there.
+    Empty(u64),
+    /// The list changed each time that it was read.
+    Changing,
+}
+
+impl PageWalk {
+    pub(super) fn new() -> Self {
+        Self { seen: HashMap::new(), pass: 1, page: 0, found: 0, total: 0, changed: false, ended: false }
+    }
+
+    /// Whether an alert was not seen before, in any pass; from then on it was.
+    pub(super) fn meet(&mut self, id: AlertId) -> bool {
+        let before = self.seen.insert(id, self.pass);
+        self.found += u64::from(before != Some(self.pass));
+        before.is_none()
+    }
+
+    /// How many there are, as the newest page said.
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// How many different ones have been seen.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen.len() as u64
+    }
+
+    /// What follows on a page whose alerts were all met; `before` is how many different ones this pass had found before it.
+    pub(super) fn follow(&mut self, before: u64, page: PageFacts) -> Next {
+        let number = self.page;
+        self.page += 1;
+        self.changed |= page.counted && number > 0 && page.total != self.total;
+        self.total = page.total;
+        if self.found > before {
+            self.ended = page.rows < page.size;
+            // Behind a full page there may be another one, whatever the total says; behind any, where nobody has counted.
+            let last = page.counted && self.ended && self.found >= self.total;
+            return if last { self.end() } else { Next::Page(self.page) };
+        }
+        let all = if page.counted { self.found >= self.total } else { self.ended || page.rows == 0 };
+        if all || self.changed {
+            return self.end();
+        }
+        Next::Short(if page.rows == 0 { Shortfall::Empty(number) } else { Shortfall::Repeated(number) })
+    }
+
+    /// The number of different alerts that this pass has found.
+    pub(super) fn found(&self) -> u64 {
+        self.found
+    }
+
+    fn end(&mut self) -> Next {
+        if self.changed { self.again() } else { Next::Done }
+    }
+
+    /// Alerts that came or went while the list was read have moved others from page to page: it is read again.
+    fn again(&mut self) -> Next {
+        if self.pass == MOST_PASSES {
+            return Next::Short(Shortfall::Changing);
+        }
+        (self.pass, self.page, self.found) = (self.pass + 1, 0, 0);
+        (self.changed, self.ended) = (false, false);
+        Next::Page(0)
+    }
+}
+
+impl Shortfall {
+    /// The error, in words.
+    pub(super) fn words(self, written: u64, total: u64) -> String {
+        let why = match self {
+            Self::Repeated(1) => {
+                "its page 1 is its page 0 once more, as if it numbered them from 1 (the interface numbers them from 0)".to_owned()
+            }
+            Self::Repeated(page) => format!("its page {page} repeats pages before it"),
+            Self::Empty(0) => "its page 0 is empty, as if it numbered them from 1 (the interface numbers them from 0)".to_owned(),
+            Self::Empty(page) => format!("its page {page} is empty already"),
+            Self::Changing => format!("it changed each of the {MOST_PASSES} times that it was read; try again when less is going on"),
+        };
+        format!("the list is not whole: the deployment counts {total} alerts and {written} could be read; {why}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    /// Walks through a list whose page `n` of a pass is `page(pass, n)`: rows and total. Tells how it ended and how many there were.
+    fn walked(size: u64, page: impl Fn(u32, u64) -> (Vec<u128>, Option<u64>)) -> (Next, u64) {
+        let (mut walk, mut next) = (PageWalk::new(), Next::Page(0));
+        for _ in 0..100 {
+            let Next::Page(number) = next else { break };
+            let (rows, total) = page(walk.pass, number);
+            let before = walk.found();
+            for id in rows.iter() {
+                walk.meet(AlertId(uuid::Uuid::from_u128(*id)));
+            }
+            let facts = PageFacts { rows: rows.len() as u64, size, total: total.unwrap_or_default(), counted: total.is_some() };
+            next = walk.follow(before, facts);
+        }
+        (next, walk.seen())
+    }
+
+    /// Rows of page `number` of a list of so many, `size` a page.
+    fn rows(number: u64, size: u64, of: u64) -> Vec<u128> {
+        (number * size..((number + 1) * size).min(of)).map(u128::from).collect()
+    }
+
+    #[rstest]
+    #[case::part_of_a_page(0)]
+    #[case::one(7)]
+    #[case::full_pages(20)]
+    #[case::more(25)]
+    fn a_list_is_done_when_all_are_there(#[case] of: u64) {
+        assert_eq!(walked(10, |_, number| (rows(number, 10, of), Some(of))), (Next::Done, of));
+    }
+
+    #[test]
+    fn smaller_pages_than_were_asked_for_are_read_to_the_end_too() {
+        assert_eq!(walked(100, |_, number| (rows(number, 10, 25), Some(25))), (Next::Done, 25));
+    }
+
+    #[test]
+    fn more_alerts_than_the_total_tells_are_read_too() {
+        assert_eq!(walked(10, |_, number| (rows(number, 10, 25), Some(10))), (Next::Done, 25));
+    }
+
+    #[rstest]
+    #[case::numbered_from_1(|number: u64| rows(number.saturating_sub(1), 10, 25), Shortfall::Repeated(1), 10)]
+    #[case::nothing_on_page_0(|number: u64| if number == 0 { Vec::new() } else { rows(number - 1, 10, 25) }, Shortfall::Empty(0), 0)]
+    #[case::a_page_twice(|number: u64| rows(number.min(1), 10, 25), Shortfall::Repeated(2), 20)]
+    #[case::fewer_than_counted(|number: u64| rows(number, 10, 24), Shortfall::Empty(3), 24)]
+    fn a_list_that_is_not_whole_is_told(#[case] page: fn(u64) -> Vec<u128>, #[case] why: Shortfall, #[case] seen: u64) {
+        assert_eq!(walked(10, |_, number| (page(number), Some(25))), (Next::Short(why), seen));
+    }
+
+    #[rstest]
+    #[case::part_of_a_page(|number: u64| rows(number, 10, 7), Next::Done, 7)]
+    #[case::full_pages(|number: u64| rows(number, 10, 20), Next::Done, 20)]
+    #[case::pages_of_its_own_size(|number: u64| rows(number, 4, 10), Next::Done, 10)]
+    #[case::no_pages_at_all(|_| rows(0, 7, 7), Next::Done, 7)]
+    #[case::numbered_from_1(|number: u64| rows(number.saturating_sub(1), 10, 25), Next::Short(Shortfall::Repeated(1)), 10)]
+    fn a_list_that_nobody_has_counted_ends_where_nothing_new_comes(
+        #[case] page: fn(u64) -> Vec<u128>,
+        #[case] end: Next,
+        #[case] seen: u64,
+    ) {
+        assert_eq!(walked(10, |_, number| (page(number), None)), (end, seen));
+    }
+
+    #[test]
+    fn a_list_that_changed_while_it_was_read_is_read_again() {
+        let grows_once =
+            |pass, number| if pass == 1 && number == 0 { (rows(0, 10, 25), Some(25)) } else { (rows(number, 10, 26), Some(26)) };
+        let always = |pass: u32, number: u64| (rows(number, 10, 25), Some(25 + u64::from(pass) * 10 - number));
+
+        assert_eq!(walked(10, grows_once), (Next::Done, 26));
+        assert_eq!(walked(10, always).0, Next::Short(Shortfall::Changing));
+    }
+}
