@@ -17,6 +17,7 @@ mod import;
 mod local;
 mod networks;
 mod open;
+mod open_files;
 mod organizations;
 mod output;
 mod pages;

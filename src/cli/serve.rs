@@ -11,6 +11,7 @@ use super::context::Context;
 use super::failure::{Misused, Signalled};
 use super::local::Local;
 use super::networks::{self, Known};
+use super::open_files;
 use super::output::print_line;
 use super::signals::Signals;
 use crate::api::{self, ApiOptions};
@@ -49,6 +50,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     let options = ApiOptions {
         allowed_hosts,
         trusted_proxies: serve.trusted_proxies.iter().map(|proxy| proxy.0).collect(),
+        max_connections: open_files::room_for_connections(defaults.max_connections),
         connections_per_address: usize::try_from(serve.connections_per_address.0).unwrap_or(defaults.connections_per_address),
         tokens_per_minute,
         list_timeout,

@@ -2,6 +2,7 @@
 
 mod backup;
 mod clock;
+mod crowd;
 mod disk;
 mod doctor;
 mod figures;
