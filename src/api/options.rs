@@ -26,6 +26,8 @@ pub struct ApiOptions {
     pub allowed_hosts: Vec<String>,
     /// Requests that are worked on at once; more are turned away with 503. No organization gets all of these places.
     pub max_in_flight: usize,
+    /// Change streams that are open at once; no organization gets all of them.
+    pub max_streams: usize,
     /// Connections that are open at once; where there are more, the one that does least gives way.
     pub max_connections: usize,
     /// Connections of one address that are open at once, where it is no trusted proxy's; its own oldest idle one gives way.
@@ -57,6 +59,7 @@ impl Default for ApiOptions {
         Self {
             allowed_hosts: Vec::new(),
             max_in_flight: 512,
+            max_streams: 256,
             max_connections: 4_096,
             connections_per_address: 1_024,
             trusted_proxies: Vec::new(),

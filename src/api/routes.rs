@@ -83,9 +83,9 @@ pub(super) fn routes_until(stop: CancellationToken, engine: Engine, bound: Socke
     let guard = Guard::new(bound, options)?;
     let observed = Observed::new(engine.clone(), options.dispatcher.clone(), options.metrics.clone());
     let token_limit = Arc::new(TokenLimit::new(options.tokens_per_minute, DefaultClock::default()));
-    let imports = Shares::new(MAX_IMPORTS);
+    let (imports, streams) = (Shares::new(MAX_IMPORTS), Shares::new(options.max_streams));
     let (body_timeout, list_timeout) = (options.body_timeout, options.list_timeout);
-    let api = Api { engine, body_timeout, list_timeout, token_limit, imports, stop, observed, routes: ROUTES };
+    let api = Api { engine, body_timeout, list_timeout, token_limit, imports, streams, stop, observed, routes: ROUTES };
     let routes = all().with_state(api);
     Ok(guard::guarded(routes, Arc::new(guard)))
 }

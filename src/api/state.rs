@@ -23,6 +23,8 @@ pub(super) struct Api {
     pub(super) list_timeout: Duration,
     pub(super) token_limit: Arc<TokenLimit>,
     pub(super) imports: Arc<Shares<OrganizationId>>,
+    /// Change streams: each change makes every one of them look whether its key still works.
+    pub(super) streams: Arc<Shares<OrganizationId>>,
     /// Ends answers that would go on for ever.
     pub(super) stop: CancellationToken,
     pub(super) observed: Observed,

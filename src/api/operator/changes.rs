@@ -10,9 +10,10 @@ use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt, stream};
 
 use super::extract::Operator;
+use crate::api::places::Share;
 use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;
-use crate::domain::{FieldError, KeyScope};
+use crate::domain::{FieldError, KeyScope, OrganizationId};
 use crate::service::Changes;
 use crate::wire::operator::ChangeEvent;
 
@@ -34,17 +35,19 @@ pub(in crate::api) async fn stream(State(api): State<Api>, operator: Operator, h
     // A number that is not reached yet is from before the data were restored.
     let newest = *api.engine.store().changes().borrow();
     let seen = if seen > newest { 0 } else { seen };
+    let place = api.streams.take(operator.acting.caller().organization.organization.id);
+    let place = place.ok_or_else(|| Problem::new(Code::Overloaded, "too many change streams of this organization are open"))?;
     let stop = api.stop.clone();
-    let events = changes(api, operator, seen).take_until(async move { stop.cancelled().await });
+    let events = changes(api, operator, place, seen).take_until(async move { stop.cancelled().await });
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
 
-fn changes(api: Api, operator: Operator, seen: u64) -> impl Stream<Item = Result<Event, Infallible>> {
-    stream::unfold((api, operator, seen), |(api, operator, seen)| async move {
+fn changes(api: Api, operator: Operator, place: Share<OrganizationId>, seen: u64) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold((api, operator, place, seen), |(api, operator, place, seen)| async move {
         let number = operator.acting.next_change(seen).await.ok()?;
         // Revoking a key is a change too, so a revoked one ends here at once.
         api.engine.authenticate(&operator.key, KeyScope::Operator).await.ok()?;
         let ChangeEvent { id, event, data } = ChangeEvent::of(number);
-        Some((Ok(Event::default().id(id).event(event).data(data)), (api, operator, number)))
+        Some((Ok(Event::default().id(id).event(event).data(data)), (api, operator, place, number)))
     })
 }

@@ -1,14 +1,17 @@
 //! One caller does not stop the others: lists that take long, bodies that do not come, connections that do nothing.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use avert::api::{ApiOptions, ROUTES};
-use avert::domain::{AlertId, KeyScope};
-use avert::service::Audit as _;
+use avert::domain::{AlertId, AlertPatch, AlertQuery, CredentialKind, IngestOptions, KeyScope};
+use avert::service::{Alerts as _, Audit as _, Credentials as _, Intake as _};
 use reqwest::Method;
 use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::served::{PATIENCE, Served, json, refused};
 use crate::support::alerts::open_alert;
@@ -107,6 +110,78 @@ async fn no_organization_gets_all_places() {
     for put in held {
         json(put.await.unwrap().unwrap(), 200).await;
     }
+}
+
+#[tokio::test]
+async fn no_organization_gets_all_change_streams() {
+    let served = Served::with(ApiOptions { max_streams: 4, ..ApiOptions::default() }).await;
+    let other = served.another_organization().await.create_credential(CredentialKind::Key(KeyScope::Operator)).await.unwrap();
+    let ask = |key: &str| served.bare(Method::GET, "/operator/v1/changes").header("X-API-KEY", key).send();
+    let mut open = Vec::new();
+    for _ in 0..3 {
+        let stream = ask(&served.operator_key).await.unwrap();
+        assert_eq!(stream.status(), 200);
+        open.push(stream);
+    }
+
+    refused(ask(&served.operator_key).await.unwrap(), 503, "overloaded").await;
+    assert_eq!(ask(other.secret.reveal()).await.unwrap().status(), 200);
+}
+
+/// The middle one of some durations.
+fn median(mut all: Vec<Duration>) -> Duration {
+    all.sort();
+    all[all.len() / 2]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_decision_of_another_organization_is_answered_before_the_deep_lists_beside_it() {
+    const LISTS: usize = 32;
+    let served = Arc::new(Served::start().await);
+    let rows = |count: u64| (1..=count).map(|line| AlertPatch::of(open_alert(&AlertId::generate().to_string())).at(line)).collect();
+    served.acting.ingest(rows(3_000), IngestOptions { events: false }).await.unwrap();
+    let other = served.another_organization().await;
+    other.ingest(rows(9), IngestOptions { events: false }).await.unwrap();
+    let key = other.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret;
+    let alerts = other.list(&AlertQuery::default()).await.unwrap().data;
+    let stop = CancellationToken::new();
+    let (began, mut beginning) = mpsc::unbounded_channel();
+    let lists: Vec<_> = (0..LISTS)
+        .map(|_| {
+            let (served, stop, began) = (served.clone(), stop.clone(), began.clone());
+            tokio::spawn(async move {
+                let mut took = Vec::new();
+                while !stop.is_cancelled() {
+                    let asked = Instant::now();
+                    let page = served.get("/api/v1/alerts?sortField=issuer&size=1&page=2900").await;
+                    took.push(asked.elapsed());
+                    json(page, 200).await;
+                    let _ = began.send(());
+                }
+                took
+            })
+        })
+        .collect();
+    // All are under way.
+    for _ in 0..LISTS {
+        beginning.recv().await.unwrap();
+    }
+
+    let mut decisions = Vec::new();
+    for alert in alerts {
+        let asked = Instant::now();
+        let path = format!("/api/v1/alerts/{}/resolution", alert.id);
+        let put =
+            served.bare(Method::PUT, &path).header("X-API-KEY", key.reveal()).header("Content-Type", "application/json").body(REFUNDED);
+        json(put.send().await.unwrap(), 200).await;
+        decisions.push(asked.elapsed());
+    }
+    stop.cancel();
+    let lists: Vec<Duration> = futures::future::join_all(lists).await.into_iter().flat_map(Result::unwrap).collect();
+
+    let (decision, list) = (median(decisions), median(lists));
+    println!("a decision took {decision:?} beside lists that took {list:?}");
+    assert!(decision < list);
 }
 
 #[tokio::test]
