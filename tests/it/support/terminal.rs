@@ -16,10 +16,53 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// What the terminal shows, and a signal for each change of it.
 type Screen = Arc<(Mutex<Shown>, Condvar)>;
 
+/// Begin and end of a synchronized update (DEC private mode 2026): what is between them is no picture yet.
+const BEGIN: &[u8] = b"\x1b[?2026h";
+const END: &[u8] = b"\x1b[?2026l";
+
 struct Shown {
     parser: vt100::Parser,
     raw: Vec<u8>,
+    /// The pictures since the last key, beginning with the one that was there then.
+    frames: Vec<String>,
+    /// Whether a picture has begun that is not whole.
+    drawing: bool,
     closed: bool,
+}
+
+impl Shown {
+    fn take(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some(end) = rest.windows(END.len()).position(|window| window == END) {
+            let (frame, after) = rest.split_at(end + END.len());
+            self.parser.process(frame);
+            self.keep_frame();
+            rest = after;
+        }
+        self.parser.process(rest);
+        // A mark may have come in two parts.
+        let from = self.raw.len().saturating_sub(END.len());
+        self.raw.extend_from_slice(bytes);
+        let last = |mark: &[u8]| self.raw[from..].windows(mark.len()).rposition(|window| window == mark);
+        match (last(BEGIN), last(END)) {
+            (None, None) => {}
+            (begin, end) => self.drawing = begin > end,
+        }
+        if !self.drawing {
+            self.keep_frame();
+        }
+    }
+
+    fn keep_frame(&mut self) {
+        let frame = self.parser.screen().contents();
+        if self.frames.last() != Some(&frame) {
+            self.frames.push(frame);
+        }
+    }
+
+    fn last_frame(&self) -> &str {
+        self.frames.last().map_or("", String::as_str)
+    }
 }
 
 fn cells(count: u16) -> NonZeroU16 {
@@ -49,7 +92,13 @@ impl Terminal {
         drop(pair.slave);
         let keyboard = pair.master.take_writer().expect("a writer");
         let mut output = pair.master.try_clone_reader().expect("a reader");
-        let shown = Shown { parser: vt100::Parser::new(cells(rows), cells(columns), 0), raw: Vec::new(), closed: false };
+        let shown = Shown {
+            parser: vt100::Parser::new(cells(rows), cells(columns), 0),
+            raw: Vec::new(),
+            frames: Vec::new(),
+            drawing: false,
+            closed: false,
+        };
         let screen: Screen = Arc::new((Mutex::new(shown), Condvar::new()));
         let painter = Arc::clone(&screen);
         std::thread::spawn(move || {
@@ -58,8 +107,7 @@ impl Terminal {
                 let read = output.read(&mut buffer).unwrap_or(0);
                 let (shown, changed) = &*painter;
                 let mut shown = shown.lock().unwrap();
-                shown.parser.process(&buffer[..read]);
-                shown.raw.extend_from_slice(&buffer[..read]);
+                shown.take(&buffer[..read]);
                 shown.closed = read == 0;
                 changed.notify_all();
                 if read == 0 {
@@ -72,6 +120,11 @@ impl Terminal {
 
     /// Sends these bytes as if they had been typed.
     pub fn press(&mut self, keys: &str) {
+        {
+            let mut shown = self.screen.0.lock().unwrap();
+            let seen = shown.frames.len().saturating_sub(1);
+            shown.frames.drain(..seen);
+        }
         self.keyboard.write_all(keys.as_bytes()).expect("the terminal takes keys");
         self.keyboard.flush().expect("the terminal takes keys");
     }
@@ -89,7 +142,7 @@ impl Terminal {
 
     /// The screen as text.
     pub fn text(&self) -> String {
-        self.screen.0.lock().unwrap().parser.screen().contents()
+        self.screen.0.lock().unwrap().last_frame().to_owned()
     }
 
     /// Where a text stands on the screen: column and row of its first cell, counted from 1.
@@ -105,17 +158,21 @@ impl Terminal {
 
     /// Waits until the screen satisfies a condition; panics with the screen when it does not come to that.
     pub fn wait_until(&self, what: &str, condition: impl Fn(&str) -> bool) {
+        self.wait_for_frames(what, |frames| frames.last().is_some_and(|frame| condition(frame)));
+    }
+
+    /// Waits until the pictures since the last key satisfy a condition.
+    fn wait_for_frames(&self, what: &str, condition: impl Fn(&[String]) -> bool) {
         let (shown, changed) = &*self.screen;
         let begin = Instant::now();
         let mut shown = shown.lock().unwrap();
         let missed = loop {
-            let text = shown.parser.screen().contents();
-            if condition(&text) {
+            if condition(&shown.frames) {
                 return;
             }
             match PATIENCE.checked_sub(begin.elapsed()) {
-                _ if shown.closed => break format!("the program ended before {what}; the screen:\n{text}"),
-                None => break format!("no {what} after {PATIENCE:?}; the screen:\n{text}"),
+                _ if shown.closed => break format!("the program ended before {what}; the screen:\n{}", shown.last_frame()),
+                None => break format!("no {what} after {PATIENCE:?}; the screen:\n{}", shown.last_frame()),
                 Some(left) => shown = changed.wait_timeout(shown, left).unwrap().0,
             }
         };
@@ -128,9 +185,11 @@ impl Terminal {
         self.wait_until(&format!("{text:?} on the screen"), |screen| screen.contains(text));
     }
 
-    /// Waits until a text is no longer on the screen.
+    /// Waits until a text has been on the screen since the last key, and is no longer: one that has not come yet is not gone.
     pub fn wait_gone(&self, text: &str) {
-        self.wait_until(&format!("{text:?} gone from the screen"), |screen| !screen.contains(text));
+        self.wait_for_frames(&format!("{text:?} shown and gone from the screen"), |frames| {
+            frames.iter().any(|frame| frame.contains(text)) && frames.last().is_some_and(|frame| !frame.contains(text))
+        });
     }
 
     /// Waits for the end of the program and returns its exit code and everything it ever wrote.
