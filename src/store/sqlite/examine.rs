@@ -36,19 +36,22 @@ type Check = fn(&Connection, Timestamp) -> StoreResult<Finding>;
 
 /// The networks that have a gateway, as the database remembers; none where it cannot be read, which [`examine`] tells.
 pub fn known_gateways(database: &Path) -> Vec<(Provider, String)> {
-    // Opening a pipe would wait for whoever writes to it.
-    if is_pending(database) || !is_regular(database) {
-        return Vec::new();
-    }
-    let known = connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| networks::gateways(&conn));
-    known.unwrap_or_default()
+    known(database, networks::gateways)
 }
 
 /// The endpoints that get deliveries, by id and address; none where the database cannot be read, which [`examine`] tells.
 pub fn known_endpoints(database: &Path) -> Vec<(EndpointId, String)> {
     let enabled = "SELECT id, url FROM endpoint WHERE disabled_at IS NULL ORDER BY key";
-    let known = connection::open(database, Purpose::Read).map_err(Into::into);
-    known.and_then(|conn| conn.all(enabled, [], |row| Ok((row.get(0)?, row.get(1)?)))).unwrap_or_default()
+    known(database, |conn| conn.all(enabled, [], |row| Ok((row.get(0)?, row.get(1)?))))
+}
+
+/// Reads a list where there is a whole database; nothing is opened while a restore waits to be put there.
+fn known<T>(database: &Path, read: impl FnOnce(&Connection) -> StoreResult<Vec<T>>) -> Vec<T> {
+    // Opening a pipe would wait for whoever writes to it.
+    if is_pending(database) || !is_regular(database) {
+        return Vec::new();
+    }
+    connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| read(&conn)).unwrap_or_default()
 }
 
 /// Examines a database with its key and the processes on it, as of `now`.

@@ -125,7 +125,7 @@ fn a_restore_killed_behind_any_step_leaves_one_usable_state_and_the_next_start_f
         let left: Vec<String> = names(&home).into_iter().filter(|name| name.contains("unfinished")).collect();
         assert!(left.is_empty(), "{step}: {left:?}");
         let kept = names(&home).iter().filter(|name| name.contains(".before-restore.")).count();
-        assert_eq!(kept, if totals.ends_with(&[3]) { 2 } else { 0 }, "{step}: the old database and its key are kept");
+        assert_eq!(kept, if totals.ends_with(&[3]) { 2 } else { 0 }, "{step}: the old database and its key are kept: {:?}", names(&home));
     }
     assert!(totals.is_sorted() && totals.starts_with(&[2]) && totals.ends_with(&[3]), "{totals:?}");
     assert!(totals.len() > 12, "{totals:?}");
