@@ -14,7 +14,11 @@ use tokio::sync::Semaphore;
 use tokio::task::block_in_place;
 
 use super::gateway::{TOKEN, gateway};
+#[cfg(target_os = "linux")]
+use crate::support::binary::avert;
 use crate::support::binary::{Server, run, run_ok};
+#[cfg(target_os = "linux")]
+use crate::support::date::ProcessDate;
 use crate::support::receiver::{Answer, Receiver};
 
 /// A served engine whose ETHOCA has a gateway, with one alert in it.
@@ -66,6 +70,25 @@ impl Desk {
     fn serve(&self) -> Server {
         let log = std::fs::File::options().create(true).append(true).open(self.path().join("served.log")).unwrap();
         Server::start_logging(self.path(), &["--config", &self.settings.to_string_lossy()], log.into())
+    }
+
+    /// The same with a network that may take so long until it knows of a decision, and with another date than the machine's.
+    #[cfg(target_os = "linux")]
+    fn serve_at(&self, date: &ProcessDate, settle_seconds: u32) -> Server {
+        let text = std::fs::read_to_string(&self.settings).unwrap();
+        std::fs::write(&self.settings, text.replace("settle_seconds = 0", &format!("settle_seconds = {settle_seconds}"))).unwrap();
+        let mut command = avert(self.path(), &["serve", "--listen", "127.0.0.1:0", "--config"]);
+        date.show(&mut command).arg(&self.settings);
+        Server::spawn(command, std::process::Stdio::inherit())
+    }
+
+    /// The state of the one decision that is not finished.
+    #[cfg(target_os = "linux")]
+    fn unfinished(&self, date: &ProcessDate) -> Value {
+        let mut command = avert(self.path(), &["attempts", "list", "--output", "json", "--config"]);
+        let output = date.show(&mut command).arg(&self.settings).output().unwrap();
+        let list: Value = serde_json::from_slice(&output.stdout).unwrap();
+        list[0]["state"].clone()
     }
 
     async fn resolve(&self, server: &Server) -> (StatusCode, Value) {
@@ -124,6 +147,37 @@ async fn a_server_that_is_asked_to_end_lets_a_decision_answer_its_caller() {
     let (status, answer) = asking.await.unwrap();
     assert_eq!((status, &answer["code"]), (StatusCode::BAD_REQUEST, &json!("provider_failed")));
     assert_eq!(ending.await.unwrap(), Some(0));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_machine_whose_date_jumps_two_days_ahead_turns_no_doubt_into_a_no_and_lets_nothing_lapse() {
+    let gateway = gateway("not_known").await;
+    gateway.answer_next([Answer::Close]);
+    let (desk, date) = (Desk::new(&gateway, "lookup = true").await, ProcessDate::new());
+    let server = block_in_place(|| desk.serve_at(&date, 3_600));
+    let (status, problem) = desk.resolve(&server).await;
+    gateway.wait_for(2).await;
+
+    date.set(2 * 86_400);
+    // One look after the jump, and the next one: had the first meant a no, there would be none.
+    gateway.wait_for(4).await;
+    let jumped = (desk.get(&server).await, block_in_place(|| desk.unfinished(&date)));
+    block_in_place(|| server.kill_9());
+    let server = block_in_place(|| desk.serve_at(&date, 3_600));
+    gateway.wait_for(5).await;
+    let restarted = (desk.get(&server).await, block_in_place(|| desk.unfinished(&date)));
+    date.set(0);
+    let right = desk.get(&server).await;
+
+    assert_eq!((status, &problem["code"]), (StatusCode::BAD_REQUEST, &json!("provider_outcome_unknown")), "{problem}");
+    for (alert, attempt) in [jumped, restarted] {
+        assert_eq!((&alert["status"], &alert["expiredAt"], &attempt), (&json!("OPEN"), &Value::Null, &json!("UNKNOWN")));
+        assert_eq!(alert["hoursLeft"], 23);
+    }
+    assert_eq!((&right["status"], &right["hoursLeft"]), (&json!("OPEN"), &json!(23)));
+    assert_eq!(gateway.requests().iter().filter(|request| request.method == "POST").count(), 1);
+    assert_eq!(block_in_place(|| server.terminate()), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,6 +4,8 @@ pub mod alerts;
 pub mod binary;
 pub mod client;
 pub mod clock;
+#[cfg(target_os = "linux")]
+pub mod date;
 pub mod engine;
 pub mod operations;
 pub mod outside;
