@@ -93,9 +93,9 @@ impl Polling {
         (!self.in_flight).then_some(self.next_poll)
     }
 
-    /// Takes the poll that is due, one at a time.
+    /// Takes the poll that is due, one at a time. One that is further away than its gap is due: then the clock was set back.
     pub fn take_due(&mut self, now: Timestamp) -> bool {
-        let due = self.next_wake().is_some_and(|at| at <= now);
+        let due = self.next_wake().is_some_and(|at| at <= now || at - now > gap_before(self.attempts));
         self.in_flight |= due;
         due
     }
@@ -165,6 +165,15 @@ mod tests {
 
         assert_eq!(given_up, [11]);
         assert!(polling.has_given_up());
+    }
+
+    #[test]
+    fn a_clock_set_back_keeps_no_poll_waiting_longer_than_its_gap() {
+        let mut polling = Polling::new("time-out".to_owned(), now());
+        polling.polled(None, now());
+
+        assert!(!polling.take_due(now()), "it waits for 2 s");
+        assert!(polling.take_due(now() - TimeDelta::days(1)));
     }
 
     #[test]
