@@ -15,7 +15,7 @@ use super::metrics;
 use crate::domain::attempt::outcome_id;
 use crate::domain::redact;
 use crate::domain::time::later_by;
-use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, OrganizationId, Resolution};
+use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, MonotonicTime, OrganizationId, Resolution};
 use crate::providers::{Cause, LookUp, Submission, SubmitResult};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreResult};
@@ -122,7 +122,10 @@ impl Engine {
             match store.claim_resolution(request).await? {
                 Claim::Claimed { alert, generation } => {
                     let submission = Submission::of(attempt, &alert, resolution);
-                    return Ok(Turn::Ours(Box::new(Sending { engine: self.clone(), generation, submission })));
+                    let settings = self.settings();
+                    let spare = settings.longest_decision().saturating_sub(settings.provider_timeout);
+                    let begin_by = now.counted.after(span(spare));
+                    return Ok(Turn::Ours(Box::new(Sending { engine: self.clone(), generation, submission, begin_by })));
                 }
                 Claim::NotFound => return Err(ServiceError::AlertNotFound(id)),
                 Claim::AlreadyResolved(alert) => return Err(ServiceError::AlreadyResolved(alert)),
@@ -210,10 +213,16 @@ struct Sending {
     engine: Engine,
     generation: i64,
     submission: Submission,
+    /// When the call has to have begun, to be over before another process may take the attempt over.
+    begin_by: MonotonicTime,
 }
 
 impl Sending {
     async fn send(self) -> Result<Alert, ServiceError> {
+        if self.begin_by.has_come(self.engine.counted()) {
+            // The database, or the whole process, stood still since the claim.
+            return self.release_saying("not sent: its turn came too late; try again".to_owned()).await;
+        }
         if let Some(why) = self.engine.closed(&self.submission.provider).await {
             return self.release_saying(why).await;
         }

@@ -6,7 +6,7 @@ use avert::domain::resolution::Decision;
 use avert::domain::{Alert, AlertId};
 use avert::engine::{ActingEngine, Engine, EngineSettings, Reconciled};
 use avert::providers::simulator::Fault;
-use avert::providers::{AlertProvider, Simulator, Submission, SubmitResult};
+use avert::providers::{AlertProvider, Providers, Simulator, Submission, SubmitResult};
 use avert::service::{Attempts as _, ServiceError};
 use chrono::TimeDelta;
 use tempfile::TempDir;
@@ -14,6 +14,9 @@ use tempfile::TempDir;
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::MachineClocks;
 use crate::support::engine::{Gate, acting, bring_in, engine_with, impatient, network, resolve, says};
+use crate::support::stop::Stop;
+use crate::support::store;
+use crate::webhooks::troubled::TroubledStore;
 
 const WAITING: Reconciled = Reconciled { committed: 0, released: 0, parked: 0, waiting: 1 };
 const RELEASED: Reconciled = Reconciled { committed: 0, released: 1, parked: 0, waiting: 0 };
@@ -211,4 +214,29 @@ async fn a_running_call_of_another_boot_keeps_others_out_for_its_time_and_the_ne
     assert_eq!((alive, taken), (Reconciled::default(), WAITING), "its owner lives, and nothing can be compared: a minute more");
     assert_eq!(early, WAITING, "a lease of 30 s in which it may be calling, and 30 s of the network");
     assert!(caller.await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn a_decision_whose_turn_comes_when_others_may_have_answered_is_not_sent() {
+    let (home, clocks, network) = (tempfile::tempdir().unwrap(), MachineClocks::at(NOON), network(true, false));
+    let stop = Stop::at("after claim_resolution");
+    let store = Arc::new(TroubledStore::stopping(store::open(home.path()), Arc::clone(&stop)));
+    let settings = EngineSettings { monotonic_clock: Some(clocks.counting.clone()), ..impatient() };
+    let stalled = Engine::new(store, Providers::all(network.clone()), clocks.date.clone(), settings);
+    let other = engine_of(&home, &clocks, network.clone());
+    let (acting, others) = (acting(&stalled).await, acting(&other).await);
+    let alert = open_alert("P-1");
+    bring_in(&others, [alert.clone()]).await;
+    let caller = tokio::spawn(resolved(acting, alert.id));
+    stop.reached().await;
+
+    clocks.pass(60);
+    let taken_over = other.reconcile_once().await.unwrap();
+    let answered = resolve(&others, alert.id, Decision::NotRefunded).await;
+    stop.let_go();
+    let told = caller.await.unwrap();
+
+    assert_eq!(taken_over, RELEASED);
+    assert!(answered.is_ok() && told.is_err(), "{told:?}");
+    assert_eq!((network.submissions(), network.accepted().len()), (1, 1));
 }
