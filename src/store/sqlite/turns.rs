@@ -51,10 +51,13 @@ impl<Whose: Copy + Eq + Hash, Work> FairQueue<Whose, Work> {
         Ok(())
     }
 
-    /// The next work to do, where somebody has some waiting and not yet his share at work. [`FairQueue::done`] has to follow.
+    /// The next work to do, where somebody has some waiting and not yet his share at work: of whoever has least at work, and of those whose
+    /// turn it is. [`FairQueue::done`] has to follow.
     pub(super) fn pop(&mut self) -> Option<(Whose, Work)> {
         let bound = self.bounds.at_once;
-        let turn = self.turns.iter().position(|whose| self.shares.get(whose).is_some_and(|share| share.running < bound))?;
+        let running = |whose| self.shares.get(whose).map_or(0, |share: &Share<Work>| share.running);
+        let turns = self.turns.iter().enumerate().map(|(turn, whose)| (running(whose), turn));
+        let (_, turn) = turns.filter(|(running, _)| *running < bound).min()?;
         let whose = self.turns.remove(turn)?;
         let share = self.shares.get_mut(&whose)?;
         let work = share.waiting.pop_front()?;
@@ -119,6 +122,20 @@ mod tests {
 
         assert_eq!((first, anothers), (vec![('a', 1), ('a', 2)], vec![('b', 5)]));
         assert_eq!(popped(&mut queue), [('a', 3)]);
+    }
+
+    #[test]
+    fn whoever_has_least_at_work_goes_before_whose_turn_it_is() {
+        let mut queue = queue(9, 9, 99);
+        for (whose, work) in [('a', 1), ('b', 2), ('a', 3), ('b', 4)] {
+            queue.push(whose, work).unwrap();
+        }
+        let first = [queue.pop(), queue.pop()];
+        queue.push('c', 5).unwrap();
+        queue.done('b');
+
+        assert_eq!(first, [Some(('a', 1)), Some(('b', 2))]);
+        assert_eq!(popped(&mut queue), [('b', 4), ('c', 5), ('a', 3)]);
     }
 
     #[test]
