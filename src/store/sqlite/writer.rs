@@ -120,10 +120,9 @@ impl State {
         let number = match self.begin() {
             Ok(number) => number,
             Err(error) => {
-                // Whoever waits would wait as long again for the same answer.
-                for (_, job) in std::iter::once(first).chain(queue.try_iter()) {
-                    refuse(job, &error);
-                }
+                // Whoever waits would wait as long again for the same answer; who comes when the first hear it may find it otherwise.
+                let waiting: Vec<_> = std::iter::once(first).chain(queue.try_iter()).collect();
+                waiting.into_iter().for_each(|(_, job)| refuse(job, &error));
                 return;
             }
         };
