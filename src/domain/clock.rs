@@ -233,11 +233,11 @@ mod tests {
     }
 
     /// Another process on the machine, which goes on from what this one knows.
-    fn restarted(clocks: Clocks) -> Clocks {
+    fn restarted(clocks: &Clocks) -> Clocks {
         let epoch = ClockEpoch::generate();
         let mut guard = ClockGuard::default();
         guard.recall(&clocks.guard.memory(epoch).unwrap(), epoch, clocks.date);
-        Clocks { guard, ..clocks }
+        Clocks { guard, ..*clocks }
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
             clocks.pass(30);
         }
 
-        let mut clocks = restarted(clocks);
+        let mut clocks = restarted(&clocks);
 
         for _ in 0..9 {
             assert_ne!(clocks.pass(30), clocks.date);
@@ -261,7 +261,7 @@ mod tests {
         let clocks = Clocks::new();
         let believed = clocks.date;
 
-        let mut clocks = restarted(clocks);
+        let mut clocks = restarted(&clocks);
         clocks.count += Duration::from_secs(7);
 
         assert_eq!(clocks.jump(60 * 24), believed + TimeDelta::seconds(7));

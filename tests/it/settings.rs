@@ -126,16 +126,16 @@ fn a_console_on_another_machine_manages_its_keys_with_an_operators_key() {
 }
 
 /// An engine that serves, and a client of it with these keys.
-fn client(home: &TempDir, server: &Server, operator_key: Option<String>) -> Client {
+fn client(home: &TempDir, server: &Server, operator_key: Option<&str>) -> Client {
     let access = Access::ApiKey(Secret::new(key(home.path(), "alerts")));
-    client_of(&server.url, Dialect::Current, access, operator_key.as_deref(), Arc::new(SystemClock))
+    client_of(&server.url, Dialect::Current, access, operator_key, Arc::new(SystemClock))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_kind_of_credential_is_created_listed_and_revoked_over_http() {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(home.path(), &[]);
-    let client = client(&home, &server, Some(key(home.path(), "operator")));
+    let client = client(&home, &server, Some(&key(home.path(), "operator")));
     let kinds = [CredentialKind::Key(KeyScope::Alerts), CredentialKind::Key(KeyScope::Operator), CredentialKind::Client];
 
     for kind in kinds {
@@ -161,7 +161,7 @@ async fn every_kind_of_credential_is_created_listed_and_revoked_over_http() {
 async fn the_engine_answers_in_process_as_it_does_over_http() {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(home.path(), &[]);
-    let client = client(&home, &server, Some(key(home.path(), "operator")));
+    let client = client(&home, &server, Some(&key(home.path(), "operator")));
     client.create_credential(CredentialKind::Client).await.unwrap();
 
     // A use is written down beside the request: the list is asked until it is there.
@@ -190,7 +190,7 @@ async fn the_engine_answers_in_process_as_it_does_over_http() {
 async fn a_key_of_the_wrong_scope_and_a_deployment_without_the_routes_are_told_apart() {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(home.path(), &[]);
-    let wrong = client(&home, &server, Some(key(home.path(), "alerts")));
+    let wrong = client(&home, &server, Some(&key(home.path(), "alerts")));
     assert!(client(&home, &server, None).deployment().credentials.is_none());
 
     let refused = wrong.credentials().await.unwrap_err();

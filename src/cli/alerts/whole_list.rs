@@ -152,7 +152,7 @@ mod tests {
             let Next::Page(number) = next else { break };
             let (rows, total) = page(walk.pass, number);
             let before = walk.found();
-            for id in rows.iter() {
+            for id in &rows {
                 walk.meet(AlertId(uuid::Uuid::from_u128(*id)));
             }
             let facts = PageFacts { rows: rows.len() as u64, size, total: total.unwrap_or_default(), counted: total.is_some() };

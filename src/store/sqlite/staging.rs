@@ -18,9 +18,11 @@ const LOCK: &str = "lock";
 const PLAN: &str = "plan";
 const NEW_PLAN: &str = "plan.new";
 
+type Observe = dyn Fn(&str) + Send + Sync;
+
 /// An observer of steps on the file system, called behind each: what it sees is what a kill there leaves.
 #[derive(Clone, Default)]
-pub struct StepObserver(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+pub struct StepObserver(Option<Arc<Observe>>);
 
 impl StepObserver {
     /// An observer that is called with a word for each step.

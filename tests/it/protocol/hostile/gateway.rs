@@ -128,9 +128,9 @@ impl World {
     pub fn pass(&mut self, seconds: u32) {
         self.now += u64::from(seconds);
         for case in self.cases.values_mut() {
-            let (due, waiting) = std::mem::take(&mut case.late).into_iter().partition(|late| late.at <= self.now);
+            let (due, waiting): (Vec<Late>, Vec<Late>) = std::mem::take(&mut case.late).into_iter().partition(|late| late.at <= self.now);
             case.late = waiting;
-            for Late { attempt, applied, .. } in Vec::<Late>::from(due) {
+            for Late { attempt, applied, .. } in due {
                 if applied && !case.answered_at_portal {
                     case.applied.push(attempt);
                 } else {
