@@ -91,9 +91,12 @@ struct ClockWatch {
 
 impl Clock for GuardedClock {
     fn now(&self) -> Timestamp {
-        let date = self.date.now();
-        let Some(counting) = &self.counting else { return date };
-        let observation = self.watch().guard.observe(date, (counting.boot_time)());
+        let Some(counting) = &self.counting else { return self.date.now() };
+        let mut watch = self.watch();
+        // The count first: a thread that is held up in between must not see the date fall behind.
+        let count = (counting.boot_time)();
+        let observation = watch.guard.observe(self.date.now(), count);
+        drop(watch);
         match observation.change {
             Some(ClockChange::Jumped) => tracing::warn!(
                 seconds = observation.ahead.num_seconds(),
@@ -163,5 +166,45 @@ impl GuardedClock {
     /// Whether it has been set back since this was asked before.
     pub(super) fn take_set_back(&self) -> bool {
         self.was_set_back.swap(false, Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+    use crate::domain::time::SystemClock;
+
+    /// A date whose reader is held up once it has read it, longer each time.
+    struct HeldUp(Arc<Mutex<Duration>>);
+
+    impl Clock for HeldUp {
+        fn now(&self) -> Timestamp {
+            let mut passed = self.0.lock().unwrap();
+            let date = Timestamp::UNIX_EPOCH + TimeDelta::from_std(*passed).unwrap();
+            *passed = *passed * 2 + Duration::from_secs(100);
+            date
+        }
+    }
+
+    #[test]
+    fn a_thread_that_is_held_up_sees_no_clock_that_is_set_back() {
+        let passed = Arc::<Mutex<Duration>>::default();
+        let counted = Arc::clone(&passed);
+        let counting = MonotonicClock::new(move || *counted.lock().unwrap());
+        let clock = GuardedClock::new(Arc::new(HeldUp(passed)), Some(counting));
+
+        let moments = [clock.now(), clock.now(), clock.now()];
+
+        assert!(moments.is_sorted() && !clock.take_set_back(), "{moments:?}");
+    }
+
+    #[test]
+    fn processes_of_a_machine_count_from_one_epoch_where_the_system_tells_its_boot() {
+        let clocks = [(); 2].map(|()| GuardedClock::new(Arc::new(SystemClock), Some(MonotonicClock::of_the_machine())).counted());
+
+        let known = std::path::Path::new("/proc/sys/kernel/random/boot_id").exists();
+        assert_eq!(clocks[1].since(clocks[0]).is_some_and(|passed| passed >= TimeDelta::zero()), known);
     }
 }
