@@ -13,3 +13,4 @@ mod ready;
 mod records;
 mod retention;
 mod unclean;
+mod words;

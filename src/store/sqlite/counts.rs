@@ -108,71 +108,102 @@ impl CellFilter {
     }
 }
 
-/// The counts of one organization.
+/// Most kinds and most days of kinds that a cache remembers between two uses: words come from outside, and there may be any number.
+const MOST_CELLS: usize = 50_000;
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// The counts of one organization as of one change number.
 #[derive(Debug, Default)]
 struct Counts {
-    days: BTreeMap<i64, Vec<(u32, u32)>>,
-    totals: Vec<u64>,
-}
-
-/// A cache of the counts as of one change number.
-#[derive(Debug, Default)]
-pub(super) struct CountCache {
     change: Option<i64>,
     /// Every cell there is; days refer to it by position.
     cells: Vec<Cell>,
     positions: HashMap<Cell, u32>,
-    organizations: HashMap<i64, Counts>,
+    /// The cells of each day, by position.
+    days: BTreeMap<i64, Vec<(u32, u32)>>,
+    totals: Vec<u64>,
+    entries: usize,
 }
 
-impl CountCache {
-    /// Brings the memory up to the snapshot that the connection reads from.
-    pub(super) fn refresh(&mut self, conn: &Connection) -> StoreResult<()> {
-        let newest: i64 = conn.one("SELECT number FROM change_number", [], cell)?;
-        if self.change == Some(newest) {
-            return Ok(());
-        }
-        let mut statement = conn.prepare_cached(
-            "SELECT organization, day, provider, type, status, outcome, expired, alerts FROM alert_count WHERE changed > ?1",
-        )?;
-        let mut rows = statement.query([self.change.unwrap_or(-1)])?;
-        while let Some(row) = rows.next()? {
-            let cell =
-                Cell { provider: row.get(2)?, alert_type: row.get(3)?, status: row.get(4)?, outcome: row.get(5)?, expired: row.get(6)? };
-            let alerts: u32 = row.get(7)?;
-            self.set(row.get(0)?, row.get(1)?, cell, alerts)?;
-        }
-        self.change = Some(newest);
-        Ok(())
-    }
-
-    fn set(&mut self, organization: i64, day: i64, cell: Cell, alerts: u32) -> StoreResult<()> {
+impl Counts {
+    fn set(&mut self, day: i64, cell: Cell, alerts: u32) -> StoreResult<()> {
         let position = match self.positions.get(&cell) {
             Some(&position) => position,
             None => {
                 let position = u32::try_from(self.cells.len()).map_err(|_| StoreError::Corrupt("too many kinds of alerts".to_owned()))?;
                 self.cells.push(cell);
+                self.totals.push(0);
                 self.positions.insert(cell, position);
                 position
             }
         };
-        let counts = self.organizations.entry(organization).or_default();
-        if counts.totals.len() < self.cells.len() {
-            counts.totals.resize(self.cells.len(), 0);
-        }
-        let day = counts.days.entry(day).or_default();
-        let total = &mut counts.totals[position as usize];
-        match day.iter_mut().find(|(at, _)| *at == position) {
-            Some((_, known)) => {
-                *total = *total + u64::from(alerts) - u64::from(*known);
-                *known = alerts;
+        let day = self.days.entry(day).or_default();
+        let total = &mut self.totals[position as usize];
+        match day.binary_search_by_key(&position, |(at, _)| *at) {
+            Ok(at) => {
+                *total = *total + u64::from(alerts) - u64::from(day[at].1);
+                day[at].1 = alerts;
             }
-            None => {
+            Err(at) => {
                 *total += u64::from(alerts);
-                day.push((position, alerts));
+                day.insert(at, (position, alerts));
+                self.entries += 1;
             }
         }
         Ok(())
+    }
+
+    fn wanted(&self, filter: &CellFilter) -> Vec<bool> {
+        self.cells.iter().map(|cell| filter.matches(cell)).collect()
+    }
+}
+
+/// A cache of the counts of the organizations that were asked for.
+#[derive(Debug, Default)]
+pub(super) struct CountCache {
+    organizations: HashMap<i64, Counts>,
+    /// The one that was asked for last.
+    last: i64,
+}
+
+impl CountCache {
+    /// Brings the memory of an organization up to the snapshot that the connection reads from.
+    pub(super) fn refresh(&mut self, conn: &Connection, organization: i64) -> StoreResult<()> {
+        let newest: i64 = conn.one("SELECT number FROM change_number", [], cell)?;
+        self.last = organization;
+        let counts = self.organizations.entry(organization).or_default();
+        if counts.change == Some(newest) {
+            return Ok(());
+        }
+        // Named, because the primary key begins with the organization too, and would look at all of its rows.
+        let index = if counts.change.is_some() { "INDEXED BY alert_count_by_change" } else { "" };
+        let mut statement = conn.prepare_cached(&format!(
+            "SELECT day, provider, type, status, outcome, expired, alerts FROM alert_count {index} WHERE organization = ?1 AND changed > ?2"
+        ))?;
+        let mut rows = statement.query([organization, counts.change.unwrap_or(-1)])?;
+        while let Some(row) = rows.next()? {
+            let cell =
+                Cell { provider: row.get(1)?, alert_type: row.get(2)?, status: row.get(3)?, outcome: row.get(4)?, expired: row.get(5)? };
+            counts.set(row.get(0)?, cell, row.get(6)?)?;
+        }
+        counts.change = Some(newest);
+        Ok(())
+    }
+
+    /// Forgets what is too much to remember until the next use, beginning with the organizations that were not asked for last.
+    pub(super) fn forget_excess(&mut self) {
+        if self.is_excessive() {
+            self.organizations.retain(|organization, _| *organization == self.last);
+        }
+        if self.is_excessive() {
+            self.organizations = HashMap::new();
+        }
+    }
+
+    fn is_excessive(&self) -> bool {
+        let (cells, entries) =
+            self.organizations.values().fold((0, 0), |(cells, entries), counts| (cells + counts.cells.len(), entries + counts.entries));
+        cells > MOST_CELLS || entries > MOST_ENTRIES
     }
 
     /// How many alerts an organization has, in all.
@@ -182,8 +213,9 @@ impl CountCache {
 
     /// The days from the first match to the last, the end excluded, where matches without a date are not among them.
     pub(super) fn span(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> (Option<i64>, Option<i64>) {
-        let undated = self.organizations.get(&organization).and_then(|counts| counts.days.get(&NO_DAY));
-        if from.is_none() && until.is_none() && undated.is_some_and(|cells| sum(cells, &self.wanted(filter)) > 0) {
+        let counts = self.organizations.get(&organization);
+        let undated = counts.and_then(|counts| Some((counts.days.get(&NO_DAY)?, counts.wanted(filter))));
+        if from.is_none() && until.is_none() && undated.is_some_and(|(cells, wanted)| sum(cells, &wanted) > 0) {
             return (None, None);
         }
         let mut days = self.days(organization, filter, from, until);
@@ -197,7 +229,7 @@ impl CountCache {
     /// How many alerts match, on days from `from` on and before `until`.
     pub(super) fn total(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> u64 {
         let Some(counts) = self.organizations.get(&organization) else { return 0 };
-        let wanted = self.wanted(filter);
+        let wanted = counts.wanted(filter);
         if from.is_none() && until.is_none() {
             return counts.totals.iter().zip(&wanted).filter(|(_, wanted)| **wanted).map(|(alerts, _)| alerts).sum();
         }
@@ -206,20 +238,20 @@ impl CountCache {
 
     /// The days with matches, earliest first, with how many there are; days without a date last.
     pub(super) fn days(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> MatchingDays<'_> {
-        let range = self.organizations.get(&organization).map(|counts| counts.days.range(bounds(from, until)));
-        MatchingDays { range, wanted: self.wanted(filter) }
+        let counts = self.organizations.get(&organization);
+        MatchingDays {
+            range: counts.map(|counts| counts.days.range(bounds(from, until))),
+            wanted: counts.map(|counts| counts.wanted(filter)).unwrap_or_default(),
+        }
     }
 
-    /// The keys that occur, of whatever `pick` picks.
-    pub(super) fn occurring(&self, pick: impl Fn(&Cell) -> i64) -> Vec<i64> {
-        let mut keys: Vec<i64> = self.cells.iter().map(pick).collect();
+    /// The keys that occur in an organization, of whatever `pick` picks.
+    pub(super) fn occurring(&self, organization: i64, pick: impl Fn(&Cell) -> i64) -> Vec<i64> {
+        let mut keys: Vec<i64> =
+            self.organizations.get(&organization).map_or_else(Vec::new, |counts| counts.cells.iter().map(pick).collect());
         keys.sort_unstable();
         keys.dedup();
         keys
-    }
-
-    fn wanted(&self, filter: &CellFilter) -> Vec<bool> {
-        self.cells.iter().map(|cell| filter.matches(cell)).collect()
     }
 }
 
@@ -253,4 +285,68 @@ fn sum(cells: &[(u32, u32)], wanted: &[bool]) -> u64 {
 fn bounds(from: Option<i64>, until: Option<i64>) -> std::ops::Range<i64> {
     let until = until.unwrap_or(NO_DAY);
     from.unwrap_or(i64::MIN).min(until)..until
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::connection::{Purpose, open};
+    use super::super::migrate::{MIGRATIONS, migrate};
+    use super::*;
+
+    fn database() -> (tempfile::TempDir, Connection) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("avert.db");
+        let mut conn = open(&path, Purpose::Write).unwrap();
+        migrate(&mut conn, &path, MIGRATIONS).unwrap();
+        (directory, conn)
+    }
+
+    /// So many kinds of alerts of an organization on one day, each with one alert.
+    fn kinds(conn: &Connection, organization: i64, count: i64, change: i64) {
+        let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?2)
+            INSERT INTO alert_count SELECT ?1, 20000, 1, n, 1, 0, 0, 1, ?3 FROM n";
+        conn.execute(sql, (organization, count, change)).unwrap();
+        conn.execute("UPDATE change_number SET number = ?1", [change]).unwrap();
+    }
+
+    fn cells(cache: &CountCache) -> usize {
+        cache.organizations.values().map(|counts| counts.cells.len()).sum()
+    }
+
+    #[test]
+    fn kinds_without_number_are_counted_and_not_remembered() {
+        let (_directory, conn) = database();
+        kinds(&conn, 1, 3, 1);
+        kinds(&conn, 2, MOST_CELLS as i64 + 1, 2);
+        let mut cache = CountCache::default();
+
+        let mut seen = Vec::new();
+        for organization in [1, 2, 1] {
+            cache.refresh(&conn, organization).unwrap();
+            let all = cache.all(organization);
+            cache.forget_excess();
+            seen.push((all, cells(&cache)));
+        }
+
+        assert_eq!(seen, [(3, 3), (MOST_CELLS as u64 + 1, 0), (3, 3)]);
+    }
+
+    #[test]
+    fn the_kinds_of_one_organization_take_nothing_of_another_ones() {
+        let (_directory, conn) = database();
+        kinds(&conn, 1, 3, 1);
+        kinds(&conn, 2, 5, 2);
+        let mut cache = CountCache::default();
+        cache.refresh(&conn, 1).unwrap();
+        let before = cells(&cache);
+        cache.refresh(&conn, 2).unwrap();
+
+        conn.execute_batch(
+            "UPDATE alert_count SET alerts = 4, changed = 3 WHERE organization = 1 AND type = 2; UPDATE change_number SET number = 3",
+        )
+        .unwrap();
+        cache.refresh(&conn, 1).unwrap();
+
+        assert_eq!((before, cache.occurring(1, |cell| cell.alert_type), cache.all(1), cache.all(2)), (3, vec![1, 2, 3], 6, 5));
+    }
 }

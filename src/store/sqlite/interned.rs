@@ -11,6 +11,9 @@ use rusqlite::{Connection, ToSql};
 use super::statements::{Statements as _, cell};
 use crate::store::StoreResult;
 
+/// Most values that a connection remembers of a table: they come from outside, and there may be any number.
+const MOST: usize = 4_096;
+
 /// One table of values with their keys.
 #[derive(Debug)]
 pub(super) struct Interned<T: ?Sized> {
@@ -70,6 +73,10 @@ where
     }
 
     fn remember(&mut self, key: i64, value: Arc<T>) {
+        // Those in use come back at once.
+        if self.keys.len() >= MOST {
+            self.clear();
+        }
         self.keys.insert(Arc::clone(&value), key);
         self.values.insert(key, value);
     }
@@ -104,5 +111,26 @@ where
         let value: Arc<T> = conn.one(self.read, [key], cell)?;
         self.remember(key, Arc::clone(&value));
         Ok(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_without_number_keep_their_keys_and_are_remembered_within_bounds() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE word (key INTEGER PRIMARY KEY, value TEXT NOT NULL UNIQUE)").unwrap();
+        let mut words = Dictionary::new().words;
+        let word = |number: usize| format!("WORD-{number}");
+
+        let keys: Vec<i64> = (0..3 * MOST).map(|number| words.intern(&conn, &word(number)).unwrap()).collect();
+
+        assert!(words.keys.len() <= MOST && words.values.len() <= MOST, "{} and {}", words.keys.len(), words.values.len());
+        for number in [0, MOST, 3 * MOST - 1] {
+            assert_eq!(words.find(&conn, &word(number)).unwrap(), Some(keys[number]));
+            assert_eq!(&*words.value(&conn, keys[number]).unwrap(), word(number));
+        }
     }
 }

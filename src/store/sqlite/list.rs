@@ -30,7 +30,7 @@ const MANY: u64 = 200_000;
 pub(super) fn list(reader: &mut Reader, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
     let mut page = Page { data: Vec::new(), total: 0, counted: true, page: query.page.page, size: query.page.size };
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(page) };
-    reader.counts.refresh(&reader.conn)?;
+    reader.counts.refresh(&reader.conn, organization)?;
     let mut wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, &query.filter, now)?;
     if wanted.is_impossible() {
         return Ok(page);
@@ -55,7 +55,7 @@ pub(super) fn list(reader: &mut Reader, organization: OrganizationId, query: &Al
 /// How many alerts the organization has.
 pub(super) fn count_all(reader: &mut Reader, organization: OrganizationId) -> StoreResult<u64> {
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(0) };
-    reader.counts.refresh(&reader.conn)?;
+    reader.counts.refresh(&reader.conn, organization)?;
     Ok(reader.counts.all(organization))
 }
 
@@ -171,7 +171,7 @@ fn from_alerts(mut sql: Sql, wanted: &Wanted, index: Option<&str>) -> Sql {
 }
 
 fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> StoreResult<Vec<i64>> {
-    let column = sort_column(&reader.conn, &mut reader.dictionary, &reader.counts, part.sort.field)?;
+    let column = sort_column(reader, wanted.organization, part.sort.field)?;
     if wanted.is_counted() {
         if part.sort.field == SortField::AlertTimeStamp {
             return by_days(reader, wanted, &column, part, total);
@@ -211,7 +211,7 @@ fn valued(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> Store
     }
     let expired = reader.dictionary.words.find(&reader.conn, AlertStatus::Expired.as_str())?;
     let mut waiting = wanted.clone();
-    let statuses = waiting.cells.statuses.get_or_insert_with(|| reader.counts.occurring(|cell| cell.status));
+    let statuses = waiting.cells.statuses.get_or_insert_with(|| reader.counts.occurring(waiting.organization, |cell| cell.status));
     statuses.retain(|status| Some(*status) != expired);
     let outcomes = waiting.cells.outcomes.get_or_insert_with(|| vec![NO_OUTCOME]);
     outcomes.retain(|outcome| *outcome == NO_OUTCOME);

@@ -4,8 +4,9 @@ use chrono::{Duration, NaiveDate, NaiveTime};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use super::counts::{Cell, CellFilter, CountCache, DAY_MICROS};
+use super::counts::{Cell, CellFilter, DAY_MICROS};
 use super::interned::Dictionary;
+use super::readers::Reader;
 use super::rows::{DESCRIPTOR_MARK, searchable};
 use super::statements::micros;
 use crate::domain::filter::{fold, wanted_text};
@@ -260,18 +261,20 @@ impl SortColumn {
     }
 }
 
-/// The column of a sort field. `counts` tells which words there are.
-pub(super) fn sort_column(
-    conn: &Connection,
-    dictionary: &mut Dictionary,
-    counts: &CountCache,
-    field: SortField,
-) -> StoreResult<SortColumn> {
+/// Most words that are put in order before the query; of more of them the database itself reads each.
+const MOST_RANKED: usize = 1_000;
+
+/// The column of a sort field. The counts of the organization tell which words there are.
+pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortField) -> StoreResult<SortColumn> {
+    let Reader { conn, dictionary, counts, .. } = reader;
     let nullable = |value: &str, index| SortColumn { value: value.to_owned(), index, nulls: Nulls::Last, words: None };
     let text = |value: &str, index| SortColumn { value: value.to_owned(), index, nulls: Nulls::Never, words: None };
     let mut word = |column: &str, pick: fn(&Cell) -> i64| -> StoreResult<SortColumn> {
-        let words: StoreResult<Vec<_>> =
-            counts.occurring(pick).into_iter().map(|key| Ok((dictionary.words.value(conn, key)?, key))).collect();
+        let keys = counts.occurring(organization, pick);
+        if keys.len() > MOST_RANKED {
+            return Ok(text(&format!("(SELECT w.value FROM word w WHERE w.key = {column})"), None));
+        }
+        let words: StoreResult<Vec<_>> = keys.into_iter().map(|key| Ok((dictionary.words.value(conn, key)?, key))).collect();
         let mut words = words?;
         words.sort();
         let ranks: String = words.iter().enumerate().map(|(rank, (_, key))| format!(" WHEN {key} THEN {rank}")).collect();

@@ -198,6 +198,7 @@ fn run(mut reader: Reader, queue: &Queue) {
             reader.budget.watch(Some(abandoned));
             let done = catch_unwind(AssertUnwindSafe(|| work(&mut reader)));
             reader.budget.watch(None);
+            reader.counts.forget_excess();
             if done.is_err()
                 && !reader.conn.is_autocommit()
                 // The panic hook has reported it; dropping the job has told the caller.
