@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono::TimeDelta;
 
 use crate::domain::resolution::FieldError;
 use crate::domain::{
@@ -123,6 +124,9 @@ capability! {
 
         /// One alert with its current outcome.
         read fn get(&self, id: AlertId) -> Alert;
+
+        /// How far the service's clock is ahead of this machine's, as its newest answer told; negative where it is late.
+        read fn clock_lead(&self) -> Option<TimeDelta>;
 
         /// Records a resolution and returns the alert with its outcome. Final.
         write fn resolve(&self, id: AlertId, request: ResolveRequest) -> Alert;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use chrono::TimeDelta;
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
@@ -113,6 +114,10 @@ impl Alerts for Client {
 
     async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
         self.inner.get(id).await
+    }
+
+    async fn clock_lead(&self) -> Result<Option<TimeDelta>, ServiceError> {
+        Ok(self.inner.http.clock_lead())
     }
 
     /// The request runs in a task of its own: whoever stops waiting changes nothing about what was sent, and [`Client::finish`] waits

@@ -1,7 +1,9 @@
 //! One request and its answer: sizes bounded, redirects not followed, and always known whether it may have been sent.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, Response};
 
@@ -9,7 +11,7 @@ use super::options::{ClientError, ClientOptions, Pauses};
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::outbound::body::{self, Unread};
 use crate::outbound::reason::{Reason, cause};
-use crate::outbound::{client, retry_after};
+use crate::outbound::{client, date, retry_after};
 use crate::service::ServiceError;
 use crate::wire::refusal::Refusal;
 
@@ -105,6 +107,8 @@ pub(super) struct Http {
     pub(super) write_timeout: Duration,
     connect_timeout: Duration,
     clock: SharedClock,
+    /// How far the service's clock is ahead of ours, as its newest answer told.
+    clock_lead: Arc<Mutex<Option<TimeDelta>>>,
 }
 
 impl std::fmt::Debug for Http {
@@ -127,12 +131,18 @@ impl Http {
             write_timeout: options.write_timeout,
             connect_timeout: options.connect_timeout,
             clock: options.clock.clone(),
+            clock_lead: Arc::default(),
         })
     }
 
     /// The present moment.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// How far the service's clock is ahead of ours, as its newest answer told.
+    pub(super) fn clock_lead(&self) -> Option<TimeDelta> {
+        *self.clock_lead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes a request once.
@@ -152,6 +162,9 @@ impl Http {
     /// The whole of an answer that has begun.
     pub(super) async fn answer(&self, mut response: Response, patience: Duration) -> Result<Answer, NoAnswer> {
         let status = response.status();
+        if let Some(told) = date::of(response.headers()) {
+            *self.clock_lead.lock().unwrap_or_else(PoisonError::into_inner) = Some(told - self.now());
+        }
         let retry_after = retry_after::of(response.headers(), self.now());
         if let Some(request_id) = response.headers().get("x-request-id").and_then(|id| id.to_str().ok()).filter(|_| !status.is_success()) {
             tracing::debug!(status = status.as_u16(), request_id, "the service refused a request");

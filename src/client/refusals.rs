@@ -19,7 +19,7 @@ pub(super) fn refused_read(answer: &Answer, id: Option<AlertId>) -> ServiceError
 /// An answer that says nothing about the alerts.
 pub(super) fn unavailable(answer: &Answer, refusal: &Refusal) -> ServiceError {
     let what = match answer.status {
-        300..=399 => "it answered with a redirect, which is not followed: is this the right base URL?".to_owned(),
+        300..=399 => redirected(answer.status),
         404 | 405 => format!("it has no such route ({}): is this the right base URL?", answer.status),
         429 => match answer.retry_after {
             Some(wait) => format!("it was asked too often; it may be asked again in {} s", wait.as_secs().max(1)),
@@ -29,6 +29,11 @@ pub(super) fn unavailable(answer: &Answer, refusal: &Refusal) -> ServiceError {
         status => format!("it answered {status}"),
     };
     ServiceError::Unavailable(if refusal.words.is_empty() { what } else { format!("{what}: {}", refusal.words) })
+}
+
+/// A redirect, in the same words for everything that was asked.
+pub(super) fn redirected(status: u16) -> String {
+    format!("it answered with a redirect ({status}), which is not followed: is this the right base URL?")
 }
 
 /// The refusal's own words, or these.

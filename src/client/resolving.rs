@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::http::{Answer, Call, NoAnswer};
 use super::inner::{Authorization, Inner};
 use super::reading;
-use super::refusals::{fields, unavailable, words};
+use super::refusals::{fields, redirected, unavailable, words};
 use crate::domain::{Alert, AlertId, AlertStatus, AlertType, FieldError, Provider, Resolution};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::body;
@@ -23,28 +23,38 @@ impl Inner {
         // Without a token nothing leaves.
         let (name, value, token) = self.authorization().await.map_err(|no| not_sent(no.into()))?;
         let call = Call::new(Method::PUT, &self.base.resolution(id))
-            .header(name, value)
             .header("idempotency-key", key)
             .body("application/json", body::write(&resolution))
             .within(self.http.write_timeout);
-        let answer = match self.http.send(call).await {
-            Ok(answer) => answer,
-            Err(NoAnswer::NotSent(why)) => return Err(ServiceError::NotSent(why)),
-            Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why)) => return Err(ServiceError::Indeterminate(why)),
-            Err(NoAnswer::Refused(error)) => return Err(error),
+        let answer = self.send_once(call.clone().header(name, value)).await?;
+        let answer = match (answer.status, &self.access, token) {
+            // Who asks is looked at before what is asked: nothing was decided, and nothing was sent twice.
+            (401 | 403, Authorization::Token(tokens), Some(used)) if used.may_have_expired() => {
+                match tokens.renewed(&used, &self.http, &self.pauses).await {
+                    Ok(renewed) => {
+                        let (name, value) = renewed.header();
+                        let answer = self.send_once(call.header(name, value)).await?;
+                        if matches!(answer.status, 401 | 403) {
+                            tokens.refused(&renewed).await;
+                        }
+                        answer
+                    }
+                    Err(error) => {
+                        tracing::debug!(%error, "the token was refused, and there is no new one");
+                        answer
+                    }
+                }
+            }
+            _ => answer,
         };
         let refusal = match answer.status {
             200..=299 => return accepted(&answer, id),
             _ => answer.refusal(),
         };
         match answer.status {
-            401 | 403 => {
-                // The next request gets a new token; this one is not sent again.
-                if let (Authorization::Token(tokens), Some(token)) = (&self.access, &token) {
-                    tokens.discard(token).await;
-                }
-                Err(ServiceError::NotAuthorized(words(&refusal, "the service did not accept the credentials")))
-            }
+            401 | 403 => Err(ServiceError::NotAuthorized(words(&refusal, "the service did not accept the credentials"))),
+            // Who sends elsewhere may have done it or not: networks' gateways that do so are taken the same way.
+            300..=399 => Err(ServiceError::Indeterminate(redirected(answer.status))),
             404 if !refusal.is("route_not_found") => Err(ServiceError::AlertNotFound(id)),
             409 => self.conflict(id, &refusal).await,
             400 => Err(bad_request(refusal)),
@@ -56,6 +66,15 @@ impl Inner {
             }
             _ => Err(unavailable(&answer, &refusal)),
         }
+    }
+
+    /// Sends a decision; where its answer does not come, nobody knows what became of it.
+    async fn send_once(&self, call: Call) -> Result<Answer, ServiceError> {
+        self.http.send(call).await.map_err(|no| match no {
+            NoAnswer::NotSent(why) => ServiceError::NotSent(why),
+            NoAnswer::TimedOut(why) | NoAnswer::Broken(why) => ServiceError::Indeterminate(why),
+            NoAnswer::Refused(error) => error,
+        })
     }
 
     /// A conflict: the alert has an outcome, which is read, or is getting one.

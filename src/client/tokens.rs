@@ -99,15 +99,6 @@ impl Tokens {
         }
     }
 
-    /// Forgets a token that was refused, so that the next request gets a new one.
-    pub(super) async fn discard(&self, token: &Token) {
-        let mut newest = self.newest.lock().await;
-        if let Some(known) = newest.as_mut().filter(|newest| newest.number == token.number && token.may_have_expired()) {
-            // Kept for its number; its time is over.
-            known.renew_at = Timestamp::MIN_UTC;
-        }
-    }
-
     async fn fetch(&self, newest: &mut Option<Token>, http: &Http, pauses: &Pauses) -> Result<Token, ServiceError> {
         let form = token::request(&self.id, &self.secret).into_bytes();
         let call = Call::new(Method::POST, &self.url).body("application/x-www-form-urlencoded", form);

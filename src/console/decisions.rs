@@ -238,7 +238,7 @@ impl Decisions {
         let event = match answer {
             Ok(alert) => DecisionEvent::Landed(Box::new(alert)),
             Err(ServiceError::AlreadyResolved(alert)) => {
-                let found = Found { alert: *alert, pending: None };
+                let found = Found { alert: *alert, pending: None, clock_lead: None };
                 let landed = decision.proof(&found, now) == Proof::Landed;
                 let alert = Box::new(found.alert);
                 if landed { DecisionEvent::Landed(alert) } else { DecisionEvent::Overtaken(alert) }
@@ -406,7 +406,7 @@ mod tests {
     }
 
     fn found(alert: &Alert, pending: Option<bool>) -> Result<Found, ServiceError> {
-        Ok(Found { alert: alert.clone(), pending })
+        Ok(Found { alert: alert.clone(), pending, clock_lead: None })
     }
 
     #[test]

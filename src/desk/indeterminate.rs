@@ -19,7 +19,8 @@ pub async fn look_up(alerts: &dyn Alerts, attempts: Option<&dyn Attempts>, id: A
         Some(attempts) => Some(attempts.unfinished().await?.iter().any(|unfinished| unfinished.alert == id)),
         None => None,
     };
-    Ok(Found { alert: alerts.get(id).await?, pending })
+    let alert = alerts.get(id).await?;
+    Ok(Found { alert, pending, clock_lead: alerts.clock_lead().await? })
 }
 
 /// Sends a decision once and, where its answer does not come, polls the alert after each of these gaps for what became of it.

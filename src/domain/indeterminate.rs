@@ -32,6 +32,8 @@ pub struct Found {
     pub alert: Alert,
     /// Whether the engine is still at a decision on it; `None` where the service does not tell.
     pub pending: Option<bool>,
+    /// How far the service's clock is ahead of ours, negative where it is late; `None` where it does not tell.
+    pub clock_lead: Option<TimeDelta>,
 }
 
 /// What a poll proves of a decision.
@@ -49,6 +51,8 @@ pub enum Proof {
 
 /// What an alert as it was found proves of a resolution that was sent at this moment.
 pub fn proof(resolution: &Resolution, sent_at: Timestamp, found: &Found) -> Proof {
+    // The service's times are by its own clock: one that is late puts what followed on the decision before it.
+    let sent_at = sent_at + found.clock_lead.unwrap_or_default().min(TimeDelta::zero());
     match (&found.alert.outcome, found.pending) {
         (Some(outcome), _) if evidence::is_meant(resolution, outcome, sent_at) => Proof::Landed,
         (Some(_), _) => Proof::Overtaken,
@@ -128,7 +132,7 @@ mod tests {
     fn found(refunded: Option<&str>, pending: Option<bool>) -> Found {
         let id = AlertId::generate();
         let outcome = refunded.map(|refunded| Outcome { refunded: refunded.to_owned(), ..Outcome::sample(id) });
-        Found { alert: Alert { outcome, ..Alert::new(id, Provider::Cdrn, AlertType::VerifiDispute) }, pending }
+        Found { alert: Alert { outcome, ..Alert::new(id, Provider::Cdrn, AlertType::VerifiDispute) }, pending, clock_lead: None }
     }
 
     #[rstest]
@@ -146,6 +150,21 @@ mod tests {
         let meant = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
 
         assert_eq!(proof(&meant, now(), &found(refunded, pending)), proves);
+    }
+
+    #[rstest]
+    #[case::in_step(0, -6, Proof::Overtaken)]
+    #[case::late(-60, -60, Proof::Landed)]
+    #[case::late_and_before(-60, -66, Proof::Overtaken)]
+    #[case::ahead(60, 60, Proof::Landed)]
+    fn a_late_clock_of_the_service_does_not_make_our_decision_anothers(#[case] lead: i64, #[case] acted: i64, #[case] proves: Proof) {
+        let meant = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+        let mut found = Found { clock_lead: Some(TimeDelta::minutes(lead)), ..found(Some("refunded"), None) };
+        if let Some(outcome) = &mut found.alert.outcome {
+            outcome.action_time = Some(now() + TimeDelta::minutes(acted));
+        }
+
+        assert_eq!(proof(&meant, now(), &found), proves);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
+use super::date;
 use crate::domain::Timestamp;
 
 /// How long an answer asks to wait, if it does.
@@ -18,8 +19,7 @@ fn parse(text: &str, now: Timestamp) -> Option<Duration> {
         // More digits than fit are a very long wait.
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
-    let moment = Timestamp::from(httpdate::parse_http_date(text).ok()?);
-    Some((moment - now).to_std().unwrap_or_default())
+    Some((date::parse(text)? - now).to_std().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -149,3 +149,22 @@ async fn the_client_itself_says_that_it_does_not_know_and_looks_at_nothing(#[cas
     assert!(matches!(error, ServiceError::Indeterminate(_)), "{error}");
     assert!(requests(&server, "GET").await.is_empty());
 }
+
+#[rstest]
+#[case::in_step("Tue, 10 Mar 2026 12:00:00 GMT", false)]
+#[case::an_hour_late("Tue, 10 Mar 2026 11:00:00 GMT", true)]
+#[tokio::test]
+async fn a_late_clock_of_the_deployment_does_not_make_ours_anothers(#[case] date: &str, #[case] ours: bool) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    lose(&server, id, Loss::Status(502)).await;
+    let mut landed = resolved(id, "REFUNDED", "Resolved", "by Ann");
+    landed["outcome"]["actionTimestamp"] = json!("2026-03-10T11:00:01.000Z");
+    getting(id).respond_with(answer(200, &landed).insert_header("date", date)).mount(&server).await;
+
+    let told = decide(&server, id).await;
+
+    match ours {
+        true => assert!(told.is_ok(), "{told:?}"),
+        false => assert!(matches!(told, Err(ServiceError::AlreadyResolved(_))), "{told:?}"),
+    }
+}

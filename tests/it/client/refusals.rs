@@ -54,13 +54,26 @@ async fn a_refused_decision_is_sent_once_and_told_for_what_it_is(#[case] respons
 #[case(problem(421, "wrong_host"), "421")]
 #[case(problem(413, "body_too_large"), "413")]
 #[case(problem(404, "route_not_found"), "base URL")]
-#[case(ResponseTemplate::new(302).insert_header("location", "http://127.0.0.1:9/"), "redirect")]
 #[case(ResponseTemplate::new(429).insert_header("retry-after", "7"), "7 s")]
 #[tokio::test]
 async fn a_decision_that_did_not_get_in_is_not_sent_again(#[case] response: ResponseTemplate, #[case] words: &str) {
     let (error, sent) = refused_resolve(response).await;
 
     assert!(matches!(&error, ServiceError::Unavailable(why) if why.contains(words)), "{error}");
+    assert_eq!(sent, 1);
+}
+
+#[rstest]
+#[case(301)]
+#[case(302)]
+#[case(303)]
+#[case(307)]
+#[case(308)]
+#[tokio::test]
+async fn a_redirect_of_a_decision_is_not_followed_and_nobody_knows_what_it_did(#[case] status: u16) {
+    let (error, sent) = refused_resolve(ResponseTemplate::new(status).insert_header("location", "http://127.0.0.1:9/")).await;
+
+    assert!(matches!(&error, ServiceError::Indeterminate(why) if why.contains(&format!("redirect ({status})"))), "{error}");
     assert_eq!(sent, 1);
 }
 

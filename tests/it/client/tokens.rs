@@ -1,4 +1,4 @@
-//! Bearer tokens: kept, renewed in time, renewed once when refused, and never a reason to send a decision twice.
+//! Bearer tokens: kept, renewed in time, renewed once when refused, for a decision too: whoever is not let in has decided nothing.
 
 use avert::domain::{AlertId, AlertQuery};
 use avert::service::{Alerts, ServiceError};
@@ -8,7 +8,7 @@ use serde_json::json;
 use wiremock::matchers::header as has_header;
 use wiremock::{MockServer, ResponseTemplate};
 
-use super::foreign::{answer, asking_for_a_token, getting, listing, older, open, requests, resolved, resolving, stopped, token};
+use super::foreign::{answer, asking_for_a_token, getting, header, listing, older, open, requests, resolved, resolving, stopped, token};
 
 async fn tokens_asked(server: &MockServer) -> usize {
     requests(server, "POST").await.len()
@@ -82,23 +82,46 @@ async fn a_refusal_that_is_not_for_the_tokens_age_does_not_ask_for_tokens_withou
     assert_eq!(requests(&server, "GET").await.len(), 6);
 }
 
+#[rstest]
+#[case(401)]
+#[case(403)]
 #[tokio::test]
-async fn a_decision_refused_for_its_token_is_not_sent_again_and_the_next_one_has_a_new_token() {
+async fn a_decision_refused_for_its_token_is_made_once_more_with_a_new_one_and_the_same_key(#[case] status: u16) {
     let (server, id) = (MockServer::start().await, AlertId::generate());
     asking_for_a_token().respond_with(token("first")).up_to_n_times(1).mount(&server).await;
     asking_for_a_token().respond_with(token("second")).mount(&server).await;
     listing().respond_with(answer(200, &json!([]))).mount(&server).await;
-    resolving(id).and(has_header("authorization", "Bearer first")).respond_with(ResponseTemplate::new(401)).expect(1).mount(&server).await;
+    let old = ResponseTemplate::new(status);
+    resolving(id).and(has_header("authorization", "Bearer first")).respond_with(old).expect(1).mount(&server).await;
     let done = answer(200, &resolved(id, "refunded", "stopped", ""));
     resolving(id).and(has_header("authorization", "Bearer second")).respond_with(done).expect(1).mount(&server).await;
     let (client, _) = older(&server);
     client.list(&AlertQuery::default()).await.unwrap();
 
-    let refused = client.resolve(id, stopped()).await;
-    assert!(matches!(refused, Err(ServiceError::NotAuthorized(_))), "{refused:?}");
-    assert_eq!(requests(&server, "PUT").await.len(), 1);
-
     client.resolve(id, stopped()).await.unwrap();
+
+    let sent = requests(&server, "PUT").await;
+    let key = |at: usize| header(&sent[at], "idempotency-key").to_owned();
+    assert!(!key(0).is_empty() && key(0) == key(1), "{sent:?}");
+}
+
+#[rstest]
+#[case(401)]
+#[case(403)]
+#[tokio::test]
+async fn a_decision_refused_with_a_new_token_too_is_not_authorized(#[case] status: u16) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    asking_for_a_token().respond_with(token("t")).mount(&server).await;
+    listing().respond_with(answer(200, &json!([]))).mount(&server).await;
+    resolving(id).respond_with(ResponseTemplate::new(status)).mount(&server).await;
+    let (client, _) = older(&server);
+    client.list(&AlertQuery::default()).await.unwrap();
+
+    for _ in 0..3 {
+        assert!(matches!(client.resolve(id, stopped()).await, Err(ServiceError::NotAuthorized(_))));
+    }
+
+    assert_eq!((tokens_asked(&server).await, requests(&server, "PUT").await.len()), (2, 4), "one more was tried, once");
 }
 
 #[rstest]

@@ -150,6 +150,10 @@ impl Alerts for Fake {
         self.alert(id).ok_or(ServiceError::AlertNotFound(id))
     }
 
+    async fn clock_lead(&self) -> Result<Option<chrono::TimeDelta>, ServiceError> {
+        Ok(None)
+    }
+
     async fn resolve(&self, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
         self.resolutions.lock().unwrap().push((id, request.clone()));
         let fate = self.fates.lock().unwrap().pop_front();
@@ -390,6 +394,10 @@ impl Alerts for Million {
 
     async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
         Err(ServiceError::AlertNotFound(id))
+    }
+
+    async fn clock_lead(&self) -> Result<Option<chrono::TimeDelta>, ServiceError> {
+        Ok(None)
     }
 
     async fn resolve(&self, id: AlertId, _request: ResolveRequest) -> Result<Alert, ServiceError> {

@@ -1,0 +1,15 @@
+//! The Date header: what the other side's clock showed when it answered.
+
+use reqwest::header::{DATE, HeaderMap};
+
+use crate::domain::Timestamp;
+
+/// When an answer says that it was made.
+pub fn of(headers: &HeaderMap) -> Option<Timestamp> {
+    parse(headers.get(DATE)?.to_str().ok()?)
+}
+
+/// Reads any of the three forms of an HTTP date (RFC 9110, 5.6.7).
+pub(super) fn parse(text: &str) -> Option<Timestamp> {
+    httpdate::parse_http_date(text.trim()).ok().map(Timestamp::from)
+}
