@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod demo;
+mod names;
 mod places;
 
 use std::fs;
@@ -314,7 +315,7 @@ fn an_endpoint_is_added_with_each_kind_of_credential_and_none_is_ever_shown() {
 #[case::wrong_status(&["alerts", "list", "--status", "OPENED"], "OPEN,RESOLVED")]
 #[case::wrong_day(&["alerts", "list", "--start-date", "10.3.2026"], "--start-date")]
 #[case::wrong_sort(&["alerts", "list", "--sort-field", "colour"], "alertTimeStamp")]
-#[case::wrong_id(&["alerts", "show", "17"], "UUID")]
+#[case::wrong_id(&["alerts", "show", " "], "UUID")]
 #[case::wrong_organization(&["keys", "create", "--organization", "nobody"], "default")]
 #[case::missing_config(&["--config", "nowhere.toml", "keys", "list"], "nowhere.toml cannot be read")]
 fn a_misuse_ends_with_2_and_says_what_is_allowed(#[case] arguments: &[&str], #[case] expected: &str) {

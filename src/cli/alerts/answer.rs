@@ -6,12 +6,8 @@ use url::form_urlencoded::Serializer;
 use crate::cli::failure::Misused;
 use crate::cli::output::{Report, Rows, columns_of};
 use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{Alert, AlertId, AlertQuery, Deadline, FieldError, Page};
+use crate::domain::{Alert, AlertQuery, Deadline, FieldError, Page};
 use crate::wire::{self, Dialect};
-
-pub(super) fn alert_id(text: &str) -> Result<AlertId, Misused> {
-    text.parse().map_err(|_| Misused(format!("{text:?} is not an alert's id: a UUID is needed")))
-}
 
 /// The query of the flags: the interface's own parameters, read by its own reader.
 pub(super) fn query(parameters: Vec<(&'static str, &str)>, dialect: Dialect) -> Result<AlertQuery, Misused> {
@@ -117,7 +113,7 @@ mod tests {
 
     use super::*;
     use crate::cli::args::{AlertFilterArgs, AlertListArgs};
-    use crate::domain::{AlertType, Provider};
+    use crate::domain::{AlertId, AlertType, Provider};
 
     fn open_alert(left: Duration) -> Alert {
         let deadline = Deadline::At(Timestamp::UNIX_EPOCH + left);

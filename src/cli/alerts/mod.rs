@@ -2,6 +2,7 @@
 
 mod answer;
 mod export;
+mod named;
 mod resolve;
 mod whole_list;
 
@@ -12,7 +13,7 @@ use super::source::AlertAccess;
 pub(super) use answer::single;
 pub(super) use resolve::confirm;
 
-use answer::{alert_id, listing, query};
+use answer::{listing, query};
 
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
     let answer = match command {
@@ -22,10 +23,10 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
             let page = source.alerts.list(&query).await?;
             listing(&page, source.now())?
         }
-        AlertsCommand::Show { id, remote, organization } => {
-            let id = alert_id(&id)?;
+        AlertsCommand::Show { id, provider, remote, organization } => {
+            named::require(&id)?;
             let source = AlertAccess::open(&context, &remote, &organization).await?;
-            single(&source.alerts.get(id).await?, source.now())?
+            single(&named::find(&source, &id, provider.as_deref()).await?, source.now())?
         }
         AlertsCommand::Resolve(args) => return resolve::run(&context, *args).await,
         AlertsCommand::Export(args) => return export::run(&context, *args).await,

@@ -9,7 +9,8 @@ use super::super::context::Context;
 use super::super::failure::{Misused, SaidAlready, say};
 use super::super::output::printable;
 use super::super::source::AlertAccess;
-use super::answer::{alert_id, card, in_words, single};
+use super::answer::{card, in_words, single};
+use super::named;
 use crate::desk::indeterminate;
 use crate::domain::resolution::Decision;
 use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionParts};
@@ -17,10 +18,11 @@ use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::Dialect;
 
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
-    let id = alert_id(&args.id)?;
+    named::require(&args.id)?;
     let source = AlertAccess::open(context, &args.remote, &args.organization).await?;
     // Looked at before anything else: whoever is asked has to see what the question is about.
-    let alert = source.alerts.get(id).await?;
+    let alert = named::find(&source, &args.id, args.provider.as_deref()).await?;
+    let id = alert.id;
     let resolution = resolution(&args, source.dialect, alert.amount)?;
     if alert.outcome.is_some() && args.idempotency_key.is_none() {
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());

@@ -12,8 +12,11 @@ pub(crate) enum AlertsCommand {
     List(Box<AlertListArgs>),
     /// One alert with its outcome
     Show {
-        /// The alert's id
+        /// The alert's id: its own, or the one that its network gave it
         id: String,
+        /// Which network's id it is, where several have the same: ETHOCA, VERIFI, CDRN
+        #[arg(long, value_name = "NAME")]
+        provider: Option<String>,
         #[command(flatten)]
         organization: OrganizationArgs,
         #[command(flatten)]
@@ -66,8 +69,11 @@ impl AlertListArgs {
 /// `avert alerts resolve`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AlertResolveArgs {
-    /// The alert's id
+    /// The alert's id: its own, or the one that its network gave it
     pub(crate) id: String,
+    /// Which network's id it is, where several have the same: ETHOCA, VERIFI, CDRN
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
     /// refunded, not-refunded or invalid (older dialect: refunded, not-refunded or not-settled)
     #[arg(long, value_name = "WORD")]
     pub(crate) refunded: String,

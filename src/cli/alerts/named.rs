@@ -1,0 +1,91 @@
+//! An alert as a person names it: by its own id, or by the one that its network gave it.
+
+use anyhow::bail;
+
+use super::super::failure::{Misused, NotFound};
+use super::super::output::printable;
+use super::super::source::AlertAccess;
+use super::answer::card;
+use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, PageRequest, Provider};
+use crate::service::ServiceError;
+
+/// Most pages of alerts that hold the text somewhere, before another name is asked for.
+const MOST_PAGES: u64 = 20;
+/// Most alerts that are listed where several bear the name.
+const MOST_LISTED: usize = 20;
+
+/// Refuses what cannot be a name, before anything is opened for it.
+pub(super) fn require(name: &str) -> Result<(), Misused> {
+    if name.trim().is_empty() {
+        return Err(Misused("an alert's id is needed: its own (a UUID) or the one that its network gave it".to_owned()));
+    }
+    Ok(())
+}
+
+/// The alert of a name, whole; `provider` chooses among several networks with the same id.
+///
+/// # Errors
+/// [`NotFound`] where nothing bears it, [`Misused`] with the list where several do.
+pub(super) async fn find(source: &AlertAccess, name: &str, provider: Option<&str>) -> anyhow::Result<Alert> {
+    let name = name.trim();
+    let provider = provider.map(Provider::parse);
+    let own = name.parse::<AlertId>().ok().filter(|_| provider.is_none());
+    if let Some(id) = own {
+        match source.alerts.get(id).await {
+            // A network may use UUIDs too.
+            Err(ServiceError::AlertNotFound(_)) => {}
+            found => return Ok(found?),
+        }
+    }
+    let mut found = bearing(source, name, provider.as_ref()).await?;
+    match (found.len(), own) {
+        (0, Some(id)) => Err(ServiceError::AlertNotFound(id).into()),
+        (0, None) => {
+            let whose = provider.map(|provider| format!(" at {provider}")).unwrap_or_default();
+            bail!(NotFound(format!("no alert has the id {:?}{whose}, neither its own (a UUID) nor its network's", printable(name))))
+        }
+        (1, _) => Ok(source.alerts.get(found.remove(0).id).await?),
+        (count, _) => {
+            let line = |alert: &Alert| {
+                let amount = alert.money().map(|money| money.to_string()).unwrap_or_default();
+                let facts = [alert.provider.to_string(), alert.status.to_string(), amount, card(alert), alert.merchant_descriptor.clone()];
+                let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
+                format!("\n{}  {}", alert.id, printable(&facts.join(", ")))
+            };
+            let lines: String = found.iter().take(MOST_LISTED).map(line).collect();
+            let name = printable(name);
+            bail!(Misused(format!("{count} alerts have the network id {name:?}: say --provider NAME, or an alert's own id{lines}")))
+        }
+    }
+}
+
+/// The alerts that have this id of their network.
+async fn bearing(source: &AlertAccess, name: &str, provider: Option<&Provider>) -> anyhow::Result<Vec<Alert>> {
+    let mut query = AlertQuery {
+        filter: AlertFilter { q: Some(name.to_owned()), ..AlertFilter::default() },
+        page: PageRequest { page: 0, size: MAX_PAGE_SIZE },
+        ..AlertQuery::default()
+    };
+    let mut bearing: Vec<Alert> = Vec::new();
+    loop {
+        let page = source.alerts.list(&query).await?;
+        let (rows, size) = (page.data.len(), u64::from(page.size));
+        for alert in page.data {
+            // Some lists leave fields out.
+            let alert = if alert.provider_id.is_empty() { source.alerts.get(alert.id).await? } else { alert };
+            let fits = alert.provider_id == name && provider.is_none_or(|provider| *provider == alert.provider);
+            if fits && !bearing.iter().any(|known| known.id == alert.id) {
+                bearing.push(alert);
+            }
+        }
+        query.page.page += 1;
+        if rows == 0 || query.page.page.saturating_mul(size) >= page.total {
+            return Ok(bearing);
+        }
+        if query.page.page == MOST_PAGES {
+            let name = printable(name);
+            bail!(Misused(format!("{} alerts hold {name:?}: name the alert by its own id, which `avert alerts list` tells", page.total)));
+        }
+    }
+}
