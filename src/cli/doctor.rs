@@ -36,6 +36,7 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>, args:
     }];
     let directory = context.home.database.parent().unwrap_or(Path::new("."));
     findings.push(data_directory(directory));
+    findings.extend(folders(&context.home.data_dir));
     findings.extend(room(directory));
     findings.extend(networks::examine(&context.settings, &known_gateways(&context.home.database), variable));
     findings.push(webhooks(context));
@@ -77,6 +78,15 @@ fn webhooks(context: &Context) -> Finding {
         return Finding::fine("webhooks", "no endpoint is at an address that the settings close");
     }
     Finding::notice("webhooks", refused.join("; "), "name the address there, or remove the endpoint: nothing is sent to it")
+}
+
+/// What has to be a folder, where it is there.
+fn folders(home: &Path) -> Vec<Finding> {
+    let paths = ["logs", "desk", "reports"].map(|name| home.join(name)).into_iter();
+    let wrong = paths.filter(|path| path.exists() && !path.is_dir());
+    wrong
+        .map(|path| Finding::wrong("folders", format!("{} is no directory", path.display()), "move it away: avert makes one there"))
+        .collect()
 }
 
 fn data_directory(directory: &Path) -> Finding {

@@ -1,9 +1,10 @@
 //! `avert import`: alerts from a file, in batches, each row kept or rejected by itself.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal};
-use std::path::Path;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
@@ -11,13 +12,20 @@ use super::args::{Format, ImportArgs, ImportFormat};
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
-use super::output::{Output, Report};
+use super::output::{Output, Report, json};
 use crate::domain::{IngestOptions, IngestReport, RejectedRow};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::wire::import;
 
+/// Most rejected rows that are told on stderr.
+const MOST_TOLD: u64 = 100;
+
 pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()> {
     let (input, size) = open(&args.file)?;
+    if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
+        return Err(Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into());
+    }
+    let mut rejects = Rejects::new(args.rejects.as_deref())?;
     let local = Local::making(&context).await?;
     let acting = local.acting(context.organization(&args.organization)).await?;
     let options = IngestOptions { events: !args.no_events };
@@ -29,18 +37,16 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
 
     let bar = progress(size);
     let mut total = IngestReport::default();
-    let mut rejected: u64 = 0;
     let told = |mut taken: Taken| {
         // Not kept: a file of a million bad rows must not fill the memory.
         let refused = std::mem::take(&mut taken.report.rejected);
-        rejected += refused.len() as u64;
         bar.suspend(|| {
             taken.unknown_fields.iter().for_each(|name| say(&format!("warning: nobody knows the field {name:?}; it is ignored")));
             let strangers = taken.unknown_providers.iter();
             strangers.for_each(|name| say(&format!("warning: nobody knows the provider {name:?}; its alerts are taken in")));
             let types = taken.unknown_types.iter();
             types.for_each(|name| say(&format!("warning: nobody knows the alert type {name:?}; its alerts are taken in")));
-            refused.iter().for_each(|row| say(&in_words(row)));
+            refused.iter().for_each(|row| rejects.put(row));
         });
         total.add(taken.report);
         bar.set_position(taken.read);
@@ -52,12 +58,76 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
     })?;
     bar.finish_and_clear();
 
+    let rejected = rejects.finish()?;
     if rejected + total.created + total.updated + total.unchanged == 0 {
         // A day without alerts is no failure.
         say(&format!("nothing to import in {}", if args.file.as_os_str() == "-" { "stdin".into() } else { args.file.to_string_lossy() }));
     }
     print(context.output, &total, rejected)?;
     if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
+}
+
+/// Rejected rows: the first ones on stderr, all of them in a file where one is named.
+struct Rejects {
+    count: u64,
+    file: Option<(PathBuf, BufWriter<File>)>,
+    /// Why the file cannot be written, once it could not; the import goes on.
+    broken: Option<io::Error>,
+}
+
+impl Rejects {
+    fn new(file: Option<&Path>) -> Result<Self, Misused> {
+        let open = |path: &Path| {
+            let made = private(OpenOptions::new().write(true).create(true).truncate(true)).open(path);
+            let file = made.map_err(|error| Misused(format!("--rejects {}: cannot be written: {error}", path.display())))?;
+            Ok((path.to_owned(), BufWriter::new(file)))
+        };
+        Ok(Self { count: 0, file: file.map(open).transpose()?, broken: None })
+    }
+
+    fn put(&mut self, row: &RejectedRow) {
+        self.count += 1;
+        if self.count <= MOST_TOLD {
+            say(&in_words(row));
+        }
+        let RejectedRow { line, error } = row;
+        if let (Some((_, file)), None) = (&mut self.file, &self.broken) {
+            let record = json!({"line": line, "field": error.field, "reason": error.message});
+            self.broken = json(&record).map_err(io::Error::from).and_then(|line| writeln!(file, "{line}")).err();
+        }
+    }
+
+    /// How many there were, when all of them are in the file.
+    fn finish(mut self) -> anyhow::Result<u64> {
+        let more = self.count.saturating_sub(MOST_TOLD);
+        let elsewhere = match &self.file {
+            Some((path, _)) => format!("all are in {}", path.display()),
+            None => "--rejects FILE writes all of them".to_owned(),
+        };
+        if more > 0 {
+            say(&format!("and {more} more rejected rows; {elsewhere}"));
+        }
+        if let Some((path, file)) = &mut self.file {
+            let written = self.broken.take().map_or_else(|| file.flush(), Err);
+            written.with_context(|| format!("the rejected rows cannot be written to {}; what was taken in is kept", path.display()))?;
+        }
+        Ok(self.count)
+    }
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    options.mode(0o600)
+}
+
+#[cfg(not(unix))]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
 }
 
 /// The file, or stdin for `-`, and its size where it has one.

@@ -149,6 +149,9 @@ pub(super) fn credential(
                 "providers.{key}: a credential is needed: name a file with credential_file, set {name}, or say auth = \"none\""
             ))
         })?
+    } else if std::fs::metadata(&set.credential_file).is_ok_and(|there| !there.is_file()) {
+        // It is read at every start: a pipe would be waited for.
+        return Err(Misused(format!("{}: is no file: a file with the credential is needed", set.credential_file.display())).into());
     } else {
         read_credential(&set.credential_file)?
     };

@@ -262,6 +262,10 @@ impl Settings {
             None => Self::default(),
             Some(file) => {
                 let unreadable = |reason: String| ConfigError::Unreadable { file: file.to_owned(), reason };
+                // A pipe that nobody writes to would never end; one that a shell has made for this command does.
+                if is_pipe(file) && !file.starts_with("/dev") && !file.starts_with("/proc") {
+                    return Err(unreadable("it is a pipe: a file is needed".to_owned()));
+                }
                 let bytes = std::fs::read(file).map_err(|error| unreadable(error.to_string()))?;
                 let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".to_owned()))?;
                 Self::parse(&text, file)?
@@ -275,6 +279,17 @@ impl Settings {
         }
         Ok(settings)
     }
+}
+
+#[cfg(unix)]
+fn is_pipe(file: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    std::fs::metadata(file).is_ok_and(|there| there.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_file: &Path) -> bool {
+    false
 }
 
 #[cfg(test)]

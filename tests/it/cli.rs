@@ -4,6 +4,7 @@
 mod demo;
 mod names;
 mod places;
+mod rejects;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -202,6 +202,9 @@ pub(super) struct ImportArgs {
     /// What the file holds. Default: found out from its beginning
     #[arg(long, value_enum)]
     pub(super) format: Option<ImportFormat>,
+    /// Write every rejected row there too, as NDJSON: line, field, reason. On stderr are the first 100
+    #[arg(long, value_name = "FILE")]
+    pub(super) rejects: Option<PathBuf>,
     /// Send no alert.created for what is new
     #[arg(long)]
     pub(super) no_events: bool,

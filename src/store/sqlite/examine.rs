@@ -36,20 +36,20 @@ type Check = fn(&Connection, Timestamp) -> StoreResult<Finding>;
 
 /// The networks that have a gateway, as the database remembers; none where it cannot be read, which [`examine`] tells.
 pub fn known_gateways(database: &Path) -> Vec<(Provider, String)> {
-    known(database, networks::gateways)
+    peek(database, networks::gateways)
 }
 
 /// The endpoints that get deliveries, by id and address; none where the database cannot be read, which [`examine`] tells.
 pub fn known_endpoints(database: &Path) -> Vec<(EndpointId, String)> {
     let enabled = "SELECT id, url FROM endpoint WHERE disabled_at IS NULL ORDER BY key";
-    known(database, |conn| conn.all(enabled, [], |row| Ok((row.get(0)?, row.get(1)?))))
+    peek(database, |conn| conn.all(enabled, [], |row| Ok((row.get(0)?, row.get(1)?))))
 }
 
-/// Reads a list where there is a whole database; nothing is opened while a restore waits to be put there.
-fn known<T>(database: &Path, read: impl FnOnce(&Connection) -> StoreResult<Vec<T>>) -> Vec<T> {
+/// Reads from a database that may be none; nothing where it cannot be read.
+fn peek<T: Default>(database: &Path, read: impl FnOnce(&Connection) -> StoreResult<T>) -> T {
     // Opening a pipe would wait for whoever writes to it.
     if is_pending(database) || !is_regular(database) {
-        return Vec::new();
+        return T::default();
     }
     connection::open(database, Purpose::Read).map_err(Into::into).and_then(|conn| read(&conn)).unwrap_or_default()
 }

@@ -3,11 +3,14 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::support::binary::{avert, run, run_ok};
+use crate::support::binary::{avert, run, run_ok, signal};
 use crate::support::operations::{alerts, import};
 
 /// What the doctor says of a data directory, and its exit code.
@@ -220,4 +223,74 @@ fn an_endpoint_that_fails_is_told_with_its_time_here_and_in_the_list() {
     let found = finding["found"].as_str().unwrap();
     assert!(found.contains("failing: https://shop.example/hooks (since 2026-09-21T"), "{found}");
     assert!(listed.contains("failing since 2026-09-21T"), "{listed}");
+}
+
+/// Runs the doctor, which has to come to its end.
+#[track_caller]
+fn ends(home: &Path) -> Value {
+    let mut command = avert(home, &["doctor", "--output", "json", "--config", &home.join("settings.toml").to_string_lossy()]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let id = child.id();
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || tell.send(child.wait_with_output()));
+    let Ok(output) = told.recv_timeout(Duration::from_secs(60)) else {
+        signal(id, "KILL");
+        panic!("the doctor hangs");
+    };
+    serde_json::from_slice(&output.unwrap().stdout).expect("a report")
+}
+
+#[test]
+fn a_pipe_where_a_file_is_expected_is_told_and_not_waited_for() {
+    let network = |home: &Path| {
+        let text =
+            format!("[providers.ethoca]\nurl = \"https://gateway.example\"\ncredential_file = \"{}\"\n", home.join("token").display());
+        fs::write(home.join("settings.toml"), text).unwrap();
+        fs::write(home.join("token"), "t").unwrap();
+    };
+
+    for (name, check) in [
+        ("avert.db", "database"),
+        ("secret.key", "key file"),
+        ("settings.toml", "settings"),
+        ("token", "network ETHOCA"),
+        ("instances/01a201ca-b589-74ee-ba5e-c307412a4dab.lock", ""),
+        ("instances/01a201ca-b589-74ee-ba5e-c307412a4dab.backup", ""),
+    ] {
+        let home = healthy();
+        network(home.path());
+        let _ = fs::remove_file(home.path().join(name));
+        assert!(Command::new("mkfifo").arg(home.path().join(name)).status().unwrap().success());
+
+        let report = ends(home.path());
+
+        let wrong = report["checks"].as_array().unwrap().iter().filter(|finding| finding["state"] == "wrong");
+        let wrong: Vec<&str> = wrong.map(|finding| finding["check"].as_str().unwrap()).collect();
+        assert!(check.is_empty() || wrong.contains(&check), "{name}: {report:#}");
+    }
+}
+
+#[test]
+fn what_must_be_a_folder_and_is_none_is_told() {
+    for (name, check) in [("instances", "processes"), ("logs", "folders"), ("desk", "folders"), ("reports", "folders")] {
+        let home = healthy();
+        let _ = fs::remove_dir_all(home.path().join(name));
+        fs::write(home.path().join(name), "").unwrap();
+
+        let finding = assert_finds(home.path(), check, "wrong");
+
+        assert!(finding["found"].as_str().unwrap().ends_with(&format!("{name} is no directory")), "{finding}");
+    }
+}
+
+#[test]
+fn where_the_key_is_another_one_the_file_that_fits_is_named() {
+    let (home, other) = (healthy(), healthy());
+    let right = home.path().join("secret.key.before-restore.20260101T000000");
+    fs::rename(home.path().join("secret.key"), &right).unwrap();
+    fs::copy(other.path().join("secret.key"), home.path().join("secret.key")).unwrap();
+
+    let finding = assert_finds(home.path(), "key", "wrong");
+
+    assert_eq!(finding["advice"], format!("{} is: put it there", right.display()));
 }
