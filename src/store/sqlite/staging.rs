@@ -159,11 +159,16 @@ impl Staging {
             Ok(()) if !is_there(&path) => Ok(None),
             Ok(()) => {
                 self.steps.step("lock");
-                Ok(Some(OwnStaging { staging: self.clone(), committed: self.stage() == StagingState::Committed, _lock: lock }))
+                Ok(Some(self.own(lock)))
             }
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
+            // Some file systems have no locks, and backups go anywhere.
+            Err(TryLockError::Error(_)) => Ok(Some(self.own(lock))),
         }
+    }
+
+    fn own(&self, lock: File) -> OwnStaging {
+        OwnStaging { staging: self.clone(), committed: self.stage() == StagingState::Committed, _lock: lock }
     }
 
     fn file(&self, name: &str) -> PathBuf {
