@@ -14,9 +14,10 @@ use super::networks;
 use super::output::{Report, Rows};
 use super::target::variable;
 use crate::config::ConfigError;
+use crate::domain::PlacedCredential;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::webhook::address::AddressPolicy;
-use crate::store::sqlite::examine::{Finding, Grade, clean, examine, known_endpoints, known_gateways};
+use crate::store::sqlite::examine::{Finding, Grade, clean, examine, known_credentials, known_endpoints, known_gateways};
 
 /// So little room on the disk is wrong, in bytes.
 const TOO_LITTLE: u64 = 100 << 20;
@@ -39,6 +40,7 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>, args:
     findings.extend(folders(&context.home.data_dir));
     findings.extend(room(directory));
     findings.extend(networks::examine(&context.settings, &known_gateways(&context.home.database), variable));
+    findings.push(credentials(context));
     findings.push(webhooks(context));
     findings.extend(examine(&context.home.database, &key_file(context).0, SystemClock.now()));
 
@@ -64,6 +66,18 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>, args:
 
 fn record(finding: &Finding) -> Value {
     json!({"check": finding.check, "state": finding.grade.as_str(), "found": finding.found, "advice": finding.advice})
+}
+
+/// Whether keys and clients are for the environment that the settings name.
+fn credentials(context: &Context) -> Finding {
+    let (here, all) = (context.settings.environment.into(), known_credentials(&context.home.database));
+    match PlacedCredential::refused_in(here, &all) {
+        None => Finding::fine("credentials", format!("{}, none of them for the other environment", all.len())),
+        Some(refused) => {
+            let advice = "name the right environment in the settings (AVERT_ENVIRONMENT), or revoke them and make others for this one";
+            Finding::notice("credentials", refused, advice)
+        }
+    }
 }
 
 /// Whether the settings let deliveries reach their endpoints, as far as that can be told without looking names up.

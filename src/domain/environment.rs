@@ -13,3 +13,13 @@ closed_enum! {
         Production = "production",
     }
 }
+
+impl Environment {
+    /// The word in keys and clients that were made for it.
+    pub const fn in_credentials(self) -> &'static str {
+        match self {
+            Self::Sandbox => "test",
+            Self::Production => "live",
+        }
+    }
+}

@@ -80,6 +80,8 @@ uuid_id! {
     DeliveryId,
     /// One attempt to record a decision with a provider; also the provider's idempotency key.
     AttemptId,
+    /// A database; a copy of it is the same one.
+    DatabaseId,
     /// One running process of avert on one database.
     InstanceId,
     /// The boot of a machine, since which its monotonic clock counts.

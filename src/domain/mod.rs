@@ -42,7 +42,7 @@ pub(crate) use closed_enum::closed_enum;
 pub use alert::{Alert, AlertStatus, AlertType, Deadline, Provider};
 pub use attempt::{AttemptState, Holder, ResolutionAttempt};
 pub use audit::{Actor, AuditEntry, AuditState};
-pub use credential::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, Revoked};
+pub use credential::{CreatedCredential, Credential, CredentialKind, CredentialList, KeyScope, PlacedCredential, Revoked};
 pub use environment::Environment;
 pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Page, PageRequest, Sort, SortField, SortOrder};

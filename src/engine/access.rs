@@ -4,10 +4,10 @@ use chrono::TimeDelta;
 use jsonwebtoken::jwk::JwkSet;
 use subtle::ConstantTimeEq;
 
-use super::credential_text::{hash, is_client_id, is_client_secret, public_id};
+use super::credential_text::{hash, is_client_id, is_client_secret, made_for, public_id};
 use super::handle::{Caller, Engine, locked};
 use super::tokens::{AccessToken, Claims, SigningKey};
-use crate::domain::{Credential, CredentialKind, FieldError, KeyScope, OrganizationId, Timestamp};
+use crate::domain::{Credential, CredentialKind, FieldError, KeyScope, OrganizationId, PlacedCredential, Timestamp};
 use crate::service::ServiceError;
 use crate::store::{Actor, CredentialRecord, OrganizationRecord};
 
@@ -44,6 +44,7 @@ impl Engine {
         let Some(id) = public_id(key_text) else {
             return refused("the API key is mistyped or cut off");
         };
+        self.check_environment("API key", key_text)?;
         let record = self.store().credential(id).await?.filter(|record| fits(record, key_text));
         let Some(CredentialRecord { organization, credential, .. }) = record else {
             return refused("the API key is not known here");
@@ -63,6 +64,33 @@ impl Engine {
         };
         self.touch(&credential);
         Ok(Caller { organization, actor: format!("key {id}"), origin: Actor::THIS_MACHINE.to_owned() })
+    }
+
+    /// Refuses what was made for the other environment: a switched setting, or a key in the wrong place, must be no riddle.
+    fn check_environment(&self, what: &str, text: &str) -> Result<(), ServiceError> {
+        let here = self.settings().environment;
+        match made_for(text) {
+            Some(other) if other != here => {
+                refused(&format!("the {what} was made for {}, and this service is {}", other.as_str(), here.as_str()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whom access tokens are for: this environment of this database.
+    fn audience(&self) -> String {
+        format!("avert:{}:{}", self.settings().environment.as_str(), self.store().database())
+    }
+
+    /// Warns of credentials that this engine refuses because they were made for the other environment.
+    ///
+    /// # Errors
+    /// Where the store cannot answer.
+    pub async fn warn_of_foreign_credentials(&self) -> Result<(), ServiceError> {
+        if let Some(refused) = PlacedCredential::refused_in(self.settings().environment, &self.store().placed_credentials().await?) {
+            tracing::warn!("keys and clients {refused}");
+        }
+        Ok(())
     }
 
     /// The client credentials with this client id, of whatever organization.
@@ -85,13 +113,14 @@ impl Engine {
         if !is_client_secret(secret) {
             return refused("the client is not known here, or its secret is mistyped or cut off");
         }
+        self.check_environment("client", secret)?;
         let Some(KnownClient(record)) = client.filter(|KnownClient(record)| fits(record, secret)) else {
             return refused("the client is not known here, or its secret is another one");
         };
         if record.credential.revoked_at.is_some() {
             return refused("the client was revoked");
         }
-        let claims = Claims::new(&record.credential.id, record.organization, self.now());
+        let claims = Claims::new(&record.credential.id, record.organization, self.audience(), self.now());
         let token = self.signing_key().await?.sign(&claims)?;
         self.touch(&record.credential);
         Ok(token)
@@ -103,7 +132,8 @@ impl Engine {
     /// [`ServiceError::NotAuthorized`] when the token is malformed, was not signed here or has expired, or when its client is unknown or
     /// revoked: the client is polled each time, so that a revocation ends its tokens at once.
     pub async fn authenticate_token(&self, token: &str) -> Result<Caller, ServiceError> {
-        let claims = self.signing_key().await?.verify(token, self.now()).map_err(|why| ServiceError::NotAuthorized(why.to_string()))?;
+        let claims = self.signing_key().await?.verify(token, &self.audience(), self.now());
+        let claims = claims.map_err(|why| ServiceError::NotAuthorized(why.to_string()))?;
         let record = self.store().credential(&claims.sub).await?;
         let Some(record) = record.filter(|record| record.organization.to_string() == claims.org) else {
             return refused("the access token's client is not known here");
@@ -181,9 +211,9 @@ impl Engine {
             }
             touched.insert(id.clone(), now);
         }
-        let store = self.store().clone();
+        let (store, environment) = (self.store().clone(), self.settings().environment);
         self.inner.tasks.spawn(async move {
-            if let Err(error) = store.touch_credential(&id, now).await {
+            if let Err(error) = store.touch_credential(&id, environment, now).await {
                 tracing::warn!(%error, credential = %id, "the use of a credential was not written down");
             }
         });

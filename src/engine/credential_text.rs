@@ -19,10 +19,7 @@ const CHECKSUM: usize = 6;
 /// A new credential: its public id, and the whole key or the client's secret.
 pub(super) fn made(kind: CredentialKind, environment: Environment) -> (String, String) {
     let mut random = rand::rng();
-    let world = match environment {
-        Environment::Production => "live",
-        Environment::Sandbox => "test",
-    };
+    let world = environment.in_credentials();
     let (id, secret) = (base62(&random.random::<[u8; 8]>(), ID), base62(&random.random::<[u8; 32]>(), SECRET));
     let (id, body) = match kind {
         CredentialKind::Key(_) => (id.clone(), format!("avk_{world}_{id}_{secret}")),
@@ -30,6 +27,14 @@ pub(super) fn made(kind: CredentialKind, environment: Environment) -> (String, S
     };
     let text = format!("{body}{}", checksum(&body));
     (id, text)
+}
+
+/// The environment that a key, a client id or a client's secret was made for, by its prefix.
+pub(super) fn made_for(text: &str) -> Option<Environment> {
+    let world = ["avk_", "avc_", "avs_"].iter().find_map(|prefix| text.strip_prefix(prefix))?;
+    Environment::ALL
+        .into_iter()
+        .find(|environment| world.strip_prefix(environment.in_credentials()).is_some_and(|rest| rest.starts_with('_')))
 }
 
 /// What follows the prefix and the world.
@@ -163,6 +168,17 @@ mod tests {
         fn no_text_makes_reading_a_key_panic(text in "(avk_live_)?\\PC{0,80}") {
             let _ = public_id(&text);
         }
+    }
+
+    #[rstest]
+    #[case("avk_live_0", Some(Environment::Production))]
+    #[case("avc_test_0", Some(Environment::Sandbox))]
+    #[case("avs_live_0", Some(Environment::Production))]
+    #[case("avk_livelier", None)]
+    #[case("avk_main_0", None)]
+    #[case("live_0", None)]
+    fn a_prefix_tells_the_environment(#[case] text: &str, #[case] environment: Option<Environment>) {
+        assert_eq!(made_for(text), environment);
     }
 
     #[test]

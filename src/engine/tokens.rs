@@ -35,6 +35,9 @@ pub struct AccessToken {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Claims {
     iss: String,
+    /// Whom it is for: the environment and the database.
+    #[serde(default)]
+    aud: String,
     /// The client id.
     pub(super) sub: String,
     /// The organization's id.
@@ -47,9 +50,10 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    pub(super) fn new(client: &str, organization: OrganizationId, now: Timestamp) -> Self {
+    pub(super) fn new(client: &str, organization: OrganizationId, audience: String, now: Timestamp) -> Self {
         Self {
             iss: ISSUER.to_owned(),
+            aud: audience,
             sub: client.to_owned(),
             org: organization.to_string(),
             scope: KeyScope::Alerts.as_str().to_owned(),
@@ -70,7 +74,7 @@ pub(super) enum TokenError {
     NotOurs,
     #[error("the access token has expired")]
     Expired,
-    #[error("the access token is not for this service")]
+    #[error("the access token is not for this service: it is for another environment, database or use")]
     WrongAudience,
 }
 
@@ -128,7 +132,7 @@ impl SigningKey {
     }
 
     /// What a token says, where it is ours and still good.
-    pub(super) fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, TokenError> {
+    pub(super) fn verify(&self, token: &str, audience: &str, now: Timestamp) -> Result<Claims, TokenError> {
         use jsonwebtoken::errors::ErrorKind;
         let mut signature_alone = Validation::new(Algorithm::EdDSA);
         signature_alone.required_spec_claims.clear();
@@ -143,7 +147,7 @@ impl SigningKey {
         if token.header.kid.as_deref() != Some(self.id.as_str()) {
             return Err(TokenError::NotOurs);
         }
-        if claims.iss != ISSUER || claims.scope != KeyScope::Alerts.as_str() {
+        if claims.iss != ISSUER || claims.aud != audience || claims.scope != KeyScope::Alerts.as_str() {
             return Err(TokenError::WrongAudience);
         }
         if now.timestamp() >= claims.exp {
@@ -171,6 +175,8 @@ mod tests {
     use super::*;
     use crate::domain::time::from_iso;
 
+    const HERE: &str = "avert:sandbox:0198c5a0-0000-7000-8000-000000000001";
+
     fn noon() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
@@ -180,7 +186,7 @@ mod tests {
     }
 
     fn claims() -> Claims {
-        Claims::new("avc_test_00000000000", OrganizationId::generate(), noon())
+        Claims::new("avc_test_00000000000", OrganizationId::generate(), HERE.to_owned(), noon())
     }
 
     fn part(value: &Value) -> String {
@@ -193,7 +199,7 @@ mod tests {
 
         let token = key.sign(&claims).unwrap();
 
-        assert_eq!(key.verify(token.token.reveal(), noon()), Ok(claims));
+        assert_eq!(key.verify(token.token.reveal(), HERE, noon()), Ok(claims));
         assert_eq!(token.expires_in, 600);
         assert!(!format!("{token:?} {key:?}").contains(token.token.reveal()));
     }
@@ -202,7 +208,7 @@ mod tests {
     fn a_token_is_good_up_to_its_last_second() {
         let key = key();
         let token = key.sign(&claims()).unwrap();
-        let at = |seconds: i64| key.verify(token.token.reveal(), noon() + TimeDelta::seconds(seconds)).err();
+        let at = |seconds: i64| key.verify(token.token.reveal(), HERE, noon() + TimeDelta::seconds(seconds)).err();
 
         assert_eq!((at(599), at(600), at(601)), (None, Some(TokenError::Expired), Some(TokenError::Expired)));
         // A clock that is set back ends nothing.
@@ -213,7 +219,7 @@ mod tests {
     fn a_token_of_another_key_is_not_ours() {
         let token = key().sign(&claims()).unwrap();
 
-        assert_eq!(key().verify(token.token.reveal(), noon()), Err(TokenError::NotOurs));
+        assert_eq!(key().verify(token.token.reveal(), HERE, noon()), Err(TokenError::NotOurs));
     }
 
     #[test]
@@ -224,7 +230,7 @@ mod tests {
         let header = Header { kid: Some(key.id.clone()), ..Header::new(Algorithm::HS256) };
         let forged = jsonwebtoken::encode(&header, &claims(), &secret).unwrap();
 
-        assert_eq!(key.verify(&forged, noon()), Err(TokenError::NotOurs));
+        assert_eq!(key.verify(&forged, HERE, noon()), Err(TokenError::NotOurs));
     }
 
     #[rstest]
@@ -237,7 +243,7 @@ mod tests {
         let body = part(&serde_json::to_value(claims()).unwrap());
 
         for signature in ["", "AAAA"] {
-            assert!(key.verify(&format!("{head}.{body}.{signature}"), noon()).is_err());
+            assert!(key.verify(&format!("{head}.{body}.{signature}"), HERE, noon()).is_err());
         }
     }
 
@@ -248,17 +254,20 @@ mod tests {
         let parts: Vec<&str> = token.token.reveal().split('.').collect();
         let longer = part(&serde_json::to_value(Claims { exp: i64::MAX, ..claims() }).unwrap());
 
-        assert_eq!(key.verify(&[parts[0], &longer, parts[2]].join("."), noon()), Err(TokenError::NotOurs));
+        assert_eq!(key.verify(&[parts[0], &longer, parts[2]].join("."), HERE, noon()), Err(TokenError::NotOurs));
     }
 
     #[rstest]
     #[case(Claims { iss: "another".to_owned(), ..claims() })]
     #[case(Claims { scope: "operator".to_owned(), ..claims() })]
+    #[case(Claims { aud: "avert:production:0198c5a0-0000-7000-8000-000000000001".to_owned(), ..claims() })]
+    #[case(Claims { aud: "avert:sandbox:0198c5a0-0000-7000-8000-000000000002".to_owned(), ..claims() })]
+    #[case(Claims { aud: String::new(), ..claims() })]
     fn a_token_for_something_else_is_refused(#[case] claims: Claims) {
         let key = key();
         let token = key.sign(&claims).unwrap();
 
-        assert_eq!(key.verify(token.token.reveal(), noon()), Err(TokenError::WrongAudience));
+        assert_eq!(key.verify(token.token.reveal(), HERE, noon()), Err(TokenError::WrongAudience));
     }
 
     #[rstest]
@@ -269,7 +278,7 @@ mod tests {
     #[case("a.b.c.d")]
     #[case("\u{e9}.\u{e9}.\u{e9}")]
     fn what_is_no_token_is_malformed(#[case] text: &str) {
-        assert_eq!(key().verify(text, noon()), Err(TokenError::Malformed));
+        assert_eq!(key().verify(text, HERE, noon()), Err(TokenError::Malformed));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::error::StoreResult;
 use crate::domain::time::Timestamp;
-use crate::domain::{Credential, OrganizationId, Revoked};
+use crate::domain::{Credential, Environment, OrganizationId, PlacedCredential, Revoked};
 
 /// A credential as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct CredentialRecord {
     pub organization: OrganizationId,
     /// What can be shown.
     pub credential: Credential,
+    /// The environment it was made for; `None` for a key that was made before this was kept and has not been used since.
+    pub environment: Option<Environment>,
     /// SHA-256 of the whole key, or of the client secret.
     pub hash: [u8; 32],
 }
@@ -47,8 +49,11 @@ pub trait AccessStore: Send + Sync {
     /// Revokes a credential of the organization, once; `None` when it has none such.
     async fn revoke_credential(&self, organization: OrganizationId, id: &str, now: Timestamp) -> StoreResult<Option<Revoked>>;
 
-    /// Remembers the minute in which a credential was used.
-    async fn touch_credential(&self, id: &str, now: Timestamp) -> StoreResult<()>;
+    /// Remembers the minute in which a credential was used, and the environment it is for where that was not known.
+    async fn touch_credential(&self, id: &str, environment: Environment, now: Timestamp) -> StoreResult<()>;
+
+    /// Every credential that is not revoked, of all organizations: keys, then clients, each oldest first.
+    async fn placed_credentials(&self) -> StoreResult<Vec<PlacedCredential>>;
 
     /// The key that access tokens are signed with, where there is one.
     async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>>;

@@ -32,7 +32,7 @@ pub use self::outbox::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, Sent
 pub use self::sqlite::{SqliteOptions, SqliteStore};
 pub use self::upkeep::{Depths, UpkeepStore};
 pub use crate::domain::Actor;
-use crate::domain::InstanceId;
+use crate::domain::{DatabaseId, InstanceId};
 
 /// A shared store.
 pub type SharedStore = Arc<dyn Store>;
@@ -52,6 +52,9 @@ pub trait Store:
 {
     /// This process, as it signs its claims and leases.
     fn instance(&self) -> InstanceId;
+
+    /// Which database it is.
+    fn database(&self) -> DatabaseId;
 
     /// The newest change number: this process's commits at once, other processes' within a quarter of a second.
     fn changes(&self) -> watch::Receiver<u64>;

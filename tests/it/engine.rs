@@ -3,6 +3,7 @@
 mod access;
 mod clients;
 mod clocks;
+mod environments;
 mod expiry;
 mod ingest;
 mod reconcile;

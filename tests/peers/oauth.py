@@ -31,14 +31,16 @@ def check(token):
         key,
         algorithms=["EdDSA"],
         issuer="avert",
+        audience=jwt.decode(token["access_token"], options={"verify_signature": False})["aud"],
         options={"require": ["exp", "iat", "iss", "sub", "jti"]},
     )
     assert claims["sub"] == client_id and claims["scope"] == "alerts", claims
+    assert claims["aud"].startswith("avert:sandbox:"), claims
     assert claims["exp"] - claims["iat"] == 600, claims
     try:
         head, body, signature = token["access_token"].split(".")
         swapped = "B" if signature[0] == "A" else "A"
-        jwt.decode(f"{head}.{body}.{swapped}{signature[1:]}", key, algorithms=["EdDSA"])
+        jwt.decode(f"{head}.{body}.{swapped}{signature[1:]}", key, algorithms=["EdDSA"], options={"verify_aud": False})
     except jwt.InvalidSignatureError:
         return
     raise AssertionError("a changed signature was taken")

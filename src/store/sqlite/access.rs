@@ -13,7 +13,7 @@ use super::statements::{Statements as _, micros, moment, optional_moment};
 use super::writer::{Unit, WriteKind};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
-use crate::domain::{Credential, CredentialKind, KeyScope, OrganizationId, Revoked};
+use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
 use crate::store::seal::{AssociatedData, Seal};
 use crate::store::{AccessStore, CredentialRecord, SigningKeyRecord, StoreError, StoreResult};
 
@@ -53,7 +53,7 @@ impl AccessStore for SqliteStore {
         .await
     }
 
-    async fn touch_credential(&self, id: &str, now: Timestamp) -> StoreResult<()> {
+    async fn touch_credential(&self, id: &str, environment: Environment, now: Timestamp) -> StoreResult<()> {
         let id = id.to_owned();
         let minute = micros(now).div_euclid(60_000_000) * 60_000_000;
         self.write(WriteKind::Quiet, move |unit, _| {
@@ -61,9 +61,15 @@ impl AccessStore for SqliteStore {
                 let sql = format!("UPDATE {table} SET last_used_at = ?2 WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)");
                 unit.conn.run(&sql, (&id, minute))?;
             }
+            let learned = "UPDATE api_key SET environment = ?2 WHERE id = ?1 AND environment IS NULL";
+            unit.conn.run(learned, (&id, environment.as_str()))?;
             Ok(())
         })
         .await
+    }
+
+    async fn placed_credentials(&self) -> StoreResult<Vec<PlacedCredential>> {
+        self.read(|reader| placed(&reader.conn)).await
     }
 
     async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>> {
@@ -87,14 +93,15 @@ const fn table(kind: CredentialKind) -> &'static str {
 }
 
 fn add(unit: &Unit<'_>, record: &CredentialRecord) -> StoreResult<()> {
-    let CredentialRecord { organization, credential, hash } = record;
+    let CredentialRecord { organization, credential, environment, hash } = record;
     let Credential { kind, id, created_at, last_used_at, revoked_at } = credential;
     let organization = known_organization(unit.conn, *organization)?;
     let (created_at, last_used_at, revoked_at) = (micros(*created_at), last_used_at.map(micros), revoked_at.map(micros));
     let mut values: Vec<&dyn ToSql> = vec![id, &organization, hash, &created_at, &last_used_at, &revoked_at];
     let scope = if let CredentialKind::Key(scope) = kind { Some(scope.as_str()) } else { None };
-    let (column, value) = if scope.is_some() { (", scope", ", ?7") } else { ("", "") };
-    values.extend(scope.as_ref().map(|scope| scope as &dyn ToSql));
+    let (column, value) = if scope.is_some() { (", scope, environment", ", ?7, ?8") } else { ("", "") };
+    let environment = environment.map(Environment::as_str);
+    values.extend(scope.as_ref().into_iter().flat_map(|scope| [scope as &dyn ToSql, &environment]));
     let sql = format!(
         "INSERT INTO {} (id, organization, hash, created_at, last_used_at, revoked_at{column}) VALUES (?1, ?2, ?3, ?4, ?5, ?6{value})",
         table(*kind)
@@ -113,13 +120,22 @@ const fn named(kind: CredentialKind) -> &'static str {
     }
 }
 
-/// Every credential: a key has a scope, a client none.
-const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, revoked_at, hash FROM (
-    SELECT k.key, k.id, o.id AS organization, k.scope, k.created_at, k.last_used_at, k.revoked_at, k.hash, 0 AS place
+/// Every credential: a key has a scope, a client none. A client's environment stands in its id.
+const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, revoked_at, hash, environment, name FROM (
+    SELECT k.key, k.id, o.id AS organization, k.scope, k.created_at, k.last_used_at, k.revoked_at, k.hash, k.environment, o.name, 0 AS place
     FROM api_key k JOIN organization o ON o.key = k.organization
     UNION ALL
-    SELECT c.key, c.id, o.id, NULL, c.created_at, c.last_used_at, c.revoked_at, c.hash, 1
+    SELECT c.key, c.id, o.id, NULL, c.created_at, c.last_used_at, c.revoked_at, c.hash,
+           CASE substr(c.id, 5, 4) WHEN 'live' THEN 'production' WHEN 'test' THEN 'sandbox' END, o.name, 1
     FROM client c JOIN organization o ON o.key = c.organization)";
+
+/// Every credential that is not revoked.
+pub(super) fn placed(conn: &Connection) -> StoreResult<Vec<PlacedCredential>> {
+    conn.all(&format!("{ALL} WHERE revoked_at IS NULL ORDER BY place, key"), [], |row| {
+        let CredentialRecord { credential, environment, .. } = read(row)?;
+        Ok(PlacedCredential { kind: credential.kind, id: credential.id, organization: row.get(8)?, environment })
+    })
+}
 
 fn read(row: &Row<'_>) -> StoreResult<CredentialRecord> {
     let kind = match row.get::<_, Option<String>>(2)?.as_deref().map(KeyScope::parse) {
@@ -136,6 +152,7 @@ fn read(row: &Row<'_>) -> StoreResult<CredentialRecord> {
             last_used_at: optional_moment(row, 4)?,
             revoked_at: optional_moment(row, 5)?,
         },
+        environment: row.get::<_, Option<String>>(7)?.and_then(|word| Environment::parse(&word)),
         hash: row.get(6)?,
     })
 }

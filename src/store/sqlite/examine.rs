@@ -9,7 +9,6 @@ use rusqlite::Connection;
 
 pub use super::finding::{Finding, Grade};
 
-use super::audit;
 use super::connection::{self, Purpose};
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::files::is_regular;
@@ -19,9 +18,10 @@ use super::places;
 pub use super::places::clean;
 use super::restore::is_pending;
 use super::statements::{Statements as _, cell, micros, moment, optional_moment};
+use super::{access, audit};
 use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{AuditState, EndpointId, Provider};
+use crate::domain::{AuditState, EndpointId, PlacedCredential, Provider};
 use crate::store::StoreResult;
 
 /// Deliveries that have been due for so long mean that nobody sends them.
@@ -37,6 +37,11 @@ type Check = fn(&Connection, Timestamp) -> StoreResult<Finding>;
 /// The networks that have a gateway, as the database remembers; none where it cannot be read, which [`examine`] tells.
 pub fn known_gateways(database: &Path) -> Vec<(Provider, String)> {
     peek(database, networks::gateways)
+}
+
+/// Every credential that is not revoked; none where the database cannot be read, which [`examine`] tells.
+pub fn known_credentials(database: &Path) -> Vec<PlacedCredential> {
+    peek(database, access::placed)
 }
 
 /// The endpoints that get deliveries, by id and address; none where the database cannot be read, which [`examine`] tells.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rusqlite::Connection;
 use tokio::sync::watch;
 
 use super::checkpoint::Checkpointer;
@@ -16,11 +17,12 @@ use super::organizations::ensure_organization;
 use super::readers::Readers;
 use super::restore;
 use super::soundness::{WAY_OUT, check_after_unclean_end, check_file, refuse_empty};
+use super::statements::{Statements as _, cell};
 use super::watch::{Watcher, newest_change};
 use super::writer::{Shared, Writer};
-use crate::domain::Actor;
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Clock as _, SystemClock};
+use crate::domain::{Actor, DatabaseId};
 use crate::store::StoreResult;
 
 /// The location of the database.
@@ -102,10 +104,11 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
         tracing::info!(backup = %backup.display(), "the database was migrated; a backup of it as it was is kept");
     }
     let seal = unlock(&mut conn, &key_file, &database)?;
+    let identity = identity(&conn)?;
     ensure_organization(&mut conn, SystemClock.now())?;
     let instances = Instances::announce(&announced)
         .map_err(|error| unusable(&announced, &format!("this process cannot announce itself there: {error}")))?;
-    let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, instances, _gate: gate });
+    let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, database: identity, instances, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
     let checkpointer = Arc::new(Checkpointer::start(&database)?);
     let readers = Readers::start(&database)?;
@@ -113,4 +116,10 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     let writer = Writer::start(conn, Arc::clone(&shared), changes.clone(), Arc::clone(&checkpointer))?;
     let threads = Arc::new(Threads { writer, readers, checkpointer, watcher });
     Ok(SqliteStore { shared, changes, by: Arc::new(Actor::avert()), threads })
+}
+
+/// Which database it is: made up when it is opened first, and kept in every copy.
+fn identity(conn: &Connection) -> StoreResult<DatabaseId> {
+    conn.run("INSERT INTO fact (name, value) VALUES ('database', ?1) ON CONFLICT DO NOTHING", [DatabaseId::generate()])?;
+    conn.one("SELECT value FROM fact WHERE name = 'database'", [], cell)
 }

@@ -5,7 +5,9 @@ use rusqlite::{Connection, Params, Row, ToSql};
 use uuid::Uuid;
 
 use crate::domain::time::Timestamp;
-use crate::domain::{AlertId, AttemptId, ClockEpoch, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId, OrganizationId};
+use crate::domain::{
+    AlertId, AttemptId, ClockEpoch, CompanyId, DatabaseId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId, OrganizationId,
+};
 use crate::store::{StoreError, StoreResult};
 
 /// Prepared statements of a connection, kept by their text.
@@ -83,4 +85,16 @@ macro_rules! stored_as_bytes {
     )+};
 }
 
-stored_as_bytes!(AlertId, AttemptId, ClockEpoch, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventId, InstanceId, OrganizationId);
+stored_as_bytes!(
+    AlertId,
+    AttemptId,
+    ClockEpoch,
+    CompanyId,
+    DatabaseId,
+    DeliveryId,
+    EndpointId,
+    EnrollmentId,
+    EventId,
+    InstanceId,
+    OrganizationId
+);

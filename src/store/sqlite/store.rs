@@ -5,12 +5,16 @@ use std::sync::Arc;
 use tokio::sync::watch::Receiver;
 
 use super::handle::SqliteStore;
-use crate::domain::{Actor, InstanceId};
+use crate::domain::{Actor, DatabaseId, InstanceId};
 use crate::store::{SharedStore, Store};
 
 impl Store for SqliteStore {
     fn instance(&self) -> InstanceId {
         self.shared.instances.own()
+    }
+
+    fn database(&self) -> DatabaseId {
+        self.shared.database
     }
 
     fn changes(&self) -> Receiver<u64> {

@@ -326,7 +326,10 @@ async fn a_database_that_another_process_keeps_locked_is_told() {
     let other = Connection::open(directory.path().join("avert.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
 
-    let (first, second) = tokio::join!(store.ingest(organization, rows(1), noon()), store.touch_credential("any", noon()));
+    let (first, second) = tokio::join!(
+        store.ingest(organization, rows(1), noon()),
+        store.touch_credential("any", crate::domain::Environment::Sandbox, noon())
+    );
     let readable = store.count_alerts(organization).await;
     other.execute_batch("ROLLBACK").unwrap();
     let after = store.ingest(organization, rows(1), noon()).await;

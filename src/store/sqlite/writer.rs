@@ -13,8 +13,8 @@ use super::checkpoint::Checkpointer;
 use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
 use super::worker::{Worker, hear};
-use crate::domain::InstanceId;
 use crate::domain::event::RenderEvent;
+use crate::domain::{DatabaseId, InstanceId};
 use crate::store::seal::Seal;
 use crate::store::{StoreError, StoreResult};
 
@@ -27,6 +27,7 @@ const GROUP_TIME: Duration = Duration::from_millis(5);
 pub(super) struct Shared {
     pub(super) render: Arc<dyn RenderEvent>,
     pub(super) seal: Seal,
+    pub(super) database: DatabaseId,
     pub(super) instances: Instances,
     /// Keeps the database from being replaced under us.
     pub(super) _gate: Gate,

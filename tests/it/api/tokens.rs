@@ -90,7 +90,7 @@ async fn a_token_says_who_it_is_for_and_names_the_published_key() {
     assert_eq!(head, object!({"typ": "JWT", "alg": "EdDSA", "kid": kid}));
     let now = noon().timestamp();
     let expected = object!({
-        "iss": "avert", "sub": client.credential.id, "org": served.acting.caller().organization.organization.id.to_string(), "scope": "alerts",
+        "iss": "avert", "aud": format!("avert:sandbox:{}", served.engine.store().database()), "sub": client.credential.id, "org": served.acting.caller().organization.organization.id.to_string(), "scope": "alerts",
         "iat": now, "exp": now + 600, "jti": claims["jti"],
     });
     assert_eq!(claims, expected);

@@ -1,6 +1,6 @@
 //! Organizations, API keys, and the change number that everybody watches.
 
-use avert::domain::{Credential, CredentialKind, KeyScope, OrganizationId};
+use avert::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId};
 use avert::store::{CredentialRecord, StoreError};
 use chrono::Duration;
 
@@ -13,13 +13,19 @@ contract!(
     a_key_is_revoked_once_and_only_by_its_organization,
     a_key_remembers_the_minute_of_its_last_use,
     a_key_id_is_taken_once,
+    the_environment_of_an_old_key_is_learned_when_it_is_used_and_never_changes,
     a_visible_change_is_announced_and_a_claim_is_not,
 );
 
 fn key(fixture: &Fixture, id: &str) -> CredentialRecord {
     let kind = CredentialKind::Key(KeyScope::Operator);
     let credential = Credential { kind, id: id.to_owned(), created_at: noon(), last_used_at: None, revoked_at: None };
-    CredentialRecord { organization: fixture.organization, credential, hash: [id.len().try_into().unwrap(); 32] }
+    CredentialRecord {
+        organization: fixture.organization,
+        credential,
+        environment: Some(Environment::Sandbox),
+        hash: [id.len().try_into().unwrap(); 32],
+    }
 }
 
 async fn fresh_data_has_one_organization_called_default(fixture: Fixture) {
@@ -61,15 +67,34 @@ async fn a_key_remembers_the_minute_of_its_last_use(fixture: Fixture) {
     fixture.store.add_credential(key(&fixture, "first")).await.unwrap();
     let used = async || fixture.store.credential("first").await.unwrap().unwrap().credential.last_used_at;
 
-    fixture.store.touch_credential("first", noon() + Duration::seconds(59)).await.unwrap();
+    fixture.store.touch_credential("first", Environment::Sandbox, noon() + Duration::seconds(59)).await.unwrap();
     let first = used().await;
-    fixture.store.touch_credential("first", noon() - Duration::hours(1)).await.unwrap();
+    fixture.store.touch_credential("first", Environment::Sandbox, noon() - Duration::hours(1)).await.unwrap();
     let earlier = used().await;
-    fixture.store.touch_credential("first", noon() + Duration::seconds(61)).await.unwrap();
-    fixture.store.touch_credential("nobody's", noon()).await.unwrap();
+    fixture.store.touch_credential("first", Environment::Sandbox, noon() + Duration::seconds(61)).await.unwrap();
+    fixture.store.touch_credential("nobody's", Environment::Sandbox, noon()).await.unwrap();
 
     assert_eq!((first, earlier), (Some(noon()), Some(noon())));
     assert_eq!(used().await, Some(noon() + Duration::minutes(1)));
+}
+
+async fn the_environment_of_an_old_key_is_learned_when_it_is_used_and_never_changes(fixture: Fixture) {
+    let old = CredentialRecord { environment: None, ..key(&fixture, "old") };
+    fixture.store.add_credential(old).await.unwrap();
+    fixture.store.add_credential(key(&fixture, "gone")).await.unwrap();
+    fixture.store.revoke_credential(fixture.organization, "gone", noon()).await.unwrap();
+    let placed = async || {
+        let all = fixture.store.placed_credentials().await.unwrap();
+        all.into_iter().map(|placed| (placed.id, placed.organization, placed.environment)).collect::<Vec<_>>()
+    };
+    let of = |environment| [("old".to_owned(), "default".to_owned(), environment)];
+
+    assert_eq!(placed().await, of(None), "revoked ones are no matter");
+    fixture.store.touch_credential("old", Environment::Production, noon()).await.unwrap();
+    assert_eq!(placed().await, of(Some(Environment::Production)));
+    fixture.store.touch_credential("old", Environment::Sandbox, noon()).await.unwrap();
+    assert_eq!(placed().await, of(Some(Environment::Production)));
+    assert_eq!(fixture.store.credential("old").await.unwrap().unwrap().environment, Some(Environment::Production));
 }
 
 async fn a_key_id_is_taken_once(fixture: Fixture) {

@@ -1,6 +1,6 @@
 //! The audit log of every store: written with the change, chained, and found out where it was touched.
 
-use avert::domain::{Actor, AuditState, Credential, CredentialKind, KeyScope, OrganizationId};
+use avert::domain::{Actor, AuditState, Credential, CredentialKind, Environment, KeyScope, OrganizationId};
 use avert::store::{CredentialRecord, SharedStore, StoreError};
 use rusqlite::Connection;
 
@@ -13,7 +13,7 @@ contract!(a_change_and_its_entry_are_one_commit);
 fn key(organization: OrganizationId, id: &str) -> CredentialRecord {
     let kind = CredentialKind::Key(KeyScope::Alerts);
     let credential = Credential { kind, id: id.to_owned(), created_at: noon(), last_used_at: None, revoked_at: None };
-    CredentialRecord { organization, credential, hash: [7; 32] }
+    CredentialRecord { organization, credential, environment: Some(Environment::Sandbox), hash: [7; 32] }
 }
 
 fn somebody() -> Actor {

@@ -1,6 +1,6 @@
 //! Client credentials, and the key that their tokens are signed with.
 
-use avert::domain::{Credential, CredentialKind, OrganizationId};
+use avert::domain::{Credential, CredentialKind, Environment, OrganizationId};
 use avert::store::{CredentialRecord, SigningKeyRecord, StoreError};
 use chrono::Duration;
 
@@ -18,7 +18,13 @@ contract!(
 fn client(fixture: &Fixture, id: &str) -> CredentialRecord {
     let kind = CredentialKind::Client;
     let credential = Credential { kind, id: id.to_owned(), created_at: noon(), last_used_at: None, revoked_at: None };
-    CredentialRecord { organization: fixture.organization, credential, hash: [id.len().try_into().unwrap(); 32] }
+    CredentialRecord {
+        organization: fixture.organization,
+        credential,
+        // It stands in the id, which here says nothing.
+        environment: None,
+        hash: [id.len().try_into().unwrap(); 32],
+    }
 }
 
 async fn a_client_is_found_by_its_id_with_its_hash(fixture: Fixture) {
@@ -51,9 +57,9 @@ async fn a_client_remembers_the_minute_of_its_last_use(fixture: Fixture) {
     fixture.store.add_credential(client(&fixture, "first")).await.unwrap();
     let used = async || fixture.store.credential("first").await.unwrap().unwrap().credential.last_used_at;
 
-    fixture.store.touch_credential("first", noon() + Duration::seconds(59)).await.unwrap();
+    fixture.store.touch_credential("first", Environment::Sandbox, noon() + Duration::seconds(59)).await.unwrap();
     let first = used().await;
-    fixture.store.touch_credential("first", noon() - Duration::hours(1)).await.unwrap();
+    fixture.store.touch_credential("first", Environment::Sandbox, noon() - Duration::hours(1)).await.unwrap();
 
     assert_eq!((first, used().await), (Some(noon()), Some(noon())));
 }

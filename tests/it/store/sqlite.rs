@@ -79,7 +79,8 @@ async fn a_closed_store_refuses_work_and_says_so() {
 
     store.close();
 
-    let refused = [store.ping().await.unwrap_err(), store.touch_credential("any", noon()).await.unwrap_err()];
+    let refused =
+        [store.ping().await.unwrap_err(), store.touch_credential("any", avert::domain::Environment::Sandbox, noon()).await.unwrap_err()];
     assert!(refused.iter().all(|error| matches!(error, StoreError::Unavailable(words) if words.contains("closed"))), "{refused:?}");
 }
 

@@ -8,8 +8,8 @@ use avert::domain::clock::ClockMemory;
 use avert::domain::time::Timestamp;
 use avert::domain::{
     Actor, Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, Credential, CutOffs,
-    DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestReport, InstanceId, NewEndpoint,
-    OrganizationId, Page, Present, Provider, Pruned, ResolutionAttempt, Revoked,
+    DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, IngestReport,
+    InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned, ResolutionAttempt, Revoked,
 };
 use avert::store::{
     AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClaimedAttempt, Commit,
@@ -64,6 +64,10 @@ impl Store for TroubledStore {
         self.inner.instance()
     }
 
+    fn database(&self) -> DatabaseId {
+        self.inner.database()
+    }
+
     fn changes(&self) -> watch::Receiver<u64> {
         self.inner.changes()
     }
@@ -95,7 +99,8 @@ with_troubles! {
         credentials(organization: OrganizationId) -> Vec<Credential>;
         credential(id: &str) -> Option<CredentialRecord>;
         revoke_credential(organization: OrganizationId, id: &str, now: Timestamp) -> Option<Revoked>;
-        touch_credential(id: &str, now: Timestamp) -> ();
+        touch_credential(id: &str, environment: Environment, now: Timestamp) -> ();
+        placed_credentials() -> Vec<PlacedCredential>;
         signing_key() -> Option<SigningKeyRecord>;
         keep_signing_key(record: SigningKeyRecord) -> SigningKeyRecord;
     }

@@ -1,0 +1,99 @@
+//! The wall between the environments: what was made for one is refused by the other, over the same data too.
+
+use std::path::Path;
+
+use avert::domain::{CreatedCredential, CredentialKind, Environment, KeyScope};
+use avert::engine::{Engine, EngineSettings};
+use avert::service::{Credentials, ServiceError};
+use rstest::rstest;
+
+use crate::support::alerts::NOON;
+use crate::support::binary::{Server, avert, run, run_ok};
+use crate::support::clock::ManualClock;
+use crate::support::engine::{acting, engine_with, network};
+
+fn engine_of(environment: Environment, directory: &Path) -> Engine {
+    let settings = EngineSettings { environment, ..EngineSettings::default() };
+    engine_with(directory, &ManualClock::at(NOON), network(true, true), settings)
+}
+
+fn refused<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> String {
+    match result.unwrap_err() {
+        ServiceError::NotAuthorized(why) => why,
+        other => panic!("{other}"),
+    }
+}
+
+async fn token(engine: &Engine, client: &CreatedCredential) -> Result<String, ServiceError> {
+    let known = engine.client(&client.credential.id).await?;
+    Ok(engine.issue_token(known, client.secret.reveal()).await?.token.reveal().to_owned())
+}
+
+#[rstest]
+#[case(Environment::Sandbox, Environment::Production)]
+#[case(Environment::Production, Environment::Sandbox)]
+#[tokio::test]
+async fn keys_clients_and_tokens_of_one_environment_are_refused_by_the_other(#[case] one: Environment, #[case] other: Environment) {
+    let directory = tempfile::tempdir().unwrap();
+    let (here, there) = (engine_of(one, directory.path()), engine_of(other, directory.path()));
+    let acting = acting(&here).await;
+    let key = acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap();
+    let client = acting.create_credential(CredentialKind::Client).await.unwrap();
+    let access = token(&here, &client).await.unwrap();
+
+    let by_key = refused(there.authenticate(key.secret.reveal(), KeyScope::Alerts).await);
+    let by_client = refused(token(&there, &client).await);
+    let by_token = refused(there.authenticate_token(&access).await);
+
+    let (one, other) = (one.as_str(), other.as_str());
+    assert_eq!(by_key, format!("the API key was made for {one}, and this service is {other}"));
+    assert_eq!(by_client, format!("the client was made for {one}, and this service is {other}"));
+    assert!(by_token.contains("another environment, database or use"), "{by_token}");
+    assert!(here.authenticate(key.secret.reveal(), KeyScope::Alerts).await.is_ok());
+    assert!(here.authenticate_token(&access).await.is_ok());
+}
+
+#[tokio::test]
+async fn each_database_has_an_identity_of_its_own_that_stays() {
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let identity = |directory: &Path| engine_of(Environment::Sandbox, directory).store().database();
+
+    let (first, again, another) = (identity(one.path()), identity(one.path()), identity(other.path()));
+
+    assert_eq!(first, again);
+    assert_ne!(first, another);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_switched_setting_is_no_riddle() {
+    let home = tempfile::tempdir().unwrap();
+    let key = run_ok(home.path(), &["keys", "create"]).trim().to_owned();
+    let id = key.split('_').nth(2).unwrap().to_owned();
+    run_ok(home.path(), &["clients", "create"]);
+    let in_production = |arguments: &[&str]| {
+        let mut command = avert(home.path(), arguments);
+        command.env("AVERT_ENVIRONMENT", "production");
+        command
+    };
+
+    let before = String::from_utf8(run(home.path(), &["doctor"]).stdout).unwrap();
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let server = Server::spawn(in_production(&["serve", "--listen", "127.0.0.1:0"]), log.reopen().unwrap().into());
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let asked = client.get(format!("{}/api/v1/alerts", server.url)).header("X-API-KEY", &key).send().await.unwrap();
+    let (status, said) = (asked.status().as_u16(), asked.text().await.unwrap());
+    let after = String::from_utf8(in_production(&["doctor"]).output().unwrap().stdout).unwrap();
+
+    assert_eq!(status, 403);
+    assert!(said.contains("the API key was made for sandbox, and this service is production"), "{said}");
+    assert!(before.contains("2, none of them for the other environment"), "{before}");
+    let words = "made for sandbox, and refused here, in production";
+    assert!(after.contains(words) && after.contains(&id) && after.contains("avc_test_"), "{after}");
+    let told = tokio::time::timeout(std::time::Duration::from_secs(30), async {
+        while !std::fs::read_to_string(log.path()).unwrap().contains(words) {
+            tokio::task::yield_now().await;
+        }
+    });
+    assert!(told.await.is_ok(), "the start says which keys belong to the other environment");
+    assert!(std::fs::read_to_string(log.path()).unwrap().contains(&id));
+}
