@@ -107,7 +107,7 @@ async fn bare_round(sender: &Sender, url: &str) -> Duration {
                     attempt: 1,
                     organization: OrganizationId::default(),
                     endpoint: EndpointId::generate(),
-                    url: url.to_owned(),
+                    url: Secret::new(url),
                     auth: auth(),
                     signing: Arc::from([Secret::for_signing()]),
                 };

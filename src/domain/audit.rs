@@ -112,7 +112,7 @@ impl AuditNote {
 
     /// An endpoint was added.
     pub fn endpoint_added(endpoint: &Endpoint) -> Self {
-        Self::new("endpoint.added", &endpoint.id, endpoint.url.as_str())
+        Self::new("endpoint.added", &endpoint.id, endpoint.url.to_string())
     }
 
     /// An endpoint was changed in what the change says; nothing is said where that is nothing.
@@ -144,7 +144,7 @@ impl AuditNote {
 
     /// An endpoint was removed.
     pub fn endpoint_removed(endpoint: &Endpoint) -> Self {
-        Self::new("endpoint.removed", &endpoint.id, endpoint.url.as_str())
+        Self::new("endpoint.removed", &endpoint.id, endpoint.url.to_string())
     }
 
     /// A test event was sent to an endpoint, and what it came to.

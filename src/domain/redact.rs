@@ -18,6 +18,18 @@ pub fn secrets<S: AsRef<str>>(text: String, secrets: impl IntoIterator<Item = S>
     })
 }
 
+/// The text without the queries of addresses in it: what an address carries there may be a secret.
+pub fn queries(text: &str) -> String {
+    let masked = text.split(' ').map(|word| match word.split_once('?') {
+        Some((address, query)) if address.contains("://") && !query.is_empty() => {
+            let end = if query.ends_with(',') { "," } else { "" };
+            format!("{address}?{REDACTED}{end}")
+        }
+        _ => word.to_owned(),
+    });
+    masked.collect::<Vec<_>>().join(" ")
+}
+
 /// Another system's words for a message or the log: one line that is safe to show, at most 200 characters, no card number.
 pub fn words(text: &str) -> String {
     // Masked before it is cut: of a number that the cut goes through, the rest could no longer be told from other digits.
@@ -44,6 +56,15 @@ mod tests {
     #[case("banana", &["", "anan"], "b****a")]
     fn a_secret_that_comes_back_is_redacted_unless_it_is_too_short(#[case] text: &str, #[case] ours: &[&str], #[case] kept: &str) {
         assert_eq!(secrets(text.to_owned(), ours), kept);
+    }
+
+    #[rstest]
+    #[case("https://a.example/?token=x", "https://a.example/?****")]
+    #[case("url https://a.example/h?t=x&y=z, credential Basic", "url https://a.example/h?****, credential Basic")]
+    #[case("https://a.example/h? why? https://a.example", "https://a.example/h? why? https://a.example")]
+    fn the_queries_of_addresses_are_redacted(#[case] text: &str, #[case] kept: &str) {
+        assert_eq!(queries(text), kept);
+        assert_eq!(queries(kept), kept);
     }
 
     #[test]

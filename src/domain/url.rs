@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use url::{Host, ParseError, Url};
 
+use super::redact::REDACTED;
 use super::resolution::FieldError;
 
 /// Longest address.
@@ -96,8 +97,8 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-/// The URL of a webhook endpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The URL of a webhook endpoint. What it carries in its query is a secret, which neither `Display` nor `Debug` shows.
+#[derive(Clone, PartialEq, Eq)]
 pub struct EndpointUrl(Url);
 
 impl EndpointUrl {
@@ -110,9 +111,25 @@ impl EndpointUrl {
         parse(text, plain_http).map(Self)
     }
 
-    /// The address.
-    pub fn as_str(&self) -> &str {
+    /// The whole address with its secret, for those who need it.
+    pub fn reveal(&self) -> &str {
         self.0.as_str()
+    }
+
+    /// Whether it carries a secret.
+    pub fn has_secret(&self) -> bool {
+        self.0.query().is_some_and(|query| !query.is_empty())
+    }
+
+    /// Whether asterisks stand where its secret was.
+    pub fn is_masked(&self) -> bool {
+        self.0.query() == Some(REDACTED)
+    }
+
+    /// The address as it may be shown.
+    #[must_use]
+    pub fn masked(&self) -> Self {
+        Self(masked(&self.0))
     }
 
     /// The address in its parts.
@@ -126,6 +143,12 @@ impl EndpointUrl {
     }
 }
 
+impl fmt::Debug for EndpointUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EndpointUrl({self})")
+    }
+}
+
 impl FromStr for EndpointUrl {
     type Err = UrlError;
 
@@ -136,8 +159,23 @@ impl FromStr for EndpointUrl {
 
 impl fmt::Display for EndpointUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        f.write_str(self.masked().0.as_str())
     }
+}
+
+/// An endpoint's address as it may be shown: asterisks in place of its query.
+pub fn masked(url: &Url) -> Url {
+    let mut url = url.clone();
+    if url.query().is_some_and(|query| !query.is_empty()) {
+        url.set_query(Some(REDACTED));
+    }
+    url
+}
+
+/// What of an endpoint's address must not come back in words: the query, and each value in it.
+pub fn secrets(url: &Url) -> Vec<String> {
+    let values = url.query_pairs().map(|(_, value)| value.into_owned());
+    url.query().map(str::to_owned).into_iter().chain(values).filter(|secret| !secret.is_empty()).collect()
 }
 
 fn parse(text: &str, plain_http: PlainHttp) -> Result<Url, UrlError> {
@@ -212,7 +250,7 @@ mod tests {
     #[case("http://[::1]:8080/x", "http://[::1]:8080/x")]
     #[case("http://LOCALHOST:8080", "http://localhost:8080/")]
     fn an_address_is_given_back_in_its_normal_form(#[case] text: &str, #[case] normal: &str) {
-        assert_eq!(EndpointUrl::parse(text, GUARDED).unwrap().as_str(), normal);
+        assert_eq!(EndpointUrl::parse(text, GUARDED).unwrap().reveal(), normal);
     }
 
     #[rstest]
@@ -243,6 +281,26 @@ mod tests {
         }
     }
 
+    #[rstest]
+    #[case("https://shop.example/hooks?token=hunter22&x=1", "https://shop.example/hooks?****")]
+    #[case("https://shop.example/?hunter22", "https://shop.example/?****")]
+    #[case("https://shop.example/hooks?", "https://shop.example/hooks?")]
+    #[case("https://shop.example/hooks", "https://shop.example/hooks")]
+    fn what_an_address_carries_in_its_query_is_not_shown(#[case] text: &str, #[case] shown: &str) {
+        let url = EndpointUrl::parse(text, GUARDED).unwrap();
+
+        assert_eq!((url.to_string().as_str(), url.reveal()), (shown, text));
+        assert_eq!(format!("{url:?}"), format!("EndpointUrl({shown})"));
+        assert_eq!((url.masked().is_masked(), url.masked().masked()), (url.has_secret(), url.masked()));
+    }
+
+    #[test]
+    fn what_must_not_come_back_is_the_query_and_its_values() {
+        let url = EndpointUrl::parse("https://shop.example/?token=hun%20ter&x=1", GUARDED).unwrap();
+
+        assert_eq!(secrets(url.as_url()), ["token=hun%20ter&x=1", "hun ter", "1"]);
+    }
+
     #[test]
     fn paths_are_added_to_a_base_so_it_holds_no_query() {
         let UrlError(error) = BaseUrl::parse("https://example.com/?key=hunter22", GUARDED).unwrap_err();
@@ -270,7 +328,7 @@ mod tests {
         #[test]
         fn what_is_accepted_stays_as_it_is(text in "https?://[a-z]{1,8}(\\.[a-z]{2,4})?(:[1-9][0-9]{1,3})?(/[a-z0-9]{0,5}){0,3}") {
             let endpoint = EndpointUrl::parse(&text, PlainHttp::Allowed).unwrap();
-            prop_assert_eq!(EndpointUrl::parse(endpoint.as_str(), PlainHttp::Allowed).unwrap(), endpoint);
+            prop_assert_eq!(EndpointUrl::parse(endpoint.reveal(), PlainHttp::Allowed).unwrap(), endpoint);
             let base = BaseUrl::parse(&text, PlainHttp::Allowed).unwrap();
             let again = BaseUrl::parse(base.as_str(), PlainHttp::Allowed).unwrap();
             prop_assert_eq!(again.as_str(), base.as_str());

@@ -11,7 +11,7 @@ use crate::domain::{Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpo
 /// The target of a delivery: where and how to send to an endpoint.
 #[derive(Debug, Clone)]
 pub struct EndpointTarget {
-    pub url: String,
+    pub url: Secret,
     pub auth: EndpointAuth,
     /// The secrets to sign with, newest first.
     pub signing: Arc<[Secret]>,

@@ -27,7 +27,8 @@ pub struct DueDelivery {
     /// Whose endpoint it is.
     pub organization: OrganizationId,
     pub endpoint: EndpointId,
-    pub url: String,
+    /// Where to; what it carries in its query is a secret.
+    pub url: Secret,
     pub auth: EndpointAuth,
     /// The secrets to sign with, newest first; none where the endpoint gets no signatures.
     pub signing: Arc<[Secret]>,

@@ -256,7 +256,7 @@ mod tests {
             body: Arc::from("{}"),
             attempt: 1,
             endpoint,
-            url: "http://127.0.0.1/".to_owned(),
+            url: Secret::new("http://127.0.0.1/"),
             signing: Arc::from([]),
             auth: EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("secret") },
         }

@@ -15,6 +15,7 @@ use super::signature;
 use crate::domain::card::mask_card_numbers;
 use crate::domain::sanitize::without_controls;
 use crate::domain::time::Timestamp;
+use crate::domain::url::{masked, secrets};
 use crate::domain::webhook::address::{AddressPolicy, Refused};
 use crate::domain::webhook::schedule::{AttemptResult, MAX_RETRY_AFTER};
 use crate::domain::{EndpointAuth, NextStep, Secret, SentRequest, redact};
@@ -127,7 +128,7 @@ impl Sender {
     /// Makes the POST and reads the answer. `now` is the present moment, for `webhook-timestamp` and dates in Retry-After.
     pub async fn send(&self, delivery: &DueDelivery, now: Timestamp) -> AttemptReport {
         let began = Instant::now();
-        let url = match Url::parse(&delivery.url) {
+        let url = match Url::parse(delivery.url.reveal()) {
             Ok(url) => url,
             Err(error) => {
                 return AttemptReport::failed(now, began.elapsed(), format!("the endpoint's address cannot be used: {error}"));
@@ -138,7 +139,7 @@ impl Sender {
         }
         let port = url.port_or_known_default();
         let client = port.and_then(|port| self.by_port.get(&port)).unwrap_or(&self.client);
-        let (request, sent) = match Self::request(client, url, delivery, now) {
+        let (request, sent) = match Self::request(client, url.clone(), delivery, now) {
             Ok((request, sent)) => (request, Some(sent)),
             Err(error) => return AttemptReport::failed(now, began.elapsed(), error),
         };
@@ -165,7 +166,7 @@ impl Sender {
             String::new()
         } else {
             let beginning = body::beginning(&mut response, MAX_ANSWER_BYTES, ANSWER_TIME).await;
-            redacted(&beginning, &delivery.auth, &delivery.signing)
+            redacted(&beginning, &url, &delivery.auth, &delivery.signing)
         };
         AttemptReport { started_at: now, duration, result, error: None, answer, sent }
     }
@@ -184,8 +185,10 @@ impl Sender {
                 .map_err(|error| format!("the delivery cannot be signed: the secret {}", error.message))?;
             headers.insert("webhook-signature", header_value(&signature)?);
         }
-        let sent =
-            SentRequest { url: url.to_string(), headers: headers.iter().map(|(name, value)| credential::shown(name, value)).collect() };
+        let sent = SentRequest {
+            url: masked(&url).to_string(),
+            headers: headers.iter().map(|(name, value)| credential::shown(name, value)).collect(),
+        };
         let request = client.post(url).headers(headers).body(body).build();
         Ok((request.map_err(|error| format!("the request cannot be made: {}", cause(&error)))?, sent))
     }
@@ -197,10 +200,10 @@ fn header_value(text: &str) -> Result<HeaderValue, String> {
 
 /// The answer as it may be kept and shown: text without control characters other than line breaks, and without our own secrets or a
 /// card number, should the receiver have told one.
-fn redacted(answer: &[u8], auth: &EndpointAuth, signing: &[Secret]) -> String {
+fn redacted(answer: &[u8], url: &Url, auth: &EndpointAuth, signing: &[Secret]) -> String {
     let of_signatures = signing.iter().map(|secret| secret.reveal().trim_start_matches("whsec_").to_owned());
-    let text =
-        redact::secrets(without_controls(&String::from_utf8_lossy(answer)), credential::secrets(auth).into_iter().chain(of_signatures));
+    let secrets = credential::secrets(auth).into_iter().chain(of_signatures).chain(secrets(url));
+    let text = redact::secrets(without_controls(&String::from_utf8_lossy(answer)), secrets);
     mask_card_numbers(&text).into_owned()
 }
 
@@ -208,14 +211,21 @@ fn redacted(answer: &[u8], auth: &EndpointAuth, signing: &[Secret]) -> String {
 mod tests {
     use super::*;
 
+    fn url(text: &str) -> Url {
+        text.parse().unwrap()
+    }
+
     #[test]
     fn an_answer_is_kept_without_control_characters_and_without_the_credential() {
         let basic = EndpointAuth::Basic { username: "desk".to_owned(), password: Secret::new("hunter22") };
-        let text = redacted(b"\x1b[31mno: hunter22, ZGVzazpodW50ZXIyMg==\r\nnext\x07 \xff", &basic, &[]);
+        let text =
+            redacted(b"\x1b[31mno: hunter22, ZGVzazpodW50ZXIyMg==\r\nnext\x07 \xff", &url("https://shop.example/hooks"), &basic, &[]);
         assert_eq!(text, "[31mno: ****, ****\nnext \u{fffd}");
-        assert_eq!(redacted(b"hunt\x07er22 4111111111111111", &basic, &[]), "**** 411111******1111");
+        assert_eq!(redacted(b"hunt\x07er22 4111111111111111", &url("https://shop.example/hooks"), &basic, &[]), "**** 411111******1111");
         let signing = [Secret::new("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")];
         let told = b"signed with MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw?";
-        assert_eq!(redacted(told, &basic, &signing), "signed with ****?");
+        assert_eq!(redacted(told, &url("https://shop.example/hooks"), &basic, &signing), "signed with ****?");
+        let asked = url("https://shop.example/hooks?token=hun%20ter22");
+        assert_eq!(redacted(b"GET /hooks?token=hun%20ter22 by hun ter22", &asked, &basic, &[]), "GET /hooks?**** by ****");
     }
 }

@@ -16,6 +16,7 @@ const PROVIDER_CREDENTIAL: &str = "canary-Provider-7Hq2Zt9";
 const HEADER_VALUE: &str = "canary-Header-Xw83kLm";
 const PASSWORD: &str = "canary-Password-p0Rv5Yd";
 const SIGNING: &str = "whsec_Y2FuYXJ5LXNpZ25pbmctc2VjcmV0LTAxMjM0NTY3";
+const QUERY: &str = "canary-Query-4Ew9Rz1";
 const WRONG_SECRET: &str = "canary-Guess-1Jb6Ns4";
 
 /// A card number that passes Luhn, of so many digits, another one for each place where it is planted.
@@ -116,6 +117,7 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
         ("the provider's credential", PROVIDER_CREDENTIAL),
         ("the endpoint's header", HEADER_VALUE),
         ("the endpoint's password", PASSWORD),
+        ("the query of the endpoint's address", QUERY),
         ("the signing secret", SIGNING.trim_start_matches("whsec_")),
         ("a guessed client secret", WRONG_SECRET),
     ] {
@@ -126,7 +128,7 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     // Receivers and networks that say too much.
     let mut too_much = |secret: &str| {
         let cards = [planted.separated("a webhook's answer", ' '), planted.card("a webhook's answer")];
-        Answer::Body(500, format!("harmless-answer {secret} {}", cards.join(" ")).into_bytes())
+        Answer::Body(500, format!("harmless-answer {QUERY} {secret} {}", cards.join(" ")).into_bytes())
     };
     let receivers = [Receiver::answering(too_much(HEADER_VALUE)).await, Receiver::answering(too_much(PASSWORD)).await];
     let refusal = json!({"state": "refused", "detail": format!("harmless-refusal {PROVIDER_CREDENTIAL} {}", planted.separated("a provider's refusal", '-'))});
@@ -164,7 +166,7 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     let auths =
         [json!({"header": {"name": "X-Shop-Key", "value": HEADER_VALUE}}), json!({"basic": {"username": "shop", "password": PASSWORD}})];
     for (auth, receiver) in auths.into_iter().zip(&receivers) {
-        let body = json!({"url": receiver.url(), "auth": auth, "secret": SIGNING}).to_string();
+        let body = json!({"url": format!("{}?token={QUERY}", receiver.url()), "auth": auth, "secret": SIGNING}).to_string();
         let (status, _) =
             ask(&mut seen, "an endpoint", operator(Method::POST, "/endpoints").header("Content-Type", "application/json").body(body)).await;
         assert_eq!(status, 201);

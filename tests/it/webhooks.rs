@@ -1,5 +1,6 @@
 //! Deliveries to real receivers: bodies, credentials, retries, order.
 
+mod addresses;
 mod allowing;
 mod clocks;
 mod commands;

@@ -25,6 +25,7 @@ impl NewEndpoint {
     /// The endpoint at an address, or all that is wrong with it, field by field. No error repeats a credential.
     pub fn parse(url: &str, plain_http: PlainHttp, auth: EndpointAuth, signing: Option<Secret>) -> Result<Self, Vec<FieldError>> {
         let url = EndpointUrl::parse(url, plain_http).map_err(FieldError::from);
+        let url = url.and_then(|url| whole(&url).map(|()| url));
         let parts = [auth.check(), signing.as_ref().map_or(Ok(()), valid_secret)];
         match (url, all_right(parts)) {
             (Ok(url), Ok(())) => Ok(Self { url, auth, signing }),
@@ -34,8 +35,16 @@ impl NewEndpoint {
 
     /// All that is wrong with it, field by field. No error repeats a credential.
     pub fn check(&self) -> Result<(), Vec<FieldError>> {
-        all_right([self.auth.check(), self.signing.as_ref().map_or(Ok(()), valid_secret)])
+        all_right([whole(&self.url), self.auth.check(), self.signing.as_ref().map_or(Ok(()), valid_secret)])
     }
+}
+
+/// Refuses an address as it is shown, which would take the place of the one that it stands for.
+fn whole(url: &EndpointUrl) -> Result<(), FieldError> {
+    if url.is_masked() {
+        return Err(FieldError::new("url", "has asterisks in place of its query, as it is shown: give the whole address, or leave it out"));
+    }
+    Ok(())
 }
 
 fn valid_secret(secret: &Secret) -> Result<(), FieldError> {
@@ -84,7 +93,8 @@ impl EndpointChange {
             Some(SigningChange::Rotate { secret, overlap }) => (Some(secret), Some(*overlap)),
             Some(SigningChange::Stop) | None => (None, None),
         };
-        let parts = [self.auth.as_ref().map(EndpointAuth::check), secret.map(valid_secret), overlap.map(signing::valid_overlap)];
+        let url = self.url.as_ref().map(whole);
+        let parts = [url, self.auth.as_ref().map(EndpointAuth::check), secret.map(valid_secret), overlap.map(signing::valid_overlap)];
         all_right(parts.into_iter().flatten())
     }
 

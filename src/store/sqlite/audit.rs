@@ -10,7 +10,7 @@ use super::statements::{Statements as _, cell, moment};
 use super::writer::Unit;
 use crate::domain::audit::{self, AuditCheck, AuditLink, AuditNote, AuditRecord};
 use crate::domain::time::Timestamp;
-use crate::domain::{Actor, AuditEntry, AuditState, OrganizationId};
+use crate::domain::{Actor, AuditEntry, AuditState, OrganizationId, redact};
 use crate::store::{AuditStore, StoreResult};
 
 #[async_trait]
@@ -85,6 +85,8 @@ fn entries(reader: &Reader, organization: OrganizationId, before: Option<u64>, s
     reader.conn.all(&sql, (organization, before, size), |row| {
         let (AuditRecord { number, at, texts: [actor, origin, action, subject, detail], previous, .. }, hash) = read(row)?;
         let number = number.unsigned_abs();
+        // Entries from before addresses were masked cannot be altered, and are not shown as they are.
+        let detail = redact::queries(&detail);
         Ok(AuditEntry { number, at: moment(at)?, actor, origin, action, subject, detail, previous, hash })
     })
 }

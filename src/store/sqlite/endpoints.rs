@@ -10,7 +10,7 @@ use super::handle::SqliteStore;
 use super::rows::known_organization;
 use super::statements::{Statements as _, cell, micros, moment, optional_moment};
 use super::writer::{Unit, WriteKind};
-use super::{audit, signing};
+use super::{addresses, audit, signing};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::url::{EndpointUrl, PlainHttp};
@@ -65,7 +65,7 @@ impl EndpointStore for SqliteStore {
             let Some((key, endpoint)) = find(conn, organization, id)? else { return Ok(false) };
             disable(conn, key, REMOVED, now)?;
             signing::stop(conn, key)?;
-            conn.run("UPDATE endpoint SET removed_at = ?2, credential = x'' WHERE key = ?1", (key, micros(now)))?;
+            conn.run("UPDATE endpoint SET removed_at = ?2, credential = x'', sealed_url = NULL WHERE key = ?1", (key, micros(now)))?;
             audit::record(unit, by, organization, AuditNote::endpoint_removed(&endpoint), now)?;
             Ok(true)
         })
@@ -96,16 +96,18 @@ fn add(unit: &Unit<'_>, organization: i64, endpoint: &NewEndpoint, now: Timestam
     let id = EndpointId::generate();
     let (auth, header, credential) = columns(&endpoint.auth);
     let sealed = unit.shared.seal.seal(place(&id), credential.as_bytes())?;
+    let (url, sealed_url) = addresses::columns(&unit.shared.seal, &id, &endpoint.url)?;
     unit.conn.run(
-        "INSERT INTO endpoint (id, organization, url, auth, header_name, credential, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        (id, organization, endpoint.url.as_str(), auth, header, sealed, micros(now)),
+        "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        (id, organization, url, sealed_url, auth, header, sealed, micros(now)),
     )?;
     if let Some(secret) = &endpoint.signing {
         signing::rotate(unit, unit.conn.last_insert_rowid(), secret, TimeDelta::zero(), now)?;
     }
     Ok(Endpoint {
         id,
-        url: endpoint.url.clone(),
+        url: endpoint.url.masked(),
         auth: header.map_or_else(|| "Basic".to_owned(), Clone::clone),
         created_at: now,
         disabled: None,
@@ -159,9 +161,13 @@ fn change(
 ) -> StoreResult<Option<Endpoint>> {
     let conn = unit.conn;
     let Some((key, before)) = find(conn, organization, id)? else { return Ok(None) };
+    let known = "SELECT url, sealed_url FROM endpoint WHERE key = ?1";
+    let known = conn.one(known, [key], |row| addresses::whole(row, 0, 1, &id, &unit.shared.seal))?;
     let mut change = change.of(&before);
+    change.url = change.url.filter(|url| url.reveal() != known.reveal());
     if let Some(url) = &change.url {
-        conn.run("UPDATE endpoint SET url = ?2 WHERE key = ?1", (key, url.as_str()))?;
+        let (url, sealed) = addresses::columns(&unit.shared.seal, &id, url)?;
+        conn.run("UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1", (key, url, sealed))?;
     }
     if let Some(auth) = &change.auth {
         let (auth, header, credential) = columns(auth);
@@ -195,7 +201,7 @@ pub(super) struct SendTarget {
     pub(super) key: i64,
     pub(super) id: EndpointId,
     pub(super) organization: OrganizationId,
-    pub(super) url: String,
+    pub(super) url: Secret,
     pub(super) auth: EndpointAuth,
     pub(super) signing: Arc<[Secret]>,
 }
@@ -204,13 +210,14 @@ pub(super) struct SendTarget {
 pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<SendTarget>> {
     let (conn, seal) = (unit.conn, &unit.shared.seal);
     conn.all(
-        "SELECT e.key, e.id, e.url, e.header_name, e.credential, o.id FROM endpoint e JOIN organization o ON o.key = e.organization
+        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id FROM endpoint e JOIN organization o ON o.key = e.organization
          WHERE e.disabled_at IS NULL AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')",
         [],
         |row| {
             let (key, id) = (row.get(0)?, row.get(1)?);
             let signing = signing::in_force(conn, seal, key, now)?;
-            Ok(SendTarget { key, id, organization: row.get(5)?, url: row.get(2)?, auth: auth(row, id, seal)?, signing })
+            let url = addresses::whole(row, 2, 5, &id, seal)?;
+            Ok(SendTarget { key, id, organization: row.get(6)?, url, auth: auth(row, id, seal)?, signing })
         },
     )
 }
@@ -224,12 +231,12 @@ fn target(
     now: Timestamp,
 ) -> StoreResult<Option<EndpointTarget>> {
     conn.first(
-        "SELECT e.key, e.id, e.url, e.header_name, e.credential FROM endpoint e JOIN organization o ON o.key = e.organization
+        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url FROM endpoint e JOIN organization o ON o.key = e.organization
          WHERE o.id = ?1 AND e.id = ?2 AND e.removed_at IS NULL",
         (organization, id),
         |row| {
             let signing = signing::in_force(conn, seal, row.get(0)?, now)?;
-            Ok(EndpointTarget { url: row.get(2)?, auth: auth(row, id, seal)?, signing })
+            Ok(EndpointTarget { url: addresses::whole(row, 2, 5, &id, seal)?, auth: auth(row, id, seal)?, signing })
         },
     )
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use tokio::sync::watch;
 
+use super::addresses;
 use super::checkpoint::Checkpointer;
 use super::connection::{self, Purpose, check_library};
 use super::data_key::unlock;
@@ -104,6 +105,7 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
         tracing::info!(backup = %backup.display(), "the database was migrated; a backup of it as it was is kept");
     }
     let seal = unlock(&mut conn, &key_file, &database)?;
+    addresses::seal_open_ones(&mut conn, &seal)?;
     let identity = identity(&conn)?;
     ensure_organization(&mut conn, SystemClock.now())?;
     let instances = Instances::announce(&announced)

@@ -84,7 +84,7 @@ impl From<NewEndpoint> for NewEndpointJson {
     fn from(endpoint: NewEndpoint) -> Self {
         let NewEndpoint { url, auth, signing } = endpoint;
         // Whoever has the address was asked before whether it may be in clear.
-        Self { insecure_http: url.is_in_clear(), url: url.to_string(), auth: auth.into(), sign: None, secret: signing.map(Text) }
+        Self { insecure_http: url.is_in_clear(), url: url.reveal().to_owned(), auth: auth.into(), sign: None, secret: signing.map(Text) }
     }
 }
 
@@ -126,7 +126,7 @@ impl From<EndpointChange> for EndpointChangeJson {
     fn from(change: EndpointChange) -> Self {
         let EndpointChange { url, auth, enabled, signing: _ } = change;
         let insecure_http = url.as_ref().is_some_and(EndpointUrl::is_in_clear);
-        Self { insecure_http, url: url.map(|url| url.to_string()), auth: auth.map(Into::into), enabled }
+        Self { insecure_http, url: url.map(|url| url.reveal().to_owned()), auth: auth.map(Into::into), enabled }
     }
 }
 

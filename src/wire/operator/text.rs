@@ -159,7 +159,7 @@ impl Scalar for [u8; 32] {
 
 impl Scalar for EndpointUrl {
     fn write(&self) -> Cow<'_, str> {
-        self.as_str().into()
+        self.to_string().into()
     }
 
     fn read(text: String) -> Option<Self> {

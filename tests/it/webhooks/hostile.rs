@@ -386,7 +386,7 @@ async fn send(sender: &Sender, url: &str) -> AttemptReport {
         attempt: 1,
         organization: OrganizationId::default(),
         endpoint: EndpointId::generate(),
-        url: url.to_owned(),
+        url: Secret::new(url),
         auth: auth(),
         signing: Arc::from([]),
     };

@@ -31,7 +31,7 @@ fn due(url: String, auth: EndpointAuth) -> DueDelivery {
         attempt: 1,
         organization: OrganizationId::default(),
         endpoint: EndpointId::generate(),
-        url,
+        url: Secret::new(url),
         auth,
         signing: Arc::from([]),
     }

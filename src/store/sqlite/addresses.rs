@@ -1,0 +1,53 @@
+//! The addresses of endpoints: what one carries in its query is sealed, and the rest stands openly.
+
+use rusqlite::{Connection, Row, TransactionBehavior};
+
+use super::statements::Statements as _;
+use crate::domain::url::{EndpointUrl, PlainHttp};
+use crate::domain::{EndpointId, Secret};
+use crate::store::seal::{AssociatedData, Seal};
+use crate::store::{StoreError, StoreResult};
+
+fn place(id: &EndpointId) -> AssociatedData<'_> {
+    AssociatedData { table: "endpoint", row: id.0.as_bytes(), column: "url" }
+}
+
+/// An address as columns: as it is shown, and the whole of it sealed where it has a secret.
+pub(super) fn columns(seal: &Seal, id: &EndpointId, url: &EndpointUrl) -> StoreResult<(String, Option<Vec<u8>>)> {
+    let sealed = url.has_secret().then(|| seal.seal(place(id), url.reveal().as_bytes())).transpose()?;
+    Ok((url.to_string(), sealed))
+}
+
+/// The whole address, from the columns `url` and `sealed_url`.
+pub(super) fn whole(row: &Row<'_>, url: usize, sealed: usize, id: &EndpointId, seal: &Seal) -> StoreResult<Secret> {
+    let Some(sealed) = row.get::<_, Option<Vec<u8>>>(sealed)? else { return Ok(Secret::new(row.get::<_, String>(url)?)) };
+    let opened = seal.open(place(id), &sealed).and_then(|bytes| String::from_utf8(bytes).ok());
+    let corrupt = || StoreError::Corrupt(format!("the address of endpoint {id}, which cannot be opened; give it another"));
+    opened.map(Secret::new).ok_or_else(corrupt)
+}
+
+/// Seals what still stands openly: addresses that were stored before they were sealed.
+pub(super) fn seal_open_ones(conn: &mut Connection, seal: &Seal) -> StoreResult<()> {
+    const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
+        WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
+    let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, bool>(3)?));
+    let open = |conn: &Connection| conn.all(OPEN, [], read);
+    if open(conn)?.is_empty() {
+        return Ok(());
+    }
+    // What is written over leaves nothing behind in the file.
+    let before: i64 = conn.pragma_query_value(None, "secure_delete", |row| row.get(0))?;
+    conn.pragma_update(None, "secure_delete", true)?;
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for (key, id, text, removed) in open(&tx)? {
+        let url = EndpointUrl::parse(&text, PlainHttp::Allowed);
+        let url = url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?;
+        let (shown, sealed) = columns(seal, &id, &url)?;
+        tx.run("UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1", (key, shown, sealed.filter(|_| !removed)))?;
+    }
+    tx.commit()?;
+    conn.pragma_update(None, "secure_delete", before)?;
+    // The write-ahead log held them too.
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    Ok(())
+}
