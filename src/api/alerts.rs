@@ -1,9 +1,11 @@
 //! Handlers of the interface's routes. The dialect of an answer is the credential's.
 
 use axum::extract::{RawQuery, State};
+use axum::http::HeaderMap;
 use axum::response::Response;
 
 use super::access::{Acting, IdempotencyKey, JsonContent, PathId, WholeBody};
+use super::conditional::tagged;
 use super::list_budget::{missing_filter, within};
 use super::problem::{Code, Problem, json};
 use super::state::Api;
@@ -12,24 +14,29 @@ use crate::service::{Alerts, ResolveRequest};
 use crate::wire::{body, query, write};
 
 /// GET /api/v1/alerts
-pub(super) async fn list(State(api): State<Api>, acting: Acting, RawQuery(raw): RawQuery) -> Result<Response, Problem> {
+pub(super) async fn list(State(api): State<Api>, acting: Acting, RawQuery(raw): RawQuery, headers: HeaderMap) -> Result<Response, Problem> {
     let wanted = query::read(raw.as_deref().unwrap_or_default(), acting.dialect);
     let wanted = wanted.map_err(|errors| Problem::of_fields(Code::InvalidQuery, errors))?;
     let page = within(api.list_timeout, missing_filter(&wanted.filter), acting.alerts.list(&wanted)).await?;
-    Ok(json(write::page(&page, acting.dialect, api.engine.clock().now())))
+    Ok(tagged(&headers, write::page(&page, acting.dialect, api.engine.clock().now())))
 }
 
 /// GET /api/v1/alerts/:id
-pub(super) async fn get(State(api): State<Api>, acting: Acting, PathId(id): PathId<AlertId>) -> Result<Response, Problem> {
+pub(super) async fn get(
+    State(api): State<Api>,
+    acting: Acting,
+    PathId(id): PathId<AlertId>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
     let alert = acting.alerts.get(id).await?;
-    Ok(json(write::alert(&alert, acting.dialect, api.engine.clock().now())))
+    Ok(tagged(&headers, write::alert(&alert, acting.dialect, api.engine.clock().now())))
 }
 
 /// GET /api/v1/alerts/:id/outcome
-pub(super) async fn outcome(acting: Acting, PathId(id): PathId<AlertId>) -> Result<Response, Problem> {
+pub(super) async fn outcome(acting: Acting, PathId(id): PathId<AlertId>, headers: HeaderMap) -> Result<Response, Problem> {
     let alert = acting.alerts.get(id).await?;
     let outcome = alert.outcome.ok_or_else(|| Problem::new(Code::OutcomeNotFound, format!("alert {id} has no outcome yet")))?;
-    Ok(json(write::outcome(&outcome, acting.dialect)))
+    Ok(tagged(&headers, write::outcome(&outcome, acting.dialect)))
 }
 
 /// PUT /api/v1/alerts/:id/resolution

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{CACHE_CONTROL, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{CACHE_CONTROL, ETAG, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -223,7 +223,10 @@ fn finish(mut response: Response, id: &HeaderValue) -> Response {
     }
     let headers = response.headers_mut();
     headers.insert(X_REQUEST_ID, id.clone());
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // What has an entity tag says itself how it may be kept.
+    if !headers.contains_key(ETAG) {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }

@@ -6,6 +6,7 @@
 mod access;
 mod alerts;
 mod client_address;
+mod conditional;
 mod connections;
 mod guard;
 mod hosts;

@@ -127,7 +127,7 @@ impl IntoResponse for TokenRefusal {
     }
 }
 
-/// Caches of HTTP/1.0 keep nothing either; `Cache-Control: no-store` is on every answer of the API.
+/// Caches of HTTP/1.0 keep nothing either; the guard adds `Cache-Control: no-store`.
 fn not_kept(mut response: Response) -> Response {
     response.headers_mut().insert(PRAGMA, HeaderValue::from_static("no-cache"));
     response

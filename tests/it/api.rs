@@ -13,6 +13,7 @@ mod older;
 mod openapi;
 mod operator;
 mod operator_matrix;
+mod polling;
 mod queries;
 mod resolving;
 mod served;

@@ -1,0 +1,75 @@
+//! Conditional requests (RFC 9110, section 13): answers with an entity tag, and 304 where the caller has that answer already.
+
+use std::convert::Infallible;
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures::stream;
+use sha2::{Digest, Sha256};
+
+use super::problem::json;
+
+/// Bytes of the digest that an entity tag holds.
+const TAG_BYTES: usize = 16;
+
+/// The answer with its entity tag, or 304 without a body where `If-None-Match` names it.
+///
+/// It may be kept by the caller alone, and never used without asking: `hoursLeft` goes on by itself.
+pub(super) fn tagged(request: &HeaderMap, body: Vec<u8>) -> Response {
+    let tag = entity_tag(&body);
+    let is_known = request.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok()).any(|known| names(known, &tag));
+    let mut response = if is_known { not_modified() } else { json(body) };
+    let headers = response.headers_mut();
+    headers.extend(HeaderValue::from_str(&tag).ok().map(|tag| (ETAG, tag)));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    headers.insert(VARY, HeaderValue::from_static("X-API-KEY, Authorization"));
+    response
+}
+
+/// A 304. Its body has no length, so that none is told: it would be taken for the length of what is known.
+fn not_modified() -> Response {
+    let mut response = Response::new(Body::from_stream(stream::empty::<Result<Bytes, Infallible>>()));
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    response
+}
+
+/// A strong entity tag: equal where every byte is.
+fn entity_tag(body: &[u8]) -> String {
+    format!("\"{}\"", URL_SAFE_NO_PAD.encode(&Sha256::digest(body)[..TAG_BYTES]))
+}
+
+/// Whether a value of `If-None-Match` names the tag, by the weak comparison that it asks for. No tag of ours holds a comma.
+fn names(known: &str, tag: &str) -> bool {
+    known.split(',').map(str::trim).any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("\"a\"", true)]
+    #[case("W/\"a\"", true)]
+    #[case("\"b\", \"c,d\" ,\"a\"", true)]
+    #[case("*", true)]
+    #[case("a", false)]
+    #[case("\"A\"", false)]
+    #[case("w/\"a\"", false)]
+    #[case("\"aa\"", false)]
+    #[case("", false)]
+    fn a_tag_is_named_whole_weak_or_strong_alone_or_among_others(#[case] known: &str, #[case] named: bool) {
+        assert_eq!(names(known, "\"a\""), named);
+    }
+
+    #[test]
+    fn one_byte_makes_another_tag() {
+        assert_eq!(entity_tag(b"{}"), entity_tag(b"{}"));
+        assert_ne!(entity_tag(b"{}"), entity_tag(b"{ }"));
+    }
+}
