@@ -42,6 +42,7 @@ routes! {
     get "/ready" => observe::ready;
     get "/metrics" => observe::metrics;
     get "/openapi.json" => openapi::serve;
+    get "/openapi-older.json" => openapi::serve_older;
     get "/operator/v1" => operator::index::index;
     post "/operator/v1/alerts" => operator::alerts::take_in;
     get "/operator/v1/attempts" => operator::attempts::list;

@@ -22,7 +22,7 @@ pub const MAX_EXPIRES_IN: u32 = 10_000_000;
 /// Most values in one list.
 pub const MAX_VALUES: usize = 1_000;
 
-/// Longest text, in bytes.
+/// Longest text, in characters.
 pub const MAX_TEXT: usize = 1_024;
 
 /// The parameters that are known, in the order of the interface.
@@ -118,14 +118,16 @@ fn joined<T>(items: &[T], spell: impl Fn(&T) -> String) -> Option<String> {
     (!items.is_empty()).then(|| items.iter().map(spell).collect::<Vec<_>>().join(","))
 }
 
-fn providers(dialect: Dialect) -> &'static [Provider] {
+/// The providers that a dialect's filter knows.
+pub(crate) fn providers(dialect: Dialect) -> &'static [Provider] {
     match dialect {
         Dialect::Current => Provider::KNOWN,
         Dialect::Older => &[Provider::Ethoca, Provider::Verifi],
     }
 }
 
-fn statuses(dialect: Dialect) -> &'static [AlertStatus] {
+/// The statuses that a dialect's filter knows.
+pub(crate) fn statuses(dialect: Dialect) -> &'static [AlertStatus] {
     match dialect {
         Dialect::Current => AlertStatus::CURRENT,
         Dialect::Older => AlertStatus::KNOWN,
@@ -191,8 +193,8 @@ impl Parameters {
     fn text(&mut self, name: &str) -> Option<String> {
         let given = self.take(name)?;
         let value = given.trim();
-        if value.len() > MAX_TEXT {
-            return self.refuse(name, value, &format!("at most {MAX_TEXT} bytes"));
+        if value.chars().count() > MAX_TEXT {
+            return self.refuse(name, value, &format!("at most {MAX_TEXT} characters"));
         }
         if value.chars().any(char::is_control) {
             return self.refuse(name, value, "text without control characters");

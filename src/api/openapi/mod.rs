@@ -1,8 +1,11 @@
-//! The OpenAPI 3.1 document of the whole API. `assets/openapi.json` is what this makes; a test compares the two, and holds the description
-//! against the router and against real answers.
+//! The OpenAPI 3.1 documents: `assets/openapi.json` is the whole API with the current dialect, `assets/openapi-older.json` the interface in
+//! the older one. What a credential may ask and is answered differs by its dialect, and a description can say that of no operation, so
+//! each dialect has its own. A test compares them with the files, and holds them against the router and against real answers.
 
 mod derived;
-mod operations;
+mod interface;
+mod operation;
+mod operators;
 mod schemas;
 
 use std::sync::LazyLock;
@@ -13,50 +16,93 @@ use serde_json::{Map, Value, json};
 use self::derived::Derived;
 use super::places::StrangersPlace;
 use super::problem;
+use crate::wire::Dialect;
 
-static DOCUMENT: LazyLock<Vec<u8>> = LazyLock::new(|| serde_json::to_vec(&document()).unwrap_or_default());
+static CURRENT: LazyLock<Vec<u8>> = LazyLock::new(|| serde_json::to_vec(&document(Dialect::Current)).unwrap_or_default());
+static OLDER: LazyLock<Vec<u8>> = LazyLock::new(|| serde_json::to_vec(&document(Dialect::Older)).unwrap_or_default());
 
 /// GET /openapi.json
 pub(super) async fn serve(_: StrangersPlace) -> Response {
-    problem::json(DOCUMENT.clone())
+    problem::json(CURRENT.clone())
 }
 
-/// The whole description.
-pub fn document() -> Value {
-    let mut paths: Map<String, Value> = Map::new();
+/// GET /openapi-older.json
+pub(super) async fn serve_older(_: StrangersPlace) -> Response {
+    problem::json(OLDER.clone())
+}
+
+/// The OpenAPI document: the whole API with the interface in the current dialect, or the interface alone in the older one.
+pub fn document(dialect: Dialect) -> Value {
+    let is_whole = dialect == Dialect::Current;
     let mut derived = Derived::new();
-    for operation in operations::all(&mut derived) {
+    let mut operations = interface::alerts(dialect);
+    operations.extend(interface::authentication());
+    if is_whole {
+        operations.extend(interface::service());
+        operations.extend(operators::all(&mut derived));
+    }
+    let mut paths: Map<String, Value> = Map::new();
+    for operation in operations {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method] = operation.value;
     }
-    let mut schemas = schemas::all();
+    let mut schemas = schemas::of(dialect);
     schemas.extend(derived.components());
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
-        "info": {
-            "title": "avert",
-            "version": env!("CARGO_PKG_VERSION"),
-            "summary": "Chargeback alerts, answered before they become chargebacks",
-            "description": "The alert interface in both dialects, and avert's own routes for operators. Every answer carries X-Request-Id. \
-                Errors are problem details (RFC 9457) with a stable code; those of the token endpoint are as RFC 6749 has them.",
-            "license": {"name": "MIT", "identifier": "MIT"},
-        },
+        "info": info(dialect),
         "servers": [{"url": "/"}],
         "tags": [
             {"name": "alerts", "description": "The interface: list, get, resolve"},
             {"name": "authentication", "description": "Access tokens of the older dialect"},
-            {"name": "operator", "description": "avert's own routes, for API keys with the scope operator"},
-            {"name": "service", "description": "The service itself"},
         ],
         "paths": paths,
-        "components": {
-            "schemas": schemas,
-            "securitySchemes": {
-                "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-KEY", "description": "A key with the scope alerts; answers are in the current dialect"},
-                "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "A token of POST /auth/token; answers are in the older dialect"},
-                "operatorKey": {"type": "apiKey", "in": "header", "name": "X-API-KEY", "description": "A key with the scope operator"},
-                "client": {"type": "http", "scheme": "basic", "description": "Client id and secret, where they are not in the form"},
-            },
-        },
+        "components": {"schemas": schemas, "securitySchemes": {
+            "client": {"type": "http", "scheme": "basic", "description": "Client id and secret, where they are not in the form"},
+        }},
+    });
+    let schemes = &mut document["components"]["securitySchemes"];
+    if !is_whole {
+        schemes["bearer"] =
+            json!({"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "A token of POST /auth/token"});
+        return document;
+    }
+    let header = |name: &str, description: &str| json!({"type": "apiKey", "in": "header", "name": name, "description": description});
+    schemes["apiKey"] = header("X-API-KEY", "A key with the scope alerts");
+    schemes["operatorKey"] = header("X-API-KEY", "A key with the scope operator");
+    schemes["endpointBasic"] = json!({"type": "http", "scheme": "basic", "description": "The credential that an endpoint was added with"});
+    schemes["endpointHeader"] = header("X-API-KEY", "The header that an endpoint was added with, whatever its name");
+    document["webhooks"] = interface::webhooks();
+    if let Some(tags) = document["tags"].as_array_mut() {
+        tags.extend([
+            json!({"name": "operator", "description": "avert's own routes, for API keys with the scope operator"}),
+            json!({"name": "service", "description": "The service itself"}),
+            json!({"name": "webhooks", "description": "What endpoints are sent"}),
+        ]);
+    }
+    document
+}
+
+fn info(dialect: Dialect) -> Value {
+    let errors = "Every answer carries X-Request-Id. Errors are problem details (RFC 9457) with a stable code; those of the token endpoint are as \
+        RFC 6749 has them. Answers may get further fields.";
+    let (title, which) = match dialect {
+        Dialect::Current => (
+            "avert",
+            "The alert interface as API keys find it (the current dialect), the webhooks, and avert's own routes for operators. With an access \
+                token the same routes speak the older dialect: /openapi-older.json describes that one.",
+        ),
+        Dialect::Older => (
+            "avert, older dialect",
+            "The alert interface as access tokens find it (the older dialect). With an API key the same routes speak the current dialect: \
+                /openapi.json describes that one, the webhooks, and avert's own routes.",
+        ),
+    };
+    json!({
+        "title": title,
+        "version": env!("CARGO_PKG_VERSION"),
+        "summary": "Chargeback alerts, answered before they become chargebacks",
+        "description": format!("{which} {errors}"),
+        "license": {"name": "MIT", "identifier": "MIT"},
     })
 }

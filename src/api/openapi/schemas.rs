@@ -1,23 +1,29 @@
-//! The schemas of the interface's bodies and answers, and of the service's own. Answers name every field they have; more would be a
-//! mistake. The operator's are derived from the types that are written and read (`wire::operator`).
+//! The schemas of the interface's bodies and answers in one dialect, and of the service's own. Answers name every field they have, and stay
+//! open for further ones; bodies are closed. The operator's are derived from the types that are written and read (`wire::operator`).
 
 use serde_json::{Map, Value, json};
 
 use crate::api::problem::Code;
 use crate::domain::field::{Field, Kind};
 use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord};
-use crate::domain::{Alert, Outcome};
+use crate::domain::{Alert, EventKind, Outcome};
+use crate::wire::Dialect;
 
 /// A schema that is kept under a name.
 pub(super) fn named(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// An object of exactly these fields.
+/// An object of at least these fields.
 fn object(fields: Vec<(&str, Value)>) -> Value {
     let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let required = json!(required);
     let properties: Map<String, Value> = fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
+/// An object of these fields and no other; those that are told may not be left out.
+fn body(required: &[&str], properties: Value) -> Value {
     json!({"type": "object", "required": required, "properties": properties, "additionalProperties": false})
 }
 
@@ -61,40 +67,29 @@ fn list_of(schema: Value) -> Value {
     list
 }
 
-/// Every schema of the interface and the service itself.
-pub(super) fn all() -> Map<String, Value> {
+/// Every schema of the interface in a dialect; the service's own are with the current one.
+pub(super) fn of(dialect: Dialect) -> Map<String, Value> {
+    let older = dialect == Dialect::Older;
     let mut all = Map::new();
     let mut add = |name: &str, schema: Value| {
         all.insert(name.to_owned(), schema);
     };
-    let error = object(vec![("field", text()), ("message", text())]);
-    let mut problem = object(vec![
-        ("type", text()),
-        ("title", text()),
-        ("status", json!({"type": "integer", "minimum": 400, "maximum": 599})),
-        ("detail", text()),
-        ("code", one_of(Code::ALL.iter().map(|code| code.as_str()))),
-        ("requestId", text()),
-    ]);
-    problem["properties"]["errors"] = list_of(error);
-    add("Problem", problem);
-
-    for (older, suffix) in [(false, ""), (true, "Older")] {
-        add(&format!("Outcome{suffix}"), object(record(Outcome::FIELDS, older)));
-        add(&format!("Alert{suffix}"), alert(older));
-        add(
-            &format!("Alerts{suffix}"),
-            object(vec![
-                ("data", list_of(named(&format!("Alert{suffix}")))),
-                ("total", count()),
-                ("totalPages", count()),
-                ("page", count()),
-                ("size", json!({"type": "integer", "minimum": 1, "maximum": 100})),
-            ]),
-        );
+    add("Problem", problem());
+    add("Outcome", object(record(Outcome::FIELDS, older)));
+    add("Alert", alert(record(Alert::FIELDS, older)));
+    add(
+        "Alerts",
+        object(vec![
+            ("data", list_of(named("Alert"))),
+            ("total", count()),
+            ("totalPages", count()),
+            ("page", count()),
+            ("size", json!({"type": "integer", "minimum": 1, "maximum": 100})),
+        ]),
+    );
+    for (name, schema) in if older { resolutions_older() } else { resolutions() } {
+        add(name, schema);
     }
-    add("Resolution", resolution());
-    add("ResolutionOlder", resolution_older());
     add("Token", object(vec![("access_token", text()), ("token_type", one_of(["Bearer"])), ("expires_in", count())]));
     add(
         "TokenError",
@@ -116,18 +111,43 @@ pub(super) fn all() -> Map<String, Value> {
             },
         }),
     );
-    add("KeySet", object(vec![("keys", list_of(json!({"type": "object", "required": ["kty", "kid"]})))]));
-    add("Health", object(vec![("status", one_of(["ok"]))]));
-    add("Readiness", object(vec![("status", one_of(["ready"]))]));
+    add("KeySet", object(vec![("keys", list_of(object(["kty", "crv", "alg", "use", "kid", "x"].map(|name| (name, text())).to_vec())))]));
+    if !older {
+        add("EventAlert", event_alert());
+        let kinds = one_of([EventKind::AlertCreated, EventKind::AlertResolved].map(|kind| kind.as_str().to_owned()));
+        add("Event", object(vec![("event", kinds), ("timestamp", moment()), ("payload", named("EventAlert"))]));
+        add("Health", object(vec![("status", one_of(["ok"]))]));
+        add("Readiness", object(vec![("status", one_of(["ready"]))]));
+    }
     all
 }
 
-fn alert(older: bool) -> Value {
-    let outcome = if older { "OutcomeOlder" } else { "Outcome" };
-    let mut fields = record(Alert::FIELDS, older);
-    fields.push(("outcome", json!({"anyOf": [named(outcome), {"type": "null"}]})));
+/// Problem details (RFC 9457). There may be more codes one day, so a reader should not break on one.
+fn problem() -> Value {
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    let mut problem = object(vec![
+        ("type", text()),
+        ("title", text()),
+        ("status", json!({"type": "integer", "minimum": 400, "maximum": 599})),
+        ("detail", text()),
+        ("code", json!({"type": "string", "description": "Stable; there may be further ones", "x-extensible-enum": codes})),
+        ("requestId", text()),
+    ]);
+    problem["properties"]["errors"] = list_of(object(vec![("field", text()), ("message", text())]));
+    problem
+}
+
+fn alert(mut fields: Vec<(&'static str, Value)>) -> Value {
+    fields.push(("outcome", json!({"anyOf": [named("Outcome"), {"type": "null"}]})));
     fields.push(("hoursLeft", count()));
     object(fields)
+}
+
+/// The alert of an event: in the current dialect, with both spellings of what has two.
+fn event_alert() -> Value {
+    let spelled = record(Alert::FIELDS, true).into_iter().zip(Alert::FIELDS);
+    let again = spelled.filter(|(_, field)| field.older_name.is_some()).map(|(older, _)| older);
+    alert(record(Alert::FIELDS, false).into_iter().chain(again).collect())
 }
 
 /// The fields of a record as a dialect shows them.
@@ -152,45 +172,28 @@ fn comments() -> Value {
     json!({"type": ["string", "null"], "maxLength": 250, "pattern": r"^[^\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f]*$"})
 }
 
-fn resolution() -> Value {
+fn resolutions() -> [(&'static str, Value); 3] {
     let reasons = InvalidReason::ALL.map(InvalidReason::as_str);
-    json!({"oneOf": [
-        {
-            "type": "object",
-            "required": ["refunded"],
-            "properties": {"refunded": one_of(["REFUNDED", "NOT REFUNDED"]), "resolution": {"type": "null"}, "comments": comments()},
-        },
-        {
-            "type": "object",
-            "required": ["refunded", "resolution"],
-            "properties": {"refunded": one_of(["INVALID"]), "resolution": one_of(reasons), "comments": comments()},
-        },
-    ]})
+    let decided = json!({"refunded": one_of(["REFUNDED", "NOT REFUNDED"]), "resolution": {"type": "null"}, "comments": comments()});
+    let invalid = json!({"refunded": one_of(["INVALID"]), "resolution": one_of(reasons), "comments": comments()});
+    [
+        ("Decided", body(&["refunded"], decided)),
+        ("Invalid", body(&["refunded", "resolution"], invalid)),
+        ("Resolution", json!({"oneOf": [named("Decided"), named("Invalid")]})),
+    ]
 }
 
-fn resolution_older() -> Value {
+fn resolutions_older() -> [(&'static str, Value); 3] {
     let words = |stopped: bool| OlderWord::KNOWN.iter().filter(move |word| (**word == OlderWord::PartiallyStopped) == stopped);
-    let refunded = || one_of(OlderRefunded::KNOWN.iter().map(OlderRefunded::as_str));
-    json!({"oneOf": [
-        {
-            "type": "object",
-            "required": ["resolution", "refunded"],
-            "properties": {
-                "resolution": one_of(words(false).map(OlderWord::as_str)),
-                "refunded": refunded(),
-                "amountStopped": {"type": "null"},
-                "comments": comments(),
-            },
-        },
-        {
-            "type": "object",
-            "required": ["resolution", "refunded", "amountStopped"],
-            "properties": {
-                "resolution": one_of(words(true).map(OlderWord::as_str)),
-                "refunded": refunded(),
-                "amountStopped": {"type": "number", "exclusiveMinimum": 0},
-                "comments": comments(),
-            },
-        },
-    ]})
+    let decided = |stopped: bool, amount: Value| {
+        let refunded = one_of(OlderRefunded::KNOWN.iter().map(OlderRefunded::as_str));
+        let word = one_of(words(stopped).map(OlderWord::as_str));
+        json!({"resolution": word, "refunded": refunded, "amountStopped": amount, "comments": comments()})
+    };
+    let amount = json!({"type": "number", "exclusiveMinimum": 0, "description": "At most the alert's amount, with at most 6 decimals"});
+    [
+        ("Decided", body(&["resolution", "refunded"], decided(false, json!({"type": "null"})))),
+        ("PartiallyStopped", body(&["resolution", "refunded", "amountStopped"], decided(true, amount))),
+        ("Resolution", json!({"oneOf": [named("Decided"), named("PartiallyStopped")]})),
+    ]
 }

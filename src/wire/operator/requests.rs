@@ -34,7 +34,7 @@ fn safe_or_allowed() -> serde_json::Value {
 // A secret of one's own is for signing with.
 #[schemars(
     rename = "NewEndpoint",
-    extend("allOf" = safe_or_allowed(), "anyOf" = [{"properties": {"sign": {"const": true}}}, {"not": {"required": ["secret"]}}])
+    extend("allOf" = safe_or_allowed(), "anyOf" = [{"properties": {"sign": {"const": true}}}, {"properties": {"secret": {"not": {}}}}])
 )]
 pub(crate) struct NewEndpointJson {
     #[schemars(extend("format" = "uri", "pattern" = URL, "maxLength" = 2048))]
@@ -181,7 +181,7 @@ enum EndpointAuthJson {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(inline, extend("anyOf" = [{"properties": {"username": {"minLength": 1}}}, {"properties": {"password": {"minLength": 1}}}]))]
+#[schemars(rename = "BasicCredential", extend("not" = {"properties": {"username": {"const": ""}, "password": {"const": ""}}}))]
 struct BasicJson {
     #[schemars(extend("pattern" = r"^[^:\u0000-\u001f\u007f-\u009f]*$", "maxLength" = 4096))]
     username: String,
@@ -190,7 +190,7 @@ struct BasicJson {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(inline)]
+#[schemars(rename = "HeaderCredential")]
 struct HeaderJson {
     #[schemars(extend("pattern" = r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", "maxLength" = 128))]
     name: String,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use avert::api::{ApiOptions, ROUTES, openapi, router};
+use avert::api::{ApiOptions, ROUTES, router};
 use avert::domain::{CredentialKind, KeyScope};
 use avert::providers::simulator::Fault;
 use avert::service::Credentials;
@@ -27,7 +27,7 @@ use tokio::net::TcpStream;
 use tower::ServiceExt as _;
 
 use self::judging::{Answer, Judge};
-use self::making::{Made, World};
+use self::making::{Descriptions, Made, World};
 use super::served::{PATIENCE, Served, json};
 use crate::support::alerts::{noon, open_alert};
 
@@ -106,7 +106,7 @@ async fn no_request_is_the_servers_fault_and_every_answer_is_one_that_is_describ
     let served = Served::with(options.clone()).await;
     let other = served.another_organization().await;
     let app = router(served.engine.clone(), served.address, &options).unwrap();
-    let judge = Judge::of(openapi::document());
+    let judge = Judge::by(Descriptions::read());
     let mut seen: BTreeMap<(String, u16), u64> = BTreeMap::new();
 
     for first in (0..count).step_by(usize::try_from(FRESH_EVERY).unwrap()) {
@@ -114,7 +114,7 @@ async fn no_request_is_the_servers_fault_and_every_answer_is_one_that_is_describ
         let judged = stream::iter(first..count.min(first + FRESH_EVERY)).map(|number| {
             let (world, judge, app) = (&world, &judge, &app);
             async move {
-                let made = making::request(judge.document(), world, &mut random(seed, number));
+                let made = making::request(judge.descriptions(), world, &mut random(seed, number));
                 let answer = answer(app, &made).await;
                 let verdict = judge.judge(&made, &answer, &world.secrets());
                 verdict.unwrap_or_else(|fault| panic!("seed {seed}, request {number}: {fault}\n{made:?}\n{answer:?}"));
@@ -165,7 +165,7 @@ async fn no_bytes_are_the_servers_fault_and_what_is_refused_is_told_in_a_problem
         ApiOptions { head_timeout: short, body_timeout: short, tokens_per_minute: NonZeroU32::new(300).unwrap(), ..ApiOptions::default() };
     let served = Served::with(options).await;
     let other = served.another_organization().await;
-    let judge = Judge::of(openapi::document());
+    let judge = Judge::by(Descriptions::read());
     let mut seen: BTreeMap<u16, u64> = BTreeMap::new();
 
     for first in (0..count).step_by(usize::try_from(FRESH_EVERY).unwrap()) {
@@ -174,7 +174,7 @@ async fn no_bytes_are_the_servers_fault_and_what_is_refused_is_told_in_a_problem
             let (world, judge, served) = (&world, &judge, &served);
             async move {
                 let mut random = random(seed ^ 0x5eed, number);
-                let made = making::request(judge.document(), world, &mut random);
+                let made = making::request(judge.descriptions(), world, &mut random);
                 let bytes = spoiling::bytes(&made, &mut random);
                 let answer = thrown(served, &bytes, random.random_bool(0.8)).await;
                 let Some(answer) = Answer::read(&answer) else { return 0 };

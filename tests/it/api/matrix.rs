@@ -44,8 +44,14 @@ pub(super) const ROUTES: [(&str, &str); 4] = [
 ];
 
 /// What is for anybody.
-pub(super) const OPEN: [(&str, &str); 5] =
-    [("POST", "/auth/token"), ("GET", "/.well-known/jwks.json"), ("GET", "/health"), ("GET", "/ready"), ("GET", "/openapi.json")];
+pub(super) const OPEN: [(&str, &str); 6] = [
+    ("POST", "/auth/token"),
+    ("GET", "/.well-known/jwks.json"),
+    ("GET", "/health"),
+    ("GET", "/ready"),
+    ("GET", "/openapi.json"),
+    ("GET", "/openapi-older.json"),
+];
 
 /// A sound request of a route, in words that both dialects understand where there is a body.
 async fn ask(served: &Served, route: (&str, &str), id: AlertId, headers: &[(&str, String)]) -> Response {

@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use avert::api::{ROUTES, openapi};
-use avert::domain::{AlertId, AttemptId, DeliveryId, EndpointId};
+use avert::domain::event::RenderEvent;
+use avert::domain::{Alert, AlertId, AttemptId, CompanyId, DeliveryId, EndpointId, EnrollmentId, EventKind, Outcome};
+use avert::wire::{Dialect, EventBody};
 use reqwest::{Method, Response};
 use serde_json::{Value, json as value};
+use uuid::Uuid;
 
 use super::served::{Served, json};
-use crate::support::alerts::open_alert;
+use crate::support::alerts::{noon, open_alert};
 
 /// A call of an operation, and what it has to come to.
 struct Call {
@@ -20,6 +23,40 @@ struct Call {
     credential: (&'static str, String),
     body: Option<(&'static str, String)>,
     status: u16,
+}
+
+const DIALECTS: [Dialect; 2] = [Dialect::Current, Dialect::Older];
+
+/// Objects with the fields that are named and no other: readers are told that there may be further ones, and today there are none.
+fn closed(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if members.get("type").is_some_and(|kind| kind == "object") && members.contains_key("properties") {
+                members.entry("additionalProperties").or_insert(false.into());
+            }
+            members.values_mut().for_each(closed);
+        }
+        Value::Array(items) => items.iter_mut().for_each(closed),
+        _ => {}
+    }
+}
+
+/// What does not go with a schema of the document.
+fn faults(document: &Value, schema: &Value, value: &Value) -> Vec<String> {
+    let mut schema = schema.clone();
+    schema["components"] = document["components"].clone();
+    closed(&mut schema);
+    let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
+    validator.iter_errors(value).map(|error| format!("{} {error}", error.instance_path())).collect()
+}
+
+/// Every operation of the document, with its method and path.
+fn operations(document: &Value) -> Vec<(String, String, &Value)> {
+    let paths = document["paths"].as_object().unwrap().iter();
+    let of = |(path, methods): (&String, &'_ Value)| -> Vec<(String, String)> {
+        methods.as_object().unwrap().keys().map(|method| (method.clone(), path.clone())).collect()
+    };
+    paths.flat_map(of).map(|(method, path)| (method.clone(), path.clone(), &document["paths"][&path][&method])).collect()
 }
 
 /// Checks one answer against the description; `None` where it is as the description says.
@@ -35,79 +72,146 @@ async fn wrong(document: &Value, call: &Call, response: Response) -> Option<Stri
     }
     let Some(kind) = kind else { return described.get("content").map(|_| format!("{what}: no content")) };
     let Some(media) = described["content"].get(&kind) else { return Some(format!("{what}: {kind} is not described")) };
-    let mut schema = media["schema"].clone();
-    schema["components"] = document["components"].clone();
-    let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
-    let answer: Value = serde_json::from_str(&text).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&answer).map(|error| format!("{} {error}", error.instance_path())).collect();
+    let errors = faults(document, &media["schema"], &serde_json::from_str(&text).unwrap());
     (!errors.is_empty()).then(|| format!("{what}: {errors:?}"))
 }
 
 #[test]
-fn the_description_in_the_tree_is_the_one_that_is_served() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/openapi.json");
-    let made = format!("{}\n", serde_json::to_string_pretty(&openapi::document()).unwrap());
+fn the_descriptions_in_the_tree_are_those_that_are_served() {
+    for (dialect, name) in DIALECTS.into_iter().zip(["openapi.json", "openapi-older.json"]) {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
+        let made = format!("{}\n", serde_json::to_string_pretty(&openapi::document(dialect)).unwrap());
 
-    if std::env::var_os("AVERT_WRITE_OPENAPI").is_some() {
-        std::fs::write(&file, &made).unwrap();
+        if std::env::var_os("AVERT_WRITE_OPENAPI").is_some() {
+            std::fs::write(&file, &made).unwrap();
+        }
+
+        let kept = std::fs::read_to_string(&file).unwrap();
+        assert!(
+            kept == made,
+            "assets/{name} is not what the code makes: run this test with AVERT_WRITE_OPENAPI=1 and look at the difference"
+        );
     }
-
-    let kept = std::fs::read_to_string(&file).unwrap();
-    assert!(
-        kept == made,
-        "assets/openapi.json is not what the code makes: run this test with AVERT_WRITE_OPENAPI=1 and look at the difference"
-    );
 }
 
 #[tokio::test]
 async fn the_description_is_served_to_anybody() {
     let served = Served::start().await;
 
-    let told = json(served.bare(Method::GET, "/openapi.json").send().await.unwrap(), 200).await;
+    for (dialect, path) in DIALECTS.into_iter().zip(["/openapi.json", "/openapi-older.json"]) {
+        let told = json(served.bare(Method::GET, path).send().await.unwrap(), 200).await;
 
-    assert_eq!(told, openapi::document());
-    assert_eq!(told["openapi"], "3.1.0");
+        assert_eq!(told, openapi::document(dialect));
+        assert_eq!(told["openapi"], "3.1.0");
+    }
 }
 
 #[test]
 fn the_description_has_every_route_and_no_other() {
-    let document = openapi::document();
-    let described: BTreeSet<(String, String)> = document["paths"]
-        .as_object()
-        .unwrap()
-        .iter()
-        .flat_map(|(path, methods)| methods.as_object().unwrap().keys().map(|method| (method.clone(), path.clone())))
-        .collect();
+    let (whole, older) = (openapi::document(Dialect::Current), openapi::document(Dialect::Older));
+    let described = |document: &Value| -> BTreeSet<(String, String)> {
+        operations(document).into_iter().map(|(method, path, _)| (method, path)).collect()
+    };
     let routed: BTreeSet<(String, String)> = ROUTES.iter().map(|(method, path)| ((*method).to_owned(), (*path).to_owned())).collect();
+    let spoken = |(_, path): &&(String, String)| path.starts_with("/api/v1/") || path == "/auth/token" || path == "/.well-known/jwks.json";
 
-    assert_eq!(described, routed);
+    assert_eq!(described(&whole), routed);
+    assert_eq!(described(&older), routed.iter().filter(spoken).cloned().collect());
+}
+
+#[test]
+fn each_description_asks_for_the_credential_of_its_dialect_and_for_its_words() {
+    let asked = |dialect: Dialect| {
+        let document = openapi::document(dialect);
+        let list = document["paths"]["/api/v1/alerts"]["get"].clone();
+        let parameter =
+            |name: &str| list["parameters"].as_array().unwrap().iter().find(|one| one["name"] == name).unwrap()["schema"].clone();
+        let words = |name: &str| parameter(name)["items"]["enum"].as_array().unwrap().len();
+        (list["security"][0].clone(), words("provider"), words("status"), parameter("expiresIn"))
+    };
+
+    assert_eq!(asked(Dialect::Current), (value!({"apiKey": []}), 3, 6, value!({"type": "integer", "minimum": 1})));
+    assert_eq!(asked(Dialect::Older), (value!({"bearer": []}), 2, 10, value!({"type": "integer", "minimum": 1, "maximum": 24})));
 }
 
 #[test]
 fn every_schema_is_sound_and_used() {
-    let document = openapi::document();
-    let text = document.to_string();
-
-    for name in document["components"]["schemas"].as_object().unwrap().keys() {
-        let reference = format!("#/components/schemas/{name}");
-        let schema = value!({"$ref": reference, "components": document["components"]});
-        assert!(jsonschema::options().build(&schema).is_ok(), "{name}");
-        assert!(text.contains(&format!("\"{reference}\"")), "{name} is not used");
+    for document in DIALECTS.map(openapi::document) {
+        let text = document.to_string();
+        for name in document["components"]["schemas"].as_object().unwrap().keys() {
+            let reference = format!("#/components/schemas/{name}");
+            let schema = value!({"$ref": reference, "components": document["components"]});
+            assert!(jsonschema::options().build(&schema).is_ok(), "{name}");
+            assert!(text.contains(&format!("\"{reference}\"")), "{name} is not used");
+        }
+        let ids: Vec<String> = operations(&document).iter().map(|(_, _, one)| one["operationId"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "two operations of one name");
     }
-    let ids: Vec<&Value> = document["paths"]
-        .as_object()
-        .unwrap()
-        .values()
-        .flat_map(|methods| methods.as_object().unwrap().values())
-        .map(|operation| &operation["operationId"])
-        .collect();
-    assert_eq!(ids.iter().map(|id| id.as_str().unwrap()).collect::<BTreeSet<_>>().len(), ids.len(), "two operations of one name");
+}
+
+#[test]
+fn every_link_leads_to_an_operation_by_a_field_of_the_answer() {
+    for document in DIALECTS.map(openapi::document) {
+        let operations = operations(&document);
+        let mut links = 0;
+        for (method, path, operation) in &operations {
+            for response in operation["responses"].as_object().unwrap().values() {
+                for link in response["links"].as_object().into_iter().flat_map(|links| links.values()) {
+                    let target = operations.iter().find(|(_, _, one)| one["operationId"] == link["operationId"]);
+                    let (_, target, _) = target.unwrap_or_else(|| panic!("{method} {path}: {link}"));
+                    let id = link["parameters"]["id"].as_str().unwrap();
+                    assert!(target.contains("{id}") && id.starts_with("$response.body#/"), "{method} {path}: {link}");
+                    links += 1;
+                }
+            }
+        }
+        assert!(links >= 8, "{links}");
+    }
+}
+
+#[test]
+fn answers_stay_open_for_further_fields_and_bodies_do_not() {
+    for document in DIALECTS.map(openapi::document) {
+        let schemas = &document["components"]["schemas"];
+        let closed = |schema: &Value| schema["additionalProperties"] == false;
+        for (method, path, operation) in operations(&document) {
+            for response in operation["responses"].as_object().unwrap().values() {
+                let text = response["content"].to_string();
+                let named = schemas.as_object().unwrap().iter().filter(|(name, _)| text.contains(&format!("schemas/{name}\"")));
+                for (name, schema) in named {
+                    assert!(!closed(schema), "{method} {path}: {name}");
+                }
+            }
+        }
+        for schema in schemas["Resolution"]["oneOf"].as_array().unwrap() {
+            let name = schema["$ref"].as_str().unwrap().rsplit('/').next().unwrap();
+            assert!(closed(&schemas[name]), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_endpoints_are_sent_is_as_the_description_says() {
+    let document = openapi::document(Dialect::Current);
+    let (company_id, enrollment_id) = (Some(CompanyId(Uuid::nil())), Some(EnrollmentId(Uuid::nil())));
+    let mut alert = Alert { company_id, enrollment_id, ..open_alert("P-1") };
+
+    for kind in [EventKind::AlertCreated, EventKind::AlertResolved] {
+        if kind == EventKind::AlertResolved {
+            alert.outcome = Some(Outcome { action_time: Some(noon()), ..Outcome::default() });
+        }
+        let sent: Value = serde_json::from_str(&EventBody.render(&kind, &alert, noon())).unwrap();
+        let body = &document["webhooks"][kind.as_str()]["post"]["requestBody"]["content"]["application/json"]["schema"];
+        let wrong = faults(&document, body, &sent);
+
+        assert!(wrong.is_empty(), "{kind:?}: {wrong:?}\n{sent}");
+    }
 }
 
 #[tokio::test]
 async fn real_answers_of_every_operation_are_as_the_description_says() {
     let served = Served::start().await;
-    let document = openapi::document();
+    let (document, older) = (openapi::document(Dialect::Current), openapi::document(Dialect::Older));
     let (token, client) = served.token_for(&served.acting).await;
     let client = (client.credential.id, client.secret.reveal().to_owned());
     let ids: Vec<AlertId> = served.ingest(vec![open_alert("A"), open_alert("B"), open_alert("C")]).await.iter().map(|a| a.id).collect();
@@ -115,7 +219,7 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     let (_, parked) = served.parked().await;
     let deliveries = served.see("/deliveries").await;
     let delivery = deliveries["data"][0]["id"].as_str().unwrap().to_owned();
-    served.exhaust(crate::support::alerts::noon()).await;
+    served.exhaust(noon()).await;
     let (key, operator, bearer) =
         (("X-API-KEY", served.key.clone()), ("X-API-KEY", served.operator_key.clone()), ("Authorization", format!("Bearer {token}")));
     let nobody = || ("X-Request-Id", "nobody".to_owned());
@@ -153,7 +257,7 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
     call("post", "/auth/token", none(), "", &nobody(), Some((form, grant(&client.1))), 200);
     call("post", "/auth/token", none(), "", &nobody(), Some((form, grant("wrong"))), 401);
     call("post", "/auth/token", none(), "", &nobody(), Some((form, "grant_type=password".to_owned())), 400);
-    for path in ["/.well-known/jwks.json", "/health", "/ready", "/openapi.json"] {
+    for path in ["/.well-known/jwks.json", "/health", "/ready", "/openapi.json", "/openapi-older.json"] {
         call("get", path, none(), "", &nobody(), None, 200);
     }
     for path in [
@@ -216,7 +320,8 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
         if let Some((kind, body)) = &call.body {
             request = request.header("Content-Type", *kind).body(body.clone());
         }
-        faults.extend(wrong(&document, call, request.send().await.unwrap()).await);
+        let speaks_older = call.credential.0 == "Authorization";
+        faults.extend(wrong(if speaks_older { &older } else { &document }, call, request.send().await.unwrap()).await);
     }
 
     assert!(faults.is_empty(), "{faults:#?}");

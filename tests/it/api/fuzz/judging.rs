@@ -7,7 +7,7 @@ use avert::api::Code;
 use jsonschema::Validator;
 use serde_json::Value;
 
-use super::making::Made;
+use super::making::{Descriptions, Made};
 
 /// An answer as it came.
 #[derive(Clone)]
@@ -48,17 +48,17 @@ impl Answer {
 
 /// Holds answers to the description and to what every answer carries.
 pub struct Judge {
-    document: Value,
+    descriptions: Descriptions,
     validators: Mutex<BTreeMap<String, std::sync::Arc<Validator>>>,
 }
 
 impl Judge {
-    pub fn of(document: Value) -> Self {
-        Self { document, validators: Mutex::default() }
+    pub fn by(descriptions: Descriptions) -> Self {
+        Self { descriptions, validators: Mutex::default() }
     }
 
-    pub fn document(&self) -> &Value {
-        &self.document
+    pub fn descriptions(&self) -> &Descriptions {
+        &self.descriptions
     }
 
     /// Whether an answer may be the one to a request.
@@ -72,7 +72,8 @@ impl Judge {
             _ => {}
         }
         let Some((method, path)) = made.route else { return Ok(()) };
-        let Some(described) = self.document["paths"][path][method]["responses"].get(answer.status.to_string()) else {
+        let document = self.descriptions.of(path, &made.headers);
+        let Some(described) = document["paths"][path][method]["responses"].get(answer.status.to_string()) else {
             return Err(format!("{} is not described for {method} {path}", answer.status));
         };
         if made.method == "HEAD" {
@@ -87,16 +88,16 @@ impl Judge {
             return Ok(());
         }
         let body: Value = serde_json::from_slice(&answer.body).map_err(|error| format!("the body is not JSON: {error}"))?;
-        let validator = self.validator(&media["schema"]);
+        let validator = self.validator(document, &media["schema"]);
         let faults: Vec<String> = validator.iter_errors(&body).map(|error| format!("{}: {error}", error.instance_path())).collect();
         if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
     }
 
-    fn validator(&self, schema: &Value) -> std::sync::Arc<Validator> {
+    fn validator(&self, document: &Value, schema: &Value) -> std::sync::Arc<Validator> {
         let mut validators = self.validators.lock().unwrap();
-        let known = validators.entry(schema.to_string()).or_insert_with(|| {
+        let known = validators.entry(format!("{} {schema}", document["info"]["title"])).or_insert_with(|| {
             let mut schema = schema.clone();
-            schema["components"] = self.document["components"].clone();
+            schema["components"] = document["components"].clone();
             jsonschema::options().should_validate_formats(true).build(&schema).unwrap().into()
         });
         known.clone()
@@ -109,7 +110,8 @@ impl Judge {
         if !(1..=128).contains(&id.len()) || answer.headers.iter().filter(|(name, _)| name == "x-request-id").count() != 1 {
             return wrong("there is no X-Request-Id, or more than one");
         }
-        if answer.header("cache-control") != Some("no-store") || answer.header("x-content-type-options") != Some("nosniff") {
+        let kept = if answer.header("etag").is_some() { "private, no-cache" } else { "no-store" };
+        if answer.header("cache-control") != Some(kept) || answer.header("x-content-type-options") != Some("nosniff") {
             return wrong("it may be kept or taken for something else");
         }
         let text = String::from_utf8_lossy(&answer.body);
@@ -123,7 +125,7 @@ impl Judge {
             return wrong("it does not say which methods there are");
         }
         match answer.status {
-            200..=299 => Ok(()),
+            200..=299 | 304 => Ok(()),
             400..=499 | 503 => Self::judge_refusal(answer, id),
             _ => wrong("this is no status to answer with"),
         }

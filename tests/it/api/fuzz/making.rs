@@ -1,6 +1,7 @@
 //! Requests made out of the description: sound ones, and sound ones with something wrong in one place or several.
 
-use avert::api::ROUTES;
+use avert::api::{ROUTES, openapi};
+use avert::wire::Dialect;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
@@ -45,6 +46,24 @@ impl World {
     }
 }
 
+/// The descriptions of both dialects.
+pub struct Descriptions {
+    current: Value,
+    older: Value,
+}
+
+impl Descriptions {
+    pub fn read() -> Self {
+        Self { current: openapi::document(Dialect::Current), older: openapi::document(Dialect::Older) }
+    }
+
+    /// The one that a request goes by: its credential says so.
+    pub fn of(&self, path: &str, headers: &[(String, Vec<u8>)]) -> &Value {
+        let has_token = headers.iter().any(|(name, _)| name == "Authorization");
+        if has_token && path.starts_with("/api/") { &self.older } else { &self.current }
+    }
+}
+
 /// A request, whole.
 pub struct Made {
     pub method: String,
@@ -69,9 +88,8 @@ impl std::fmt::Debug for Made {
 }
 
 /// A request of any route.
-pub fn request(document: &Value, world: &World, random: &mut StdRng) -> Made {
+pub fn request(descriptions: &Descriptions, world: &World, random: &mut StdRng) -> Made {
     let (method, path) = *ROUTES.choose(random).unwrap();
-    let operation = &document["paths"][path][method];
     let mut made = Made {
         method: method.to_uppercase(),
         target: String::new(),
@@ -80,9 +98,11 @@ pub fn request(document: &Value, world: &World, random: &mut StdRng) -> Made {
         route: Some((method, path)),
         spoilt: false,
     };
+    credentials(&mut made, world, path, random);
+    let document = descriptions.of(path, &made.headers);
+    let operation = &document["paths"][path][method];
     let id = id(world, path, &mut made.spoilt, random);
     made.target = path.replace("{id}", &id) + &query(document, operation, world, random);
-    credentials(&mut made, world, path, random);
     for parameter in operation["parameters"].as_array().into_iter().flatten().filter(|parameter| parameter["in"] == "header") {
         if random.random_bool(0.3) {
             let sound = text_of(&sample(document, &parameter["schema"], world, random));
@@ -186,11 +206,6 @@ fn body(made: &mut Made, document: &Value, operation: &Value, world: &World, ran
     let mut value = match operation["operationId"].as_str() {
         Some("takeAlertsIn") => alerts(document, world, random),
         Some("issueToken") => token_request(world, random),
-        Some("resolveAlert") => {
-            let older = made.headers.iter().any(|(name, _)| name == "Authorization");
-            let schema = if older { "ResolutionOlder" } else { "Resolution" };
-            sample(document, &document["components"]["schemas"][schema], world, random)
-        }
         _ => sample(document, &content[kind]["schema"], world, random),
     };
     if random.random_bool(0.35) {

@@ -1,0 +1,164 @@
+//! The operations of avert's own routes for operators.
+
+use std::num::NonZeroU64;
+
+use serde_json::json;
+
+use super::derived::Derived;
+use super::operation::{Operation, whole};
+use super::schemas::{named, uuid};
+use crate::domain::DeliveryState;
+use crate::wire::operator::{
+    AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeEvent, ClientJson, CompanyJson, CountsJson, CreatedClientJson,
+    CreatedEndpointJson, CreatedKeyJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson, IndexJson,
+    IngestReportJson, KeyJson, ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
+};
+
+/// Every operation of operators.
+pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
+    let operator = Operation::operator;
+    // Rows are taken one by one: an array is refused where nothing in it is an alert, however wrong.
+    let rows = json!({"type": "array", "items": {}, "anyOf": [{"maxItems": 0}, {"contains": {"type": "object"}}]});
+    let states =
+        json!({"type": "array", "items": {"type": "string", "enum": DeliveryState::ALL.map(DeliveryState::as_str)}, "minItems": 1});
+    vec![
+        operator("get", "", "getIndex", "Which routes there are").json(200, derived.answer::<IndexJson>(), "The service and its routes"),
+        operator("post", "/alerts", "takeAlertsIn", "Takes alerts in: one, an array, a page, or one a line")
+            .query("events", json!({"type": "boolean"}), "Whether alert.created is sent for what is new and waits for an answer")
+            .body(
+                &[("application/json", json!({"anyOf": [{"type": "object"}, rows]})), ("application/x-ndjson", json!({"type": "string"}))],
+                "The alerts, up to 64 MiB",
+            )
+            .json(200, derived.answer::<IngestReportJson>(), "What became of them"),
+        operator("get", "/endpoints", "listEndpoints", "The webhook endpoints").json(
+            200,
+            derived.answer::<ListJson<EndpointJson>>(),
+            "Oldest first",
+        ),
+        operator("post", "/endpoints", "addEndpoint", "Adds a webhook endpoint")
+            .json_body(derived.body::<NewEndpointJson>(), "Address and credential, and whether deliveries are signed")
+            .json(
+                201,
+                derived.answer::<CreatedEndpointJson>(),
+                "The endpoint, without its credential; a signing secret that was made is told this once",
+            )
+            .link(201, "getEndpoint", "$response.body#/id", "The endpoint")
+            .link(201, "changeEndpoint", "$response.body#/id", "Changes it")
+            .link(201, "removeEndpoint", "$response.body#/id", "Removes it")
+            .refused(409, "The organization has as many endpoints as it may"),
+        operator("get", "/endpoints/{id}", "getEndpoint", "One endpoint").id("The endpoint's id").json(
+            200,
+            derived.answer::<EndpointJson>(),
+            "The endpoint",
+        ),
+        operator("patch", "/endpoints/{id}", "changeEndpoint", "Changes an endpoint, disables or enables it")
+            .id("The endpoint's id")
+            .json_body(derived.body::<EndpointChangeJson>(), "What is to change")
+            .json(200, derived.answer::<EndpointJson>(), "The endpoint as it is now"),
+        operator("delete", "/endpoints/{id}", "removeEndpoint", "Removes an endpoint with its credential").id("The endpoint's id").answers(
+            204,
+            "It is gone",
+            &[],
+        ),
+        operator(
+            "post",
+            "/endpoints/{id}/redeliver",
+            "redeliverExhausted",
+            "Sends every delivery of an endpoint again that was given up: exhausted, or cancelled with the endpoint",
+        )
+        .id("The endpoint's id")
+        .json(200, derived.answer::<RedeliveredJson>(), "How many")
+        .refused(409, "The endpoint is disabled"),
+        operator("post", "/endpoints/{id}/test", "testEndpoint", "Sends an alert.created of a made-up alert, at once and once")
+            .id("The endpoint's id")
+            .json(200, derived.answer::<DeliveryLogJson>(), "What came of it, taken or not")
+            .refused(409, "So many tests of the organization's endpoints are under way that one has to end first"),
+        operator("post", "/endpoints/{id}/secret", "rotateSecret", "Signs deliveries with another secret")
+            .id("The endpoint's id")
+            .json_body(derived.body::<NewSecretJson>(), "The secret, or nothing where one is to be made")
+            .json(200, derived.answer::<CreatedEndpointJson>(), "The endpoint; a secret that was made is told this once"),
+        operator("delete", "/endpoints/{id}/secret", "removeSecret", "Signs deliveries no more").id("The endpoint's id").json(
+            200,
+            derived.answer::<EndpointJson>(),
+            "The endpoint",
+        ),
+        operator("get", "/deliveries", "listDeliveries", "Deliveries, newest first")
+            .query("state", states, "In one of these states")
+            .query("endpoint", uuid(), "To this endpoint")
+            .query("alert", uuid(), "Of this alert")
+            .query(
+                "event",
+                json!({"anyOf": [{"type": "string", "enum": ["alert.created", "alert.resolved"]}, uuid()]}),
+                "Of this event or kind of event",
+            )
+            .query("after", uuid(), "The next of the page before")
+            .query("size", whole(1, 100), "Deliveries a page; 10 where it is not given")
+            .json(200, derived.answer::<DeliveryPageJson>(), "The page")
+            .refused(400, "A parameter is not understood"),
+        operator("get", "/deliveries/{id}", "getDelivery", "One delivery with its tries").id("The delivery's id").json(
+            200,
+            derived.answer::<DeliveryLogJson>(),
+            "The delivery",
+        ),
+        operator("post", "/deliveries/{id}/redeliver", "redeliver", "Sends a delivery again")
+            .id("The delivery's id")
+            .json(200, derived.answer::<DeliveryJson>(), "The delivery, due now")
+            .refused(409, "The endpoint is disabled"),
+        operator("get", "/keys", "listKeys", "The API keys").json(
+            200,
+            derived.answer::<ListJson<KeyJson>>(),
+            "Oldest first, revoked ones too",
+        ),
+        operator("post", "/keys", "createKey", "Creates an API key").json_body(derived.body::<NewKeyJson>(), "What the key may do").json(
+            201,
+            derived.answer::<CreatedKeyJson>(),
+            "The key, told this once",
+        ),
+        operator("delete", "/keys/{id}", "revokeKey", "Revokes an API key at once").text_id("The key's id").json(
+            200,
+            derived.answer::<KeyJson>(),
+            "The key",
+        ),
+        operator("get", "/clients", "listClients", "The client credentials").json(
+            200,
+            derived.answer::<ListJson<ClientJson>>(),
+            "Oldest first, revoked ones too",
+        ),
+        operator("post", "/clients", "createClient", "Creates client credentials").json(
+            201,
+            derived.answer::<CreatedClientJson>(),
+            "The credentials, the secret told this once",
+        ),
+        operator("delete", "/clients/{id}", "revokeClient", "Revokes client credentials and their tokens at once")
+            .text_id("The client id")
+            .json(200, derived.answer::<ClientJson>(), "The client"),
+        operator("get", "/companies", "listCompanies", "The companies with their enrollments").json(
+            200,
+            derived.answer::<ListJson<CompanyJson>>(),
+            "The companies",
+        ),
+        operator("get", "/counts", "getCounts", "Alerts by status, provider and day, and money at risk")
+            .query("withinHours", whole(1, MOST_HOURS.into()), "How far ahead money counts as at risk; 24 where it is not given")
+            .json(200, derived.answer::<CountsJson>(), "The counts")
+            .refused(400, "A parameter is not understood"),
+        operator("get", "/attempts", "listAttempts", "Decisions whose fate is not settled").json(
+            200,
+            derived.answer::<ListJson<AttemptJson>>(),
+            "Oldest first",
+        ),
+        operator("post", "/attempts/{id}/decision", "settleAttempt", "A person's word on a parked decision")
+            .id("The attempt's id")
+            .json_body(derived.body::<AttemptDecisionJson>(), "Whether the network applied it")
+            .json(200, named("Alert"), "The alert as it is then")
+            .refused(409, "The attempt does not wait for a person"),
+        operator("get", "/changes", "streamChanges", "Server-sent events, whose id is the change's number")
+            .parameter("header", "Last-Event-ID", whole(0, u64::MAX), "Where to go on")
+            .answers(200, "Events without an end, each of this shape", &[("text/event-stream", derived.answer::<ChangeEvent>())])
+            .refused(400, "Last-Event-ID is no number"),
+        operator("get", "/audit", "listAudit", "Who changed what, when and from where")
+            .query("before", whole(0, u64::MAX), "Entries before this number: the next of the page before")
+            .query("size", whole(1, 100), "Entries a page; 10 where it is not given")
+            .json(200, derived.answer::<PageJson<AuditEntryJson, NonZeroU64>>(), "Newest first")
+            .refused(400, "A parameter is not understood"),
+    ]
+}
