@@ -183,7 +183,7 @@ fn parse(text: &str, plain_http: PlainHttp) -> Result<Url, UrlError> {
     if text.is_empty() {
         return wrong("is required: an http or https address");
     }
-    if text.len() > MAX_URL_BYTES {
+    if is_too_long(text) {
         return wrong("is too long: at most 2048 bytes");
     }
     let url = match Url::parse(text) {
@@ -194,6 +194,10 @@ fn parse(text: &str, plain_http: PlainHttp) -> Result<Url, UrlError> {
     };
     if !matches!(url.scheme(), "http" | "https") {
         return wrong("must start with http:// or https://");
+    }
+    // The normal form is what is kept and read again, and may be the longer one.
+    if is_too_long(url.as_str()) {
+        return wrong("is too long in its normal form: at most 2048 bytes");
     }
     if url.host_str().is_none_or(str::is_empty) {
         return wrong("has no host");
@@ -213,6 +217,11 @@ fn parse(text: &str, plain_http: PlainHttp) -> Result<Url, UrlError> {
         )),
         _ => Ok(url),
     }
+}
+
+/// The slash at the end, which the normal form of a bare host has, does not count.
+fn is_too_long(text: &str) -> bool {
+    text.strip_suffix('/').unwrap_or(text).len() > MAX_URL_BYTES
 }
 
 fn wrong<T>(message: impl Into<String>) -> Result<T, UrlError> {
@@ -251,6 +260,19 @@ mod tests {
     #[case("http://LOCALHOST:8080", "http://localhost:8080/")]
     fn an_address_is_given_back_in_its_normal_form(#[case] text: &str, #[case] normal: &str) {
         assert_eq!(EndpointUrl::parse(text, GUARDED).unwrap().reveal(), normal);
+    }
+
+    #[test]
+    fn an_address_that_is_taken_can_be_read_again_from_its_normal_form() {
+        let of_length = |length: usize| format!("https://a.example?{}", "b".repeat(length - "https://a.example?".len()));
+        let bare = format!("https://{}", "b.".repeat(MAX_URL_BYTES)).split_at(MAX_URL_BYTES).0.to_owned();
+
+        for text in [of_length(MAX_URL_BYTES - 1), of_length(MAX_URL_BYTES), bare, of_length(100) + &"ä".repeat(900)] {
+            let again = EndpointUrl::parse(&text, GUARDED).map(|taken| EndpointUrl::parse(taken.as_str(), GUARDED).is_ok());
+            assert_ne!(again, Ok(false), "{text}");
+        }
+        assert!(EndpointUrl::parse(&of_length(MAX_URL_BYTES - 1), GUARDED).is_ok());
+        assert!(EndpointUrl::parse(&of_length(MAX_URL_BYTES), GUARDED).is_err(), "its normal form has a slash more");
     }
 
     #[rstest]
