@@ -185,7 +185,15 @@ impl From<ServiceError> for Problem {
             ServiceError::AlertNotFound(_) => Code::AlertNotFound,
             ServiceError::NotFound(_) => Code::NotFound,
             ServiceError::AlreadyResolved(_) => Code::AlertAlreadyResolved,
-            ServiceError::ResolutionInProgress | ServiceError::WaitsForPerson(_) => Code::ResolutionInProgress,
+            ServiceError::ResolutionInProgress => Code::ResolutionInProgress,
+            // Who calls has the routes, and not the commands of the machine that serves them.
+            ServiceError::WaitsForPerson(attempt) => {
+                let detail = format!(
+                    "an earlier resolution of this alert waits for a person: nobody knows whether it arrived. Ask the network and say so \
+                     with POST /operator/v1/attempts/{attempt}/decision"
+                );
+                return Self::new(Code::ResolutionInProgress, detail);
+            }
             ServiceError::ProviderFailed(_) => Code::ProviderFailed,
             ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => Code::ProviderOutcomeUnknown,
             ServiceError::IdempotencyKeyReused => Code::IdempotencyKeyReused,
@@ -237,6 +245,18 @@ mod tests {
         assert_eq!((problem.code().status().as_u16(), problem.code().as_str()), (status, code));
         let response = problem.into_response();
         assert_eq!(response.headers().contains_key(RETRY_AFTER), status == 503);
+    }
+
+    #[test]
+    fn what_waits_for_a_person_is_told_with_the_route_and_not_a_command() {
+        let attempt = crate::domain::AttemptId::generate();
+
+        let detail = Problem::from(ServiceError::WaitsForPerson(attempt)).detail;
+
+        assert!(
+            detail.contains(&format!("POST /operator/v1/attempts/{attempt}/decision")) && !detail.contains("avert attempts"),
+            "{detail}"
+        );
     }
 
     #[test]

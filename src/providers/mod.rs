@@ -116,7 +116,7 @@ pub enum Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TimedOut => f.write_str("no answer in time"),
+            Self::TimedOut => f.write_str("no answer came"),
             Self::ServerError(status) => write!(f, "it answered {status}"),
             Self::Unreadable(what) => write!(f, "its answer could not be read: {what}"),
             Self::Undecided => f.write_str("it has taken the decision in, but not decided yet"),

@@ -156,7 +156,7 @@ async fn an_unknown_decision_blocks_others_until_it_is_cleared_up() {
 
 #[rstest]
 #[case(Fault::ServerError { applied: true }, "it answered 503")]
-#[case(Fault::TimeOut { applied: false }, "no answer in time")]
+#[case(Fault::TimeOut { applied: false }, "no answer came")]
 #[case(Fault::AlreadyActioned { applied: false }, "it says that the alert was answered already")]
 #[tokio::test]
 async fn what_is_left_to_a_person_says_first_why_nobody_knows(#[case] fault: Fault, #[case] why: &str) {
