@@ -78,9 +78,6 @@ fn list(dialect: Dialect) -> Operation {
         .query("sortOrder", json!({"type": "string", "enum": ["ASC", "DESC"]}), "ASC where it is not given")
         .query("q", search(), "Part of a provider id, descriptor, BIN or last four, letter case and the blanks around it ignored")
         .tagged(named("Alerts"), "The page, with the exact total")
-        .link(200, "getAlert", "$response.body#/data/0/id", "Its first alert")
-        .link(200, "resolveAlert", "$response.body#/data/0/id", "The resolution of its first alert")
-        .link(200, "getOutcome", "$response.body#/data/0/id", "The outcome of its first alert")
         .refused(400, "A parameter is not understood");
     for parameter in list.value["parameters"].as_array_mut().into_iter().flatten().filter(|parameter| parameter["in"] == "query") {
         // A parameter without a value counts as not given.

@@ -34,7 +34,7 @@ fn safe_or_allowed() -> serde_json::Value {
 // A secret of one's own is for signing with.
 #[schemars(
     rename = "NewEndpoint",
-    extend("allOf" = safe_or_allowed(), "anyOf" = [{"properties": {"sign": {"const": true}}}, {"properties": {"secret": {"not": {}}}}])
+    extend("allOf" = safe_or_allowed(), "not" = {"properties": {"sign": {"const": false}, "secret": {}}, "required": ["sign", "secret"]})
 )]
 pub(crate) struct NewEndpointJson {
     #[schemars(extend("format" = "uri", "pattern" = URL, "maxLength" = 2048))]
