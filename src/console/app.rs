@@ -265,7 +265,8 @@ impl App {
         let running = ScreenName::ALL.into_iter().filter(|(name, ..)| self.is_running(*name));
         let screens = running.filter_map(|(name, ..)| self.screens.get(name).next_due());
         let others = [cx.decisions.next_wake(cx.now), cx.unfinished.next_wake(), cx.toasts.next_wake(), cx.writes.next_due()];
-        others.into_iter().flatten().chain(screens).fold(cx.now + until_next_minute(cx.now), Timestamp::min)
+        let closing = self.screens.queue.closing(cx.now).into_iter().chain(self.dialogs.iter().filter_map(|dialog| dialog.next_due()));
+        others.into_iter().flatten().chain(screens).chain(closing).fold(cx.now + until_next_minute(cx.now), Timestamp::min)
     }
 
     /// Whether there is something to draw that was not drawn yet; it counts as drawn from now on.

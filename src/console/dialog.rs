@@ -5,6 +5,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{Action, AppContext, Effect, Message};
+use crate::domain::Timestamp;
 
 /// A dialog: it owns its state, what changes it, and how it is drawn.
 pub trait Dialog: Send {
@@ -13,6 +14,11 @@ pub trait Dialog: Send {
 
     /// Draws it over the screen. What can be clicked is noted on the way.
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext);
+
+    /// When it wants to hear of the time: a [`Message::Tick`].
+    fn next_due(&self) -> Option<Timestamp> {
+        None
+    }
 
     /// What is to be done because it is taken away unanswered.
     fn abandon(&mut self, _: &mut AppContext) -> Vec<Effect> {

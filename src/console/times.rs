@@ -50,6 +50,9 @@ pub struct Left {
 /// Below so many hours the minutes are told too.
 const MINUTES_BELOW: i64 = 8;
 
+/// In so little time before a deadline every second is told.
+const SECONDS_BELOW: Duration = Duration::minutes(5);
+
 /// What is left for an answer to this alert.
 pub fn left(alert: &Alert, now: Timestamp) -> Left {
     let over = |text: &str| Left { text: text.to_owned(), urgency: Urgency::Over };
@@ -66,6 +69,7 @@ pub fn left(alert: &Alert, now: Timestamp) -> Left {
             let (hours, minutes) = (left.num_hours(), left.num_minutes() % 60);
             let urgency = urgency(left);
             let text = match hours {
+                _ if left <= SECONDS_BELOW => format!("{}m{:02}s", left.num_minutes(), left.num_seconds() % 60),
                 hours if hours < MINUTES_BELOW => format!("{hours}h{minutes:02}"),
                 ..24 => format!("{hours}h"),
                 _ => format!("{}d {}h", hours / 24, hours % 24),
@@ -102,6 +106,26 @@ pub fn spell(duration: Duration) -> String {
         (days, 0, _) => format!("{days} d"),
         (days, hours, _) => format!("{days} d {hours} h"),
     }
+}
+
+/// What is left until a deadline, in words: by the second where it is so near that seconds matter.
+pub fn spell_until(deadline: Timestamp, now: Timestamp) -> String {
+    let left = deadline - now;
+    match (left.num_minutes(), left.num_seconds() % 60) {
+        _ if left > SECONDS_BELOW || left <= Duration::zero() => spell(left),
+        (0, seconds) => format!("{seconds} s"),
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, seconds) => format!("{minutes} min {seconds} s"),
+    }
+}
+
+/// When what is shown of a deadline changes by the second: the next one, or the first.
+pub fn next_second_before(deadline: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    let left = deadline - now;
+    if left <= Duration::zero() {
+        return None;
+    }
+    Some(if left > SECONDS_BELOW { deadline - SECONDS_BELOW } else { now + Duration::milliseconds(left.num_milliseconds() % 1000 + 1) })
 }
 
 /// How long ago a moment was, in its largest unit: `just now`, `42 min ago`, `3 h ago`, `2 d ago`.
@@ -160,6 +184,8 @@ mod tests {
     }
 
     #[rstest]
+    #[case(5, "5m00s", Urgency::Now)]
+    #[case(6, "0h06", Urgency::Now)]
     #[case(42, "0h42", Urgency::Now)]
     #[case(59, "0h59", Urgency::Now)]
     #[case(60, "1h00", Urgency::Soon)]
@@ -193,6 +219,20 @@ mod tests {
     #[case(3120, "2 d 4 h")]
     fn a_duration_has_two_units_at_most(#[case] minutes: i64, #[case] text: &str) {
         assert_eq!(spell(Duration::minutes(minutes)), text);
+    }
+
+    #[rstest]
+    #[case(301, "5 min", 1_000)]
+    #[case(300, "5 min", 1)]
+    #[case(252, "4 min 12 s", 1)]
+    #[case(240, "4 min", 1)]
+    #[case(9, "9 s", 1)]
+    fn near_its_deadline_the_time_is_told_and_changes_by_the_second(#[case] seconds: i64, #[case] text: &str, #[case] changes_in: i64) {
+        let deadline = now() + Duration::seconds(seconds);
+
+        assert_eq!(spell_until(deadline, now()), text);
+        assert_eq!(next_second_before(deadline, now()), Some(now() + Duration::milliseconds(changes_in)));
+        assert_eq!(next_second_before(now(), now()), None);
     }
 
     #[rstest]

@@ -193,7 +193,7 @@ impl Parts<'_> {
         match alert.deadline {
             Deadline::At(at) => {
                 let local = times::local_clock(at, self.draw.zone).map_or_else(String::new, |local| format!(", {local}"));
-                let closes = if at <= now { "closes now".to_owned() } else { format!("closes in {}", times::spell(at - now)) };
+                let closes = if at <= now { "closes now".to_owned() } else { format!("closes in {}", times::spell_until(at, now)) };
                 vec![Span::styled(closes, style), quiet(format!(" {}{local}", times::near(at, now)))]
             }
             Deadline::HoursLeft(_) => {

@@ -7,6 +7,7 @@ use std::time::Duration as Wait;
 use chrono::Duration;
 use ratatui::layout::Rect;
 
+use crate::console::times::next_second_before;
 use crate::console::views::{SavedViews, View};
 use crate::console::{Action, ClickTargets, Effect, Loadable, Message, Reply, TextInput};
 use crate::desk::{self, BuiltIn, Layout};
@@ -558,6 +559,14 @@ impl Queue {
             effects.extend(self.ask_facts());
         }
         effects
+    }
+
+    /// When the time left of an alert that is in sight changes by the second.
+    pub fn closing(&self, now: Timestamp) -> Option<Timestamp> {
+        let rows = self.listing.top()..self.listing.top() + u64::from(self.regions().rows.height);
+        let waits = |alert: &Alert| alert.outcome.is_none() && alert.expired_at.is_none();
+        let shown = rows.filter_map(|row| self.listing.row(row).alert()).chain(self.current()).filter(|alert| waits(alert));
+        shown.filter_map(|alert| next_second_before(alert.deadline.moment()?, now)).min()
     }
 
     /// When [`Queue::run_due`] has something to do by itself.
