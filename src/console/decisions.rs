@@ -6,9 +6,24 @@ use chrono::Duration;
 use uuid::Uuid;
 
 use super::text::sanitize;
+use super::unfinished::in_words;
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
 use crate::domain::{Alert, AlertId, OutcomeId, Resolution, Timestamp, decide};
 use crate::service::{ResolveRequest, ServiceError};
+
+/// So long before its deadline a decision has left, whatever its grace: the call takes its time too.
+pub const MARGIN: Duration = Duration::seconds(10);
+
+/// The last moment for a decision on an alert to leave in time; none where the deadline is not known to the moment, or has passed.
+fn last_moment(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
+    let deadline = alert.deadline.moment().filter(|deadline| *deadline > now && alert.expired_at.is_none())?;
+    Some(deadline - MARGIN)
+}
+
+/// Whether a decision on an alert leaves without its grace: the window would close meanwhile.
+pub fn leaves_at_once(alert: &Alert, grace: Duration, now: Timestamp) -> bool {
+    !grace.is_zero() && last_moment(alert, now).is_some_and(|last| last - now < grace)
+}
 
 /// A pending decision of this console.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +34,8 @@ pub struct PendingDecision {
     pub alert: Alert,
     pub resolution: Resolution,
     pub state: State,
+    /// When it has to leave at the latest, so that its answer is in time.
+    last_moment: Option<Timestamp>,
     /// When it left.
     sent_at: Option<Timestamp>,
     idempotency_key: String,
@@ -53,12 +70,9 @@ pub enum DecisionEvent {
 }
 
 impl PendingDecision {
-    /// The decision as the word of the interface: `REFUNDED`.
-    pub fn word(&self) -> &str {
-        match &self.resolution {
-            Resolution::Current { decision, .. } => decision.refunded(),
-            Resolution::Older { word, .. } => word.as_str(),
-        }
+    /// The decision in the words of the interface: `REFUNDED`, `INVALID (duplicate alert)`.
+    pub fn word(&self) -> String {
+        in_words(&self.resolution)
     }
 
     /// The alert in a few words: its money, or its network's id.
@@ -89,13 +103,15 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Stages a decision; it leaves after the grace. An earlier one on the same alert that was refused is forgotten.
+    /// Stages a decision; it leaves after the grace, and at once where the window closes meanwhile. An earlier one on the same alert that was refused is forgotten.
     pub fn stage(&mut self, alert: Alert, resolution: Resolution, grace: Duration, now: Timestamp) -> u64 {
         self.all.retain(|decision| decision.alert.id != alert.id);
         self.made += 1;
         let idempotency_key = format!("console-{}", Uuid::now_v7());
-        let state = State::Staged(now + grace);
-        self.all.push(PendingDecision { key: self.made, alert, resolution, state, sent_at: None, idempotency_key });
+        let last_moment = last_moment(&alert, now);
+        let due = if leaves_at_once(&alert, grace, now) { now } else { now + grace };
+        let state = State::Staged(due);
+        self.all.push(PendingDecision { key: self.made, alert, resolution, state, last_moment, sent_at: None, idempotency_key });
         self.made
     }
 
@@ -146,7 +162,7 @@ impl Decisions {
         }
     }
 
-    /// Stops the countdowns, or lets them go on from where they stopped.
+    /// Stops the countdowns, or lets them go on from where they stopped. None is stopped beyond the last moment for its answer.
     pub fn hold(&mut self, hold: bool, now: Timestamp) {
         match (hold, self.held_since) {
             (true, None) => self.held_since = Some(now),
@@ -154,7 +170,8 @@ impl Decisions {
                 self.held_since = None;
                 for decision in &mut self.all {
                     if let State::Staged(due) = &mut decision.state {
-                        *due += now - since;
+                        let held = *due + (now - since);
+                        *due = decision.last_moment.map_or(held, |last| held.min(last.max(*due)));
                     }
                 }
             }
@@ -164,10 +181,11 @@ impl Decisions {
 
     /// The decisions whose time has come; they count as sent from now on.
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
-        if self.held_since.is_some() {
-            return Vec::new();
-        }
-        let due = |decision: &&mut PendingDecision| matches!(decision.state, State::Staged(due) if due <= now);
+        let held = self.held_since.is_some();
+        let due = |decision: &&mut PendingDecision| {
+            let State::Staged(due) = decision.state else { return false };
+            if held { decision.last_moment.is_some_and(|last| last.max(due) <= now) } else { due <= now }
+        };
         self.all
             .iter_mut()
             .filter(due)
@@ -297,10 +315,11 @@ impl Decisions {
     }
 
     fn next_second(&self, now: Timestamp) -> Option<Timestamp> {
+        let staged = self.staged();
         if self.held_since.is_some() {
-            return None;
+            return staged.iter().filter_map(|(decision, due)| decision.last_moment.map(|last| last.max(*due))).min();
         }
-        let (_, due) = *self.staged().first()?;
+        let (_, due) = *staged.first()?;
         let left = (due - now).num_milliseconds().max(0);
         // The countdown shows whole seconds, rounded up.
         let into_next = if left % 1000 == 0 && left > 0 { 1000 } else { left % 1000 };

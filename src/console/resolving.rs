@@ -5,7 +5,7 @@ use super::dialog::run;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Message, Orders, Reply, Tone};
 use crate::domain::indeterminate::Found;
-use crate::domain::{Alert, AlertId, ResolutionAttempt};
+use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
 
 /// Takes back the decision that was staged last.
 pub fn undo(cx: &mut AppContext) -> Orders {
@@ -28,21 +28,21 @@ pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
         cx.writes.suspect(error, cx.now);
     }
     let event = cx.decisions.answered(key, answer, cx.now);
-    event.map_or_else(Vec::new, |event| notify(&decision.alert, decision.word(), event, cx))
+    event.map_or_else(Vec::new, |event| notify(&decision.alert, &decision.resolution, event, cx))
 }
 
 /// Takes in what a look for a decision of unknown fate found.
 pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     let event = cx.decisions.looked_up(key, found, cx.now);
-    event.map_or_else(Vec::new, |event| notify(&decision.alert, decision.word(), event, cx))
+    event.map_or_else(Vec::new, |event| notify(&decision.alert, &decision.resolution, event, cx))
 }
 
-fn notify(before: &Alert, word: &str, event: DecisionEvent, cx: &mut AppContext) -> Orders {
-    let subject = subject(before);
+fn notify(before: &Alert, resolution: &Resolution, event: DecisionEvent, cx: &mut AppContext) -> Orders {
+    let (subject, word) = (subject(before), in_words(resolution));
     match event {
         DecisionEvent::Landed(alert) => {
-            cx.notify(Tone::Good, format!("{subject} is {}", alert.status));
+            cx.notify(Tone::Good, format!("{}, recorded (status {}): {subject}", spoken(resolution), alert.status));
             return concluded(alert, cx);
         }
         DecisionEvent::Overtaken(alert) => {
@@ -62,6 +62,17 @@ fn notify(before: &Alert, word: &str, event: DecisionEvent, cx: &mut AppContext)
         }
     }
     Vec::new()
+}
+
+/// A decision as one says it: `not refunded`, `invalid, duplicate alert`.
+fn spoken(resolution: &Resolution) -> String {
+    match resolution {
+        Resolution::Current { decision, .. } => match decision.reason() {
+            Some(reason) => format!("invalid, {}", reason.words()),
+            None => decision.refunded().to_lowercase(),
+        },
+        Resolution::Older { .. } => in_words(resolution),
+    }
 }
 
 /// The alert in a few words: its network and its money.

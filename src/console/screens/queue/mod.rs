@@ -15,6 +15,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, MouseButton, MouseEvent, MouseE
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
@@ -207,6 +208,9 @@ fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, c
     };
     cx.toasts.clear();
     let grace = Duration::from_std(cx.settings.grace).unwrap_or_default();
+    if leaves_at_once(&alert, grace, cx.now) {
+        cx.notify(Tone::Note, "The window closes: sent now, no undo.");
+    }
     cx.decisions.stage(alert, resolution, grace, cx.now);
     if queue.listing.cursor_id() == Some(id) {
         move_on(queue, cx);
