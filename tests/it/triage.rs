@@ -106,11 +106,11 @@ fn alerts_of_another_process_are_triaged_by_api_key() {
     let mut terminal = world.console(&world.by_key());
 
     open_form(&mut terminal, "r");
-    send(&mut terminal, "ETHOCA 19.90 EUR is RESOLVED");
+    send(&mut terminal, "✓ refunded, recorded (status RESOLVED): ETHOCA 19.90 EUR");
     terminal.wait_for("alert       FAR-2");
     open_form(&mut terminal, "i");
     terminal.press("3");
-    send(&mut terminal, "ETHOCA 29.90 EUR is INVALID");
+    send(&mut terminal, "✓ invalid, duplicate alert, recorded (status INVALID): ETHOCA 29.90 EUR");
     leave(terminal);
 
     let (refunded, duplicate, untouched) = (world.alert(1), world.alert(2), world.alert(3));
@@ -126,16 +126,16 @@ fn alerts_of_another_process_are_triaged_by_token_in_the_words_of_the_older_dial
     let mut terminal = world.console(&world.by_token());
 
     open_form(&mut terminal, "r");
-    terminal.press("2\t\t9.50");
+    terminal.press("29.50");
     terminal.wait_until("the amount", |screen| screen.contains("9.50") && screen.contains("of 19.90 EUR"));
-    send(&mut terminal, "ETHOCA 19.90 EUR is RESOLVED");
+    send(&mut terminal, "✓ PARTIALLY_STOPPED, 9.50, REFUNDED, recorded (status RESOLVED): ETHOCA 19.90 EUR");
     terminal.wait_for("alert       FAR-2");
     open_form(&mut terminal, "n");
-    send(&mut terminal, "ETHOCA 29.90 EUR is CHARGEBACK");
+    send(&mut terminal, "recorded (status CHARGEBACK): ETHOCA 29.90 EUR");
     terminal.wait_for("alert       FAR-3");
     open_form(&mut terminal, "i");
     terminal.press("11");
-    send(&mut terminal, "ETHOCA 39.90 EUR is REFUNDED");
+    send(&mut terminal, "recorded (status REFUNDED): ETHOCA 39.90 EUR");
     leave(terminal);
 
     let outcome = |number| {
@@ -156,7 +156,7 @@ fn an_amount_beyond_the_alerts_is_refused_in_the_form_and_nothing_leaves() {
     let mut terminal = world.console(&world.by_token());
 
     open_form(&mut terminal, "r");
-    terminal.press("2\t\t19.91");
+    terminal.press("219.91");
     terminal.press(CTRL_S);
 
     terminal.wait_for("more than 0 and at most 19.90 EUR");

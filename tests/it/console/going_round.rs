@@ -118,7 +118,7 @@ async fn an_alert_is_resolved_by_keys_and_the_list_shows_it() {
     going.wait_for("nothing speaks against it").await;
     going.press("ctrl-s").await;
 
-    going.wait_for("129.90 EUR is RESOLVED").await;
+    going.wait_for("recorded (status RESOLVED): ETHOCA 129.90 EUR").await;
     assert_eq!(going.service.resolutions.lock().unwrap().len(), 1);
     going.press("q").await;
     assert!(matches!(going.end.await.unwrap(), End::Left));

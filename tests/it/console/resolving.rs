@@ -3,7 +3,7 @@
 use avert::console::effects::{Effect, Keep, perform};
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertStatus, AttemptId, CredentialKind, KeyScope, Outcome, OutcomeId, Provider, Resolution};
+use avert::domain::{Alert, AlertStatus, AttemptId, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution};
 use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
@@ -33,7 +33,7 @@ fn a_refund_waits_for_its_grace_leaves_once_and_lands() {
 
     assert_eq!(rig.sent(), 1);
     assert_eq!(rig.service.alert(id).unwrap().status, AlertStatus::Resolved);
-    assert!(rig.screen().contains("ETHOCA 129.90 EUR is RESOLVED"), "{}", rig.screen());
+    assert!(rig.screen().contains("✓ refunded, recorded (status RESOLVED): ETHOCA 129.90 EUR"), "{}", rig.screen());
     rig.advance(Duration::minutes(10));
     assert_eq!(rig.sent(), 1);
 }
@@ -197,7 +197,7 @@ fn a_decision_whose_answer_never_came_is_looked_up_until_it_is_known() {
     });
 
     assert!(!rig.app.decisions().is_checking(id));
-    assert!(rig.screen().contains("is RESOLVED"), "{}", rig.screen());
+    assert!(rig.screen().contains("It is RESOLVED"), "{}", rig.screen());
     assert_eq!(rig.sent(), 1);
 }
 
@@ -261,7 +261,7 @@ fn leaving_can_take_back_what_is_staged() {
 fn a_draft_is_kept_for_its_alert_and_dropped_when_the_decision_has_landed() {
     let mut rig = rig();
     let id = rig.current();
-    rig.press("n tab");
+    rig.press("n");
     rig.type_text("goods were sent");
     rig.press("esc");
     assert!(
@@ -277,6 +277,99 @@ fn a_draft_is_kept_for_its_alert_and_dropped_when_the_decision_has_landed() {
 
     assert!(rig.done.contains(&Effect::Keep(Keep::NoDraft(id))));
     assert_eq!(rig.service.alert(id).unwrap().outcome.unwrap().comments, "goods were sent");
+}
+
+#[rstest]
+#[case("n ctrl-s", "✓ not refunded, recorded (status CHARGEBACK): ETHOCA 129.90 EUR")]
+#[case("i 4 ctrl-s", "✓ invalid, transaction not found, recorded (status INVALID): ETHOCA 129.90 EUR")]
+fn what_was_recorded_is_told_as_it_was_decided(#[case] keys: &str, #[case] told: &str) {
+    let mut rig = rig();
+
+    rig.press(keys);
+    rig.advance(Duration::milliseconds(5_100));
+
+    assert!(rig.screen().contains(told), "{}", rig.screen());
+}
+
+#[test]
+fn a_staged_invalid_shows_its_reason() {
+    let mut rig = rig();
+
+    rig.press("i 3 ctrl-s");
+
+    assert!(rig.screen().contains("INVALID (duplicate alert) 129.90 EUR in 5 s"), "{}", rig.screen());
+}
+
+/// A console whose first alert closes in so many seconds.
+fn closing_in(seconds: i64) -> Rig {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    // A rig has spent 0.4 s when it has started.
+    alerts[0].deadline = Deadline::At(now + Duration::seconds(seconds) + Duration::milliseconds(400));
+    Rig::new(alerts)
+}
+
+#[test]
+fn a_grace_that_would_make_the_answer_late_is_left_out_and_said() {
+    let mut rig = closing_in(14);
+
+    rig.press("n ctrl-s");
+
+    assert_eq!(rig.sent(), 1);
+    assert!(rig.app.decisions().staged().is_empty());
+    let screen = rig.screen();
+    assert!(screen.contains("The window closes: sent now, no undo."), "{screen}");
+}
+
+#[test]
+fn with_time_for_the_grace_and_a_margin_the_decision_waits() {
+    let mut rig = closing_in(16);
+
+    rig.press("n ctrl-s");
+    assert_eq!(rig.sent(), 0);
+    rig.advance(Duration::seconds(5));
+
+    assert_eq!(rig.sent(), 1);
+    assert!(!rig.screen().contains("no undo"), "{}", rig.screen());
+}
+
+#[test]
+fn a_staged_decision_leaves_before_its_deadline_though_the_question_of_leaving_is_open() {
+    let mut rig = closing_in(30);
+    rig.press("n ctrl-s q");
+
+    rig.advance(Duration::seconds(19));
+    let before = rig.sent();
+    rig.advance(Duration::seconds(2));
+
+    assert_eq!((before, rig.sent()), (0, 1));
+}
+
+#[test]
+fn in_the_last_five_minutes_the_time_is_shown_in_seconds_and_goes_on_by_itself() {
+    let mut rig = closing_in(252);
+    assert!(rig.screen().contains("4m12s") && rig.screen().contains("closes in 4 min 12 s"), "{}", rig.screen());
+
+    rig.advance(Duration::seconds(13));
+
+    assert!(rig.screen().contains("3m59s") && rig.screen().contains("closes in 3 min 59 s"), "{}", rig.screen());
+    let wake = rig.app.next_wake() - rig.clock.now();
+    assert!(wake <= Duration::milliseconds(1_000), "{wake}");
+}
+
+#[test]
+fn a_refund_sent_during_the_search_for_doubles_is_kept_and_leaves_by_itself() {
+    let mut rig = rig();
+    rig.press("j");
+    rig.holding_searches = true;
+
+    rig.press("r ctrl-s");
+    let waiting = rig.screen();
+    rig.release();
+    rig.advance(Duration::seconds(6));
+
+    assert!(waiting.contains("Still looking for doubles, then it is sent."), "{waiting}");
+    assert_eq!(rig.sent(), 1);
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct Rig {
     pub done: Vec<Effect>,
     /// Whether list answers are held back.
     pub holding: bool,
+    /// Whether the answers of searches for duplicates are held back.
+    pub holding_searches: bool,
     held: VecDeque<Effect>,
     watching: bool,
 }
@@ -113,6 +115,7 @@ impl Made {
             terminal,
             done: Vec::new(),
             holding: self.holding,
+            holding_searches: false,
             held: VecDeque::new(),
             watching: false,
         };
@@ -137,7 +140,8 @@ impl Rig {
     fn perform(&mut self, effects: Vec<Effect>) {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
-            if self.holding && matches!(effect, Effect::Load(_) | Effect::Resolve(..) | Effect::CreateCredential(_)) {
+            let searches = self.holding_searches && matches!(effect, Effect::SameCard(..));
+            if searches || self.holding && matches!(effect, Effect::Load(_) | Effect::Resolve(..) | Effect::CreateCredential(_)) {
                 self.held.push_back(effect);
                 continue;
             }
@@ -180,6 +184,7 @@ impl Rig {
     /// Lets every held answer come, the oldest first, and holds nothing more back.
     pub fn release(&mut self) {
         self.holding = false;
+        self.holding_searches = false;
         while !self.held.is_empty() {
             self.release_one();
         }
@@ -303,9 +308,10 @@ impl Rig {
 
 /// A key by its name.
 pub fn key(name: &str) -> KeyEvent {
-    let (modifiers, rest) = match name.strip_prefix("ctrl-") {
-        Some(rest) => (KeyModifiers::CONTROL, rest),
-        None => (KeyModifiers::NONE, name),
+    let (modifiers, rest) = match (name.strip_prefix("ctrl-"), name.strip_prefix("alt-")) {
+        (Some(rest), _) => (KeyModifiers::CONTROL, rest),
+        (_, Some(rest)) => (KeyModifiers::ALT, rest),
+        _ => (KeyModifiers::NONE, name),
     };
     let code = match rest {
         "enter" => KeyCode::Enter,

@@ -99,18 +99,56 @@ fn what_was_not_found_leaves_the_refund_to_be_chosen(#[case] number: &str) {
 #[case(4)]
 #[case(5)]
 fn the_printed_letters_choose_the_refund_wherever_nothing_is_typed(#[case] tabs_before: usize) {
-    for (letter, refunded) in [("r", "REFUNDED"), ("n", "NOT REFUNDED"), ("s", "NOT SETTLED")] {
+    for (letter, refunded) in [('r', "REFUNDED"), ('n', "NOT REFUNDED"), ('s', "NOT SETTLED")] {
         let mut form = older(Choice::Invalid);
         play(&mut form, typed("2"));
-        play(&mut form, tabs(2));
+        play(&mut form, tabs(1));
         play(&mut form, typed("9.50"));
         play(&mut form, vec![key(KeyCode::BackTab); 2]);
 
-        play(&mut form, tabs(tabs_before).into_iter().chain(typed(letter)));
+        play(&mut form, tabs(tabs_before).into_iter().chain([alt(letter)]));
 
         let submission = sent(form.handle(&ctrl('s')));
         assert_eq!(said(&submission.resolution), ("PARTIALLY_STOPPED", refunded, Some("9.50".to_owned())));
     }
+}
+
+#[rstest]
+#[case(Choice::Refunded)]
+#[case(Choice::NotRefunded)]
+#[case(Choice::Invalid)]
+fn what_is_typed_on_the_resolution_is_no_decision_and_not_lost_without_a_word(#[case] choice: Choice) {
+    let mut form = older(choice);
+    let before = form.draft();
+
+    play(&mut form, typed("customer sues, no refund"));
+
+    assert_eq!(form.draft(), before);
+    assert!(Screen::resolve(&form, 120, 40).has("A number chooses the resolution; tab goes on to the comments."));
+}
+
+#[rstest]
+#[case("4", "MISSED")]
+#[case("11", "PREVIOUSLY_REFUNDED")]
+fn after_its_number_the_resolution_stands_and_more_digits_are_text(#[case] number: &str, #[case] word: &str) {
+    let mut form = older(Choice::Refunded);
+
+    play(&mut form, typed(number).into_iter().chain(typed("2 orders, r n s")));
+
+    let submission = sent(form.handle(&ctrl('s')));
+    assert_eq!(said(&submission.resolution).0, word);
+    assert_eq!(submission.resolution.comments(), "2 orders, r n s");
+}
+
+#[test]
+fn a_number_goes_on_to_what_it_still_asks_for() {
+    let mut form = older(Choice::Invalid);
+
+    play(&mut form, typed("5").into_iter().chain(typed("nnot in our books")));
+
+    let submission = sent(form.handle(&ctrl('s')));
+    assert_eq!(said(&submission.resolution), ("NOTFOUND", "NOT REFUNDED", None));
+    assert_eq!(submission.resolution.comments(), "not in our books");
 }
 
 #[test]
@@ -155,7 +193,6 @@ fn the_stopped_amount_is_asked_for_only_with_a_partial_stop_and_sent_to_the_digi
 
     play(&mut form, typed("2"));
     let after = Screen::resolve(&form, 120, 40);
-    play(&mut form, tabs(2));
     play(&mut form, typed("500.10"));
     let submission = sent(form.handle(&ctrl('s')));
 
@@ -168,7 +205,6 @@ fn the_stopped_amount_is_asked_for_only_with_a_partial_stop_and_sent_to_the_digi
 fn an_amount_that_was_typed_is_not_sent_with_another_resolution() {
     let mut form = older(Choice::Refunded);
     play(&mut form, typed("2"));
-    play(&mut form, tabs(2));
     play(&mut form, typed("500"));
 
     play(&mut form, vec![key(KeyCode::BackTab); 2]);
@@ -187,7 +223,6 @@ fn an_amount_that_was_typed_is_not_sent_with_another_resolution() {
 fn a_wrong_amount_is_told_at_its_field_and_nothing_is_sent(#[case] amount: &str, #[case] words: &str) {
     let mut form = older(Choice::Refunded);
     play(&mut form, typed("2"));
-    play(&mut form, tabs(2));
     play(&mut form, typed(amount));
 
     let step = form.handle(&ctrl('s'));
@@ -201,7 +236,6 @@ fn a_wrong_amount_is_told_at_its_field_and_nothing_is_sent(#[case] amount: &str,
 fn a_wrong_amount_is_told_as_soon_as_one_leaves_its_field_and_not_while_one_types() {
     let mut form = older(Choice::Refunded);
     play(&mut form, typed("2"));
-    play(&mut form, tabs(2));
 
     play(&mut form, typed("0"));
     let typing = Screen::resolve(&form, 120, 40).has("✗");
@@ -308,7 +342,6 @@ fn a_payment_that_was_never_settled_is_not_a_second_refund() {
 fn escape_keeps_resolution_refund_amount_and_comments_for_the_next_time() {
     let mut first = older(Choice::Refunded);
     play(&mut first, typed("2"));
-    play(&mut first, tabs(2));
     play(&mut first, typed("7.50"));
     play(&mut first, tabs(1));
     play(&mut first, typed("two of three"));

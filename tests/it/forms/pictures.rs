@@ -5,7 +5,7 @@ use avert::console::dialogs::resolve_form::{Choice, FormContext, FormWarning, Re
 use avert::console::theme::{Theme, ThemeName};
 use avert::domain::query::parse;
 use avert::domain::resolution::InvalidReason;
-use avert::domain::{Alert, AlertType};
+use avert::domain::{Alert, AlertStatus, AlertType};
 use chrono::Duration;
 use crossterm::event::KeyCode;
 use rstest::rstest;
@@ -59,7 +59,7 @@ fn state(name: &str) -> ResolveForm {
             let warnings = vec![double(DuplicateState::Waiting), refunded_double(), FormWarning::NotCompared("ARN not checked".to_owned())];
             with(ResolveForm::new(&alert, Choice::Refunded, PRODUCTION, draft(None, &"x".repeat(260)), warnings, noon()), &[ctrl('s')])
         }
-        "enter_on_send" => with(form(Choice::Refunded), &[key(KeyCode::BackTab), key(KeyCode::Enter)]),
+        "enter_on_send" => with(form(Choice::Refunded), &[key(KeyCode::BackTab), key(KeyCode::BackTab), key(KeyCode::Enter)]),
         "paste_outside" => with(form(Choice::Invalid), &[Event::Paste("x".to_owned())]),
         "read_only" => ResolveForm::new(
             &travel_alert(),
@@ -69,6 +69,16 @@ fn state(name: &str) -> ResolveForm {
             Vec::new(),
             noon(),
         ),
+        "kept_send" => with(new(Choice::Refunded, None, "", vec![FormWarning::Searching]), &[ctrl('s')]),
+        "overtaken" => {
+            let mut form = new(Choice::Refunded, None, "sent back by hand", vec![refunded_double()]);
+            form.update_alert(&Alert { id: form.alert_id(), status: AlertStatus::Resolved, ..resolve::answered(&travel_alert()) });
+            form
+        }
+        "last_seconds" => {
+            let alert = Alert { deadline: Deadline::At(noon() + Duration::seconds(14)), ..travel_alert() };
+            ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, None, Vec::new(), noon())
+        }
         "closed" => {
             let alert = Alert { deadline: Deadline::At(noon() - Duration::hours(2)), ..travel_alert() };
             ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, draft(Some(InvalidReason::Duplicate), "too late"), Vec::new(), noon())
@@ -81,7 +91,7 @@ fn state(name: &str) -> ResolveForm {
         "older_invalid" => with(ResolveForm::new(&travel_alert(), Choice::Invalid, OLDER, None, Vec::new(), noon()), &[ctrl('s')]),
         "older_partial" => {
             let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, OLDER, None, vec![refunded_double()], noon());
-            play(&mut form, typed("2").into_iter().chain([key(KeyCode::Tab), key(KeyCode::Tab)]).chain(typed("2000")));
+            play(&mut form, typed("2").into_iter().chain(typed("2000")));
             with(form, &[ctrl('s')])
         }
         "older_everything_at_once" => {
@@ -112,6 +122,9 @@ fn the_resolve_form_looks_as_it_did(
         "paste_outside",
         "read_only",
         "closed",
+        "kept_send",
+        "overtaken",
+        "last_seconds",
         "notice",
         "older_refunded",
         "older_invalid",
@@ -119,7 +132,7 @@ fn the_resolve_form_looks_as_it_did(
         "older_everything_at_once"
     )]
     name: &str,
-    #[values((80, 24), (120, 40), (200, 60))] size: (u16, u16),
+    #[values((60, 14), (80, 24), (120, 40), (200, 60))] size: (u16, u16),
 ) {
     let screen = Screen::resolve(&state(name), size.0, size.1);
 

@@ -27,7 +27,7 @@ fn decision(resolution: &Resolution) -> Decision {
     }
 }
 
-fn answered(alert: &Alert) -> Alert {
+pub(super) fn answered(alert: &Alert) -> Alert {
     let outcome = Outcome {
         id: OutcomeId::generate(),
         alert_id: alert.id,
@@ -85,7 +85,7 @@ fn a_digit_gives_the_reason_of_an_invalid_alert(#[case] digit: char, #[case] rea
 fn a_reason_never_goes_with_another_decision() {
     let mut form = form(Choice::Invalid);
 
-    let submission = sent(play(&mut form, [key(KeyCode::Char('3')), key(KeyCode::BackTab), key(KeyCode::Char('n')), ctrl('s')]));
+    let submission = sent(play(&mut form, [key(KeyCode::Char('3')), alt('n'), ctrl('s')]));
 
     assert_eq!(decision(&submission.resolution), Decision::NotRefunded);
 }
@@ -94,7 +94,7 @@ fn a_reason_never_goes_with_another_decision() {
 fn a_digit_means_nothing_where_no_reason_is_asked_for() {
     let mut form = form(Choice::Refunded);
 
-    form.handle(&key(KeyCode::Char('2')));
+    play(&mut form, [key(KeyCode::BackTab), key(KeyCode::Char('2'))]);
 
     assert!(Screen::resolve(&form, 80, 24).has("A reason goes only with invalid."));
     assert_eq!(reason(&form), None);
@@ -202,6 +202,7 @@ fn a_draft_that_holds_a_control_character_is_not_sent() {
 #[test]
 fn a_paste_outside_the_comments_is_refused_with_a_word() {
     let mut form = form(Choice::Refunded);
+    form.handle(&key(KeyCode::BackTab));
 
     let step = form.handle(&Event::Paste("i1\u{13}".to_owned()));
 
@@ -337,7 +338,7 @@ fn a_confirmation_is_for_one_refund_and_asked_for_again_after_another_decision()
     assert!(Screen::resolve(&form, 80, 24).has("[x] refund all the same"));
 
     let at = Screen::resolve(&form, 80, 24).find("not refunded");
-    play(&mut form, [press_at(at), release_at(at), key(KeyCode::Char('r'))]);
+    play(&mut form, [press_at(at), release_at(at), alt('r')]);
 
     assert_eq!(form.handle(&ctrl('s')), FormStep::Stay);
 }
@@ -392,7 +393,7 @@ fn a_refund_waits_for_the_search_for_doubles_unless_it_is_sent_twice() {
     let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
 
     let first = form.handle(&ctrl('s'));
-    let word = Screen::resolve(&form, 80, 24).has("Still looking for doubles. Once more sends without waiting.");
+    let word = Screen::resolve(&form, 80, 24).has("Still looking for doubles, then it is sent. ctrl-s again: sent now.");
     let second = form.handle(&ctrl('s'));
 
     assert_eq!((first, word), (FormStep::Stay, true));
@@ -431,7 +432,7 @@ fn enter_moves_on_from_field_to_field_and_ends_on_the_safe_button() {
 #[test]
 fn enter_on_send_sends_nothing_and_says_what_does() {
     let mut form = form(Choice::Refunded);
-    form.handle(&key(KeyCode::BackTab));
+    play(&mut form, [KeyCode::BackTab, KeyCode::BackTab].map(key));
     assert!(Screen::resolve(&form, 80, 24).has("[ Send ]"));
 
     let step = form.handle(&key(KeyCode::Enter));
@@ -442,24 +443,150 @@ fn enter_on_send_sends_nothing_and_says_what_does() {
 }
 
 #[rstest]
-#[case(Vec::new())]
-#[case(vec![FormWarning::NotCompared("doubles were not looked for: no connection".to_owned())])]
-fn a_search_that_is_over_is_not_said_to_go_on(#[case] found: Vec<FormWarning>) {
+#[case::and_found_a_refund(vec![refunded_double()], "Nothing was sent: see what is marked.")]
+#[case::and_failed(
+    vec![FormWarning::NotSearched("doubles were not looked for: no connection".to_owned())],
+    "Nothing was sent: doubles could not be looked for."
+)]
+fn a_search_that_is_over_is_not_said_to_go_on(#[case] found: Vec<FormWarning>, #[case] says: &str) {
     let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
     form.handle(&ctrl('s'));
-    assert!(Screen::resolve(&form, 120, 40).has("Still looking for doubles."));
+    assert!(Screen::resolve(&form, 120, 40).has("Still looking for doubles,"));
 
     form.set_warnings(found);
+    let step = form.send_kept();
 
     let screen = Screen::resolve(&form, 120, 40);
-    assert!(!screen.has("Still looking") && screen.has("Nothing was sent yet; the search for doubles is over."), "{}", screen.text());
+    assert_eq!(step, FormStep::Stay);
+    assert!(!screen.has("Still looking") && screen.has(says), "{}", screen.text());
+}
+
+#[test]
+fn a_refund_sent_during_the_search_for_doubles_leaves_when_it_ends_with_nothing_to_confirm() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
+    play(&mut form, typed("sent back").into_iter().chain([ctrl('s')]));
+    let meanwhile = form.send_kept();
+
+    form.set_warnings(vec![double(DuplicateState::Waiting)]);
+    let submission = sent(form.send_kept());
+
+    assert_eq!(meanwhile, FormStep::Stay);
+    assert_eq!((decision(&submission.resolution), submission.resolution.comments()), (Decision::Refunded, "sent back"));
+}
+
+#[rstest]
+#[case::a_letter(key(KeyCode::Char('x')))]
+#[case::another_decision(alt('n'))]
+#[case::a_paste(Event::Paste("more".to_owned()))]
+fn another_key_calls_a_kept_sending_off(#[case] event: Event) {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
+
+    play(&mut form, [ctrl('s'), event]);
+    form.set_warnings(Vec::new());
+
+    assert_eq!(form.send_kept(), FormStep::Stay);
+}
+
+#[test]
+fn a_kept_sending_ends_where_somebody_else_has_answered_meanwhile() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![FormWarning::Searching], noon());
+    form.handle(&ctrl('s'));
+
+    form.update_alert(&Alert { id: form.alert_id(), ..answered(&travel_alert()) });
+    let step = form.send_kept();
+
+    assert_eq!(step, FormStep::Stay);
+    assert!(Screen::resolve(&form, 120, 40).has("This alert has an outcome now (resolved): nothing can be sent."));
+}
+
+#[rstest]
+#[case(Choice::Refunded, "REFUNDED")]
+#[case(Choice::NotRefunded, "NOT REFUNDED")]
+fn what_is_typed_into_a_fresh_form_is_its_comment_and_never_a_decision(#[case] choice: Choice, #[case] made: &str) {
+    let mut form = form(choice);
+
+    play(&mut form, typed("nir 3 r? in 2 ways"));
+
+    assert_eq!((form.draft().refunded.as_deref(), form.draft().comments.as_str()), (Some(made), "nir 3 r? in 2 ways"));
+    assert_eq!(reason(&form), None);
+}
+
+#[test]
+fn with_alt_the_letters_decide_from_the_comments_and_the_text_stays() {
+    let mut form = form(Choice::Refunded);
+
+    play(&mut form, typed("goods").into_iter().chain([alt('n')]).chain(typed(" were")));
+    let not_refunded = form.draft().refunded;
+    play(&mut form, [alt('i'), key(KeyCode::Char('3'))].into_iter().chain(typed(" sent 3 times")));
+
+    assert_eq!(not_refunded.as_deref(), Some("NOT REFUNDED"));
+    let submission = sent(form.handle(&ctrl('s')));
+    assert_eq!(decision(&submission.resolution), Decision::Invalid(InvalidReason::Duplicate));
+    assert_eq!(submission.resolution.comments(), "goods were sent 3 times");
+}
+
+#[test]
+fn a_character_made_with_altgr_is_text() {
+    let mut form = form(Choice::Refunded);
+
+    form.handle(&Event::Key(KeyEvent::new(KeyCode::Char('n'), KeyModifiers::CONTROL | KeyModifiers::ALT)));
+
+    assert_eq!((form.draft().refunded.as_deref(), form.draft().comments.as_str()), (Some("REFUNDED"), "n"));
+}
+
+#[test]
+fn after_its_digit_the_reason_stands_and_more_digits_are_text() {
+    let mut form = form(Choice::Invalid);
+
+    play(&mut form, typed("34 items, 1 order"));
+
+    assert_eq!((reason(&form), form.draft().comments.as_str()), (Some(InvalidReason::Duplicate), "4 items, 1 order"));
+}
+
+#[test]
+fn what_is_typed_where_a_reason_is_asked_for_is_not_lost_without_a_word() {
+    let mut form = form(Choice::Invalid);
+
+    play(&mut form, typed("r"));
+
+    assert_eq!(form.draft().refunded.as_deref(), Some("INVALID"));
+    assert!(Screen::resolve(&form, 80, 24).has("A digit chooses the reason; tab goes on to the comments."));
+}
+
+#[test]
+fn a_form_that_was_overtaken_promises_nothing_more() {
+    let mut form = ResolveForm::new(&travel_alert(), Choice::Refunded, PRODUCTION, None, vec![refunded_double()], noon());
+
+    form.update_alert(&Alert { id: form.alert_id(), status: AlertStatus::Chargeback, ..answered(&travel_alert()) });
+
+    for (width, height) in [(80, 24), (120, 40), (60, 14)] {
+        let screen = Screen::resolve(&form, width, height);
+        assert!(screen.has("nothing is sent from here"), "{}", screen.text());
+        for promise in ["→", "webhook", "final", "leaves", "all the same", "ctrl-s"] {
+            assert!(!screen.has(promise), "{promise}: {}", screen.text());
+        }
+    }
+    assert!(Screen::resolve(&form, 120, 40).has("answered already, status CHARGEBACK (resolved)"));
+}
+
+#[rstest]
+#[case(14, true)]
+#[case(15, false)]
+fn the_form_says_beforehand_where_there_is_no_time_for_a_grace(#[case] seconds: i64, #[case] at_once: bool) {
+    let alert = Alert { deadline: Deadline::At(noon() + Duration::seconds(seconds)), ..travel_alert() };
+    let form = ResolveForm::new(&alert, Choice::NotRefunded, PRODUCTION, None, Vec::new(), noon());
+
+    let screen = Screen::resolve(&form, 120, 40);
+
+    assert_eq!((screen.has("leaves at once"), screen.has("leaves after 5 s")), (at_once, !at_once));
+    assert!(screen.has(&format!("the window closes in {seconds} s")), "{}", screen.text());
 }
 
 #[test]
 fn letters_decide_on_the_decision_and_are_text_in_the_comments() {
     let mut form = form(Choice::Refunded);
 
-    form.handle(&key(KeyCode::Char('n')));
+    play(&mut form, [KeyCode::BackTab, KeyCode::Char('n')].map(key));
     into_comments(&mut form);
     play(&mut form, typed("rin 1 ? "));
 
@@ -469,6 +596,8 @@ fn letters_decide_on_the_decision_and_are_text_in_the_comments() {
 #[test]
 fn arrows_go_through_decisions_and_reasons() {
     let mut form = form(Choice::Refunded);
+
+    form.handle(&key(KeyCode::BackTab));
 
     play(&mut form, [KeyCode::Right, KeyCode::Right, KeyCode::Right, KeyCode::Down, KeyCode::Down, KeyCode::Down].map(key));
 
@@ -695,6 +824,43 @@ proptest! {
         if width > 0 && height > 0 {
             Screen::resolve(&form, width, height);
         }
+    }
+
+    /// What a console of 60 by 16 leaves for a form.
+    #[test]
+    fn in_the_smallest_window_the_buttons_stand_and_the_rest_is_scrolled_to(mut form in any_form(), events in prop::collection::vec(any_key(), 0..20)) {
+        for event in &events {
+            form.handle(event);
+        }
+
+        let all = Screen::resolve(&form, 60, 60).rows();
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            form.handle(&key(KeyCode::PageUp));
+        }
+        for _ in 0..6 {
+            let screen = Screen::resolve(&form, 60, 14);
+            prop_assert!(screen.has("Cancel") && screen.has("Send"), "{}", screen.text());
+            seen.extend(screen.rows());
+            form.handle(&key(KeyCode::PageDown));
+        }
+
+        for warned in all.iter().filter(|row| row.contains('⚠') || row.contains("Confirm")) {
+            let text = warned.trim_start_matches(|c: char| !c.is_alphabetic()).trim_end_matches(|c: char| !c.is_alphabetic());
+            prop_assert!(seen.iter().any(|row| row.contains(text)), "{text:?} is nowhere: {seen:#?}");
+        }
+    }
+
+    #[test]
+    fn what_has_to_be_confirmed_is_in_sight_when_the_form_asks_for_it(mut form in any_form()) {
+        form.handle(&ctrl('s'));
+        form.handle(&ctrl('s'));
+
+        let screen = Screen::resolve(&form, 60, 14);
+
+        let asks = Screen::resolve(&form, 60, 60).has("✗ it may") || Screen::resolve(&form, 60, 60).has("✗ the network");
+        let elsewhere = ["✗ choose", "too many", "✗ the text"].iter().any(|words| Screen::resolve(&form, 60, 60).has(words));
+        prop_assert!(!asks || elsewhere || screen.has("Confirm") && screen.has("✗"), "{}", screen.text());
     }
 
     #[test]

@@ -64,11 +64,10 @@ fn refusal(alert: &Alert, cx: &AppContext) -> Option<String> {
 /// What the form has to know of other alerts on the same payment.
 fn warnings(alert: &Alert, duplicates: &Loadable<Vec<Alert>>, cx: &AppContext) -> Vec<FormWarning> {
     let earlier = cx.decisions.of(alert.id).filter(|decision| matches!(decision.state, State::Checking(_)));
-    let mut warnings: Vec<FormWarning> =
-        earlier.map(|decision| FormWarning::MayHaveArrived(decision.word().to_owned())).into_iter().collect();
+    let mut warnings: Vec<FormWarning> = earlier.map(|decision| FormWarning::MayHaveArrived(decision.word())).into_iter().collect();
     match duplicates {
         Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Searching),
-        Loadable::Failed(error) => warnings.push(FormWarning::NotCompared(format!("doubles were not looked for: {error}"))),
+        Loadable::Failed(error) => warnings.push(FormWarning::NotSearched(format!("doubles were not looked for: {error}"))),
         Loadable::Loaded(_) if duplicate::query(alert).is_none() => {
             warnings.push(FormWarning::NotCompared("doubles not looked for: no card digits or no amount".to_owned()));
         }
@@ -81,6 +80,22 @@ fn warnings(alert: &Alert, duplicates: &Loadable<Vec<Alert>>, cx: &AppContext) -
 }
 
 impl ResolveDialog {
+    /// What follows from a step of the form.
+    fn after(&mut self, step: FormStep, cx: &mut AppContext) -> Orders {
+        match step {
+            FormStep::Cancel(draft) => {
+                let mut outcome = run(cx.keep_draft(self.form.alert_id(), draft));
+                outcome.push(Order::Close);
+                outcome
+            }
+            FormStep::Submit(submission) => {
+                let FormSubmission { alert_id, resolution, draft } = *submission;
+                vec![Order::Close, Message::Decided(alert_id, resolution, draft).into()]
+            }
+            FormStep::Stay | FormStep::Ignored => Vec::new(),
+        }
+    }
+
     /// Takes an alert as it is now: the form's own, or another one on the same payment.
     fn take_alert(&mut self, alert: &Alert) {
         self.form.update_alert(alert);
@@ -97,18 +112,8 @@ impl Dialog for ResolveDialog {
         match message {
             Message::Input(event) => {
                 self.form.set_now(cx.now);
-                return match self.form.handle(event) {
-                    FormStep::Cancel(draft) => {
-                        let mut outcome = run(cx.keep_draft(self.form.alert_id(), draft));
-                        outcome.push(Order::Close);
-                        outcome
-                    }
-                    FormStep::Submit(submission) => {
-                        let FormSubmission { alert_id, resolution, draft } = *submission;
-                        vec![Order::Close, Message::Decided(alert_id, resolution, draft).into()]
-                    }
-                    FormStep::Stay | FormStep::Ignored => Vec::new(),
-                };
+                let step = self.form.handle(event);
+                return self.after(step, cx);
             }
             // The list stands still under the form; the alert in the form must not.
             Message::Changed(Ok(_)) => return vec![Effect::Get(self.form.alert_id()).into()],
@@ -125,8 +130,10 @@ impl Dialog for ResolveDialog {
             }
             _ => return Vec::new(),
         }
+        self.form.set_now(cx.now);
         self.form.set_warnings(warnings(self.form.alert(), &self.duplicates, cx));
-        Vec::new()
+        let step = self.form.send_kept();
+        self.after(step, cx)
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

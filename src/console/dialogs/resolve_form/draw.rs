@@ -5,11 +5,13 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::options::{DECISION_GAP, decisions, flow, longest_reason, option_width};
 use super::plan::Sheet;
 use super::seen::Attention;
-use super::{Choice, Errors, Focus, ResolveForm, Target};
+use super::{Choice, Errors, Focus, ResolveForm, Target, View};
 use crate::console::dialogs::form::{Measures, button};
-use crate::console::text::{columns, cut, sanitize};
+use crate::console::text::{columns, counted, cut, sanitize};
+use crate::console::widgets::scrollbar;
 use crate::console::{Theme, times};
 use crate::domain::card::mask_card_numbers;
 use crate::domain::resolution::{InvalidReason, MAX_COMMENT_CHARS};
@@ -27,6 +29,7 @@ impl ResolveForm {
         };
         let Some(form) = Measures::of(area, label) else { return };
         let sheet = self.sheet(form.content, area.height, now, false);
+        let body = sheet.body;
         // The top stays where it is when the choice changes: only what is below the decision moves.
         let tallest = self.sheet(form.content, area.height, now, true).height;
         let panel = Rect {
@@ -37,55 +40,106 @@ impl ResolveForm {
         };
         theme.open_form(frame.buffer_mut(), panel);
         let inner = form.inside(panel);
-        let mut pen = FormPen { frame, theme, form: self, inner, label, wide, y: inner.y };
-        pen.form(&sheet, now);
+        // The title above, the buttons and a line of words below stay; what is between them scrolls where it has no room.
+        let window = Rect { y: inner.y + inner.height.min(1), height: inner.height.saturating_sub(3), ..inner };
+        let hidden = Rect { height: 0, ..inner };
+        let mut pen = FormPen { frame, theme, form: self, inner, window: hidden, label, wide, y: 0, focus: None };
+        pen.body(&sheet, now);
+        let top = self.scrolled(pen.focus.unwrap_or_default(), body, window.height);
+        pen.window = inner;
+        pen.y = i32::from(inner.y);
+        pen.title();
+        pen.window = window;
+        pen.y = i32::from(window.y) - i32::from(top);
+        pen.body(&sheet, now);
+        pen.window = inner;
+        pen.y = i32::from(window.bottom());
+        pen.buttons(now);
+        pen.word(body.saturating_sub(top + window.height));
+        let bar = Rect { x: inner.right(), width: 1, ..window };
+        scrollbar::draw(theme, frame.buffer_mut(), bar, top.into(), body.into());
+    }
+
+    /// How many rows of the body are scrolled away: as few as bring what has the focus into sight; all that can be where one is about to
+    /// send, so that what speaks against it is seen.
+    fn scrolled(&self, focus: FocusRows, body: u16, page: u16) -> u16 {
+        let most = body.saturating_sub(page);
+        let follow = match self.focus {
+            Focus::Confirmation | Focus::Cancel | Focus::Send => most,
+            _ => focus.last.saturating_sub(page).min(focus.first).max((focus.row + 1).saturating_sub(page)),
+        };
+        let top = self.peek.unwrap_or(follow).min(most);
+        self.view.set(View { top, most, page });
+        top
     }
 }
 
-/// Draws from the top down.
+/// The rows of the body that belong to what has the focus.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FocusRows {
+    first: u16,
+    /// The row after the last one.
+    last: u16,
+    /// The one that is highlighted.
+    row: u16,
+}
+
+/// Draws from the top down, and nothing outside its window.
 pub(super) struct FormPen<'p, 'f> {
     pub(super) frame: &'p mut Frame<'f>,
     pub(super) theme: &'p Theme,
     pub(super) form: &'p ResolveForm,
     pub(super) inner: Rect,
+    window: Rect,
     label: u16,
     wide: bool,
-    pub(super) y: u16,
+    pub(super) y: i32,
+    focus: Option<FocusRows>,
 }
 
 impl FormPen<'_, '_> {
-    fn form(&mut self, sheet: &Sheet, now: Timestamp) {
+    fn body(&mut self, sheet: &Sheet, now: Timestamp) {
         let Sheet { errors, plan, .. } = sheet;
-        self.title();
         if plan.facts {
             self.facts(now);
         }
-        self.y += plan.gaps[0];
+        self.down(plan.gaps[0]);
         match &self.form.older {
             Some(older) => self.older(older, plan, errors),
             None => {
                 self.decision();
-                self.y += plan.gaps[1];
+                self.down(plan.gaps[1]);
                 if self.form.choice == Choice::Invalid {
                     self.reasons();
                     self.error(errors.reason.as_deref());
-                    self.y += plan.gaps[2];
+                    self.down(plan.gaps[2]);
                 }
             }
         }
         self.comments(plan.comments, errors);
-        self.y += plan.gaps[3];
+        self.down(plan.gaps[3]);
         self.then(plan.short_then);
-        self.y += plan.gaps[4];
+        self.down(plan.gaps[4]);
         self.seen(&sheet.seen);
         if self.form.needs_confirmation() {
-            self.y += plan.gaps[5];
+            self.down(plan.gaps[5]);
             self.confirmation();
             self.error(errors.confirmation.as_deref());
         }
-        self.y += plan.gaps[6];
-        self.buttons();
-        self.word();
+        self.down(plan.gaps[6]);
+    }
+
+    pub(super) fn down(&mut self, rows: u16) {
+        self.y += i32::from(rows);
+    }
+
+    /// So many rows from the present one on, as far as they are in the window.
+    pub(super) fn rows(&self, x: u16, width: u16, rows: u16) -> Rect {
+        let (top, bottom) = (i32::from(self.window.y), i32::from(self.window.bottom()));
+        let first = self.y.clamp(top, bottom);
+        let last = (self.y + i32::from(rows)).clamp(first, bottom);
+        let (y, height) = (u16::try_from(first).unwrap_or(0), u16::try_from(last - first).unwrap_or(0));
+        Rect { x, y, width: width.min(self.inner.right().saturating_sub(x)), height }
     }
 
     pub(super) fn content_x(&self) -> u16 {
@@ -101,10 +155,11 @@ impl FormPen<'_, '_> {
         let line = Line::from(spans);
         let right = self.inner.right();
         let width = u16::try_from(line.width()).unwrap_or(u16::MAX).min(right.saturating_sub(x));
-        if self.y < self.inner.bottom() && x < right {
-            self.frame.buffer_mut().set_line(x, self.y, &line, right - x);
+        let area = self.rows(x, width, 1);
+        if !area.is_empty() {
+            self.frame.buffer_mut().set_line(x, area.y, &line, right - x);
         }
-        Rect { x, y: self.y, width, height: 1 }
+        Rect { width, ..area }
     }
 
     /// The same with one text.
@@ -122,6 +177,35 @@ impl FormPen<'_, '_> {
     pub(super) fn label(&mut self, text: &'static str, focused: bool) {
         let style = if focused { self.theme.key } else { self.theme.quiet };
         self.put_text(self.inner.x, text, style);
+        let here = u16::try_from(self.y).unwrap_or(0);
+        match &mut self.focus {
+            None if focused => self.focus = Some(FocusRows { first: here, last: here, row: here }),
+            // The next label ends it.
+            Some(rows) if rows.last == rows.first => rows.last = here,
+            _ => {}
+        }
+    }
+
+    /// The row of what is chosen in the field that has the focus.
+    pub(super) fn highlight(&mut self, area: Rect) {
+        if let Some(rows) = &mut self.focus {
+            rows.row = u16::try_from(self.y).unwrap_or(0);
+        }
+        let area = area.intersection(self.window);
+        self.frame.buffer_mut().set_style(area, self.theme.selection);
+    }
+
+    /// Options beside each other, in a row more where one has no room; the key stands out while it works.
+    pub(super) fn options(&mut self, gap: u16, all: &[(String, &'static str, bool)]) -> Vec<Rect> {
+        let widths: Vec<u16> = all.iter().map(|(key, words, _)| option_width(key, words)).collect();
+        let (top, x) = (self.y, self.content_x());
+        let mut areas = Vec::with_capacity(all.len());
+        for ((row, at), (key, words, chosen)) in flow(&widths, gap, self.content_width()).into_iter().zip(all) {
+            self.y = top + i32::from(row);
+            areas.push(self.option(x + at, key, true, *chosen, words, self.theme.key));
+        }
+        self.y += 1;
+        areas
     }
 
     pub(super) fn error(&mut self, error: Option<&str>) {
@@ -190,20 +274,15 @@ impl FormPen<'_, '_> {
     }
 
     fn decision(&mut self) {
-        let theme = self.theme;
         let focused = self.form.focus == Focus::Decision;
         self.label("Decision", focused);
-        let mut x = self.content_x();
-        for choice in Choice::ALL {
-            let chosen = choice == self.form.choice;
-            let area = self.option(x, &choice.key().to_string(), focused, chosen, choice.words(), theme.key);
-            if focused && chosen {
+        let all = decisions().map(|(key, words, choice)| (key, words, choice == self.form.choice));
+        for (area, choice) in self.options(DECISION_GAP, &all).into_iter().zip(Choice::ALL) {
+            if focused && choice == self.form.choice {
                 self.highlight(area);
             }
             self.target(area, Target::Choice(choice));
-            x = area.right() + 4;
         }
-        self.y += 1;
     }
 
     /// `i (•) invalid`: the key stands out while it works.
@@ -220,11 +299,6 @@ impl FormPen<'_, '_> {
         )
     }
 
-    pub(super) fn highlight(&mut self, area: Rect) {
-        let area = area.intersection(self.inner);
-        self.frame.buffer_mut().set_style(area, self.theme.selection);
-    }
-
     fn reasons(&mut self) {
         let theme = self.theme;
         let focused = self.form.focus == Focus::Reason;
@@ -235,8 +309,11 @@ impl FormPen<'_, '_> {
             let chosen = self.form.reason == Some(reason);
             self.option(x, &(index + 1).to_string(), self.form.digits_choose(), chosen, reason.words(), theme.strong);
             let word_x = self.inner.right().saturating_sub(longest);
-            self.put_text(word_x, reason.as_str(), theme.quiet);
-            let area = Rect { x, y: self.y, width: self.content_width(), height: 1 };
+            // Where there is no room for both, the words say it.
+            if x + longest_reason() + 2 <= word_x {
+                self.put_text(word_x, reason.as_str(), theme.quiet);
+            }
+            let area = self.rows(x, self.content_width(), 1);
             if focused && (chosen || self.form.reason.is_none() && index == 0) {
                 self.highlight(area);
             }
@@ -249,18 +326,18 @@ impl FormPen<'_, '_> {
         let theme = self.theme;
         let focused = self.form.focus == Focus::Comments;
         self.label("Comments", focused);
-        let area = Rect { x: self.content_x(), y: self.y, width: self.content_width(), height: rows }.intersection(self.inner);
+        let area = self.rows(self.content_x(), self.content_width(), rows);
         if !area.is_empty() {
             self.frame.buffer_mut().set_style(area, theme.field);
             // One column of air at the left, as the cursor has one at the right.
             let text = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
             self.form.comments.draw(self.frame, text, theme.field, focused);
-            if self.form.comments.is_empty() && !focused {
+            if self.form.comments.is_empty() {
                 self.put_text(area.x + 1, "optional", theme.field.patch(theme.quiet));
             }
             self.target(area, Target::Field(Focus::Comments));
         }
-        self.y += rows;
+        self.down(rows);
         self.comments_foot(focused, errors);
         self.y += 1;
     }
@@ -300,6 +377,16 @@ impl FormPen<'_, '_> {
         let theme = self.theme;
         self.label("Then", false);
         let x = self.content_x();
+        if let Some((nothing, why)) = self.form.sends_nothing() {
+            let line = if short { format!("{nothing}: {why}") } else { nothing.to_owned() };
+            self.put_text(x, &cut(&line, self.content_width()), theme.strong);
+            self.y += 1;
+            if !short {
+                self.put_text(x, &why, theme.plain);
+                self.y += 1;
+            }
+            return;
+        }
         let next = match &self.form.older {
             Some(older) => older.next_status(),
             None => Some(self.form.choice.next_status()),
@@ -310,7 +397,11 @@ impl FormPen<'_, '_> {
             Some(next) => spans.push(Span::styled(format!("{before} → {next}"), theme.strong)),
             None => spans.push(Span::styled("follows from the resolution", theme.plain)),
         }
-        let rest = if short { "  stored, webhook sent; " } else { "   outcome stored, webhook sent" };
+        let rest = match short {
+            true if self.content_width() < ROOM_FOR_HINTS => "; ",
+            true => "  stored, webhook sent; ",
+            false => "   outcome stored, webhook sent",
+        };
         spans.push(Span::styled(rest, theme.plain));
         if short {
             spans.push(Span::styled("final", theme.warning));
@@ -362,33 +453,46 @@ impl FormPen<'_, '_> {
         self.y += 1;
     }
 
-    fn buttons(&mut self) {
+    fn buttons(&mut self, now: Timestamp) {
         let theme = self.theme;
         let focus = self.form.focus;
-        let can_send = self.form.alert.outcome.is_none() && !self.form.place.read_only;
+        let can_send = self.form.sends_nothing().is_none();
         let x = self.content_x();
         let cancel = self.put_text(x, &button("Cancel", focus == Focus::Cancel), theme.button);
         self.target(cancel, Target::Field(Focus::Cancel));
-        let esc = self.put(cancel.right() + 2, vec![Span::styled("esc", theme.key), Span::styled(" keeps a draft", theme.quiet)]);
+        let keeps = if self.content_width() < ROOM_FOR_HINTS { "" } else { " keeps a draft" };
+        let esc = self.put(cancel.right() + 2, vec![Span::styled("esc", theme.key), Span::styled(keeps, theme.quiet)]);
         let style = if can_send { theme.primary } else { theme.muted };
         let send = self.put_text(esc.right() + 4, &button("Send", focus == Focus::Send), style);
         self.target(send, Target::Field(Focus::Send));
-        let mut hints = vec![Span::styled("ctrl-s", theme.key)];
-        if self.form.place.grace_seconds > 0 && can_send {
-            hints.push(Span::styled(format!("  leaves after {} s", self.form.place.grace_seconds), theme.quiet));
+        if can_send {
+            let (grace, at_once) = (self.form.place.grace_seconds, self.form.leaves_at_once(now));
+            let narrow = self.content_width() < ROOM_FOR_HINTS;
+            let hint = match grace {
+                0 => Span::raw(""),
+                _ if at_once => Span::styled(if narrow { "  at once" } else { "  leaves at once" }, theme.warning),
+                grace => Span::styled(if narrow { format!("  in {grace} s") } else { format!("  leaves after {grace} s") }, theme.quiet),
+            };
+            self.put(send.right() + 2, vec![Span::styled("ctrl-s", theme.key), hint]);
         }
-        self.put(send.right() + 2, hints);
         self.y += 1;
     }
 
-    fn word(&mut self) {
+    /// One sentence about the last key; else that there is more below.
+    fn word(&mut self, below: u16) {
+        let (x, room) = (self.content_x(), self.content_width());
         if let Some(word) = &self.form.word {
-            let text = cut(word, self.content_width());
-            self.put_text(self.content_x(), &text, self.theme.warning);
+            self.put_text(x, &cut(word, room), self.theme.warning);
+        } else if below > 0 {
+            let more = format!("↓ {} below", counted(below.into(), "more line", "more lines"));
+            self.put(x, vec![Span::styled(more, self.theme.plain), Span::styled("  pgdn", self.theme.key)]);
         }
         self.y += 1;
     }
 }
+
+/// Columns beside the labels from which on the buttons have room for what their keys do.
+const ROOM_FOR_HINTS: u16 = 60;
 
 /// The card as far as it is known: BIN, dots, last four digits.
 fn card(alert: &Alert, wide: bool) -> String {
@@ -412,7 +516,7 @@ fn closes(alert: &Alert, now: Timestamp, theme: &Theme) -> Option<(String, Style
     }
     match alert.deadline {
         Deadline::At(moment) if moment > now && alert.expired_at.is_none() => {
-            Some((format!("closes in {}", times::spell(moment - now)), style))
+            Some((format!("closes in {}", times::spell_until(moment, now)), style))
         }
         Deadline::At(moment) => Some((format!("closed {}", times::ago(moment, now)), theme.danger)),
         Deadline::HoursLeft(hours) => Some((format!("closes in less than {} h", hours.max(0).saturating_add(1)), style)),

@@ -4,7 +4,8 @@ use ratatui::layout::Rect;
 use ratatui::text::Span;
 
 use super::draw::FormPen;
-use super::older::{Older, REFUNDS};
+use super::older::Older;
+use super::options::{REFUND_GAP, refunds};
 use super::plan::{Plan, Words};
 use super::{Errors, Focus, Target};
 use crate::console::text::{columns, cut, sanitize};
@@ -27,14 +28,14 @@ impl FormPen<'_, '_> {
             self.meaning(older);
         }
         self.error(errors.reason.as_deref());
-        self.y += plan.gaps[1];
+        self.down(plan.gaps[1]);
         self.refund(older);
         self.error(errors.refund.as_deref());
         if older.is_partial() {
             self.amount(older);
             self.error(errors.amount.as_deref());
         }
-        self.y += plan.gaps[2];
+        self.down(plan.gaps[2]);
     }
 
     /// A word on each line, with its meaning.
@@ -42,7 +43,8 @@ impl FormPen<'_, '_> {
         let longest = OlderWord::KNOWN.iter().map(|word| columns(word.as_str())).max().unwrap_or(0);
         let (x, width) = (self.content_x(), self.content_width());
         for (index, word) in OlderWord::KNOWN.iter().enumerate() {
-            self.resolution(older, index, Rect { x, y: self.y, width, height: 1 });
+            let area = self.rows(x, width, 1);
+            self.resolution(older, index, area);
             let meaning_x = x + BEFORE + longest + 2;
             let meaning = cut(word.words(), self.inner.right().saturating_sub(meaning_x));
             let style = if older.index() == Some(index) { self.theme.plain } else { self.theme.quiet };
@@ -59,10 +61,11 @@ impl FormPen<'_, '_> {
         for index in 0..OlderWord::KNOWN.len() {
             let (column, row) = (index / rows, index % rows);
             let x = self.content_x() + if column == 0 { 0 } else { width };
-            self.y = top + u16::try_from(row).unwrap_or(0);
-            self.resolution(older, index, Rect { x, y: self.y, width: width - 1, height: 1 });
+            self.y = top + i32::try_from(row).unwrap_or(0);
+            let area = self.rows(x, width - 1, 1);
+            self.resolution(older, index, area);
         }
-        self.y = top + u16::try_from(rows).unwrap_or(0);
+        self.y = top + i32::try_from(rows).unwrap_or(0);
     }
 
     fn resolution(&mut self, older: &Older, index: usize, area: Rect) {
@@ -85,24 +88,22 @@ impl FormPen<'_, '_> {
     fn refund(&mut self, older: &Older) {
         let focused = self.form.focus == Focus::Refund;
         self.label("Refund", focused);
-        let mut x = self.content_x();
-        for (index, (_, key, words)) in REFUNDS.into_iter().enumerate() {
-            let chosen = older.refund_index() == Some(index);
-            let area = self.option(x, &key.to_string(), self.form.letters_choose(), chosen, words, self.theme.key);
-            if focused && (chosen || older.refund_index().is_none() && index == 0) {
+        let refunds = refunds();
+        let chosen = |index: usize| older.refund_index() == Some(index);
+        let all: Vec<_> = refunds.into_iter().enumerate().map(|(index, (key, words))| (key, words, chosen(index))).collect();
+        for (index, area) in self.options(REFUND_GAP, &all).into_iter().enumerate() {
+            if focused && (chosen(index) || older.refund_index().is_none() && index == 0) {
                 self.highlight(area);
             }
             self.target(area, Target::Refund(index));
-            x = area.right() + 3;
         }
-        self.y += 1;
     }
 
     fn amount(&mut self, older: &Older) {
         let theme = self.theme;
         let focused = self.form.focus == Focus::Amount;
         self.label("Stopped", focused);
-        let area = Rect { x: self.content_x(), y: self.y, width: AMOUNT, height: 1 }.intersection(self.inner);
+        let area = self.rows(self.content_x(), AMOUNT, 1);
         if !area.is_empty() {
             self.frame.buffer_mut().set_style(area, theme.field);
             let text = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };

@@ -4,10 +4,17 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, Mou
 use ratatui::layout::Position;
 
 use super::older::{Older, REFUNDS};
-use super::{Choice, Focus, FormStep, ResolveForm, Target};
+use super::{Choice, Focus, FormStep, ResolveForm, Target, View};
 use crate::console::TextInput;
 use crate::console::widgets::text_input::Typed;
 use crate::domain::resolution::{InvalidReason, OlderWord};
+
+/// What is said where a kept sending is called off by another key.
+const NO_LONGER_KEPT: &str = "No longer waiting, and nothing was sent: ctrl-s sends.";
+
+fn is_send(key: KeyEvent) -> bool {
+    key.code == KeyCode::Char('s') && key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT)
+}
 
 impl ResolveForm {
     /// Applies one event of the terminal.
@@ -15,9 +22,17 @@ impl ResolveForm {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
                 self.word = None;
-                self.key(*key)
+                let was_kept = !is_send(*key) && self.drop_kept_send();
+                let step = self.key(*key);
+                if was_kept && self.word.is_none() {
+                    self.word = Some(NO_LONGER_KEPT.to_owned());
+                }
+                step
             }
-            Event::Paste(text) => self.paste(text),
+            Event::Paste(text) => {
+                self.drop_kept_send();
+                self.paste(text)
+            }
             Event::Mouse(mouse) => self.mouse(*mouse),
             _ => FormStep::Ignored,
         }
@@ -25,11 +40,18 @@ impl ResolveForm {
 
     fn key(&mut self, key: KeyEvent) -> FormStep {
         let command = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        // AltGr arrives as both together, and makes characters.
+        let alt = key.modifiers.contains(KeyModifiers::ALT) && !key.modifiers.contains(KeyModifiers::CONTROL);
+        if matches!(key.code, KeyCode::PageUp | KeyCode::PageDown) {
+            return self.scroll(key.code == KeyCode::PageDown, usize::MAX);
+        }
+        self.peek = None;
         if let Some(older) = self.older.as_mut().filter(|_| !matches!(key.code, KeyCode::Char('0'..='9'))) {
             older.digit = 0;
         }
         match key.code {
-            KeyCode::Char('s') if key.modifiers.contains(KeyModifiers::CONTROL) => return self.submit(),
+            _ if is_send(key) => return self.submit(),
+            KeyCode::Char(c) if alt && self.decide_by(c) => {}
             KeyCode::Esc => return FormStep::Cancel(self.draft()),
             KeyCode::Tab => self.move_focus(true),
             KeyCode::BackTab => self.move_focus(false),
@@ -77,26 +99,56 @@ impl ResolveForm {
     fn character(&mut self, c: char) -> FormStep {
         match (c, self.focus) {
             ('0'..='9', _) => self.number(c),
+            (_, Focus::Decision | Focus::Refund) if self.decide_by(c) => {}
             (' ', Focus::Send) => return self.submit(),
             (' ', Focus::Cancel) => return FormStep::Cancel(self.draft()),
             (' ', Focus::Confirmation) => self.toggle_confirmation(),
-            (_, Focus::Decision) => {
-                if let Some(choice) = Choice::ALL.into_iter().find(|choice| choice.key() == c) {
-                    self.choose(choice);
-                }
+            // What is typed beside a text field is neither text nor a command, and is not lost without a word.
+            (_, Focus::Word) => self.word = Some("A number chooses the resolution; tab goes on to the comments.".to_owned()),
+            (_, Focus::Reason) => self.word = Some("A digit chooses the reason; tab goes on to the comments.".to_owned()),
+            _ if self.older.is_some() => {
+                self.word = Some("Text goes into the comments; alt-r, alt-n and alt-s choose the refund.".to_owned())
             }
-            // A printed letter means what is printed, wherever the focus is.
-            _ if self.older.is_some() => match REFUNDS.into_iter().find(|(_, key, _)| *key == c) {
-                Some((refunded, ..)) => self.change_older(|older| older.choose_refunded(refunded)),
-                None => self.word = Some("A number chooses the resolution; r, n and s choose the refund.".to_owned()),
-            },
-            _ => {}
+            _ => self.word = Some("Text goes into the comments; alt-r, alt-n and alt-i decide.".to_owned()),
         }
         FormStep::Stay
     }
 
-    /// A digit gives the reason. In the older dialect it belongs to the resolution alone, and only where that has the focus: a number
-    /// meant for another field must not change what was chosen.
+    /// Decides by a printed letter and goes on to what is to be filled in next; whether it is one. In the older dialect it gives the refund,
+    /// and `i` goes back to the resolution.
+    fn decide_by(&mut self, c: char) -> bool {
+        let c = c.to_ascii_lowercase();
+        if self.older.is_some() {
+            let Some((refunded, ..)) = REFUNDS.into_iter().find(|(_, key, _)| *key == c) else {
+                if c == Choice::Invalid.key() {
+                    self.focus = Focus::Word;
+                }
+                return c == Choice::Invalid.key();
+            };
+            let typing = matches!(self.focus, Focus::Comments | Focus::Amount);
+            self.change_older(|older| older.choose_refunded(refunded));
+            if !typing {
+                self.go_on();
+            }
+            return true;
+        }
+        let choice = Choice::ALL.into_iter().find(|choice| choice.key() == c);
+        if let Some(choice) = choice {
+            self.decide(choice);
+        }
+        choice.is_some()
+    }
+
+    /// Scrolls what has no room in the window, by so many rows and at most a page.
+    fn scroll(&mut self, down: bool, rows: usize) -> FormStep {
+        let View { top, most, page } = self.view.get();
+        let rows = u16::try_from(rows).unwrap_or(u16::MAX).min(page.saturating_sub(1).max(1));
+        self.peek = Some(if down { top.saturating_add(rows).min(most) } else { top.saturating_sub(rows) });
+        FormStep::Stay
+    }
+
+    /// A digit gives the reason and goes on to the comments. In the older dialect a number belongs to the resolution. Only where that has
+    /// the focus: a number meant for another field must not change what was chosen.
     fn number(&mut self, c: char) {
         let digit = c.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
         if let Some(older) = &mut self.older {
@@ -105,15 +157,25 @@ impl ResolveForm {
                 return;
             }
             match older.number(digit) {
-                Some(word) => self.change_older(|older| older.choose_word(word)),
+                Some(word) => {
+                    self.change_older(|older| older.choose_word(word));
+                    // A 1 may be the first digit of two.
+                    if self.older.as_ref().is_some_and(|older| older.digit == 0) {
+                        self.go_on();
+                    }
+                }
                 None => self.word = Some(format!("There is no resolution {digit}.")),
             }
             return;
         }
         match digit.checked_sub(1).and_then(|index| InvalidReason::ALL.get(index)) {
-            Some(reason) if self.choice == Choice::Invalid => self.choose_reason(*reason),
-            Some(_) => self.word = Some("A reason goes only with invalid.".to_owned()),
-            None => {}
+            _ if self.choice != Choice::Invalid => self.word = Some("A reason goes only with invalid.".to_owned()),
+            _ if !self.digits_choose() => self.word = Some("Digits choose the reason, with the focus on it: alt-i goes there.".to_owned()),
+            Some(reason) => {
+                self.choose_reason(*reason);
+                self.focus = Focus::Comments;
+            }
+            None => self.word = Some(format!("There is no reason {digit}.")),
         }
     }
 
@@ -172,6 +234,10 @@ impl ResolveForm {
         match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => {
                 self.word = None;
+                let send = Target::Field(Focus::Send);
+                if self.targets.at(at) != Some(send) && self.drop_kept_send() {
+                    self.word = Some(NO_LONGER_KEPT.to_owned());
+                }
                 if let Some(target) = self.targets.press(at) {
                     self.press(target, at);
                 }
@@ -187,27 +253,27 @@ impl ResolveForm {
                 self.comments.key(KeyEvent::from(code));
                 FormStep::Stay
             }
+            MouseEventKind::ScrollUp | MouseEventKind::ScrollDown if self.view.get().most > 0 => {
+                self.scroll(mouse.kind == MouseEventKind::ScrollDown, 1)
+            }
             _ => FormStep::Ignored,
         }
     }
 
     fn press(&mut self, target: Target, at: Position) {
         match target {
-            Target::Choice(choice) => {
-                self.focus = Focus::Decision;
-                self.choose(choice);
-            }
+            Target::Choice(choice) => self.decide(choice),
             Target::Reason(reason) => {
-                self.focus = Focus::Reason;
                 self.choose_reason(reason);
+                self.focus = Focus::Comments;
             }
             Target::Word(index) => {
-                self.focus = Focus::Word;
                 self.change_older(|older| older.choose_word(OlderWord::KNOWN[index].clone()));
+                self.go_on();
             }
             Target::Refund(index) => {
-                self.focus = Focus::Refund;
                 self.change_older(|older| older.choose_refunded(REFUNDS[index].0.clone()));
+                self.go_on();
             }
             Target::Field(focus) => {
                 self.focus = focus;

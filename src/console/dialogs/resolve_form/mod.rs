@@ -7,11 +7,15 @@ mod choice;
 pub mod dialog;
 mod draw;
 mod draw_older;
+mod fields;
 mod input;
 mod older;
+mod options;
 mod plan;
 mod seen;
 mod warning;
+
+use std::cell::Cell;
 
 use crate::console::{ClickTargets, TextInput};
 use crate::desk::Draft;
@@ -144,7 +148,15 @@ impl Errors {
 }
 
 /// What is said to one who sends before the search for duplicates is over.
-const STILL_SEARCHING: &str = "Still looking for doubles. Once more sends without waiting.";
+const STILL_SEARCHING: &str = "Still looking for doubles, then it is sent. ctrl-s again: sent now.";
+
+/// What is in the window of a form that is taller than its room, as the last frame found: rows scrolled away, most that can be, rows there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct View {
+    top: u16,
+    most: u16,
+    page: u16,
+}
 
 /// The resolve form.
 #[derive(Debug)]
@@ -159,14 +171,17 @@ pub struct ResolveForm {
     comments: TextInput,
     /// The cautions that were confirmed; one that comes later has to be confirmed anew.
     confirmed: Vec<Caution>,
-    /// Sending was tried while duplicates were still being looked for; the next attempt does not wait for them.
-    send_anyway: bool,
+    /// It was sent while duplicates were still being looked for: it leaves when the search ends with nothing to confirm.
+    kept_send: bool,
     focus: Focus,
     /// Sending was tried: from now on what is missing is shown, not only what is wrong.
     tried: bool,
     /// One sentence about the last key, until the next one.
     word: Option<String>,
     targets: ClickTargets<Target>,
+    /// Rows that are scrolled away by hand; none while the window follows the focus.
+    peek: Option<u16>,
+    view: Cell<View>,
     now: Timestamp,
 }
 
@@ -186,7 +201,7 @@ impl ResolveForm {
         let focus = match (&older, choice) {
             (Some(_), _) => Focus::Word,
             (None, Choice::Invalid) => Focus::Reason,
-            (None, Choice::Refunded | Choice::NotRefunded) => Focus::Decision,
+            (None, Choice::Refunded | Choice::NotRefunded) => Focus::Comments,
         };
         let mut form = Self {
             alert: alert.clone(),
@@ -197,11 +212,13 @@ impl ResolveForm {
             older,
             comments: TextInput::several_lines(&draft.comments),
             confirmed: Vec::new(),
-            send_anyway: false,
+            kept_send: false,
             focus,
             tried: false,
             word: None,
             targets: ClickTargets::default(),
+            peek: None,
+            view: Cell::default(),
             now,
         };
         form.offer_reason();
@@ -256,9 +273,6 @@ impl ResolveForm {
             self.confirmed.clear();
         }
         let looking = self.is_searching();
-        if !looking && self.word.as_deref() == Some(STILL_SEARCHING) {
-            self.word = Some("Nothing was sent yet; the search for doubles is over. ctrl-s sends.".to_owned());
-        }
         for old in known {
             let still_there = self.warnings.iter().any(|warning| warning.is_same_duplicate(&old));
             if !still_there && (old.is_refunded() || looking && matches!(old, FormWarning::Duplicate(_))) {
@@ -372,7 +386,7 @@ impl ResolveForm {
     }
 
     fn needs_confirmation(&self) -> bool {
-        !self.cautions().is_empty()
+        self.alert.outcome.is_none() && !self.cautions().is_empty()
     }
 
     /// Whether every caution that there is has been confirmed.
@@ -389,74 +403,6 @@ impl ResolveForm {
         if self.cautions().contains(&Caution::PaidTwice) { "refund all the same" } else { "answer all the same" }
     }
 
-    /// The fields in the order of Tab.
-    fn order(&self) -> Vec<Focus> {
-        let mut order = Vec::new();
-        match &self.older {
-            Some(older) => {
-                order.extend([Focus::Word, Focus::Refund]);
-                order.extend(older.is_partial().then_some(Focus::Amount));
-            }
-            None => {
-                order.push(Focus::Decision);
-                order.extend((self.choice == Choice::Invalid).then_some(Focus::Reason));
-            }
-        }
-        order.push(Focus::Comments);
-        order.extend(self.needs_confirmation().then_some(Focus::Confirmation));
-        // The safe button comes first.
-        order.extend([Focus::Cancel, Focus::Send]);
-        order
-    }
-
-    fn move_focus(&mut self, forward: bool) {
-        let order = self.order();
-        let at = order.iter().position(|focus| *focus == self.focus).unwrap_or(0);
-        let step = if forward { 1 } else { order.len() - 1 };
-        self.focus = order[(at + step) % order.len()];
-    }
-
-    fn keep_focus_on_a_field(&mut self) {
-        let order = self.order();
-        if !order.contains(&self.focus) {
-            self.focus = order[0];
-        }
-    }
-
-    /// Another answer is being given: what was confirmed of the one before does not hold for it.
-    fn reset_confirmation(&mut self) {
-        self.confirmed.clear();
-        self.send_anyway = false;
-    }
-
-    fn choose(&mut self, choice: Choice) {
-        if choice != self.choice {
-            self.reset_confirmation();
-        }
-        self.choice = choice;
-        self.offer_reason();
-        self.keep_focus_on_a_field();
-    }
-
-    fn choose_reason(&mut self, reason: InvalidReason) {
-        if self.reason != Some(reason) {
-            self.reset_confirmation();
-        }
-        self.reason = Some(reason);
-    }
-
-    /// Changes the answer in the older dialect.
-    fn change_older(&mut self, change: impl FnOnce(&mut Older)) {
-        let Some(older) = &mut self.older else { return };
-        let said = |older: &Older| (older.word().cloned(), older.refunded().cloned());
-        let before = said(older);
-        change(older);
-        if said(older) != before {
-            self.reset_confirmation();
-        }
-        self.keep_focus_on_a_field();
-    }
-
     /// A reason is chosen beforehand only where a warning knows it.
     fn offer_reason(&mut self) {
         if self.choice != Choice::Invalid {
@@ -471,10 +417,29 @@ impl ResolveForm {
         }
     }
 
+    /// The sending that was kept while duplicates were looked for: it leaves once the search has ended with nothing to confirm. A search
+    /// that failed has not ended so.
+    pub fn send_kept(&mut self) -> FormStep {
+        if !self.kept_send || self.is_searching() && self.alert.outcome.is_none() {
+            return FormStep::Stay;
+        }
+        self.kept_send = false;
+        if self.alert.outcome.is_none() && self.warnings.iter().any(|warning| matches!(warning, FormWarning::NotSearched(_))) {
+            self.word = Some("Nothing was sent: doubles could not be looked for. ctrl-s sends.".to_owned());
+            return FormStep::Stay;
+        }
+        self.submit()
+    }
+
+    /// Calls a kept sending off; whether there was one.
+    fn drop_kept_send(&mut self) -> bool {
+        std::mem::take(&mut self.kept_send)
+    }
+
     fn submit(&mut self) -> FormStep {
         match self.check() {
-            Ok(_) if self.refunds() && self.is_searching() && !self.send_anyway => {
-                self.send_anyway = true;
+            Ok(_) if self.refunds() && self.is_searching() && !self.kept_send => {
+                self.kept_send = true;
                 self.word = Some(STILL_SEARCHING.to_owned());
                 FormStep::Stay
             }

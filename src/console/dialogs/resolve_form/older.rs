@@ -25,7 +25,7 @@ pub(super) struct Older {
 pub(super) const REFUNDS: [(OlderRefunded, char, &str); 3] = [
     (OlderRefunded::Refunded, 'r', "refunded"),
     (OlderRefunded::NotRefunded, 'n', "not refunded"),
-    (OlderRefunded::NotSettled, 's', "not settled, voided"),
+    (OlderRefunded::NotSettled, 's', "not settled"),
 ];
 
 impl Older {

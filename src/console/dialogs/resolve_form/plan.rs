@@ -1,5 +1,6 @@
 //! How the resolve form is laid out: what gives way where there is less room.
 
+use super::options::{rows_of_decisions, rows_of_refunds};
 use super::seen::{Attention, Seen};
 use super::{Choice, Errors, ResolveForm};
 use crate::console::text::wrap;
@@ -80,55 +81,62 @@ pub(super) struct Sheet {
     /// Lines of what to have seen, each with whether it begins a new thing.
     pub(super) seen: Vec<(Attention, String, bool)>,
     pub(super) plan: Plan,
+    /// Rows between the title and the buttons.
+    pub(super) body: u16,
+    /// Rows of the whole form, where there is room for them.
     pub(super) height: u16,
 }
+
+/// Margins, title, buttons and the line of words: they never scroll.
+const FRAME: u16 = 5;
+
+/// Columns that two resolutions of the older dialect need beside each other.
+const GRID: u16 = 53;
 
 impl ResolveForm {
     /// Chooses the first plan that fits into a height and knows how high it comes out. `tallest` counts what could be asked for too, so
     /// that the form stays where it is when the answer changes.
     pub(super) fn sheet(&self, content: u16, height: u16, now: Timestamp, tallest: bool) -> Sheet {
         let errors = self.shown_errors();
-        let mut seen = wrapped(&self.seen(now), content.saturating_sub(2));
-        let total = |plan: &Plan, seen: usize| {
+        let seen = wrapped(&self.seen(now), content.saturating_sub(2));
+        let body = |plan: &Plan| {
             let confirmation = if self.needs_confirmation() { plan.gaps[5] + 1 + line(&errors.confirmation) } else { 0 };
             let then = if plan.short_then { 1 } else { 2 };
-            // Margins, title, counter, buttons and the line of words are always there.
-            6 + plan.gaps[0]
+            plan.gaps[0]
                 + u16::from(plan.facts)
-                + self.rows_of_answer(plan, &errors, tallest)
+                + self.rows_of_answer(plan, &errors, content, tallest)
                 + plan.comments
+                + 1
                 + plan.gaps[3]
                 + then
                 + plan.gaps[4]
-                + u16::try_from(seen).unwrap_or(u16::MAX / 2)
+                + u16::try_from(seen.len()).unwrap_or(u16::MAX / 2)
                 + confirmation
                 + plan.gaps[6]
         };
         let plans: &[Plan] = if self.older.is_some() { &OLDER_PLANS } else { &PLANS };
-        let plan = *plans.iter().find(|plan| total(plan, seen.len()) <= height).unwrap_or(&plans[plans.len() - 1]);
-        // As a last resort the least important lines are counted instead of shown.
-        let over = usize::from(total(&plan, seen.len()).saturating_sub(height));
-        if over > 0 && seen.len() > 1 {
-            let kept = seen.len().saturating_sub(over + 1).max(1);
-            let hidden = seen.len() - kept;
-            seen.truncate(kept);
-            if kept > 1 || over < hidden {
-                seen.push((Attention::Note, format!("and {hidden} more lines in a taller window"), true));
-            }
-        }
-        Sheet { height: total(&plan, seen.len()), errors, seen, plan }
+        let with_room = |plan: &Plan| Plan { words: if content < GRID { Words::List } else { plan.words }, ..*plan };
+        let mut plans = plans.iter().map(with_room);
+        // What does not fit even by the tightest plan is scrolled.
+        let tightest = with_room(&plans.clone().next_back().unwrap_or(PLANS[0]));
+        let plan = plans.find(|plan| FRAME + body(plan) <= height).unwrap_or(tightest);
+        let body = body(&plan);
+        Sheet { errors, seen, plan, body, height: FRAME + body }
     }
 
     /// Rows of what is answered: the decision with its reason, or resolution, refund and stopped amount.
-    fn rows_of_answer(&self, plan: &Plan, errors: &Errors, tallest: bool) -> u16 {
+    fn rows_of_answer(&self, plan: &Plan, errors: &Errors, content: u16, tallest: bool) -> u16 {
         let [_, after_decision, after_reason, ..] = plan.gaps;
         match &self.older {
             Some(older) => {
                 let amount = if older.is_partial() || tallest { 1 + line(&errors.amount) } else { 0 };
-                plan.words.rows() + line(&errors.reason) + after_decision + 1 + line(&errors.refund) + amount + after_reason
+                let refund = rows_of_refunds(content) + line(&errors.refund);
+                plan.words.rows() + line(&errors.reason) + after_decision + refund + amount + after_reason
             }
-            None if self.choice == Choice::Invalid || tallest => 1 + after_decision + 4 + line(&errors.reason) + after_reason,
-            None => 1 + after_decision,
+            None if self.choice == Choice::Invalid || tallest => {
+                rows_of_decisions(content) + after_decision + 4 + line(&errors.reason) + after_reason
+            }
+            None => rows_of_decisions(content) + after_decision,
         }
     }
 }

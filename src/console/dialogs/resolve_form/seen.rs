@@ -6,6 +6,7 @@ use super::choice::Choice;
 use super::older::{Older, older_word};
 use super::warning::FormWarning;
 use super::{Focus, ResolveForm};
+use crate::console::decisions::leaves_at_once;
 use crate::console::text::sanitize;
 use crate::console::times;
 use crate::domain::duplicate::DuplicateState;
@@ -58,6 +59,27 @@ impl ResolveForm {
         lines
     }
 
+    /// Why nothing is sent whatever is decided here, in two parts; none where a decision can leave.
+    pub(super) fn sends_nothing(&self) -> Option<(&'static str, String)> {
+        match &self.alert.outcome {
+            Some(outcome) => {
+                let outcome = sanitize(&outcome.outcome).replace('_', " ");
+                Some((
+                    "nothing is sent from here",
+                    format!("answered already, status {} ({outcome})", sanitize(self.alert.status.as_str())),
+                ))
+            }
+            None if self.place.read_only => Some(("nothing is sent from here", "this profile is read-only".to_owned())),
+            None => None,
+        }
+    }
+
+    /// Whether the decision would leave without a grace: the window closes before it is over.
+    pub(super) fn leaves_at_once(&self, now: Timestamp) -> bool {
+        let grace = Duration::try_seconds(self.place.grace_seconds.try_into().unwrap_or(i64::MAX)).unwrap_or(Duration::MAX);
+        leaves_at_once(&self.alert, grace, now)
+    }
+
     /// What makes sending impossible.
     fn standing(&self) -> Option<Seen> {
         let text = match &self.alert.outcome {
@@ -75,6 +97,7 @@ impl ResolveForm {
                 let text = format!("{} was sent before and may have arrived: its answer never came", sanitize(word));
                 return Some(Seen::new(Attention::Stop, text));
             }
+            FormWarning::NotSearched(text) => return Some(Seen::new(Attention::Care, sanitize(text))),
             FormWarning::NotCompared(text) => return Some(Seen::new(Attention::Note, sanitize(text))),
             FormWarning::Duplicate(duplicate) => duplicate,
         };
@@ -152,7 +175,7 @@ impl ResolveForm {
         let text = match (end, self.alert.deadline) {
             (Some(end), _) if end <= now => format!("the window closed {}: {closed}", times::ago(end, now)),
             (Some(end), _) if end - now <= CLOSING => {
-                format!("the window closes in {}, at {}", times::spell(end - now), times::utc_clock(end))
+                format!("the window closes in {}, at {}", times::spell_until(end, now), times::utc_clock(end))
             }
             (None, _) if self.alert.status == AlertStatus::Expired => format!("the window has closed: {closed}"),
             (None, Deadline::HoursLeft(..=0)) => "the window closes in less than an hour, or has closed".to_owned(),
@@ -163,11 +186,6 @@ impl ResolveForm {
 
     /// Whether digits choose a reason, or the resolution of the older dialect, right now.
     pub(super) fn digits_choose(&self) -> bool {
-        if self.older.is_some() { self.focus == Focus::Word } else { self.letters_choose() }
-    }
-
-    /// Whether letters are keys right now, and not text.
-    pub(super) fn letters_choose(&self) -> bool {
-        !matches!(self.focus, Focus::Comments | Focus::Amount)
+        if self.older.is_some() { self.focus == Focus::Word } else { matches!(self.focus, Focus::Reason | Focus::Decision) }
     }
 }

@@ -13,6 +13,8 @@ pub enum FormWarning {
     Duplicate(Duplicate),
     /// A decision of this console on the same alert whose answer never came.
     MayHaveArrived(String),
+    /// The search for duplicates failed, and why.
+    NotSearched(String),
     /// What could not be compared or searched, in words: `ARN not checked`.
     NotCompared(String),
 }
