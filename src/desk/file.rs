@@ -88,7 +88,7 @@ impl DeskFile {
 }
 
 /// Writes beside the file, to the disk, then takes its name. The temporary file is private (0600) from its first byte.
-fn replace(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn replace(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;

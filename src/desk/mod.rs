@@ -1,12 +1,13 @@
-//! What belongs to this workstation and to no service: saved views, drafts, the state of the screen, and finding out what became of a
-//! decision that was sent from here.
+//! What belongs to this workstation and to no service: saved views, drafts, the state of the screen, the journal of what was decided here,
+//! and finding out what became of a decision that was sent.
 //!
-//! Everything that is kept is a TOML file in the desk's directory, readable by its owner only, replaced in one step. A file that cannot be read is
+//! Everything that is kept, but the journal, is a TOML file in the desk's directory, readable by its owner only, replaced in one step. A file that cannot be read is
 //! reported with its line and kept: nothing here ever overwrites what it could not read.
 
 pub mod drafts;
 mod file;
 pub mod indeterminate;
+pub mod journal;
 pub mod layout;
 pub mod views;
 
@@ -14,15 +15,19 @@ use std::path::{Path, PathBuf};
 
 pub use drafts::{Draft, Drafts};
 pub use file::DeskError;
+pub use journal::{Journal, JournalAlert, JournalDecision, JournalStep, LeftDecision, Leftovers};
 pub use layout::{ColumnLayout, Layout};
 pub use views::{BuiltIn, SavedView, Views, same_name};
 
 use file::DeskFile;
 
+use crate::domain::time::SharedClock;
+
 /// The desk: a directory of TOML files. Cheap to clone; every call reads or writes the disk, so none belongs on the drawing path.
 #[derive(Debug, Clone)]
 pub struct Desk {
     directory: PathBuf,
+    journal: Option<Journal>,
 }
 
 impl Desk {
@@ -30,7 +35,19 @@ impl Desk {
     pub fn open(directory: impl Into<PathBuf>) -> Result<Self, DeskError> {
         let directory = directory.into();
         file::make_directory(&directory)?;
-        Ok(Self { directory })
+        Ok(Self { directory, journal: None })
+    }
+
+    /// Opens the journal for a console on this place; what earlier ones left unfinished there.
+    pub fn open_journal(&mut self, place: &str, clock: SharedClock) -> Result<Leftovers, DeskError> {
+        let (journal, leftovers) = Journal::open(&self.directory, place, clock)?;
+        self.journal = Some(journal);
+        Ok(leftovers)
+    }
+
+    /// The journal, where it is open.
+    pub fn journal(&self) -> Option<&Journal> {
+        self.journal.as_ref()
     }
 
     /// Where the desk is.

@@ -1,0 +1,507 @@
+//! The desk journal: what was decided on this workstation, one line of JSON for each step, on the disk before the next step is taken. What
+//! a console had begun when it ended without finishing is found in it at the next start.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chrono::Duration;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::file::{DeskError, make_directory, replace};
+use crate::domain::time::{SharedClock, from_iso, to_iso};
+use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts, Timestamp};
+
+/// Retention of the journal's lines.
+const KEPT: Duration = Duration::days(90);
+
+/// An alert as the journal names it: enough to find it and to speak of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalAlert {
+    #[serde(with = "id")]
+    pub id: AlertId,
+    pub provider: String,
+    pub provider_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<String>,
+    #[serde(default)]
+    pub currency: String,
+}
+
+impl From<&Alert> for JournalAlert {
+    fn from(alert: &Alert) -> Self {
+        Self {
+            id: alert.id,
+            provider: alert.provider.as_str().to_owned(),
+            provider_id: alert.provider_id.clone(),
+            amount: alert.amount.map(|amount| amount.to_string()),
+            currency: alert.currency.as_str().to_owned(),
+        }
+    }
+}
+
+/// A decision as the journal keeps it: what would be sent, card numbers in its comments masked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalDecision {
+    pub alert: JournalAlert,
+    /// Whether it is given in the older dialect's words.
+    #[serde(default)]
+    pub older: bool,
+    pub refunded: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolution: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount_stopped: Option<String>,
+    #[serde(default)]
+    pub comments: String,
+}
+
+impl JournalDecision {
+    /// What is written of a decision on an alert.
+    pub fn of(alert: &Alert, resolution: &Resolution) -> Self {
+        let ResolutionParts { refunded, resolution: word, amount_stopped, comments } = resolution.to_parts();
+        let older = matches!(resolution, Resolution::Older { .. });
+        Self { alert: alert.into(), older, refunded: refunded.unwrap_or_default(), resolution: word, amount_stopped, comments }
+    }
+
+    /// The decision; none where this version cannot read it.
+    pub fn resolution(&self) -> Option<Resolution> {
+        let parts = ResolutionParts {
+            refunded: Some(self.refunded.clone()),
+            resolution: self.resolution.clone(),
+            amount_stopped: self.amount_stopped.clone(),
+            comments: self.comments.clone(),
+        };
+        Resolution::from_parts(parts, if self.older { Dialect::Older } else { Dialect::Current }, None).ok()
+    }
+}
+
+/// A step of the journal. A decision goes by its idempotency key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum JournalStep {
+    /// A decision was made; it leaves after its grace.
+    Staged {
+        decision: String,
+        #[serde(flatten)]
+        said: JournalDecision,
+    },
+    /// It was taken back before it left.
+    TakenBack { decision: String },
+    /// It leaves now.
+    Sent { decision: String },
+    /// It is recorded.
+    Recorded { decision: String, status: String },
+    /// Another decision was first.
+    Overtaken { decision: String, status: String },
+    /// It is certain that it was not recorded.
+    Refused { decision: String, why: String },
+    /// Whether it arrived is not known.
+    Unknown { decision: String, why: String },
+    /// Text stands in an open form.
+    Typing { alert: JournalAlert },
+    /// The form was closed by its user.
+    Closed {
+        #[serde(with = "id")]
+        alert: AlertId,
+    },
+    /// At a later start it was read that this decision did not leave.
+    Read { decision: String },
+}
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalEntry {
+    /// When, in UTC.
+    pub at: String,
+    /// The console that wrote it.
+    pub session: Uuid,
+    /// The profile or deployment that it worked on.
+    pub place: String,
+    #[serde(flatten)]
+    pub step: JournalStep,
+}
+
+/// A decision that an earlier console did not finish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftDecision {
+    /// Its idempotency key.
+    pub key: String,
+    pub said: JournalDecision,
+    pub made_at: Timestamp,
+    /// When it was sent; `None` where it never left.
+    pub sent_at: Option<Timestamp>,
+}
+
+/// What earlier consoles had begun when they ended without finishing it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Leftovers {
+    /// Decisions that were made and did not leave, the oldest first.
+    pub unsent: Vec<LeftDecision>,
+    /// Decisions that left and whose answer never came.
+    pub unanswered: Vec<LeftDecision>,
+    /// Alerts with text in a form that was open.
+    pub texts: Vec<JournalAlert>,
+}
+
+impl Leftovers {
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.unsent.is_empty() && self.unanswered.is_empty() && self.texts.is_empty()
+    }
+}
+
+/// An alert's id as text.
+mod id {
+    use serde::{Deserialize as _, Deserializer, Serializer, de};
+
+    use crate::domain::AlertId;
+
+    pub(super) fn serialize<S: Serializer>(id: &AlertId, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(id)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AlertId, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(|_| de::Error::custom("not an id"))
+    }
+}
+
+/// The journal of a desk, open for one console.
+#[derive(Clone)]
+pub struct Journal {
+    directory: PathBuf,
+    session: Uuid,
+    place: String,
+    clock: SharedClock,
+    /// Locked for as long as this console lives.
+    _alive: Arc<File>,
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Journal").field("path", &self.path()).field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+impl Journal {
+    /// Opens the journal for a console on this place: a torn last line is set aside, lines beyond the retention are pruned, and what earlier
+    /// consoles on this place left unfinished is found.
+    pub(super) fn open(directory: &Path, place: &str, clock: SharedClock) -> Result<(Self, Leftovers), DeskError> {
+        let (session, now) = (Uuid::now_v7(), clock.now());
+        let open = move || -> io::Result<(Self, Leftovers)> {
+            let alive = private(OpenOptions::new().create_new(true).write(true)).open(session_path(directory, session))?;
+            alive.lock()?;
+            let journal = Self { directory: directory.to_owned(), session, place: place.to_owned(), clock, _alive: Arc::new(alive) };
+            let _turn = journal.turn()?;
+            let mut file = private(OpenOptions::new().create(true).read(true).append(true)).open(journal.path())?;
+            journal.set_torn_line_aside(&mut file)?;
+            let mut text = String::new();
+            file.seek(SeekFrom::Start(0))?;
+            file.read_to_string(&mut text)?;
+            let kept = journal.prune(&text, now)?;
+            let leftovers = journal.leftovers(&kept);
+            journal.sweep_sessions();
+            Ok((journal, leftovers))
+        };
+        make_directory(&directory.join("sessions"))?;
+        open().map_err(|error| failed(directory, &error))
+    }
+
+    fn path(&self) -> PathBuf {
+        path(&self.directory)
+    }
+
+    /// Writes a step and has it on the disk before it returns.
+    pub fn append(&self, step: JournalStep) -> Result<(), DeskError> {
+        self.append_at(step, self.clock.now())
+    }
+
+    fn append_at(&self, step: JournalStep, now: Timestamp) -> Result<(), DeskError> {
+        let entry = JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), step };
+        let append = || -> io::Result<()> {
+            let line = serde_json::to_string(&entry)?;
+            let _turn = self.turn()?;
+            let mut file = private(OpenOptions::new().create(true).read(true).append(true)).open(self.path())?;
+            self.set_torn_line_aside(&mut file)?;
+            file.write_all(format!("{line}\n").as_bytes())?;
+            file.sync_data()
+        };
+        append().map_err(|error| failed(&self.directory, &error))
+    }
+
+    /// The turn to write: consoles on one desk take it one after the other.
+    fn turn(&self) -> io::Result<File> {
+        let lock = private(OpenOptions::new().create(true).truncate(false).write(true)).open(self.directory.join("journal.lock"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    /// Moves what stands after the last line feed into a file beside the journal: half a line, from a console that died while writing it.
+    fn set_torn_line_aside(&self, file: &mut File) -> io::Result<()> {
+        let length = file.seek(SeekFrom::End(0))?;
+        if length == 0 {
+            return Ok(());
+        }
+        let mut last = [0];
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+        if last == *b"\n" {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0))?;
+        file.read_to_end(&mut bytes)?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let mut torn = private(OpenOptions::new().create(true).append(true)).open(self.directory.join("journal.torn"))?;
+        torn.write_all(&bytes[whole..])?;
+        torn.write_all(b"\n")?;
+        torn.sync_data()?;
+        file.set_len(whole as u64)?;
+        file.sync_data()
+    }
+
+    /// Drops the lines beyond the retention, in one step; what cannot be read stays. Returns the entries that are kept.
+    fn prune(&self, text: &str, now: Timestamp) -> io::Result<Vec<JournalEntry>> {
+        let is_old = |entry: &JournalEntry| from_iso(&entry.at).is_some_and(|at| now - at > KEPT);
+        let (mut kept, mut lines, mut pruned) = (Vec::new(), String::with_capacity(text.len()), false);
+        for line in text.lines() {
+            let entry: Option<JournalEntry> = serde_json::from_str(line).ok();
+            if entry.as_ref().is_some_and(is_old) {
+                pruned = true;
+                continue;
+            }
+            lines.push_str(line);
+            lines.push('\n');
+            kept.extend(entry);
+        }
+        if pruned {
+            replace(&self.directory, &self.path(), &lines)?;
+        }
+        Ok(kept)
+    }
+
+    /// What consoles on this place that are gone left unfinished.
+    fn leftovers(&self, entries: &[JournalEntry]) -> Leftovers {
+        let mut alive: HashMap<Uuid, bool> = HashMap::new();
+        let mut begun: Vec<LeftDecision> = Vec::new();
+        let mut texts: Vec<JournalAlert> = Vec::new();
+        for entry in entries.iter().filter(|entry| entry.place == self.place) {
+            let lives = *alive.entry(entry.session).or_insert_with(|| self.is_alive(entry.session));
+            let at = from_iso(&entry.at).unwrap_or_default();
+            match &entry.step {
+                JournalStep::Staged { decision, said } => {
+                    // A later decision on the alert takes the place of an earlier one.
+                    begun.retain(|left| left.said.alert.id != said.alert.id);
+                    if !lives {
+                        begun.push(LeftDecision { key: decision.clone(), said: said.clone(), made_at: at, sent_at: None });
+                    }
+                }
+                JournalStep::Sent { decision } => {
+                    begun.iter_mut().filter(|left| left.key == *decision).for_each(|left| left.sent_at = Some(at));
+                }
+                JournalStep::Unknown { .. } => {}
+                JournalStep::TakenBack { decision }
+                | JournalStep::Recorded { decision, .. }
+                | JournalStep::Overtaken { decision, .. }
+                | JournalStep::Refused { decision, .. }
+                | JournalStep::Read { decision } => begun.retain(|left| left.key != *decision),
+                JournalStep::Typing { alert } => {
+                    texts.retain(|other| other.id != alert.id);
+                    if !lives {
+                        texts.push(alert.clone());
+                    }
+                }
+                JournalStep::Closed { alert } => texts.retain(|other| other.id != *alert),
+            }
+        }
+        let (unanswered, unsent) = begun.into_iter().partition(|left| left.sent_at.is_some());
+        Leftovers { unsent, unanswered, texts }
+    }
+
+    /// Whether the console that wrote under this number still runs: it holds the lock on its own file.
+    fn is_alive(&self, session: Uuid) -> bool {
+        session == self.session || is_locked(&session_path(&self.directory, session))
+    }
+
+    /// Removes the files of consoles that are gone.
+    fn sweep_sessions(&self) {
+        let own = session_path(&self.directory, self.session);
+        let files = fs::read_dir(self.directory.join("sessions")).into_iter().flatten().flatten().map(|entry| entry.path());
+        for gone in files.filter(|path| *path != own && !is_locked(path)) {
+            // One that stays is swept the next time.
+            let _ = fs::remove_file(gone);
+        }
+    }
+}
+
+fn path(directory: &Path) -> PathBuf {
+    directory.join("journal.ndjson")
+}
+
+fn session_path(directory: &Path, session: Uuid) -> PathBuf {
+    directory.join("sessions").join(session.to_string())
+}
+
+fn is_locked(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+}
+
+/// Files of the journal are their owner's alone.
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+fn failed(directory: &Path, error: &io::Error) -> DeskError {
+    DeskError { path: path(directory), line: None, message: format!("cannot be written: {error}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::resolution::Decision;
+    use crate::domain::{AlertType, Provider};
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    struct Noon;
+
+    impl crate::domain::time::Clock for Noon {
+        fn now(&self) -> Timestamp {
+            now()
+        }
+    }
+
+    fn open(directory: &tempfile::TempDir) -> (Journal, Leftovers) {
+        Journal::open(directory.path(), "acme-eu", Arc::new(Noon)).unwrap()
+    }
+
+    fn staged(key: &str) -> JournalStep {
+        let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
+        let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
+        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &refunded) }
+    }
+
+    fn sent(key: &str) -> JournalStep {
+        JournalStep::Sent { decision: key.to_owned() }
+    }
+
+    /// What a console finds after one that wrote these steps and died.
+    fn left(steps: Vec<JournalStep>) -> Leftovers {
+        let directory = tempfile::tempdir().unwrap();
+        let (journal, _) = open(&directory);
+        for step in steps {
+            journal.append(step).unwrap();
+        }
+        drop(journal);
+        open(&directory).1
+    }
+
+    fn keys(left: &[LeftDecision]) -> Vec<&str> {
+        left.iter().map(|left| left.key.as_str()).collect()
+    }
+
+    #[test]
+    fn what_did_not_leave_is_told_from_what_was_not_answered_and_from_what_is_done() {
+        let recorded = JournalStep::Recorded { decision: "c".to_owned(), status: "RESOLVED".to_owned() };
+        let back = JournalStep::TakenBack { decision: "d".to_owned() };
+        let steps = vec![staged("a"), staged("b"), sent("b"), staged("c"), sent("c"), recorded, staged("d"), back];
+
+        let left = left(steps);
+
+        assert_eq!((keys(&left.unsent), keys(&left.unanswered)), (vec!["a"], vec!["b"]));
+        let expected = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
+        assert_eq!(left.unanswered[0].said.resolution(), Some(expected));
+        assert_eq!(left.unanswered[0].sent_at, Some(now()));
+    }
+
+    #[test]
+    fn an_unknown_fate_stays_unanswered_until_it_is_known() {
+        let unknown = JournalStep::Unknown { decision: "a".to_owned(), why: "time-out".to_owned() };
+        let refused = JournalStep::Refused { decision: "a".to_owned(), why: "not applied".to_owned() };
+
+        assert_eq!(keys(&left(vec![staged("a"), sent("a"), unknown.clone()]).unanswered), ["a"]);
+        assert!(left(vec![staged("a"), sent("a"), unknown, refused]).is_empty());
+    }
+
+    #[test]
+    fn a_console_that_lives_has_left_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let (first, _) = open(&directory);
+        first.append(staged("a")).unwrap();
+
+        let (_second, meanwhile) = open(&directory);
+        drop(first);
+        let (_third, afterwards) = open(&directory);
+
+        assert!(meanwhile.is_empty(), "{meanwhile:?}");
+        assert_eq!(keys(&afterwards.unsent), ["a"]);
+    }
+
+    #[test]
+    fn another_place_hears_nothing_of_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let (journal, _) = open(&directory);
+        journal.append(staged("a")).unwrap();
+        drop(journal);
+
+        let (_, elsewhere) = Journal::open(directory.path(), "acme-us", Arc::new(Noon)).unwrap();
+
+        assert!(elsewhere.is_empty());
+        assert_eq!(keys(&open(&directory).1.unsent), ["a"]);
+    }
+
+    #[test]
+    fn a_torn_last_line_is_set_aside_and_the_lines_before_it_hold() {
+        let directory = tempfile::tempdir().unwrap();
+        let (journal, _) = open(&directory);
+        journal.append(staged("a")).unwrap();
+        let mut file = OpenOptions::new().append(true).open(journal.path()).unwrap();
+        file.write_all(b"{\"at\":\"2026-03").unwrap();
+        drop(journal);
+
+        let (journal, left) = open(&directory);
+        journal.append(staged("b")).unwrap();
+
+        assert_eq!(keys(&left.unsent), ["a"]);
+        assert_eq!(fs::read_to_string(directory.path().join("journal.torn")).unwrap(), "{\"at\":\"2026-03\n");
+        let text = fs::read_to_string(journal.path()).unwrap();
+        assert!(text.lines().all(|line| serde_json::from_str::<JournalEntry>(line).is_ok()), "{text}");
+    }
+
+    #[test]
+    fn lines_beyond_the_retention_are_pruned_and_unreadable_ones_stay() {
+        let directory = tempfile::tempdir().unwrap();
+        let (journal, _) = open(&directory);
+        journal.append_at(staged("old"), now() - KEPT - Duration::seconds(1)).unwrap();
+        journal.append_at(staged("young"), now() - KEPT).unwrap();
+        let mut file = OpenOptions::new().append(true).open(journal.path()).unwrap();
+        file.write_all(b"written by hand\n").unwrap();
+        drop(journal);
+
+        let (journal, left) = open(&directory);
+
+        assert_eq!(keys(&left.unsent), ["young"]);
+        let text = fs::read_to_string(journal.path()).unwrap();
+        assert_eq!((text.lines().count(), text.contains("written by hand")), (2, true));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_journal_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let (journal, _) = open(&directory);
+        journal.append(staged("a")).unwrap();
+
+        assert_eq!(fs::metadata(journal.path()).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
