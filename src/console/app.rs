@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 
 use super::areas::SMALLEST;
 use super::decisions::Decisions;
+use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
 use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
@@ -21,7 +22,7 @@ use super::write_check::WriteCheck;
 use super::{
     Action, AppContext, ClickTargets, Dialog, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Theme, Tone, dialogs, resolving,
 };
-use crate::desk::{Draft, Layout, SavedView};
+use crate::desk::{Draft, Layout, Leftovers, SavedView};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertId, Timestamp};
 use crate::service::ServiceError;
@@ -33,6 +34,8 @@ pub struct DeskState {
     pub views: Vec<SavedView>,
     /// Decisions that were begun.
     pub drafts: HashMap<AlertId, Draft>,
+    /// What earlier consoles began and did not finish.
+    pub left: Leftovers,
     /// What could not be read, in words.
     pub troubles: Vec<String>,
 }
@@ -113,6 +116,12 @@ impl App {
         app.kept = app.layout();
         if operator {
             app.cx.unfinished.changed(now);
+        }
+        for left in &kept.left.unanswered {
+            app.cx.decisions.adopt(left, now);
+        }
+        if !kept.left.is_empty() {
+            app.dialogs.push(Box::new(EarlierSession::of(kept.left)));
         }
         for trouble in kept.troubles {
             app.cx.notify(Tone::Bad, trouble);
@@ -274,6 +283,11 @@ impl App {
         std::mem::take(&mut self.dirty)
     }
 
+    /// What is to be kept of the dialogs when the console ends under them.
+    pub fn abandon(&mut self) -> Vec<Effect> {
+        self.dialogs.drain(..).rev().flat_map(|mut dialog| dialog.abandon(&mut self.cx)).collect()
+    }
+
     /// How many decisions were made and have not left.
     pub fn unsent(&self) -> usize {
         self.cx.decisions.staged().len()
@@ -383,10 +397,11 @@ impl App {
             // Asked a second time: what is with the service goes on there.
             return vec![Effect::Quit];
         }
-        let effects = self.dialogs.drain(..).rev().flat_map(|mut dialog| dialog.abandon(&mut self.cx)).collect();
+        let effects = self.abandon();
         if self.unsent() > 0 && !self.is_too_small() {
             self.dialogs.push(Box::new(Leave::ask(&mut self.cx)));
         } else {
+            // Where it cannot be asked, the next start says what did not leave.
             self.cx.decisions.take_back_all();
             self.cx.leaving = true;
         }

@@ -10,6 +10,7 @@ use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
 use crate::desk::Draft;
+use crate::domain::card::mask_card_numbers;
 use crate::domain::{AlertId, Timestamp};
 
 /// The application context.
@@ -57,11 +58,12 @@ impl AppContext {
         self.settings.keymap.key_of(action)
     }
 
-    /// Keeps what was typed for an alert, until its decision has landed.
+    /// Keeps what was typed for an alert, card numbers masked as they would be sent, until its decision has landed.
     pub fn keep_draft(&mut self, alert: AlertId, draft: Draft) -> Vec<Effect> {
         if draft.is_bare() {
             return self.drop_draft(alert);
         }
+        let draft = Draft { comments: mask_card_numbers(&draft.comments).into_owned(), ..draft };
         self.drafts.insert(alert, draft.clone());
         vec![Effect::Keep(Keep::Draft(alert, draft))]
     }

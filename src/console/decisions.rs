@@ -7,8 +7,9 @@ use uuid::Uuid;
 
 use super::text::sanitize;
 use super::unfinished::in_words;
+use crate::desk::{JournalAlert, JournalDecision, JournalStep, LeftDecision};
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
-use crate::domain::{Alert, AlertId, OutcomeId, Resolution, Timestamp, decide};
+use crate::domain::{Alert, AlertId, AlertType, Currency, OutcomeId, Provider, Resolution, Timestamp, decide};
 use crate::service::{ResolveRequest, ServiceError};
 
 /// So long before its deadline a decision has left, whatever its grace: the call takes its time too.
@@ -39,6 +40,16 @@ pub struct PendingDecision {
     /// When it left.
     sent_at: Option<Timestamp>,
     idempotency_key: String,
+}
+
+/// An alert as far as the journal knows it: its network and its money.
+pub fn alert_of(named: &JournalAlert) -> Alert {
+    Alert {
+        provider_id: named.provider_id.clone(),
+        amount: named.amount.as_deref().and_then(|amount| amount.parse().ok()),
+        currency: Currency::new(named.currency.as_str()),
+        ..Alert::new(named.id, Provider::parse(&named.provider), AlertType::parse(""))
+    }
 }
 
 /// The state of a pending decision. One that has landed is no longer kept: the alert says so itself.
@@ -83,6 +94,16 @@ impl PendingDecision {
         }
     }
 
+    /// Its name in the journal.
+    pub fn journal_key(&self) -> String {
+        self.idempotency_key.clone()
+    }
+
+    /// What the journal says when it is made.
+    pub fn staged_step(&self) -> JournalStep {
+        JournalStep::Staged { decision: self.journal_key(), said: JournalDecision::of(&self.alert, &self.resolution) }
+    }
+
     /// What is sent. The same for every attempt of this decision.
     pub fn request(&self) -> ResolveRequest {
         ResolveRequest { resolution: self.resolution.clone(), idempotency_key: Some(self.idempotency_key.clone()) }
@@ -113,6 +134,21 @@ impl Decisions {
         let state = State::Staged(due);
         self.all.push(PendingDecision { key: self.made, alert, resolution, state, last_moment, sent_at: None, idempotency_key });
         self.made
+    }
+
+    /// Takes over a decision of an earlier console that left and whose answer never came: it is looked up, and never sent again.
+    pub fn adopt(&mut self, left: &LeftDecision, now: Timestamp) {
+        let Some(resolution) = left.said.resolution() else { return };
+        self.made += 1;
+        self.all.push(PendingDecision {
+            key: self.made,
+            alert: alert_of(&left.said.alert),
+            resolution,
+            state: State::Checking(Polling::new("the console ended before the answer came".to_owned(), now)),
+            last_moment: None,
+            sent_at: left.sent_at,
+            idempotency_key: left.key.clone(),
+        });
     }
 
     /// The decision on an alert.
@@ -146,11 +182,9 @@ impl Decisions {
         Some(self.all.remove(last))
     }
 
-    /// Takes back every staged decision; returns how many.
-    pub fn take_back_all(&mut self) -> usize {
-        let before = self.all.len();
-        self.all.retain(|decision| !matches!(decision.state, State::Staged(_)));
-        before - self.all.len()
+    /// Takes back every staged decision; returns them.
+    pub fn take_back_all(&mut self) -> Vec<PendingDecision> {
+        self.all.extract_if(.., |decision| matches!(decision.state, State::Staged(_))).collect()
     }
 
     /// Sends every staged decision now.
@@ -337,7 +371,7 @@ mod tests {
     use super::*;
     use crate::domain::resolution::Decision as Answer;
     use crate::domain::time::from_iso;
-    use crate::domain::{AlertStatus, AlertType, Outcome, Provider};
+    use crate::domain::{AlertStatus, Outcome};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()

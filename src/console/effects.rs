@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 
 use super::Message;
 use super::screens::queue::listing::Need;
 use crate::desk::indeterminate::look_up;
-use crate::desk::{Desk, Draft, Layout, SavedView};
+use crate::desk::{Desk, Draft, JournalStep, Layout, SavedView};
 use crate::domain::{AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, PageRequest, Secret, Sort};
 use crate::service::{Deployment, ResolveRequest, ServiceError, Webhooks};
 
@@ -87,6 +88,8 @@ pub enum Keep {
     Draft(AlertId, Draft),
     /// That a draft is no longer needed.
     NoDraft(AlertId),
+    /// A step of the journal.
+    Journal(JournalStep),
 }
 
 /// Runs effects on a deployment and a desk.
@@ -98,7 +101,13 @@ pub struct Runner {
     tasks: JoinSet<()>,
     lists: HashMap<u64, Vec<AbortHandle>>,
     /// What is kept is written one after the other, so that the last state wins.
-    keeping: Option<(UnboundedSender<Keep>, JoinHandle<()>)>,
+    keeping: Option<(UnboundedSender<DeskWrite>, JoinHandle<()>)>,
+}
+
+/// A write to the desk in its turn, and who waits for it.
+struct DeskWrite {
+    what: Keep,
+    done: Option<oneshot::Sender<Result<(), String>>>,
 }
 
 impl Runner {
@@ -112,7 +121,7 @@ impl Runner {
         while self.tasks.try_join_next().is_some() {}
         match effect {
             Effect::Abandon(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
-            Effect::Keep(what) => self.keep(what),
+            Effect::Keep(what) => self.keep(what, None),
             Effect::Copy(_) | Effect::CopySecret(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
                 return Some(effect);
             }
@@ -124,8 +133,16 @@ impl Runner {
     fn start(&mut self, effect: Effect) {
         let list = if let Effect::Load(need) = &effect { Some(need.ticket.listing) } else { None };
         let writes = effect.writes();
+        let intent = self.record_intent(&effect);
         let (deployment, messages) = (self.deployment.clone(), self.messages.clone());
         let work = async move {
+            if let (Some(intent), Effect::Resolve(key, ..)) = (intent, &effect)
+                && let Err(why) = intent.await.unwrap_or_else(|_| Err("it is closed".to_owned()))
+            {
+                let refused = ServiceError::NotSent(format!("the desk journal could not be written before it: {why}"));
+                let _ = messages.send(Message::Resolved(*key, Err(refused)));
+                return;
+            }
             if let Some(message) = perform(&deployment, effect).await {
                 // The loop may have ended meanwhile.
                 let _ = messages.send(message);
@@ -144,21 +161,34 @@ impl Runner {
         }
     }
 
-    fn keep(&mut self, what: Keep) {
+    /// Has the journal record that a decision leaves. It leaves when that is on the disk.
+    fn record_intent(&mut self, effect: &Effect) -> Option<oneshot::Receiver<Result<(), String>>> {
+        let Effect::Resolve(_, _, request) = effect else { return None };
+        let decision = request.idempotency_key.clone()?;
+        self.desk.as_ref()?.journal()?;
+        let (done, written) = oneshot::channel();
+        self.keep(Keep::Journal(JournalStep::Sent { decision }), Some(done));
+        Some(written)
+    }
+
+    fn keep(&mut self, what: Keep, done: Option<oneshot::Sender<Result<(), String>>>) {
         let Some(desk) = self.desk.clone() else { return };
         let messages = self.messages.clone();
         let (keeping, _) = self.keeping.get_or_insert_with(|| {
-            let (sender, mut queue) = tokio::sync::mpsc::unbounded_channel::<Keep>();
+            let (sender, mut queue) = tokio::sync::mpsc::unbounded_channel::<DeskWrite>();
             let writer = tokio::task::spawn_blocking(move || {
-                while let Some(what) = queue.blocking_recv() {
-                    if let Err(error) = keep_on(&desk, &what) {
-                        let _ = messages.send(Message::DeskFailed(error));
+                while let Some(DeskWrite { what, done }) = queue.blocking_recv() {
+                    let kept = keep_on(&desk, &what);
+                    match (done, kept) {
+                        (Some(done), kept) => drop(done.send(kept)),
+                        (None, Err(error)) => drop(messages.send(Message::DeskFailed(error))),
+                        (None, Ok(())) => {}
                     }
                 }
             });
             (sender, writer)
         });
-        let _ = keeping.send(what);
+        let _ = keeping.send(DeskWrite { what, done });
     }
 
     /// Ends every read and waits until everything that was to be kept is on the disk.
@@ -178,6 +208,7 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::NoView(name) => desk.views().remove(name).map(|_| ()),
         Keep::Draft(alert, draft) => desk.drafts().put(*alert, draft),
         Keep::NoDraft(alert) => desk.drafts().remove(*alert),
+        Keep::Journal(step) => desk.journal().map_or(Ok(()), |journal| journal.append(step.clone())),
     }
     .map_err(|error| error.to_string())
 }

@@ -208,8 +208,11 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
         },
     };
     drop(screen);
-    runner.finish().await;
     let unsent = app.unsent();
+    for effect in app.abandon() {
+        runner.run(effect);
+    }
+    runner.finish().await;
     result.map_err(|error| match error {
         ConsoleError::TerminalGone { error, .. } => ConsoleError::TerminalGone { error, unsent },
         ConsoleError::Terminated { signal, .. } => ConsoleError::Terminated { signal, unsent },

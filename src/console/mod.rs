@@ -39,6 +39,7 @@ use std::path::PathBuf;
 
 use crate::desk::{Desk, DeskError, Draft};
 use crate::domain::AlertId;
+use crate::domain::time::SharedClock;
 
 use app::DeskState;
 use theme::ThemeName;
@@ -71,24 +72,25 @@ pub async fn run(session: Session) -> Result<(), ConsoleError> {
     let wanted = session.settings.theme;
     // Both ask the outside world and may take a while: the terminal for its colours, the disk for what was kept.
     let theme = tokio::task::spawn_blocking(move || terminal::pick_theme(wanted));
-    let desk_dir = session.desk_dir.clone();
-    let kept = tokio::task::spawn_blocking(move || open_desk(desk_dir));
+    let (desk_dir, place, clock) = (session.desk_dir.clone(), session.place.name.clone(), session.clock.clone());
+    let kept = tokio::task::spawn_blocking(move || open_desk(desk_dir, &place, clock));
     let theme = theme.await.unwrap_or_else(|_| Theme::named(ThemeName::Ansi));
     let (desk, kept) = kept.await.unwrap_or_default();
     event_loop::run(session, theme, desk, kept).await
 }
 
 /// Opens the desk and reads what it kept. What cannot be read is told and does not keep the console from opening.
-fn open_desk(directory: Option<PathBuf>) -> (Option<Desk>, DeskState) {
+fn open_desk(directory: Option<PathBuf>, place: &str, clock: SharedClock) -> (Option<Desk>, DeskState) {
     let mut kept = DeskState::default();
     let Some(directory) = directory else { return (None, kept) };
-    let desk = match Desk::open(directory) {
+    let mut desk = match Desk::open(directory) {
         Ok(desk) => desk,
         Err(error) => {
             kept.troubles.push(error.to_string());
             return (None, kept);
         }
     };
+    kept.left = or_trouble(desk.open_journal(place, clock), &mut kept.troubles);
     let drafts = || -> Result<HashMap<AlertId, Draft>, DeskError> {
         desk.drafts().sweep(std::time::SystemTime::now())?;
         let drafts = desk.drafts();
@@ -98,6 +100,7 @@ fn open_desk(directory: Option<PathBuf>) -> (Option<Desk>, DeskState) {
     kept.layout = or_trouble(desk.layout(), troubles);
     kept.views = or_trouble(desk.views().list(), troubles);
     kept.drafts = or_trouble(drafts(), troubles);
+    kept.left.texts.retain(|alert| kept.drafts.contains_key(&alert.id));
     (Some(desk), kept)
 }
 

@@ -1,9 +1,10 @@
 //! What becomes of decisions: taken back, answered, looked up, settled by a person; each is told, and handed on to the screens.
 
-use super::decisions::DecisionEvent;
+use super::decisions::{DecisionEvent, PendingDecision};
 use super::dialog::run;
 use super::unfinished::in_words;
-use super::{Action, AppContext, Effect, Message, Orders, Reply, Tone};
+use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
+use crate::desk::JournalStep;
 use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
 
@@ -13,7 +14,7 @@ pub fn undo(cx: &mut AppContext) -> Orders {
         Some(decision) => {
             cx.notify(Tone::Good, format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject()));
             // Whoever takes a decision back wants to give another one on the same alert.
-            return vec![Message::GoToAlert(decision.alert.id).into()];
+            return vec![record(JournalStep::TakenBack { decision: decision.journal_key() }), Message::GoToAlert(decision.alert.id).into()];
         }
         None if cx.decisions.sending() > 0 => cx.notify(Tone::Note, "Too late to take back: it has left."),
         None => cx.notify(Tone::Note, "There is nothing to take back."),
@@ -28,17 +29,39 @@ pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
         cx.writes.suspect(error, cx.now);
     }
     let event = cx.decisions.answered(key, answer, cx.now);
-    event.map_or_else(Vec::new, |event| notify(&decision.alert, &decision.resolution, event, cx))
+    event.map_or_else(Vec::new, |event| notify(&decision, event, cx))
 }
 
 /// Takes in what a look for a decision of unknown fate found.
 pub fn looked_up(key: u64, found: Reply<Found>, cx: &mut AppContext) -> Orders {
     let Some(decision) = cx.decisions.get(key).cloned() else { return Vec::new() };
     let event = cx.decisions.looked_up(key, found, cx.now);
-    event.map_or_else(Vec::new, |event| notify(&decision.alert, &decision.resolution, event, cx))
+    event.map_or_else(Vec::new, |event| notify(&decision, event, cx))
 }
 
-fn notify(before: &Alert, resolution: &Resolution, event: DecisionEvent, cx: &mut AppContext) -> Orders {
+/// The order that writes a step into the journal.
+pub fn record(step: JournalStep) -> Order {
+    Effect::Keep(Keep::Journal(step)).into()
+}
+
+/// What the journal says of what became of a decision; nothing where nothing new is known.
+fn step(decision: String, event: &DecisionEvent) -> Option<JournalStep> {
+    Some(match event {
+        DecisionEvent::Landed(alert) => JournalStep::Recorded { decision, status: alert.status.to_string() },
+        DecisionEvent::Overtaken(alert) => JournalStep::Overtaken { decision, status: alert.status.to_string() },
+        DecisionEvent::Refused(why) => JournalStep::Refused { decision, why: why.clone() },
+        DecisionEvent::Unknown(why) => JournalStep::Unknown { decision, why: why.clone() },
+        DecisionEvent::NothingSoFar(_) => return None,
+    })
+}
+
+fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
+    let mut outcome: Orders = step(decision.journal_key(), &event).map(record).into_iter().collect();
+    outcome.extend(tell(&decision.alert, &decision.resolution, event, cx));
+    outcome
+}
+
+fn tell(before: &Alert, resolution: &Resolution, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     let (subject, word) = (subject(before), in_words(resolution));
     match event {
         DecisionEvent::Landed(alert) => {
@@ -76,7 +99,7 @@ fn spoken(resolution: &Resolution) -> String {
 }
 
 /// The alert in a few words: its network and its money.
-fn subject(alert: &Alert) -> String {
+pub fn subject(alert: &Alert) -> String {
     let money = alert.money().map_or_else(|| alert.provider_id.clone(), |money| money.to_string());
     format!("{} {money}", alert.provider)
 }
@@ -108,6 +131,11 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
     cx.unfinished.changed(cx.now);
     match answer {
         Ok(alert) => {
+            let ours = cx.decisions.of(id).filter(|_| cx.decisions.is_checking(id)).map(PendingDecision::journal_key);
+            let recorded = ours.map(|decision| match &alert.outcome {
+                Some(_) => record(JournalStep::Recorded { decision, status: alert.status.to_string() }),
+                None => record(JournalStep::Refused { decision, why: "a person said that the network did not apply it".to_owned() }),
+            });
             cx.decisions.settled(id);
             let subject = subject(&alert);
             let words = if applied || alert.outcome.is_some() {
@@ -117,7 +145,9 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
             };
             cx.notify(Tone::Good, words);
             let alert = Box::new(alert);
-            if alert.outcome.is_some() { concluded(alert, cx) } else { vec![Message::Concluded(alert).into()] }
+            let mut outcome: Orders = recorded.into_iter().collect();
+            outcome.extend(if alert.outcome.is_some() { concluded(alert, cx) } else { vec![Message::Concluded(alert).into()] });
+            outcome
         }
         Err(error) => {
             cx.notify(Tone::Bad, format!("Your word on the decision was not taken: {error}"));

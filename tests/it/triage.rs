@@ -1,11 +1,12 @@
 //! The console in one process, the engine in another: alerts triaged over HTTP, by API key and by access token.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::binary::{Server, run, run_ok};
+use crate::support::binary::{Server, run, run_ok, signal};
 use crate::support::terminal::Terminal;
 
 const CTRL_S: &str = "\x13";
@@ -226,4 +227,94 @@ fn parked_decisions_are_settled_by_a_persons_word_in_the_console() {
     assert_eq!((&not_applied["status"], &not_applied["outcome"]), (&json!("OPEN"), &Value::Null));
     run_ok(world.engine.path(), &["alerts", "resolve", not_applied["id"].as_str().unwrap(), "--refunded", "not-refunded", "--yes"]);
     assert_eq!(world.alert(2)["status"], "CHARGEBACK");
+}
+
+/// Kills the console the hard way: no handler of its own runs.
+fn kill(terminal: Terminal) {
+    signal(terminal.process(), "KILL");
+    terminal.wait_exit();
+}
+
+/// The steps in the journal, as they stand there.
+fn journal(desk: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(desk.join("desk/journal.ndjson")).unwrap();
+    // The last line may be half written yet.
+    text.split_inclusive('\n')
+        .filter(|line| line.ends_with('\n'))
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["step"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Waits until the journal has a step: it is written beside the screen.
+fn until_written(desk: &Path, step: &str) {
+    let begin = Instant::now();
+    while !journal(desk).contains(&step.to_owned()) {
+        assert!(begin.elapsed() < Duration::from_secs(30), "no {step}: {:?}", journal(desk));
+        std::thread::yield_now();
+    }
+}
+
+/// The console started anew, after one that died.
+fn again(world: &World, flags: &[String]) -> Terminal {
+    let arguments: Vec<&str> = std::iter::once("open").chain(flags.iter().map(String::as_str)).collect();
+    let terminal = Terminal::start(world.desk.path(), &arguments, 120, 40);
+    terminal.wait_for("The last console ended before it was done");
+    terminal
+}
+
+#[test]
+fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
+    let world = World::new();
+    let flags = world.by_key();
+    let mut terminal = world.console(&flags);
+    open_form(&mut terminal, "n");
+    terminal.press("goods were sent");
+    terminal.press(CTRL_S);
+    terminal.wait_for("undo");
+    until_written(world.desk.path(), "staged");
+    kill(terminal);
+
+    let mut terminal = again(&world, &flags);
+    terminal.wait_for("Did not leave");
+    terminal.wait_for("NOT REFUNDED  ETHOCA 19.90 EUR");
+    terminal.press("\r");
+    terminal.wait_gone("Did not leave");
+    open_form(&mut terminal, "n");
+    terminal.wait_for("goods were sent");
+    terminal.press("\x1b");
+    terminal.wait_gone("Resolve  ");
+    leave(terminal);
+
+    assert_eq!(world.alert(1)["outcome"], Value::Null, "nothing was sent");
+    assert!(!journal(world.desk.path()).contains(&"sent".to_owned()));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(world.desk.path().join("desk/journal.ndjson")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn a_console_that_is_killed_between_sending_and_the_answer_looks_it_up_and_sends_nothing_again() {
+    let world = World::new();
+    let flags = world.by_key();
+    let mut terminal = world.console(&flags);
+    open_form(&mut terminal, "n");
+    terminal.press(CTRL_S);
+    terminal.wait_for("undo");
+    signal(world.server.id(), "STOP");
+    terminal.wait_for("sending 1 decision");
+    until_written(world.desk.path(), "sent");
+    kill(terminal);
+    signal(world.server.id(), "CONT");
+
+    let mut terminal = again(&world, &flags);
+    terminal.wait_for("Sent, and its answer never came");
+    terminal.press("\r");
+    terminal.wait_gone("its answer never came");
+    leave(terminal);
+
+    let steps = journal(world.desk.path());
+    assert_eq!(steps.iter().filter(|step| *step == "sent").count(), 1, "{steps:?}");
 }

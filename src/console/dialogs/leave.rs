@@ -5,8 +5,11 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{Question, answered, put_answers};
+use crate::console::decisions::PendingDecision;
+use crate::console::resolving::record;
 use crate::console::text::counted;
 use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders};
+use crate::desk::JournalStep;
 
 /// How many decisions are named.
 const NAMED: usize = 4;
@@ -55,13 +58,17 @@ impl Dialog for Leave {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         let Some(choice) = answered(message, &self.targets, Choice::of, cx) else { return Vec::new() };
         cx.decisions.hold(false, cx.now);
+        let mut outcome = vec![Order::Close];
         match choice {
             Choice::Send => cx.decisions.send_now(cx.now),
-            Choice::TakeBack => drop(cx.decisions.take_back_all()),
+            Choice::TakeBack => {
+                let taken = |decision: PendingDecision| record(JournalStep::TakenBack { decision: decision.journal_key() });
+                outcome.extend(cx.decisions.take_back_all().into_iter().map(taken));
+            }
             Choice::Stay => {}
         }
         cx.leaving = choice != Choice::Stay;
-        vec![Order::Close]
+        outcome
     }
 
     fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {

@@ -1,21 +1,37 @@
 //! The resolve form as a dialog: opened where the alert can be answered, told what becomes known meanwhile, closed with a decision.
 
+use chrono::Duration;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::{Choice, FormContext, FormStep, FormSubmission, FormWarning, ResolveForm};
 use crate::console::decisions::State;
 use crate::console::dialog::run;
+use crate::console::resolving::record;
 use crate::console::screens::queue::state::Queue;
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, AppContext, Dialog, Effect, Loadable, Message, Order, Orders, Tone, dialog};
+use crate::desk::{Draft, JournalStep};
 use crate::domain::duplicate::Duplicate;
-use crate::domain::{Alert, duplicate};
+use crate::domain::{Alert, Timestamp, duplicate};
 
 /// The form, and what is known of other alerts on the same payment.
 struct ResolveDialog {
     form: ResolveForm,
     duplicates: Loadable<Vec<Alert>>,
+    typed: Typed,
+}
+
+/// What is typed is on the desk before so much time has passed twice.
+const KEEP_AFTER: Duration = Duration::milliseconds(150);
+
+/// What was typed, and how far it is kept.
+struct Typed {
+    kept: Draft,
+    /// When what was typed since is kept.
+    due: Option<Timestamp>,
+    /// Whether the journal says that text stands in the form.
+    recorded: bool,
 }
 
 /// Opens the form on the alert under the cursor, or says why it cannot be answered now.
@@ -35,7 +51,8 @@ pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let draft = cx.drafts.get(&alert.id).cloned();
     let duplicates = queue.facts.duplicates.clone();
     let form = ResolveForm::new(&alert, choice, place, draft, warnings(&alert, &duplicates, cx), cx.now);
-    let mut outcome = dialog::open(ResolveDialog { form, duplicates });
+    let typed = Typed { kept: form.draft(), due: None, recorded: false };
+    let mut outcome = dialog::open(ResolveDialog { form, duplicates, typed });
     outcome.extend(run(effects));
     outcome
 }
@@ -80,17 +97,40 @@ fn warnings(alert: &Alert, duplicates: &Loadable<Vec<Alert>>, cx: &AppContext) -
 }
 
 impl ResolveDialog {
+    /// Keeps what was typed, once it is time.
+    fn keep_typed(&mut self, cx: &mut AppContext) -> Orders {
+        if self.typed.due.take_if(|due| *due <= cx.now).is_none() {
+            return Vec::new();
+        }
+        let draft = self.form.draft();
+        self.typed.kept = draft.clone();
+        let mut outcome = Orders::new();
+        if !draft.is_bare() && !std::mem::replace(&mut self.typed.recorded, true) {
+            outcome.push(record(JournalStep::Typing { alert: self.form.alert().into() }));
+        }
+        outcome.extend(run(cx.keep_draft(self.form.alert_id(), draft)));
+        outcome
+    }
+
+    /// The form is closed by its user.
+    fn closed(&self) -> Orders {
+        let closed = self.typed.recorded.then(|| record(JournalStep::Closed { alert: self.form.alert_id() }));
+        [Order::Close].into_iter().chain(closed).collect()
+    }
+
     /// What follows from a step of the form.
     fn after(&mut self, step: FormStep, cx: &mut AppContext) -> Orders {
         match step {
             FormStep::Cancel(draft) => {
                 let mut outcome = run(cx.keep_draft(self.form.alert_id(), draft));
-                outcome.push(Order::Close);
+                outcome.extend(self.closed());
                 outcome
             }
             FormStep::Submit(submission) => {
                 let FormSubmission { alert_id, resolution, draft } = *submission;
-                vec![Order::Close, Message::Decided(alert_id, resolution, draft).into()]
+                let mut outcome = self.closed();
+                outcome.push(Message::Decided(alert_id, resolution, draft).into());
+                outcome
             }
             FormStep::Stay | FormStep::Ignored => Vec::new(),
         }
@@ -113,8 +153,14 @@ impl Dialog for ResolveDialog {
             Message::Input(event) => {
                 self.form.set_now(cx.now);
                 let step = self.form.handle(event);
-                return self.after(step, cx);
+                if self.form.draft() != self.typed.kept {
+                    self.typed.due.get_or_insert(cx.now + KEEP_AFTER);
+                }
+                let mut outcome = self.keep_typed(cx);
+                outcome.extend(self.after(step, cx));
+                return outcome;
             }
+            Message::Tick => return self.keep_typed(cx),
             // The list stands still under the form; the alert in the form must not.
             Message::Changed(Ok(_)) => return vec![Effect::Get(self.form.alert_id()).into()],
             Message::Alert(_, Ok(alert)) => self.take_alert(alert),
@@ -134,6 +180,10 @@ impl Dialog for ResolveDialog {
         self.form.set_warnings(warnings(self.form.alert(), &self.duplicates, cx));
         let step = self.form.send_kept();
         self.after(step, cx)
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.typed.due
     }
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {

@@ -18,7 +18,7 @@ use ratatui::layout::Rect;
 use crate::console::decisions::leaves_at_once;
 use crate::console::dialog::run;
 use crate::console::widgets::text_input::Typed;
-use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
+use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::Draft;
 use crate::domain::query;
 use crate::domain::{AlertId, Resolution, Timestamp};
@@ -211,11 +211,14 @@ fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, c
     if leaves_at_once(&alert, grace, cx.now) {
         cx.notify(Tone::Note, "The window closes: sent now, no undo.");
     }
-    cx.decisions.stage(alert, resolution, grace, cx.now);
+    let key = cx.decisions.stage(alert, resolution, grace, cx.now);
+    let mut effects: Vec<Effect> =
+        cx.decisions.get(key).map(|staged| Effect::Keep(Keep::Journal(staged.staged_step()))).into_iter().collect();
     if queue.listing.cursor_id() == Some(id) {
         move_on(queue, cx);
     }
-    cx.keep_draft(id, draft)
+    effects.extend(cx.keep_draft(id, draft));
+    effects
 }
 
 /// Goes to the next alert that no decision is on its way for.

@@ -1,0 +1,97 @@
+//! The dialog at the start that says what an earlier console had begun when it ended: decisions that did not leave, those whose answer never
+//! came, text in an open form. It sends nothing.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::question::{Question, answered, put_answers};
+use crate::console::decisions::alert_of;
+use crate::console::resolving::{record, subject};
+use crate::console::text::sanitize;
+use crate::console::unfinished::in_words;
+use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Theme, times};
+use crate::desk::{JournalAlert, JournalStep, LeftDecision, Leftovers};
+
+/// How many of a kind are named.
+const NAMED: usize = 3;
+
+/// The dialog while it is open.
+#[derive(Debug)]
+pub struct EarlierSession {
+    left: Leftovers,
+    targets: ClickTargets<()>,
+}
+
+impl EarlierSession {
+    /// Tells of what was left unfinished.
+    pub fn of(left: Leftovers) -> Self {
+        Self { left, targets: ClickTargets::default() }
+    }
+
+    fn decisions(&self, question: &mut Question, title: &str, left: &[LeftDecision], after: &str, theme: &Theme) {
+        if left.is_empty() {
+            return;
+        }
+        question.gap();
+        question.line(title, theme.warning);
+        for left in left.iter().take(NAMED) {
+            let word = left.said.resolution().map_or_else(|| left.said.refunded.clone(), |resolution| in_words(&resolution));
+            let when = times::utc_clock(left.sent_at.unwrap_or(left.made_at));
+            question.line(format!("{}  {}  {when}", sanitize(&word), named(&left.said.alert)), theme.plain);
+        }
+        and_more(question, left.len(), theme);
+        question.say(after, theme.quiet);
+    }
+}
+
+fn named(alert: &JournalAlert) -> String {
+    sanitize(&subject(&alert_of(alert))).into_owned()
+}
+
+fn and_more(question: &mut Question, all: usize, theme: &Theme) {
+    if all > NAMED {
+        question.line(format!("and {} more", all - NAMED), theme.quiet);
+    }
+}
+
+fn is_read(key: KeyEvent) -> Option<()> {
+    matches!(key.code, KeyCode::Enter | KeyCode::Esc | KeyCode::Char(' ')).then_some(())
+}
+
+impl Dialog for EarlierSession {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        if answered(message, &self.targets, is_read, cx).is_none() {
+            return Vec::new();
+        }
+        let Leftovers { unsent, texts, .. } = &self.left;
+        let unsent_read = unsent.iter().map(|left| record(JournalStep::Read { decision: left.key.clone() }));
+        let texts_read = texts.iter().map(|alert| record(JournalStep::Closed { alert: alert.id }));
+        let first = unsent.iter().map(|left| left.said.alert.id).chain(texts.iter().map(|alert| alert.id)).next();
+        let go = first.map(|id| Message::GoToAlert(id).into());
+        [Order::Close].into_iter().chain(unsent_read).chain(texts_read).chain(go).collect()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.targets.clear();
+        let theme = &cx.theme;
+        let mut question = Question::new(72, area);
+        question.line("The last console ended before it was done", theme.strong);
+        let Leftovers { unsent, unanswered, texts } = &self.left;
+        let kept = "Nothing of it was sent. What was typed is kept: decide again on the alert.";
+        self.decisions(&mut question, "Did not leave", unsent, kept, theme);
+        let looked_up = "Being looked up; it is never sent again by itself.";
+        self.decisions(&mut question, "Sent, and its answer never came", unanswered, looked_up, theme);
+        if !texts.is_empty() {
+            question.gap();
+            question.line("Text in an open form is kept", theme.warning);
+            for alert in texts.iter().take(NAMED) {
+                question.line(named(alert), theme.plain);
+            }
+            and_more(&mut question, texts.len(), theme);
+        }
+        question.gap();
+        let below = question.draw(1, theme, frame.buffer_mut(), area);
+        put_answers(&[((), "enter", "read; go on")], (), &self.targets, theme, frame.buffer_mut(), below);
+    }
+}

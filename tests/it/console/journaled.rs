@@ -1,0 +1,159 @@
+//! What the console writes into the desk's journal, and what it says of it at the next start.
+
+use std::sync::Arc;
+use std::time::Duration as Wait;
+
+use avert::console::app::DeskState;
+use avert::console::effects::{Effect, Keep, Runner};
+use avert::console::message::Message;
+use avert::desk::{Desk, JournalDecision, JournalStep, LeftDecision, Leftovers};
+use avert::domain::resolution::Decision;
+use avert::domain::time::{Clock, SharedClock, SystemClock};
+use avert::domain::{Alert, Resolution};
+use avert::service::{ResolveRequest, ServiceError};
+use chrono::Duration;
+
+use super::fake::{Fake, morning};
+use super::rig::{Made, Rig, clock};
+
+/// The steps that were written down, by name.
+fn steps(rig: &Rig) -> Vec<&'static str> {
+    let name = |effect: &Effect| match effect {
+        Effect::Keep(Keep::Journal(step)) => Some(match step {
+            JournalStep::Staged { .. } => "staged",
+            JournalStep::TakenBack { .. } => "taken back",
+            JournalStep::Recorded { .. } => "recorded",
+            JournalStep::Refused { .. } => "refused",
+            JournalStep::Unknown { .. } => "unknown",
+            JournalStep::Typing { .. } => "typing",
+            JournalStep::Closed { .. } => "closed",
+            JournalStep::Read { .. } => "read",
+            _ => "another",
+        }),
+        _ => None,
+    };
+    rig.done.iter().filter_map(name).collect()
+}
+
+fn refunded() -> Resolution {
+    Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() }
+}
+
+fn left(alert: &Alert, sent: bool) -> LeftDecision {
+    let made_at = clock().now() - Duration::minutes(9);
+    let said = JournalDecision::of(alert, &refunded());
+    LeftDecision { key: format!("console-{}", alert.id), said, made_at, sent_at: sent.then_some(made_at) }
+}
+
+/// A console after one that died: it had staged a decision on the first alert, sent one on the second, and typed on the third.
+fn after_a_death() -> (Rig, Vec<Alert>) {
+    let alerts = morning(clock().now());
+    let left =
+        Leftovers { unsent: vec![left(&alerts[0], false)], unanswered: vec![left(&alerts[1], true)], texts: vec![(&alerts[2]).into()] };
+    let kept = DeskState { left, ..DeskState::default() };
+    (Made { kept, operator: false, ..Made::of(alerts.clone()) }.start(), alerts)
+}
+
+#[test]
+fn every_step_of_a_decision_is_written_down() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("r ctrl-s u r ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("n ctrl-s q t");
+
+    assert_eq!(steps(&rig), ["staged", "taken back", "staged", "recorded", "staged", "taken back"]);
+}
+
+#[test]
+fn text_in_an_open_form_is_kept_within_300_ms_and_a_card_number_in_it_masked() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("n");
+    rig.type_text("card 4111 1111 1111 1111");
+
+    rig.advance(Duration::milliseconds(300));
+
+    let drafts = rig.done.iter().filter_map(|effect| match effect {
+        Effect::Keep(Keep::Draft(_, draft)) => Some(draft.comments.as_str()),
+        _ => None,
+    });
+    assert_eq!(drafts.last(), Some("card 4111 11** **** 1111"));
+    assert_eq!(steps(&rig), ["typing"]);
+    rig.press("esc");
+    assert_eq!(steps(&rig), ["typing", "closed"]);
+}
+
+#[test]
+fn what_an_earlier_console_did_not_finish_is_said_at_the_start() {
+    let (mut rig, _) = after_a_death();
+
+    let screen = rig.screen();
+
+    for words in [
+        "The last console ended before it was done",
+        "Did not leave",
+        "REFUNDED  ETHOCA 129.90 EUR  13:54 UTC",
+        "Sent, and its answer never came",
+        "REFUNDED  VERIFI 1,480.00 AED  13:54 UTC",
+        "Text in an open form is kept",
+        "ETHOCA 18.50 EUR",
+    ] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    insta::assert_snapshot!("after_a_death", screen);
+}
+
+#[test]
+fn nothing_of_an_earlier_console_is_sent_a_second_time_by_itself() {
+    let (mut rig, alerts) = after_a_death();
+
+    rig.press("enter");
+    rig.advance(Duration::minutes(30));
+
+    assert_eq!(rig.sent(), 0);
+    assert!(rig.app.decisions().is_checking(alerts[1].id) && rig.app.decisions().of(alerts[0].id).is_none());
+    assert_eq!(steps(&rig), ["read", "closed"]);
+}
+
+#[test]
+fn a_decision_of_an_earlier_console_is_looked_up_until_it_is_known() {
+    let (mut rig, alerts) = after_a_death();
+    rig.press("enter");
+
+    let request = ResolveRequest { resolution: refunded(), idempotency_key: None };
+    rig.service.record(alerts[1].id, &request).unwrap();
+    rig.advance(Duration::seconds(61));
+
+    assert!(!rig.app.decisions().is_checking(alerts[1].id));
+    assert_eq!(steps(&rig), ["read", "closed", "recorded"]);
+}
+
+#[tokio::test]
+async fn a_decision_leaves_only_when_the_journal_has_it_on_the_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    let system: SharedClock = Arc::new(SystemClock);
+    let mut desk = Desk::open(directory.path()).unwrap();
+    desk.open_journal("acme-eu", system.clone()).unwrap();
+    let alerts = morning(system.now());
+    let service = Fake::with(alerts.clone(), system);
+    let (messages, mut incoming) = tokio::sync::mpsc::unbounded_channel();
+    let mut runner = Runner::new(service.deployment(), Some(desk), messages);
+    let send =
+        |key: &str| Effect::Resolve(1, alerts[0].id, ResolveRequest { resolution: refunded(), idempotency_key: Some(key.to_owned()) });
+    let lock = directory.path().join("journal.lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+
+    runner.run(send("console-1"));
+    let refused = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
+    let sent_without = service.resolutions.lock().unwrap().len();
+    std::fs::remove_dir(&lock).unwrap();
+    runner.run(send("console-2"));
+    let taken = tokio::time::timeout(Wait::from_secs(20), incoming.recv()).await.unwrap();
+
+    assert!(matches!(&refused, Some(Message::Resolved(1, Err(ServiceError::NotSent(why)))) if why.contains("journal")), "{refused:?}");
+    assert_eq!(sent_without, 0);
+    assert!(matches!(taken, Some(Message::Resolved(1, Ok(_)))), "{taken:?}");
+    let written = std::fs::read_to_string(directory.path().join("journal.ndjson")).unwrap();
+    assert!(written.contains(r#""step":"sent","decision":"console-2""#) && !written.contains("console-1"), "{written}");
+}
