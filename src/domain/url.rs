@@ -268,7 +268,7 @@ mod tests {
         let bare = format!("https://{}", "b.".repeat(MAX_URL_BYTES)).split_at(MAX_URL_BYTES).0.to_owned();
 
         for text in [of_length(MAX_URL_BYTES - 1), of_length(MAX_URL_BYTES), bare, of_length(100) + &"ä".repeat(900)] {
-            let again = EndpointUrl::parse(&text, GUARDED).map(|taken| EndpointUrl::parse(taken.as_str(), GUARDED).is_ok());
+            let again = EndpointUrl::parse(&text, GUARDED).map(|taken| EndpointUrl::parse(taken.reveal(), GUARDED).is_ok());
             assert_ne!(again, Ok(false), "{text}");
         }
         assert!(EndpointUrl::parse(&of_length(MAX_URL_BYTES - 1), GUARDED).is_ok());
