@@ -54,7 +54,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
             Some(networks) => format!("{}, {networks}", caller.organization.organization.name),
             None => caller.organization.organization.name.clone(),
         },
-        environment: Environment::from(context.settings.environment),
+        environment: Some(Environment::from(context.settings.environment)),
         facts: local_facts(&context, &known),
         ..SessionInfo::default()
     };

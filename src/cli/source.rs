@@ -17,7 +17,7 @@ pub(super) struct AlertAccess {
     pub(super) alerts: Arc<dyn Alerts>,
     /// In whose words filters and decisions are given.
     pub(super) dialect: Dialect,
-    pub(super) environment: Environment,
+    pub(super) environment: Option<Environment>,
     pub(super) clock: SharedClock,
     local: Option<Local>,
 }
@@ -52,7 +52,7 @@ impl AlertAccess {
         let source = Self {
             alerts: Arc::new(acting),
             dialect,
-            environment: context.settings.environment.into(),
+            environment: Some(context.settings.environment.into()),
             clock: Arc::clone(&local.clock),
             local: Some(local),
         };

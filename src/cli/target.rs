@@ -24,7 +24,8 @@ const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 pub(super) struct RemoteTarget {
     url: BaseUrl,
     pub(super) dialect: Dialect,
-    pub(super) environment: Environment,
+    /// What is known of which world it is: a flag says it, or the prefix of an avert's own credential.
+    pub(super) environment: Option<Environment>,
     credential: AccessCredential,
     operator_key: Option<Secret>,
     company_parameter: String,
@@ -61,7 +62,7 @@ impl RemoteArgs {
             url: BaseUrl::parse(&url, PlainHttp::when(self.insecure_http, "say --insecure-http"))
                 .map_err(|error| Misused(format!("the base URL {error}")))?,
             dialect: spoken.map_or(by_credential, Dialect::from),
-            environment: if self.production { Environment::Production } else { Environment::Sandbox },
+            environment: if self.production { Some(Environment::Production) } else { told_by(&credential) },
             credential,
             operator_key: operator_key.map(|key| Secret::new(key.trim())),
             company_parameter: self.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
@@ -106,6 +107,20 @@ impl RemoteTarget {
     }
 }
 
+/// Which world a credential was made for, where it is one of an avert's: its prefix says so.
+fn told_by(credential: &AccessCredential) -> Option<Environment> {
+    let text = match credential {
+        AccessCredential::ApiKey(key) => key.reveal(),
+        AccessCredential::ClientCredentials { id, .. } => id,
+    };
+    let made_for = |world: &str| ["avk", "avc"].iter().any(|kind| text.starts_with(&format!("{kind}_{world}_")));
+    match (made_for("live"), made_for("test")) {
+        (true, _) => Some(Environment::Production),
+        (_, true) => Some(Environment::Sandbox),
+        _ => None,
+    }
+}
+
 /// An environment variable.
 pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
@@ -144,10 +159,7 @@ mod tests {
         let target = RemoteArgs::default().target(environment(&[(URL, "https://a.example"), (API_KEY, "k")])).unwrap().unwrap();
 
         assert!(matches!(&target.credential, AccessCredential::ApiKey(key) if key.reveal() == "k"));
-        assert_eq!(
-            (target.url.as_str(), target.dialect, target.environment),
-            ("https://a.example", Dialect::Current, Environment::Sandbox)
-        );
+        assert_eq!((target.url.as_str(), target.dialect, target.environment), ("https://a.example", Dialect::Current, None));
     }
 
     #[rstest]
@@ -157,6 +169,24 @@ mod tests {
     #[case(&[(CLIENT_ID, "i"), (CLIENT_SECRET, "s"), (DIALECT, "Current")], Dialect::Current)]
     fn the_dialect_follows_the_credential_unless_it_is_named(#[case] variables: &[(&str, &str)], #[case] dialect: Dialect) {
         assert_eq!(at("https://a.example").target(environment(variables)).unwrap().unwrap().dialect, dialect);
+    }
+
+    #[rstest]
+    #[case(&[(API_KEY, "k")], false, None)]
+    #[case(&[(API_KEY, "avk_live_0_s")], false, Some(Environment::Production))]
+    #[case(&[(API_KEY, "avk_test_0_s")], false, Some(Environment::Sandbox))]
+    #[case(&[(CLIENT_ID, "avc_live_0"), (CLIENT_SECRET, "s")], false, Some(Environment::Production))]
+    #[case(&[(CLIENT_ID, "avc_test_0"), (CLIENT_SECRET, "s")], false, Some(Environment::Sandbox))]
+    #[case(&[(CLIENT_ID, "i"), (CLIENT_SECRET, "s")], false, None)]
+    #[case(&[(API_KEY, "k")], true, Some(Environment::Production))]
+    fn which_world_it_is_is_known_by_the_flag_or_the_credential_alone(
+        #[case] variables: &[(&str, &str)],
+        #[case] production: bool,
+        #[case] known: Option<Environment>,
+    ) {
+        let args = RemoteArgs { production, ..at("https://a.example") };
+
+        assert_eq!(args.target(environment(variables)).unwrap().unwrap().environment, known);
     }
 
     #[test]

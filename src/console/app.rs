@@ -10,6 +10,8 @@ use super::areas::SMALLEST;
 use super::decisions::Decisions;
 use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
+use super::network_trouble::NetworkTroubles;
+use super::screens::queue::link::ReadPart;
 use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
 use super::screens::{ScreenName, Screens};
@@ -25,7 +27,6 @@ use super::{
 use crate::desk::{Draft, Layout, Leftovers, SavedView};
 use crate::domain::time::SharedClock;
 use crate::domain::{AlertId, Timestamp};
-use crate::service::ServiceError;
 
 /// The desk's state when the console was opened.
 #[derive(Debug, Clone, Default)]
@@ -98,6 +99,7 @@ impl App {
                 leaving: false,
                 decisions: Decisions::default(),
                 unfinished: Unfinished::default(),
+                networks: NetworkTroubles::default(),
                 drafts: kept.drafts,
                 views,
                 toasts: Toasts::default(),
@@ -156,10 +158,14 @@ impl App {
                 cx.notify(Tone::Bad, format!("This could not be kept on the desk: {words}"));
                 Vec::new()
             }
-            Message::Resolved(key, answer) => resolving::answered(key, answer, cx),
+            Message::Resolved(key, answer) => {
+                cx.networks.answered(&cx.decisions, key, &answer, cx.now);
+                resolving::answered(key, answer, cx)
+            }
             Message::LookedUp(key, found) => resolving::looked_up(key, found, cx),
             Message::Settled(id, applied, answer) => resolving::settled(id, applied, answer, cx),
             Message::Unfinished(answer) => {
+                self.screens.queue.link.took_part(ReadPart::Decisions, &answer, cx.now);
                 resolving::listed_unfinished(answer, cx);
                 Vec::new()
             }
@@ -258,13 +264,7 @@ impl App {
         if let Some(wrong) = self.screens.shown().complaint() {
             return warning_lines(&wrong, width);
         }
-        let lasting = self.cx.writes.failing.as_ref().map(|(since, error)| {
-            let why = match error {
-                ServiceError::Unavailable(why) => why.clone(),
-                other => other.to_string(),
-            };
-            format!("Since {} nothing can be recorded: {why}. It is tried again by itself.", since.format("%H:%M"))
-        });
+        let lasting = self.lasting_note();
         self.cx.toasts.lines(lasting.as_deref(), width)
     }
 
@@ -273,7 +273,8 @@ impl App {
         let cx = &self.cx;
         let running = ScreenName::ALL.into_iter().filter(|(name, ..)| self.is_running(*name));
         let screens = running.filter_map(|(name, ..)| self.screens.get(name).next_due());
-        let others = [cx.decisions.next_wake(cx.now), cx.unfinished.next_wake(), cx.toasts.next_wake(), cx.writes.next_due()];
+        let header = self.screens.queue.next_change(cx.now);
+        let others = [header, cx.decisions.next_wake(cx.now), cx.unfinished.next_wake(), cx.toasts.next_wake(), cx.writes.next_due()];
         let closing = self.screens.queue.closing(cx.now).into_iter().chain(self.dialogs.iter().filter_map(|dialog| dialog.next_due()));
         others.into_iter().flatten().chain(screens).chain(closing).fold(cx.now + until_next_minute(cx.now), Timestamp::min)
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::decisions::Decisions;
+use super::network_trouble::NetworkTroubles;
 use super::session::{AlertJson, Preferences, SessionInfo};
 use super::toasts::Toasts;
 use super::unfinished::Unfinished;
@@ -28,6 +29,8 @@ pub struct AppContext {
     pub leaving: bool,
     pub decisions: Decisions,
     pub unfinished: Unfinished,
+    /// Networks that did not answer or did not take a decision.
+    pub networks: NetworkTroubles,
     pub drafts: HashMap<AlertId, Draft>,
     pub views: SavedViews,
     pub toasts: Toasts,

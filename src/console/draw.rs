@@ -1,18 +1,16 @@
-//! Draws a frame: the header that says where one is, the screen, the dialogs over it, the footer with the keys, and notifications.
+//! Draws a frame: the header, the screen, the dialogs over it, the footer with the keys, and notifications.
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use unicode_width::UnicodeWidthStr;
 
 use super::app::App;
 use super::areas::{Areas, SMALLEST};
 use super::decisions::{State, seconds_left};
 use super::pen::{put_middle, put_right};
-use super::screens::ScreenName;
-use super::text::{columns, counted, sanitize, wrap};
-use super::{Action, KeyContext, Keys, Pen, times, toasts};
+use super::text::{columns, counted, wrap};
+use super::{Action, KeyContext, Keys, Pen, toasts};
 
 impl App {
     /// Draws everything. What can be clicked is noted on the way.
@@ -67,75 +65,6 @@ impl App {
         }
         let lines = Rect { y: footer.y.saturating_sub(noted), height: noted, ..area };
         toasts::draw(&notes, &self.cx.theme, frame.buffer_mut(), lines);
-    }
-
-    fn draw_header(&self, buffer: &mut Buffer, header: Rect) {
-        let (theme, place) = (&self.cx.theme, &self.cx.place);
-        buffer.set_style(header, Style::reset().patch(theme.page).patch(theme.bar));
-        let line = Rect { x: header.x + 1, width: header.width.saturating_sub(2), ..header };
-        let right = self.draw_link(buffer, line);
-        let mut pen = Pen::new(buffer, Rect { width: right.x.saturating_sub(line.x + 2), ..line });
-        pen.put("avert", theme.accent.patch(theme.key));
-        pen.skip(2);
-        let (word, badge) = match (place.demo, place.is_production()) {
-            (true, _) => (" DEMO ", theme.muted),
-            (false, true) => (" PRODUCTION ", theme.production),
-            (false, false) => (" SANDBOX ", theme.muted),
-        };
-        pen.put(word, badge);
-        pen.skip(1);
-        pen.put(&sanitize(&place.name), theme.strong);
-        if place.read_only {
-            pen.skip(2);
-            pen.put(" READ-ONLY ", theme.muted);
-        }
-        pen.skip(4);
-        self.draw_tabs(&mut pen);
-        if !self.has_mouse && self.cx.settings.mouse {
-            pen.skip(3);
-            pen.put_whole("mouse off", theme.quiet);
-        }
-    }
-
-    /// The screens, each with its key; where there is no room for all, the one that is open.
-    fn draw_tabs(&self, pen: &mut Pen<'_>) {
-        let theme = &self.cx.theme;
-        let tab = |(screen, _, name, action): (ScreenName, &str, &'static str, Action)| (screen, self.cx.key(action), name, action);
-        let tabs = ScreenName::ALL.map(tab);
-        let needed: u16 = tabs.iter().map(|(_, key, name, _)| columns(key) + columns(name) + 4).sum();
-        let all = needed <= pen.room() + 3;
-        for (screen, key, name, action) in tabs.into_iter().filter(|(screen, ..)| all || *screen == self.screens.current) {
-            let open = screen == self.screens.current;
-            if columns(&key) + 1 + columns(name) > pen.room() {
-                return;
-            }
-            let number = pen.put(&key, if open { theme.key } else { theme.quiet });
-            pen.skip(1);
-            let word = pen.put(name, if open { theme.strong } else { theme.quiet });
-            self.targets.push(number.union(word), action);
-            pen.skip(3);
-        }
-    }
-
-    /// How the service answers, and the time. Returns the area it took.
-    fn draw_link(&self, buffer: &mut Buffer, line: Rect) -> Rect {
-        let (theme, queue) = (&self.cx.theme, &self.screens.queue);
-        let clock = times::utc_clock(self.cx.now);
-        let clock_area = put_right(buffer, line, &clock, theme.plain);
-        let rest = Rect { width: clock_area.x.saturating_sub(line.x + 3), ..line };
-        let (sign, words, style) = match &queue.link.trouble {
-            Some((since, _)) if queue.listing.total().is_some() => {
-                ("▲", format!("stale since {}, trying again", since.format("%H:%M")), theme.warning)
-            }
-            Some(_) => ("▲", "no answer, trying again".to_owned(), theme.warning),
-            None if self.cx.writes.failing.is_some() => ("▲", "nothing can be recorded".to_owned(), theme.warning),
-            None if queue.listing.total().is_none() => ("·", "connecting".to_owned(), theme.quiet),
-            None => ("●", "live".to_owned(), theme.ok),
-        };
-        let text = format!("{sign} {words}");
-        let area = put_right(buffer, rest, &text, theme.quiet);
-        buffer.set_stringn(area.x, area.y, sign, sign.width(), style);
-        Rect { width: line.right() - area.x, ..area }
     }
 
     fn draw_footer(&self, buffer: &mut Buffer, footer: Rect) {

@@ -12,7 +12,9 @@ use super::Message;
 use super::screens::queue::listing::Need;
 use crate::desk::indeterminate::look_up;
 use crate::desk::{Desk, Draft, JournalStep, Layout, SavedView};
-use crate::domain::{AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, PageRequest, Secret, Sort};
+use crate::domain::{
+    Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, PageRequest, Secret, Sort,
+};
 use crate::service::{Deployment, ResolveRequest, ServiceError, Webhooks};
 
 /// An effect: something to be done.
@@ -228,7 +230,7 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         Effect::AtRisk(hours) => Message::AtRisk(stats.as_ref()?.at_risk(hours).await),
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
-        Effect::SameCard(id, query) => Message::SameCard(id, alerts.list(&query).await.map(|page| page.data)),
+        Effect::SameCard(id, query) => Message::SameCard(id, search(deployment, query).await),
         Effect::Watch(after, delay) => {
             let changes = changes.as_ref()?;
             tokio::time::sleep(delay).await;
@@ -275,6 +277,17 @@ async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Result<Vec<De
             return Ok(all);
         }
     }
+}
+
+/// The alerts of a query; in the interface's own order where the service does not take the query as it is.
+async fn search(deployment: &Deployment, query: AlertQuery) -> Result<Vec<Alert>, ServiceError> {
+    let answer = match deployment.alerts.list(&query).await {
+        Err(ServiceError::InvalidRequest(_)) if query.sort != Sort::default() => {
+            deployment.alerts.list(&AlertQuery { sort: Sort::default(), ..query }).await
+        }
+        answer => answer,
+    };
+    answer.map(|page| page.data)
 }
 
 async fn count(deployment: &Deployment, filter: AlertFilter) -> Result<u64, ServiceError> {

@@ -33,6 +33,7 @@ pub enum Action {
     PageUp,
     Top,
     Bottom,
+    Arrived,
     Jump,
     DetailDown,
     DetailUp,

@@ -113,8 +113,8 @@ fn concluded(alert: Box<Alert>, cx: &mut AppContext) -> Orders {
 
 /// Takes in which decisions the engine has not finished.
 pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppContext) {
-    // What it told last stands until it tells something else; the link says by itself that it does not answer.
-    let Ok(all) = answer else { return };
+    // What it told last stands until it tells something else; the header says by itself that it does not answer.
+    let Ok(all) = answer else { return cx.unfinished.failed(cx.now) };
     let event = cx.unfinished.take(all);
     if let Some(first) = event.first() {
         let key = cx.key(Action::Settle);

@@ -34,7 +34,8 @@ pub struct Session {
 pub struct SessionInfo {
     /// The profile's or organization's name.
     pub name: String,
-    pub environment: Environment,
+    /// Which of the two worlds decisions reach; nothing where nobody has said it.
+    pub environment: Option<Environment>,
     /// A throwaway engine with made-up alerts.
     pub demo: bool,
     /// Nothing may be sent from here: the deployment refuses it, and says so.
@@ -46,9 +47,9 @@ pub struct SessionInfo {
 }
 
 impl SessionInfo {
-    /// Whether decisions given here reach the real world.
+    /// Whether decisions given here are known to reach the real world.
     pub fn is_production(&self) -> bool {
-        self.environment == Environment::Production && !self.demo
+        self.environment == Some(Environment::Production) && !self.demo
     }
 }
 

@@ -139,6 +139,25 @@ pub fn ago(moment: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// The ages in seconds that are told apart below a minute: fresh ones to the second, older ones coarser, so that an idle screen is left alone.
+const AGES: [i64; 10] = [0, 1, 2, 3, 4, 5, 10, 15, 30, 45];
+
+/// How old something is that was read: `now`, `4 s ago`, `2 min ago`.
+pub fn age(read_at: Timestamp, now: Timestamp) -> String {
+    match (now - read_at).num_seconds() {
+        ..=0 => "now".to_owned(),
+        seconds @ 1..60 => format!("{} s ago", AGES.iter().rev().find(|age| **age <= seconds).unwrap_or(&0)),
+        _ => ago(read_at, now),
+    }
+}
+
+/// When the words of [`age`] change next.
+pub fn next_age(read_at: Timestamp, now: Timestamp) -> Timestamp {
+    let seconds = (now - read_at).num_seconds().max(0);
+    let next = AGES.into_iter().find(|age| *age > seconds).unwrap_or((seconds / 60 + 1) * 60);
+    read_at + Duration::seconds(next)
+}
+
 /// `2026-11-18 09:12 UTC`
 pub fn utc(moment: Timestamp) -> String {
     moment.format("%Y-%m-%d %H:%M UTC").to_string()
@@ -252,5 +271,19 @@ mod tests {
         assert_eq!(local_clock(now(), zone).as_deref(), Some("16:00 local"));
         assert_eq!(local_clock(now() + Duration::hours(9), zone).as_deref(), Some("Wed 01:00 local"));
         assert_eq!(local_clock(now(), Zone::Fixed(FixedOffset::east_opt(0).unwrap())), None);
+    }
+
+    #[rstest]
+    #[case(0, "now", 1)]
+    #[case(4, "4 s ago", 5)]
+    #[case(9, "5 s ago", 10)]
+    #[case(59, "45 s ago", 60)]
+    #[case(61, "1 min ago", 120)]
+    #[case(-5, "now", 1)]
+    fn an_age_is_told_with_the_moment_its_words_change(#[case] seconds: i64, #[case] words: &str, #[case] next: i64) {
+        let read_at = now() - Duration::seconds(seconds);
+
+        assert_eq!(age(read_at, now()), words);
+        assert_eq!(next_age(read_at, now()), read_at + Duration::seconds(next));
     }
 }

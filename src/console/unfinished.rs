@@ -31,6 +31,9 @@ impl Stage {
     }
 }
 
+/// How soon it is asked again where that failed.
+const AGAIN: Duration = Duration::seconds(5);
+
 /// The unfinished decisions of the organization, as the engine told of them last.
 #[derive(Debug, Default)]
 pub struct Unfinished {
@@ -44,6 +47,11 @@ impl Unfinished {
     /// Asks for them soon: something changed.
     pub fn changed(&mut self, now: Timestamp) {
         self.due.get_or_insert(now + REST);
+    }
+
+    /// They could not be had: they are asked for again after a while.
+    pub fn failed(&mut self, now: Timestamp) {
+        self.due.get_or_insert(now + AGAIN);
     }
 
     /// Whether they are to be asked for now.
@@ -74,6 +82,11 @@ impl Unfinished {
 
     fn index(&mut self) {
         self.by_alert = self.all.iter().enumerate().map(|(index, unfinished)| (unfinished.alert, index)).collect();
+    }
+
+    /// All of them, the oldest first.
+    pub fn all(&self) -> impl Iterator<Item = &ResolutionAttempt> {
+        self.all.iter()
     }
 
     /// The one on an alert.

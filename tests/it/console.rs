@@ -4,6 +4,7 @@ mod any_keys;
 mod fake;
 mod foreign_text;
 mod going_round;
+mod header;
 mod journaled;
 mod pictures;
 mod resolving;

@@ -54,7 +54,7 @@ fn resolution(args: &AlertResolveArgs, dialect: Dialect, disputed: Option<Amount
 }
 
 /// What is about to be sent, and about what.
-fn question(alert: &Alert, resolution: &Resolution, environment: Environment) -> String {
+fn question(alert: &Alert, resolution: &Resolution, environment: Option<Environment>) -> String {
     let about = [
         alert.provider.to_string(),
         alert.alert_type.words().to_owned(),
@@ -72,9 +72,9 @@ fn question(alert: &Alert, resolution: &Resolution, environment: Environment) ->
         comments => format!("\ncomments: {}", comments.lines().map(printable).collect::<Vec<_>>().join(" / ")),
     };
     format!(
-        "{} ({})\n{}\n{resolution}{reason}{comments}\nThis is final. Send it? [y/N] ",
+        "{}{}\n{}\n{resolution}{reason}{comments}\nThis is final. Send it? [y/N] ",
         alert.id,
-        environment.as_str(),
+        environment.map_or_else(String::new, |known| format!(" ({})", known.as_str())),
         printable(&about.join(", "))
     )
 }
@@ -143,7 +143,7 @@ mod tests {
         };
         let said = Resolution::Current { decision: Decision::Invalid(InvalidReason::Duplicate), comments: "see\nother".to_owned() };
 
-        let question = question(&alert, &said, Environment::Production);
+        let question = question(&alert, &said, Some(Environment::Production));
 
         for text in ["production", "Confirmed fraud, 129.90", "INVALID, NOT_REFUNDED_DUPLICATE", "see / other", "final"] {
             assert!(question.contains(text), "{text:?} is not in {question}");

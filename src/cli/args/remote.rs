@@ -32,7 +32,7 @@ pub(crate) struct RemoteArgs {
     /// Its name for the company filter. Default: companyIds
     #[arg(long, value_name = "NAME")]
     pub(crate) company_parameter: Option<String>,
-    /// It is production: the console shows it. Default: sandbox
+    /// It is production: the console says so. Default: what the prefix of an avert's own key or client says, else nothing is claimed
     #[arg(long)]
     pub(crate) production: bool,
     /// Speak plain http to it beyond this machine, where others can read credentials and alerts on the way

@@ -8,8 +8,8 @@ use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Company, Count,
     CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
-    DeliveryPage, DeliveryState, Endpoint, EndpointChange, EndpointId, Environment, EventId, EventKind, IngestOptions, IngestReport,
-    KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Revoked, Secret, decide,
+    DeliveryPage, DeliveryState, Endpoint, EndpointChange, EndpointId, Environment, EventId, EventKind, FieldError, IngestOptions,
+    IngestReport, KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Revoked, Secret, Sort, decide,
 };
 use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Intake, ResolveRequest, ServiceError, Stats, Webhooks};
 use chrono::Duration;
@@ -41,6 +41,8 @@ pub struct Fake {
     pub credentials: Mutex<Vec<Credential>>,
     /// Ids of those that this console itself uses.
     pub own: Mutex<Vec<String>>,
+    /// Whether it sorts in the interface's own order only.
+    pub refuses_orders: Mutex<bool>,
     /// Why nothing can be written, where that is so.
     pub unwritable: Mutex<Option<ServiceError>>,
     /// The decisions that are not settled.
@@ -62,6 +64,7 @@ impl Fake {
             deliveries: Mutex::default(),
             credentials: Mutex::default(),
             own: Mutex::default(),
+            refuses_orders: Mutex::default(),
             unwritable: Mutex::default(),
             unfinished: Mutex::default(),
             settled: Mutex::default(),
@@ -136,6 +139,9 @@ impl Alerts for Fake {
     async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
         self.lists.lock().unwrap().push(query.clone());
         self.up()?;
+        if *self.refuses_orders.lock().unwrap() && query.sort != Sort::default() {
+            return Err(ServiceError::InvalidRequest(vec![FieldError::new("sortField", "is not one of ours")]));
+        }
         let now = self.clock.now();
         let mut found: Vec<Alert> = self.alerts.lock().unwrap().iter().filter(|alert| query.filter.matches(alert, now)).cloned().collect();
         found.sort_by(|left, right| query.sort.compare(left, right));

@@ -322,13 +322,13 @@ fn a_demo_and_a_read_only_sandbox() {
     let demo = || {
         let mut made = doubled();
         made.place.demo = true;
-        made.place.environment = Environment::Sandbox;
+        made.place.environment = Some(Environment::Sandbox);
         made
     };
     pictures("demo", demo, |_| {});
     let read_only = || {
         let mut made = doubled();
-        made.place.environment = Environment::Sandbox;
+        made.place.environment = Some(Environment::Sandbox);
         made.place.read_only = true;
         made
     };

@@ -62,7 +62,7 @@ impl Default for Made {
         Self {
             alerts: morning(clock().now()),
             size: (120, 40),
-            place: SessionInfo { name: "acme-eu".to_owned(), environment: Environment::Production, ..SessionInfo::default() },
+            place: SessionInfo { name: "acme-eu".to_owned(), environment: Some(Environment::Production), ..SessionInfo::default() },
             grace: Wait::from_secs(5),
             operator: true,
             kept: DeskState { drafts: HashMap::new(), ..DeskState::default() },

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::fake::{Fate, morning};
 use super::rig::{Made, Rig, clock};
 
-fn unfinished(alert: AlertId, state: &str) -> ResolutionAttempt {
+pub fn unfinished(alert: AlertId, state: &str) -> ResolutionAttempt {
     let now = avert::domain::time::Clock::now(clock().as_ref());
     ResolutionAttempt {
         id: AttemptId(Uuid::from_u128(77)),

@@ -81,8 +81,32 @@ fn a_change_elsewhere_shows_within_a_second_and_leaves_the_cursor_on_its_alert()
 
     assert_eq!(rig.current(), before);
     let screen = rig.screen();
-    assert!(screen.contains("JUST IN"), "{screen}");
-    assert!(screen.contains("20"), "{screen}");
+    assert!(screen.contains("1 came in above  N") && screen.contains("20"), "{screen}");
+    assert!(!screen.contains("JUST IN"), "no row moves: {screen}");
+    rig.press("N");
+    assert!(rig.screen().contains("JUST IN"));
+}
+
+#[test]
+fn the_cursors_row_keeps_its_line_on_the_screen_while_others_come_and_go() {
+    let mut rig = Rig::new(morning(clock().now()));
+    rig.press("j j j");
+    let (id, now) = (rig.current(), rig.clock.now());
+    let mark = rig.service.alert(id).unwrap().card_last_four;
+    let line = |rig: &mut Rig| rig.screen().lines().position(|line| line.contains(&mark)).unwrap();
+    let before = line(&mut rig);
+    let come = |minutes| {
+        let deadline = avert::domain::Deadline::At(now + Duration::minutes(minutes));
+        avert::domain::Alert { id: avert::domain::AlertId::generate(), deadline, ..morning(now)[0].clone() }
+    };
+
+    rig.change(|alerts| alerts.extend([come(5), come(6)]));
+    let after_coming = line(&mut rig);
+    rig.change(|alerts| alerts.retain(|alert| alert.id == id || alert.deadline.moment() > Some(now + Duration::hours(1))));
+    let after_leaving = line(&mut rig);
+
+    assert_eq!((after_coming, after_leaving), (before, before));
+    assert_eq!(rig.current(), id);
 }
 
 #[test]
@@ -415,9 +439,9 @@ fn a_terminal_that_shrinks_before_it_says_so_is_drawn_as_it_is() {
 }
 
 #[test]
-fn an_idle_console_wants_to_be_woken_once_a_minute() {
+fn an_idle_console_wants_to_be_woken_for_the_age_and_the_clock_alone() {
     let mut rig = Rig::new(morning(clock().now()));
-    rig.advance(Duration::seconds(30));
+    rig.advance(Duration::seconds(50));
 
     let wake = rig.app.next_wake();
 

@@ -1,20 +1,66 @@
-//! How the service answers: since when it does not, and when it is asked again.
+//! The link to the service: when it was heard of last, since when it does not answer, and what of the screen could not be read.
 
 use std::time::Duration as Wait;
 
 use chrono::Duration;
 
+use crate::console::times;
 use crate::domain::Timestamp;
 use crate::service::ServiceError;
 
 /// Waits before the next attempt, by how often it failed.
 const RETRIES: [i64; 5] = [1, 2, 5, 10, 30];
 
+/// So long after an answer was due it is late.
+const LATE: Duration = Duration::seconds(30);
+
+/// A part of what is shown that is asked for beside the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadPart {
+    /// How many alerts there are.
+    Counts,
+    /// The cursor's alert.
+    Alert,
+    Webhooks,
+    /// The other alerts on the payment.
+    Duplicates,
+    /// The decisions that the engine has not finished.
+    Decisions,
+    /// That something has changed.
+    Changes,
+}
+
+impl ReadPart {
+    /// In words, for "… not read".
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Counts => "counts",
+            Self::Alert => "the alert",
+            Self::Webhooks => "webhooks",
+            Self::Duplicates => "doubles",
+            Self::Decisions => "open decisions",
+            Self::Changes => "changes",
+        }
+    }
+
+    /// Whether it is of the alert under the cursor, and of no account once the cursor has moved.
+    const fn is_of_alert(self) -> bool {
+        matches!(self, Self::Alert | Self::Webhooks | Self::Duplicates)
+    }
+}
+
+/// A trouble: since when, and why.
+pub type Trouble = (Timestamp, ServiceError);
+
 /// The link to the service.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Link {
-    /// Since when it does not, and why.
-    pub trouble: Option<(Timestamp, ServiceError)>,
+    /// Since when it does not answer, and why.
+    pub trouble: Option<Trouble>,
+    /// When what is listed was read.
+    pub read_at: Option<Timestamp>,
+    heard_at: Option<Timestamp>,
+    missing: Vec<(ReadPart, Trouble)>,
     failures: usize,
     pub(super) retry_due: Option<Timestamp>,
 }
@@ -24,7 +70,100 @@ impl Link {
     pub(super) fn failed(&mut self, error: ServiceError, now: Timestamp) -> Wait {
         let since = self.trouble.take().map_or(now, |(since, _)| since);
         let seconds = RETRIES[self.failures.min(RETRIES.len() - 1)];
-        *self = Self { trouble: Some((since, error)), failures: self.failures + 1, retry_due: Some(now + Duration::seconds(seconds)) };
+        self.trouble = Some((since, error));
+        self.failures += 1;
+        self.retry_due = Some(now + Duration::seconds(seconds));
         Wait::from_secs(seconds.unsigned_abs())
+    }
+
+    /// The service has answered what is asked for again and again: the list, or its length while the order is frozen.
+    pub(super) fn heard(&mut self, now: Timestamp) {
+        (self.trouble, self.failures, self.retry_due, self.heard_at) = (None, 0, None, Some(now));
+    }
+
+    /// A part of what is shown came, or could not be read.
+    pub fn took_part<T>(&mut self, part: ReadPart, answer: &Result<T, ServiceError>, now: Timestamp) {
+        let since = self.missing.iter().find(|(known, _)| *known == part).map_or(now, |(_, (since, _))| *since);
+        self.missing.retain(|(known, _)| *known != part);
+        match answer {
+            // An answer of a service that works.
+            Ok(_) | Err(ServiceError::AlertNotFound(_)) => {}
+            Err(error) => self.missing.push((part, (since, error.clone()))),
+        }
+    }
+
+    /// The cursor has gone to another alert.
+    pub(super) fn left_alert(&mut self) {
+        self.missing.retain(|(part, _)| !part.is_of_alert());
+    }
+
+    /// The part that could not be read for longest.
+    pub fn missing(&self) -> Option<(ReadPart, &Trouble)> {
+        self.missing.iter().map(|(part, trouble)| (*part, trouble)).min_by_key(|(_, (since, _))| *since)
+    }
+
+    /// When an answer is late that is asked for so often.
+    fn late_at(&self, every: Duration) -> Option<Timestamp> {
+        self.heard_at.map(|at| at + every + LATE)
+    }
+
+    /// Whether an answer is late that is asked for so often.
+    pub fn is_late(&self, every: Duration, now: Timestamp) -> bool {
+        self.late_at(every).is_some_and(|at| at <= now)
+    }
+
+    /// When what the header says of it changes by itself.
+    pub(super) fn next_change(&self, every: Duration, now: Timestamp) -> Option<Timestamp> {
+        let late = self.late_at(every).filter(|at| *at > now);
+        let aged = self.read_at.map(|at| times::next_age(at, now));
+        late.into_iter().chain(aged).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn busy() -> ServiceError {
+        ServiceError::Unavailable("busy".to_owned())
+    }
+
+    #[test]
+    fn what_could_not_be_read_stays_with_its_first_moment_until_it_comes() {
+        let mut link = Link::default();
+        link.took_part::<()>(ReadPart::Counts, &Err(busy()), now());
+        link.took_part::<()>(ReadPart::Counts, &Err(busy()), now() + Duration::seconds(9));
+        link.heard(now() + Duration::seconds(9));
+
+        assert_eq!(link.missing(), Some((ReadPart::Counts, &(now(), busy()))));
+        link.took_part(ReadPart::Counts, &Ok(3), now() + Duration::seconds(10));
+        assert_eq!(link.missing(), None);
+    }
+
+    #[test]
+    fn what_could_not_be_read_of_an_alert_is_of_no_account_once_the_cursor_has_left_it() {
+        let mut link = Link::default();
+        link.took_part::<()>(ReadPart::Duplicates, &Err(busy()), now());
+
+        link.left_alert();
+
+        assert_eq!(link.missing(), None);
+    }
+
+    #[test]
+    fn an_answer_is_late_half_a_minute_after_it_was_due() {
+        let every = Duration::seconds(15);
+        let mut link = Link::default();
+        assert!(!link.is_late(every, now()), "nothing was heard yet, and nothing is listed");
+
+        link.heard(now());
+
+        assert!(!link.is_late(every, now() + Duration::seconds(44)));
+        assert!(link.is_late(every, now() + Duration::seconds(45)));
     }
 }

@@ -55,6 +55,13 @@ fn draw_title(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     if queue.incoming.is_some() && queue.listing.total().is_some() {
         pen.put_whole(" …", theme.accent);
     }
+    if queue.listing.arrived_above() > 0 {
+        pen.skip(3);
+        let key = draw.key(Action::Arrived);
+        let words = format!("{} came in above  ", count(queue.listing.arrived_above()));
+        let area = pen.put(&words, draw.theme.accent);
+        queue.targets.push(area.union(pen.put(&key, draw.theme.key)), QueueTarget::Do(Action::Arrived));
+    }
     if let Some(new) = queue.new.zip(queue.listing.total()).and_then(|(now, before)| now.checked_sub(before)).filter(|new| *new > 0) {
         pen.skip(2);
         pen.put_whole(&format!("{} new", count(new)), theme.accent);
@@ -99,9 +106,13 @@ fn draw_at_risk(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
 
 /// The view's name and what it is sorted by: `Open, by deadline`.
 pub fn title(queue: &Queue) -> String {
-    let sort = queue.sort();
+    let sort = queue.order();
     let word = query::sort_word(sort);
     let word = word.trim_start_matches('-');
+    let refused = match queue.sort() {
+        asked if asked == sort => String::new(),
+        asked => format!(" (no order by {} here)", query::sort_word(asked).trim_start_matches('-')),
+    };
     let direction = match (sort.order, sort.field) {
         (SortOrder::Ascending, _) => "",
         (SortOrder::Descending, SortField::Amount | SortField::HoursLeft) => ", largest first",
@@ -109,7 +120,7 @@ pub fn title(queue: &Queue) -> String {
         (SortOrder::Descending, _) => ", Z to A",
     };
     let narrowed = if *queue.filter() == queue.view.filter { "" } else { " (changed)" };
-    format!("{}{narrowed}, by {word}{direction}", sanitize(&queue.view.name))
+    format!("{}{narrowed}, by {word}{direction}{refused}", sanitize(&queue.view.name))
 }
 
 fn is_time(field: SortField) -> bool {
@@ -163,7 +174,7 @@ pub fn error_is_long(queue: &Queue) -> bool {
 }
 
 fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
-    let sort = queue.sort();
+    let sort = queue.order();
     for Placed { column, x, width } in placed.iter().copied() {
         let area = Rect::new(regions.heads.x + GUTTER + x, regions.heads.y, width, 1);
         let sorted = column.sort_field() == Some(sort.field);
@@ -190,7 +201,7 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
     let listing = &queue.listing;
     let first = listing.top();
     for line in 0..regions.rows.height {
-        let index = first + u64::from(line);
+        let Some(index) = (first + u64::from(line)).checked_sub(listing.lead()) else { continue };
         if index >= listing.rows() {
             break;
         }

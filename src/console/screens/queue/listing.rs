@@ -2,9 +2,9 @@
 //!
 //! The cursor holds an alert's id. A refresh asks for the visible pages anew, takes them over at once when all are here, and looks for the
 //! cursor's alert among them: it stays under the cursor wherever it went, and where it has left the list it stays as a ghost until the
-//! cursor moves.
+//! cursor moves. Its row keeps its line on the screen while others come and go; what came in above it is counted, so that it can be told.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::pages::{PAGE, Pages};
 use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort};
@@ -62,6 +62,8 @@ pub struct Listing {
     id: u64,
     filter: AlertFilter,
     sort: Sort,
+    /// The order it is read in: another one than asked for where the service refuses that.
+    order: Sort,
     total: Option<u64>,
     pages: Pages,
     asked: BTreeSet<u64>,
@@ -72,13 +74,27 @@ pub struct Listing {
     cursor_id: Option<AlertId>,
     ghost: Option<Alert>,
     top: u64,
+    /// Blank lines over the first row: rows above the cursor's have left.
+    lead: u64,
+    /// Whether the window stands where a refresh has left it, so that the cursor's row keeps its line.
+    pinned: bool,
+    arrived: Arrived,
     height: u16,
+}
+
+/// What came in above the cursor's row and was not gone to.
+#[derive(Debug, Clone, Default)]
+struct Arrived {
+    /// In the order of the list.
+    ids: Vec<AlertId>,
+    /// Where the rows above are not held: how many more there are.
+    others: u64,
 }
 
 impl Listing {
     /// A list of which nothing is known yet. `id` tells it from every other one.
     pub fn new(id: u64, filter: AlertFilter, sort: Sort, height: u16) -> Self {
-        Self { id, filter, sort, next_epoch: 1, height: height.max(1), ..Self::default() }
+        Self { id, filter, sort, order: sort, next_epoch: 1, height: height.max(1), ..Self::default() }
     }
 
     /// Tells this list from every other one.
@@ -91,9 +107,28 @@ impl Listing {
         &self.filter
     }
 
-    /// In which order.
+    /// In which order it was asked for.
     pub fn sort(&self) -> Sort {
         self.sort
+    }
+
+    /// The order it is read in: another one than asked for where the service refuses that.
+    pub fn order(&self) -> Sort {
+        self.order
+    }
+
+    /// The service refuses the order: the list is read in the interface's own one. `false` where it is already.
+    pub fn fall_back(&mut self) -> bool {
+        if self.order == Sort::default() {
+            return false;
+        }
+        self.order = Sort::default();
+        self.pages.clear();
+        self.asked.clear();
+        self.refresh = None;
+        self.epoch = self.next_epoch;
+        self.next_epoch += 1;
+        true
     }
 
     /// How many alerts match, once known.
@@ -109,6 +144,27 @@ impl Listing {
     /// The first visible row.
     pub fn top(&self) -> u64 {
         self.top
+    }
+
+    /// Blank lines over the first visible row.
+    pub fn lead(&self) -> u64 {
+        self.lead
+    }
+
+    /// How many alerts came in above the cursor's row and were not gone to.
+    pub fn arrived_above(&self) -> u64 {
+        self.arrived.ids.len() as u64 + self.arrived.others
+    }
+
+    /// Goes to the first of those that came in above.
+    pub fn move_to_arrived(&mut self) {
+        let first = self.arrived.ids.iter().find_map(|id| self.pages.position_of(*id));
+        match (self.arrived.others, first) {
+            (0, Some(row)) => self.move_to(row),
+            (0, None) if self.arrived.ids.is_empty() => {}
+            _ => self.move_to(0),
+        }
+        self.arrived = Arrived::default();
     }
 
     /// The cursor's row.
@@ -176,6 +232,8 @@ impl Listing {
         }
         self.cursor = target.min(self.total.unwrap_or(0).saturating_sub(1));
         self.cursor_id = self.pages.get(self.cursor).map(|alert| alert.id);
+        self.unpin();
+        self.reach_arrived();
         self.show_cursor();
     }
 
@@ -184,7 +242,17 @@ impl Listing {
         let Some(position) = self.pages.position_of(id) else { return };
         self.ghost = None;
         (self.cursor, self.cursor_id) = (position, Some(id));
+        self.reach_arrived();
         self.show_cursor();
+    }
+
+    /// What the cursor stands on or above is no longer above it.
+    fn reach_arrived(&mut self) {
+        let (cursor, pages) = (self.cursor, &self.pages);
+        self.arrived.ids.retain(|id| pages.position_of(*id).is_none_or(|position| position < cursor));
+        if cursor == 0 {
+            self.arrived = Arrived::default();
+        }
     }
 
     /// Moves the cursor by so many rows.
@@ -194,6 +262,7 @@ impl Listing {
 
     /// Scrolls by so many rows; the cursor follows only when it would be left behind.
     pub fn scroll_by(&mut self, rows: i64) {
+        self.unpin();
         self.top = self.top.saturating_add_signed(rows).min(self.last_top());
         let last = self.top + u64::from(self.height) - 1;
         if self.cursor < self.top {
@@ -213,8 +282,17 @@ impl Listing {
         self.rows().saturating_sub(u64::from(self.height))
     }
 
+    fn unpin(&mut self) {
+        (self.pinned, self.lead) = (false, 0);
+    }
+
     fn show_cursor(&mut self) {
         let height = u64::from(self.height);
+        let line = (self.lead + self.cursor).checked_sub(self.top);
+        if self.pinned && self.cursor >= self.top && line.is_some_and(|line| line < height) {
+            return;
+        }
+        self.unpin();
         if self.cursor < self.top {
             self.top = self.cursor;
         } else if self.cursor >= self.top + height {
@@ -234,7 +312,7 @@ impl Listing {
     fn request(&self, page: u64, epoch: u64) -> Need {
         Need {
             ticket: Ticket { listing: self.id, epoch, page },
-            query: AlertQuery { filter: self.filter.clone(), sort: self.sort, page: PageRequest { page, size: PAGE } },
+            query: AlertQuery { filter: self.filter.clone(), sort: self.order, page: PageRequest { page, size: PAGE } },
         }
     }
 
@@ -314,6 +392,9 @@ impl Listing {
 
     fn take_over(&mut self, refresh: Refresh) {
         let before = self.current().cloned();
+        let known: HashSet<AlertId> = self.pages.alerts().map(|alert| alert.id).collect();
+        let knew_all_above = self.pages.hold_all_before(self.cursor);
+        let (old_cursor, line) = (self.cursor, (self.lead + self.cursor).saturating_sub(self.top));
         self.pages.clear();
         self.asked.clear();
         self.epoch = refresh.epoch;
@@ -324,13 +405,7 @@ impl Listing {
         }
         if let Some(id) = self.cursor_id {
             match self.pages.position_of(id) {
-                Some(position) => {
-                    // The row keeps its line; a list that stood at its beginning goes on showing it, so that what is new there is seen.
-                    let line = self.cursor.saturating_sub(self.top);
-                    let at_start = self.top == 0 && position < u64::from(self.height);
-                    self.top = if at_start { 0 } else { position.saturating_sub(line) };
-                    self.cursor = position;
-                }
+                Some(position) => self.cursor = position,
                 None => {
                     self.ghost = before.filter(|alert| alert.id == id);
                     self.cursor = self.cursor.min(refresh.total);
@@ -339,8 +414,23 @@ impl Listing {
                     }
                 }
             }
+            self.top = self.cursor.saturating_sub(line);
+            self.lead = line.saturating_sub(self.cursor);
+            self.pinned = true;
+            self.note_arrived(&known, knew_all_above, old_cursor);
         }
         self.clamp();
+    }
+
+    /// Counts what came in above the cursor's row: alert by alert where all that stands above it is held, else by how far its row went down.
+    fn note_arrived(&mut self, known: &HashSet<AlertId>, knew_all_above: bool, old_cursor: u64) {
+        if knew_all_above && self.pages.hold_all_before(self.cursor) {
+            let above = (0..self.cursor).filter_map(|row| self.pages.get(row)).map(|alert| alert.id);
+            let earlier = std::mem::take(&mut self.arrived.ids);
+            self.arrived.ids = above.filter(|id| !known.contains(id) || earlier.contains(id)).collect();
+        } else if self.ghost.is_none() {
+            self.arrived.others += self.cursor.saturating_sub(old_cursor);
+        }
     }
 
     /// Whether an alert of what is loaded is one of several on a payment; `Some(true)` where another of those was refunded.
@@ -367,208 +457,4 @@ impl Listing {
 }
 
 #[cfg(test)]
-mod tests {
-    use chrono::Duration;
-    use rstest::rstest;
-
-    use super::super::pages::KEPT;
-    use super::*;
-    use crate::domain::time::from_iso;
-    use crate::domain::{AlertType, Provider, SortField, SortOrder};
-
-    const SORT: Sort = Sort { field: SortField::AlertTimeStamp, order: SortOrder::Ascending };
-
-    /// Alerts one minute after the other.
-    fn alerts(count: i64) -> Vec<Alert> {
-        let start = from_iso("2026-03-10T12:00:00Z").unwrap();
-        (0..count)
-            .map(|minute| {
-                let alert_time = Some(start + Duration::minutes(minute));
-                Alert { alert_time, ..Alert::new(AlertId::generate(), Provider::Cdrn, AlertType::VerifiCancel) }
-            })
-            .collect()
-    }
-
-    fn page_of(all: &[Alert], need: &Need) -> Page<Alert> {
-        let size = usize::try_from(PAGE).unwrap();
-        let start = usize::try_from(need.ticket.page).unwrap() * size;
-        let data = all.iter().skip(start).take(size).cloned().collect();
-        Page { data, total: all.len() as u64, counted: true, page: need.ticket.page, size: PAGE }
-    }
-
-    fn load(listing: &mut Listing, all: &[Alert]) -> usize {
-        let needs = listing.needs();
-        for need in &needs {
-            listing.accept(need.ticket, Ok(page_of(all, need))).unwrap();
-        }
-        needs.len()
-    }
-
-    fn refresh(listing: &mut Listing, all: &[Alert]) {
-        for need in listing.refresh() {
-            listing.accept(need.ticket, Ok(page_of(all, &need))).unwrap();
-        }
-    }
-
-    fn listing(all: &[Alert], height: u16) -> Listing {
-        let mut listing = Listing::new(1, AlertFilter::default(), SORT, height);
-        load(&mut listing, all);
-        load(&mut listing, all);
-        listing
-    }
-
-    #[test]
-    fn only_pages_around_the_window_are_asked_for() {
-        let all = alerts(1_000);
-        let mut listing = Listing::new(1, AlertFilter::default(), SORT, 40);
-
-        assert_eq!(load(&mut listing, &all), 1);
-        assert_eq!(load(&mut listing, &all), 0);
-        listing.move_to(999);
-        assert_eq!(load(&mut listing, &all), 1);
-        assert_eq!(listing.current(), all.last());
-    }
-
-    #[test]
-    fn few_pages_are_kept_however_far_one_walks() {
-        let all = alerts(5_000);
-        let mut listing = listing(&all, 40);
-
-        for row in (0..5_000).step_by(30) {
-            listing.move_to(row);
-            load(&mut listing, &all);
-            assert_eq!(listing.cursor_id(), Some(all[usize::try_from(row).unwrap()].id));
-        }
-
-        assert!(listing.held() <= KEPT * 100, "{}", listing.held());
-    }
-
-    #[test]
-    fn the_cursors_alert_stays_under_it_when_others_come_before_it() {
-        let all = alerts(300);
-        let mut listing = listing(&all[10..], 20);
-        listing.move_to(150);
-        load(&mut listing, &all[10..]);
-        let (id, line) = (listing.cursor_id(), listing.cursor() - listing.top());
-
-        refresh(&mut listing, &all);
-
-        assert_eq!((listing.cursor_id(), listing.cursor()), (id, 160));
-        assert_eq!(listing.current().map(|alert| alert.id), id);
-        assert_eq!(listing.cursor() - listing.top(), line);
-    }
-
-    #[test]
-    fn a_list_at_its_beginning_shows_what_is_new_there() {
-        let all = alerts(30);
-        let mut listing = listing(&all[3..], 20);
-
-        refresh(&mut listing, &all);
-
-        assert_eq!((listing.top(), listing.cursor()), (0, 3));
-        assert_eq!(listing.current().map(|alert| alert.id), Some(all[3].id));
-    }
-
-    #[test]
-    fn an_alert_that_leaves_stays_as_a_ghost_until_the_cursor_moves() {
-        let all = alerts(30);
-        let mut listing = listing(&all, 20);
-        listing.move_to(5);
-        let rest: Vec<_> = all.iter().filter(|alert| alert.id != all[5].id).cloned().collect();
-
-        refresh(&mut listing, &rest);
-
-        assert_eq!(listing.row(5), ListRow::Gone(&all[5]));
-        assert_eq!((listing.row(4), listing.row(6)), (ListRow::Alert(&all[4]), ListRow::Alert(&all[6])));
-        assert_eq!((listing.rows(), listing.total()), (30, Some(29)));
-
-        listing.move_by(1);
-
-        assert_eq!(listing.current(), Some(&all[6]));
-        assert_eq!((listing.cursor(), listing.rows()), (5, 29));
-    }
-
-    #[rstest]
-    #[case(-1, 4)]
-    #[case(1, 6)]
-    #[case(10, 15)]
-    fn leaving_a_ghost_goes_to_the_row_that_was_seen_there(#[case] step: i64, #[case] seen: usize) {
-        let all = alerts(30);
-        let mut listing = listing(&all, 20);
-        listing.move_to(5);
-        let rest: Vec<_> = all.iter().filter(|alert| alert.id != all[5].id).cloned().collect();
-        refresh(&mut listing, &rest);
-
-        listing.move_by(step);
-
-        assert_eq!(listing.current(), Some(&all[seen]));
-    }
-
-    #[test]
-    fn a_list_that_empties_keeps_the_ghost_alone() {
-        let all = alerts(1);
-        let mut listing = listing(&all, 20);
-
-        refresh(&mut listing, &[]);
-
-        assert_eq!((listing.rows(), listing.current()), (1, Some(&all[0])));
-        listing.move_by(1);
-        assert_eq!(listing.rows(), 1);
-    }
-
-    #[test]
-    fn a_stale_answer_changes_nothing() {
-        let all = alerts(300);
-        let mut listing = listing(&all, 20);
-        listing.move_to(250);
-        let late = listing.needs();
-        refresh(&mut listing, &all[..10]);
-
-        for need in late {
-            assert_eq!(listing.accept(need.ticket, Ok(page_of(&all, &need))), Ok(false));
-        }
-
-        assert_eq!(listing.total(), Some(10));
-    }
-
-    #[test]
-    fn a_failed_refresh_keeps_what_is_shown() {
-        let all = alerts(50);
-        let mut listing = listing(&all, 20);
-        let need = listing.refresh().remove(0);
-
-        let error = listing.accept(need.ticket, Err(ServiceError::Unavailable("busy".to_owned()))).unwrap_err();
-
-        assert_eq!(error, ServiceError::Unavailable("busy".to_owned()));
-        assert!(!listing.is_refreshing());
-        assert_eq!(listing.current(), Some(&all[0]));
-    }
-
-    #[test]
-    fn a_page_that_failed_is_asked_for_again_when_it_is_needed() {
-        let mut listing = Listing::new(1, AlertFilter::default(), SORT, 20);
-        let need = listing.needs().remove(0);
-        assert!(listing.needs().is_empty());
-
-        let refused = listing.accept(need.ticket, Err(ServiceError::Unavailable("busy".to_owned())));
-
-        assert!(refused.is_err());
-        assert_eq!(listing.needs().len(), 1);
-    }
-
-    #[test]
-    fn scrolling_takes_the_cursor_along_only_at_the_edge() {
-        let all = alerts(90);
-        let mut listing = listing(&all, 20);
-        listing.move_to(10);
-
-        listing.scroll_by(5);
-        assert_eq!((listing.top(), listing.cursor()), (5, 10));
-        listing.scroll_by(10);
-        assert_eq!((listing.top(), listing.cursor()), (15, 15));
-        listing.scroll_by(1_000);
-        assert_eq!((listing.top(), listing.cursor()), (70, 70));
-        listing.scroll_to(0);
-        assert_eq!((listing.top(), listing.cursor()), (0, 19));
-    }
-}
+mod tests;

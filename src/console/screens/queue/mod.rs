@@ -156,6 +156,7 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::PageDown => listing.move_by(page),
         Action::PageUp => listing.move_by(-page),
         Action::Top => listing.move_to(0),
+        Action::Arrived => listing.move_to_arrived(),
         Action::Bottom => listing.move_to(u64::MAX),
         Action::DetailDown => queue.scroll_detail(3),
         Action::DetailUp => queue.scroll_detail(-3),

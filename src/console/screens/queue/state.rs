@@ -1,5 +1,7 @@
 //! The state of the Queue screen, and what changes it.
 
+mod answers;
+
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::time::Duration as Wait;
@@ -9,16 +11,15 @@ use ratatui::layout::Rect;
 
 use crate::console::times::next_second_before;
 use crate::console::views::{SavedViews, View};
-use crate::console::{Action, ClickTargets, Effect, Loadable, Message, Reply, TextInput};
+use crate::console::{Action, ClickTargets, Effect, Loadable, TextInput};
 use crate::desk::{self, BuiltIn, Layout};
-use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Page, Sort, SortField, SortOrder, Timestamp, duplicate, query};
-use crate::service::ServiceError;
+use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Sort, SortField, SortOrder, Timestamp, duplicate, query};
 
 use super::columns::{self, Column};
 use super::facts::Facts;
 use super::layout::Regions;
 use super::link::Link;
-use super::listing::{Listing, Ticket};
+use super::listing::Listing;
 
 /// The hours ahead that the line over the list tells of.
 pub const AT_RISK_HOURS: u32 = 4;
@@ -35,8 +36,8 @@ const CHANGES_REST: Duration = Duration::milliseconds(250);
 /// How often a list is loaded again where nobody tells of changes.
 const POLL: Duration = Duration::seconds(15);
 
-/// Most alerts of which it is remembered that they are duplicates.
-const MOST_KNOWN: usize = 10_000;
+/// How often a list is loaded again where changes are told: what lapses and what is late show by themselves.
+const REREAD: Duration = Duration::seconds(60);
 
 /// The list's share of the width beside the detail, in percent.
 const USUAL_DIVIDER: u8 = 66;
@@ -118,6 +119,8 @@ pub struct Queue {
     facts_due: Option<Timestamp>,
     refresh_due: Option<Timestamp>,
     refresh_again: bool,
+    /// What the service refuses to sort by.
+    refused_orders: Vec<SortField>,
     /// The cursor's alert has left the list: what became of it is asked for.
     ask_gone: bool,
 }
@@ -150,10 +153,19 @@ impl Queue {
         let mut effects = self.overview();
         if self.operator {
             effects.push(Effect::Watch(0, Wait::ZERO));
-        } else {
-            self.refresh_due = Some(now + POLL);
         }
+        self.refresh_due = Some(now + self.every());
         effects
+    }
+
+    /// How often the list is loaded again by itself.
+    fn every(&self) -> Duration {
+        if self.operator { REREAD } else { POLL }
+    }
+
+    /// Whether the service should have answered by now.
+    pub fn is_late(&self, now: Timestamp) -> bool {
+        self.link.is_late(self.every(), now)
     }
 
     /// What the screen looks like, to be kept.
@@ -242,6 +254,11 @@ impl Queue {
         self.incoming.as_ref().unwrap_or(&self.listing).sort()
     }
 
+    /// In which order what is asked for is read: another one where the service refuses that.
+    pub fn order(&self) -> Sort {
+        self.incoming.as_ref().unwrap_or(&self.listing).order()
+    }
+
     /// The alert under the cursor.
     pub fn current(&self) -> Option<&Alert> {
         self.listing.current()
@@ -263,7 +280,11 @@ impl Queue {
         }
         if (&filter, sort) != (self.listing.filter(), self.listing.sort()) {
             self.listings += 1;
-            self.incoming = Some(Listing::new(self.listings, filter, sort, self.regions().rows.height));
+            let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height);
+            if self.refused_orders.contains(&sort.field) {
+                incoming.fall_back();
+            }
+            self.incoming = Some(incoming);
         }
         effects
     }
@@ -360,7 +381,7 @@ impl Queue {
 
     /// Asks now for everything that is shown.
     pub fn refresh(&mut self, now: Timestamp) -> Vec<Effect> {
-        self.refresh_due = (!self.operator).then_some(now + POLL);
+        self.refresh_due = Some(now + self.every());
         self.link.retry_due = None;
         if self.frozen {
             self.new.get_or_insert(self.listing.total().unwrap_or(0));
@@ -383,115 +404,6 @@ impl Queue {
 
     fn overview(&mut self) -> Vec<Effect> {
         if self.operator { vec![Effect::CountAll, Effect::AtRisk(AT_RISK_HOURS)] } else { vec![Effect::CountAll] }
-    }
-
-    /// Takes in what a service answered, or where the cursor is to go.
-    pub fn take(&mut self, message: Message, now: Timestamp) {
-        match message {
-            Message::Page(ticket, answer) => self.take_page(ticket, answer, now),
-            Message::Counted(listing, answer) => self.counted(listing, answer),
-            Message::CountedAll(answer) => self.all.answer(answer),
-            Message::AtRisk(answer) => self.at_risk.answer(answer),
-            Message::Alert(_, Ok(alert)) => self.take_alert(&alert),
-            Message::Concluded(alert) => {
-                self.take_alert(&alert);
-                self.changed(now);
-            }
-            Message::Deliveries(id, answer) if self.facts.alert == Some(id) => self.facts.deliveries.answer(answer),
-            Message::SameCard(id, answer) => self.take_same_card(id, answer),
-            Message::Columns(columns) => self.columns = columns,
-            Message::GoToRow(row) => self.listing.move_to(row),
-            Message::GoToAlert(id) => self.listing.move_to_alert(id),
-            _ => {}
-        }
-    }
-
-    /// Takes in that something changed at the service, and waits for the next change.
-    pub fn heard_of_change(&mut self, answer: Reply<u64>, now: Timestamp) -> Vec<Effect> {
-        let wait = match answer {
-            Ok(number) => {
-                self.last_change = number;
-                self.changed(now);
-                Wait::ZERO
-            }
-            Err(error) => self.failed(error, now),
-        };
-        vec![Effect::Watch(self.last_change, wait)]
-    }
-
-    fn take_page(&mut self, ticket: Ticket, answer: Reply<Page<Alert>>, now: Timestamp) {
-        let incoming = self.incoming.as_mut().filter(|incoming| incoming.id() == ticket.listing);
-        let is_incoming = incoming.is_some();
-        match incoming.unwrap_or(&mut self.listing).accept(ticket, answer) {
-            Ok(taken) => {
-                if is_incoming
-                    && taken
-                    && let Some(incoming) = self.incoming.take()
-                {
-                    self.listing = incoming;
-                    self.new = None;
-                    self.refresh_again = false;
-                }
-                self.ask_gone |= taken && self.listing.is_gone();
-                if taken || !self.listing.is_refreshing() {
-                    self.answered(now);
-                }
-            }
-            Err(error) => {
-                self.failed(error, now);
-            }
-        }
-    }
-
-    /// The service answers again.
-    fn answered(&mut self, now: Timestamp) {
-        self.link = Link::default();
-        if !self.listing.is_refreshing() && std::mem::take(&mut self.refresh_again) {
-            self.changed(now);
-        }
-    }
-
-    /// The service did not answer; it is asked again after a while. Returns how long.
-    fn failed(&mut self, error: ServiceError, now: Timestamp) -> Wait {
-        self.refresh_again = false;
-        self.link.failed(error, now)
-    }
-
-    /// Takes in how many alerts the list has by now, while its order is frozen.
-    fn counted(&mut self, listing: u64, answer: Reply<u64>) {
-        if let (true, Ok(count)) = (listing == self.listing.id() && self.frozen, answer) {
-            self.new = Some(count);
-        }
-    }
-
-    /// Takes in what an alert looks like now.
-    fn take_alert(&mut self, alert: &Alert) {
-        self.listing.replace(alert);
-        if let Loadable::Loaded(duplicates) = &mut self.facts.duplicates {
-            for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {
-                duplicate.clone_from(alert);
-            }
-        }
-    }
-
-    /// Takes in the alerts on the same card: those on the same payment are kept.
-    fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>) {
-        if self.facts.alert != Some(of) {
-            return;
-        }
-        let Some(alert) = self.listing.find(of).cloned() else { return };
-        let duplicates =
-            answer.map(|found| found.into_iter().filter(|other| duplicate::evidence(&alert, other).is_some()).collect::<Vec<_>>());
-        if let Ok(duplicates) = &duplicates {
-            if self.known_duplicates.len() > MOST_KNOWN {
-                self.known_duplicates.clear();
-            }
-            self.known_duplicates.remove(&of);
-            if !duplicates.is_empty() {
-                self.known_duplicates.insert(of, duplicates.iter().any(Alert::was_refunded));
-            }
-        }
-        self.facts.duplicates.answer(duplicates);
     }
 
     /// Loads what is known around the cursor's alert now: a form is about to open on it.
@@ -527,6 +439,7 @@ impl Queue {
             self.facts = Facts::of(id);
             self.facts_due = Some(now + CURSOR_REST);
             self.detail_scroll = 0;
+            self.link.left_alert();
         }
     }
 
@@ -574,5 +487,10 @@ impl Queue {
         let facts = self.facts_due.filter(|_| self.detail_is_open());
         let search = self.search.as_ref().and_then(|search| search.due);
         [facts, search, self.refresh_due, self.link.retry_due].into_iter().flatten().min()
+    }
+
+    /// When the header says something else of the service by itself.
+    pub fn next_change(&self, now: Timestamp) -> Option<Timestamp> {
+        self.link.next_change(self.every(), now)
     }
 }

@@ -1,0 +1,160 @@
+//! The header: where one is, in words, which screens there are, how the service and the networks answer, and how old is what is shown.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr;
+
+use super::app::App;
+use super::network_trouble::{DecisionFault, NetworkTrouble};
+use super::pen::put_right;
+use super::screens::ScreenName;
+use super::text::{columns, sanitize};
+use super::{Action, Pen, times};
+use crate::domain::{Environment, Timestamp};
+use crate::service::ServiceError;
+
+/// How things stand: a sign in its colour, and words.
+struct Standing {
+    sign: &'static str,
+    words: String,
+    style: Style,
+}
+
+impl App {
+    /// Draws the header.
+    pub(super) fn draw_header(&self, buffer: &mut Buffer, header: Rect) {
+        let (theme, place) = (&self.cx.theme, &self.cx.place);
+        buffer.set_style(header, Style::reset().patch(theme.page).patch(theme.bar));
+        let line = Rect { x: header.x + 1, width: header.width.saturating_sub(2), ..header };
+        let name = sanitize(&place.name);
+        let (badge, style) = match (place.demo, place.environment) {
+            (true, _) => (" DEMO ".to_owned(), theme.muted),
+            (false, Some(Environment::Production)) => (" PRODUCTION ".to_owned(), theme.production),
+            (false, Some(Environment::Sandbox)) => (" SANDBOX ".to_owned(), theme.muted),
+            // Nobody has said which of the two it is, so neither is claimed.
+            (false, None) => (format!(" {name} "), theme.muted),
+        };
+        let named = place.demo || place.environment.is_some();
+        let whereabouts = columns("avert") + 2 + columns(&badge) + if named { 1 + columns(&name) } else { 0 };
+        let right = self.draw_link(buffer, line, whereabouts);
+        let mut pen = Pen::new(buffer, Rect { width: right.x.saturating_sub(line.x + 2), ..line });
+        pen.put("avert", theme.accent.patch(theme.key));
+        pen.skip(2);
+        pen.put(&badge, style);
+        if named {
+            pen.skip(1);
+            pen.put(&name, theme.strong);
+        }
+        if place.read_only {
+            pen.skip(2);
+            pen.put(" READ-ONLY ", theme.muted);
+        }
+        pen.skip(4);
+        self.draw_tabs(&mut pen);
+        if !self.has_mouse && self.cx.settings.mouse {
+            pen.skip(3);
+            pen.put_whole("mouse off", theme.quiet);
+        }
+    }
+
+    /// The screens, each with its key; where there is no room for all, the one that is open.
+    fn draw_tabs(&self, pen: &mut Pen<'_>) {
+        let theme = &self.cx.theme;
+        let tab = |(screen, _, name, action): (ScreenName, &str, &'static str, Action)| (screen, self.cx.key(action), name, action);
+        let tabs = ScreenName::ALL.map(tab);
+        let needed: u16 = tabs.iter().map(|(_, key, name, _)| columns(key) + columns(name) + 4).sum();
+        let all = needed <= pen.room() + 3;
+        for (screen, key, name, action) in tabs.into_iter().filter(|(screen, ..)| all || *screen == self.screens.current) {
+            let open = screen == self.screens.current;
+            if columns(&key) + 1 + columns(name) > pen.room() {
+                return;
+            }
+            let number = pen.put(&key, if open { theme.key } else { theme.quiet });
+            pen.skip(1);
+            let word = pen.put(name, if open { theme.strong } else { theme.quiet });
+            self.targets.push(number.union(word), action);
+            pen.skip(3);
+        }
+    }
+
+    /// How the service answers, the age of what is shown, and the time. Returns the area it took. `whereabouts` is what the other end of the
+    /// line needs: the age gives way to it.
+    fn draw_link(&self, buffer: &mut Buffer, line: Rect, whereabouts: u16) -> Rect {
+        let (theme, now) = (&self.cx.theme, self.cx.now);
+        let clock = put_right(buffer, line, &times::utc_clock(now), theme.plain);
+        let rest = Rect { width: clock.x.saturating_sub(line.x + 3), ..line };
+        let Standing { sign, words, style } = self.standing();
+        let is_well = style == theme.ok;
+        let read = |at| if is_well { format!("  {}", times::age(at, now)) } else { format!("  read {}", times::age(at, now)) };
+        let age = self.screens.queue.link.read_at.map(read).unwrap_or_default();
+        let room = rest.width.saturating_sub(whereabouts + 2);
+        let age = if columns(sign) + 1 + columns(&words) + columns(&age) <= room { age } else { String::new() };
+        let area = put_right(buffer, rest, &format!("{sign} {words}{age}"), theme.quiet);
+        let told = format!("{sign} {words}");
+        let (said, style) = if is_well { (sign, style) } else { (told.as_str(), style) };
+        buffer.set_stringn(area.x, area.y, said, said.width().min(usize::from(area.width)), style);
+        Rect { width: line.right() - area.x, ..area }
+    }
+
+    /// The gravest of what there is to say; well only where nothing is wrong.
+    fn standing(&self) -> Standing {
+        let (theme, queue) = (&self.cx.theme, &self.screens.queue);
+        let wrong = |words: String| Standing { sign: "▲", words, style: theme.warning };
+        let has_list = queue.listing.total().is_some();
+        match &queue.link.trouble {
+            Some((since, _)) if has_list => return wrong(format!("stale since {}", since.format("%H:%M"))),
+            Some((since, _)) => return wrong(format!("no answer since {}", since.format("%H:%M"))),
+            None => {}
+        }
+        if self.cx.writes.failing.is_some() {
+            return wrong("nothing can be recorded".to_owned());
+        }
+        if queue.is_late(self.cx.now) {
+            return wrong("no fresh answer".to_owned());
+        }
+        let network_of = |id| queue.listing.find(id).map(|alert| alert.provider.clone());
+        if let Some(trouble) = self.cx.networks.now(&self.cx.decisions, &self.cx.unfinished, network_of) {
+            return wrong(in_words(&trouble));
+        }
+        if let Some((part, (since, _))) = queue.link.missing() {
+            return wrong(format!("{} not read since {}", part.words(), since.format("%H:%M")));
+        }
+        match has_list {
+            true => Standing { sign: "●", words: "live".to_owned(), style: theme.ok },
+            false => Standing { sign: "·", words: "connecting".to_owned(), style: theme.quiet },
+        }
+    }
+
+    /// What lasts and needs more words than the header has room for.
+    pub(super) fn lasting_note(&self) -> Option<String> {
+        let why = |error: &ServiceError| match error {
+            ServiceError::Unavailable(why) => why.clone(),
+            other => other.to_string(),
+        };
+        let again = |what: &str, since: &Timestamp, error: &ServiceError| {
+            format!("Since {} {what}: {}. It is tried again by itself.", since.format("%H:%M"), why(error))
+        };
+        let link = &self.screens.queue.link;
+        if let Some((since, error)) = link.trouble.as_ref().filter(|_| self.screens.queue.listing.rows() > 0) {
+            return Some(again("the list cannot be read", since, error));
+        }
+        if let Some((since, error)) = &self.cx.writes.failing {
+            return Some(again("nothing can be recorded", since, error));
+        }
+        let (part, (since, error)) = link.missing()?;
+        Some(again(&format!("{} cannot be read", part.words()), since, error))
+    }
+}
+
+/// `ETHOCA does not answer since 14:03`
+fn in_words(trouble: &NetworkTrouble) -> String {
+    let since = trouble.since.format("%H:%M");
+    let names: Vec<_> = trouble.networks.iter().map(|network| sanitize(network.as_str()).into_owned()).collect();
+    let who = if names.is_empty() { "a network".to_owned() } else { names.join(", ") };
+    match trouble.fault {
+        DecisionFault::Silent => format!("{who}: no answer since {since}"),
+        DecisionFault::Declined => format!("{who}: not recorded, {since}"),
+        DecisionFault::Service => format!("a decision not recorded, {since}"),
+    }
+}

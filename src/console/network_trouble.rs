@@ -1,0 +1,91 @@
+//! Networks in trouble, as this console's own decisions found them: which does not answer, since when, and which took a decision not.
+
+use super::decisions::{Decisions, State};
+use super::unfinished::{Stage, Unfinished};
+use crate::domain::{Alert, AlertId, Provider, Timestamp};
+use crate::service::ServiceError;
+
+/// What went wrong with a decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DecisionFault {
+    /// The network did not answer.
+    Silent,
+    /// The network took the decision not, or could not be reached.
+    Declined,
+    /// The service itself did not take it, or its answer did not come.
+    Service,
+}
+
+#[derive(Debug, Clone)]
+struct Noted {
+    key: u64,
+    alert: AlertId,
+    provider: Provider,
+    since: Timestamp,
+    fault: DecisionFault,
+}
+
+/// What is wrong now: the fault, the networks, and since when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkTrouble {
+    pub fault: DecisionFault,
+    /// Each once; none where it is not known which.
+    pub networks: Vec<Provider>,
+    pub since: Timestamp,
+}
+
+/// What became of decisions that did not go well.
+#[derive(Debug, Default)]
+pub struct NetworkTroubles {
+    noted: Vec<Noted>,
+}
+
+impl NetworkTroubles {
+    /// Notes the answer to a decision of this console.
+    pub fn answered(&mut self, decisions: &Decisions, key: u64, answer: &Result<Alert, ServiceError>, now: Timestamp) {
+        let Some(decision) = decisions.get(key) else { return };
+        let provider = &decision.alert.provider;
+        let fault = match answer {
+            Ok(_) => {
+                // It answers again.
+                self.noted.retain(|noted| noted.provider != *provider);
+                return;
+            }
+            Err(ServiceError::ProviderOutcomeUnknown(_)) => DecisionFault::Silent,
+            Err(ServiceError::ProviderFailed(_)) => DecisionFault::Declined,
+            // What the alert itself was told by somebody else is no trouble.
+            Err(ServiceError::AlreadyResolved(_) | ServiceError::ResolutionInProgress | ServiceError::WaitsForPerson(_)) => return,
+            Err(_) => DecisionFault::Service,
+        };
+        self.noted.retain(|noted| noted.key != key && decisions.get(noted.key).is_some());
+        self.noted.push(Noted { key, alert: decision.alert.id, provider: provider.clone(), since: now, fault });
+    }
+
+    /// What is wrong now, the gravest first: own decisions that are not known or were not recorded, and those that the engine asks after.
+    /// `network_of` knows the network of an alert that is at hand.
+    pub fn now(
+        &self,
+        decisions: &Decisions,
+        unfinished: &Unfinished,
+        network_of: impl Fn(AlertId) -> Option<Provider>,
+    ) -> Option<NetworkTrouble> {
+        let lasting = |noted: &&Noted| match decisions.get(noted.key).map(|decision| &decision.state) {
+            Some(State::Checking(_) | State::Refused(_)) => true,
+            _ => unfinished.of(noted.alert).is_some(),
+        };
+        let own = self.noted.iter().filter(lasting).map(|noted| (noted.fault, Some(noted.provider.clone()), noted.since));
+        let engines = unfinished.all().filter(|attempt| Stage::of(attempt) == Stage::Unknown);
+        let engines = engines.map(|attempt| (DecisionFault::Silent, network_of(attempt.alert), attempt.started_at));
+        let all: Vec<_> = own.chain(engines).collect();
+        let fault = all.iter().map(|(fault, ..)| *fault).min()?;
+        let gravest = || all.iter().filter(|(known, ..)| *known == fault);
+        let mut networks: Vec<Provider> = Vec::new();
+        for network in gravest().filter_map(|(_, network, _)| network.as_ref()) {
+            if !networks.contains(network) {
+                networks.push(network.clone());
+            }
+        }
+        let since = gravest().map(|(.., since)| *since).min()?;
+        Some(NetworkTrouble { fault, networks, since })
+    }
+}

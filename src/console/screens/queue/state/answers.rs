@@ -1,0 +1,169 @@
+//! What the Queue screen makes of a service's answers.
+
+use std::time::Duration as Wait;
+
+use super::Queue;
+use crate::console::screens::queue::link::ReadPart;
+use crate::console::screens::queue::listing::Ticket;
+use crate::console::{Effect, Loadable, Message, Reply};
+use crate::domain::{Alert, AlertId, Page, Timestamp, duplicate};
+use crate::service::ServiceError;
+
+/// Most alerts of which it is remembered that they are duplicates.
+const MOST_KNOWN: usize = 10_000;
+
+/// Whether an answer may mean that the service does not sort as it was asked to: it names the sort, or nothing at all.
+fn may_refuse_order(error: &ServiceError) -> bool {
+    let ServiceError::InvalidRequest(errors) = error else { return false };
+    let names_sort = errors.iter().any(|error| error.field.to_ascii_lowercase().contains("sort"));
+    names_sort || errors.iter().all(|error| matches!(error.field.as_str(), "" | "query"))
+}
+
+impl Queue {
+    /// Takes in what a service answered, or where the cursor is to go.
+    pub fn take(&mut self, message: Message, now: Timestamp) {
+        match message {
+            Message::Page(ticket, answer) => self.take_page(ticket, answer, now),
+            Message::Counted(listing, answer) => self.counted(listing, answer, now),
+            Message::CountedAll(answer) => {
+                self.link.took_part(ReadPart::Counts, &answer, now);
+                self.all.answer(answer);
+            }
+            Message::AtRisk(answer) => {
+                self.link.took_part(ReadPart::Counts, &answer, now);
+                self.at_risk.answer(answer);
+            }
+            Message::Alert(id, answer) => {
+                if self.facts.alert == Some(id) {
+                    self.link.took_part(ReadPart::Alert, &answer, now);
+                }
+                if let Ok(alert) = answer {
+                    self.take_alert(&alert);
+                }
+            }
+            Message::Concluded(alert) => {
+                self.take_alert(&alert);
+                self.changed(now);
+            }
+            Message::Deliveries(id, answer) if self.facts.alert == Some(id) => {
+                self.link.took_part(ReadPart::Webhooks, &answer, now);
+                self.facts.deliveries.answer(answer);
+            }
+            Message::SameCard(id, answer) => {
+                if self.facts.alert == Some(id) {
+                    self.link.took_part(ReadPart::Duplicates, &answer, now);
+                }
+                self.take_same_card(id, answer);
+            }
+            Message::Columns(columns) => self.columns = columns,
+            Message::GoToRow(row) => self.listing.move_to(row),
+            Message::GoToAlert(id) => self.listing.move_to_alert(id),
+            _ => {}
+        }
+    }
+
+    /// Takes in that something changed at the service, and waits for the next change.
+    pub fn heard_of_change(&mut self, answer: Reply<u64>, now: Timestamp) -> Vec<Effect> {
+        self.link.took_part(ReadPart::Changes, &answer, now);
+        let wait = match answer {
+            Ok(number) => {
+                self.last_change = number;
+                self.changed(now);
+                Wait::ZERO
+            }
+            Err(error) => self.failed(error, now),
+        };
+        vec![Effect::Watch(self.last_change, wait)]
+    }
+
+    fn take_page(&mut self, ticket: Ticket, answer: Reply<Page<Alert>>, now: Timestamp) {
+        let incoming = self.incoming.as_mut().filter(|incoming| incoming.id() == ticket.listing);
+        let is_incoming = incoming.is_some();
+        let listing = incoming.unwrap_or(&mut self.listing);
+        match listing.accept(ticket, answer) {
+            Ok(taken) => {
+                if taken && listing.order() != listing.sort() && !self.refused_orders.contains(&listing.sort().field) {
+                    self.refused_orders.push(listing.sort().field);
+                }
+                if is_incoming
+                    && taken
+                    && let Some(incoming) = self.incoming.take()
+                {
+                    self.listing = incoming;
+                    self.new = None;
+                    self.refresh_again = false;
+                }
+                self.ask_gone |= taken && self.listing.is_gone();
+                if taken || !self.listing.is_refreshing() {
+                    self.answered(now);
+                }
+            }
+            // It is asked for again in another order, and said; what else may be wrong with the question is told by the answer to that.
+            Err(error) if may_refuse_order(&error) && listing.fall_back() => {}
+            Err(error) => {
+                self.failed(error, now);
+            }
+        }
+    }
+
+    /// The service answers again.
+    fn answered(&mut self, now: Timestamp) {
+        self.link.heard(now);
+        self.link.read_at = Some(now);
+        if !self.listing.is_refreshing() && std::mem::take(&mut self.refresh_again) {
+            self.changed(now);
+        }
+    }
+
+    /// The service did not answer; it is asked again after a while. Returns how long.
+    fn failed(&mut self, error: ServiceError, now: Timestamp) -> Wait {
+        self.refresh_again = false;
+        self.link.failed(error, now)
+    }
+
+    /// Takes in how many alerts the list has by now, while its order is frozen.
+    fn counted(&mut self, listing: u64, answer: Reply<u64>, now: Timestamp) {
+        if listing != self.listing.id() || !self.frozen {
+            return;
+        }
+        match answer {
+            Ok(count) => {
+                self.new = Some(count);
+                self.link.heard(now);
+            }
+            Err(error) => {
+                self.failed(error, now);
+            }
+        }
+    }
+
+    /// Takes in what an alert looks like now.
+    fn take_alert(&mut self, alert: &Alert) {
+        self.listing.replace(alert);
+        if let Loadable::Loaded(duplicates) = &mut self.facts.duplicates {
+            for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {
+                duplicate.clone_from(alert);
+            }
+        }
+    }
+
+    /// Takes in the alerts on the same card: those on the same payment are kept.
+    fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>) {
+        if self.facts.alert != Some(of) {
+            return;
+        }
+        let Some(alert) = self.listing.find(of).cloned() else { return };
+        let duplicates =
+            answer.map(|found| found.into_iter().filter(|other| duplicate::evidence(&alert, other).is_some()).collect::<Vec<_>>());
+        if let Ok(duplicates) = &duplicates {
+            if self.known_duplicates.len() > MOST_KNOWN {
+                self.known_duplicates.clear();
+            }
+            self.known_duplicates.remove(&of);
+            if !duplicates.is_empty() {
+                self.known_duplicates.insert(of, duplicates.iter().any(Alert::was_refunded));
+            }
+        }
+        self.facts.duplicates.answer(duplicates);
+    }
+}

@@ -1,0 +1,164 @@
+//! The header: where one is, how the service and the networks answer, how old is what is shown; never well after an error.
+
+use avert::console::SessionInfo;
+use avert::console::message::Message;
+use avert::domain::{AlertId, Environment, ResolutionAttempt, Sort};
+use avert::service::ServiceError;
+use chrono::Duration;
+use rstest::rstest;
+
+use super::fake::{Fate, morning};
+use super::rig::{Made, Rig, clock};
+use super::settling::unfinished;
+use avert::domain::time::Clock;
+
+fn busy() -> ServiceError {
+    ServiceError::Unavailable("the database is busy".to_owned())
+}
+
+fn header(rig: &mut Rig) -> String {
+    rig.screen().lines().next().unwrap().to_owned()
+}
+
+#[test]
+fn the_age_of_what_is_shown_stands_beside_how_the_service_answers() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+
+    let mut ages = Vec::new();
+    for seconds in [0, 4, 8] {
+        rig.advance(Duration::seconds(seconds));
+        ages.push(header(&mut rig));
+    }
+
+    assert!(ages[0].contains("● live  now"), "{}", ages[0]);
+    assert!(ages[1].contains("● live  4 s ago"), "{}", ages[1]);
+    assert!(ages[2].contains("● live  10 s ago"), "{}", ages[2]);
+}
+
+#[rstest]
+#[case(|_| Message::CountedAll(Err(busy())), "counts not read since 14:03")]
+#[case(|_| Message::AtRisk(Err(busy())), "counts not read since 14:03")]
+#[case(|id| Message::Alert(id, Err(busy())), "the alert not read since 14:03")]
+#[case(|id| Message::Deliveries(id, Err(busy())), "webhooks not read since 14:03")]
+#[case(|id| Message::SameCard(id, Err(busy())), "doubles not read since 14:03")]
+#[case(|_| Message::Unfinished(Err(busy())), "open decisions not read since 14:03")]
+#[case(|_| Message::Changed(Err(busy())), "stale since 14:03")]
+#[case(|_| Message::Written(Err(busy())), "nothing can be recorded")]
+fn a_call_that_fails_changes_the_header_at_once_and_its_reason_is_told(#[case] answer: fn(AlertId) -> Message, #[case] words: &str) {
+    let mut rig = Rig::new(morning(clock().now()));
+    assert!(header(&mut rig).contains("● live"));
+    let failed = answer(rig.current());
+
+    rig.app.update(failed);
+
+    let screen = rig.screen();
+    let header = screen.lines().next().unwrap();
+    assert!(header.contains(words) && !header.contains("live"), "{header}");
+    assert!(screen.contains("the database is busy"), "{screen}");
+}
+
+#[test]
+fn a_stale_list_says_since_when_how_old_it_is_and_why() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+    rig.service.set_down(Some(busy()));
+    rig.advance(Duration::minutes(3));
+
+    let screen = rig.screen();
+
+    assert!(screen.lines().next().unwrap().contains("▲ stale since 14:03  read 3 min ago"), "{screen}");
+    assert!(screen.contains("Since 14:03 the list cannot be read: the database is busy."), "{screen}");
+    rig.service.set_down(None);
+    rig.advance(Duration::seconds(31));
+    assert!(header(&mut rig).contains("● live"));
+}
+
+#[test]
+fn a_service_that_leaves_a_question_unanswered_is_not_shown_as_well() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+    rig.holding = true;
+
+    rig.advance(Duration::seconds(46));
+
+    let header = header(&mut rig);
+    assert!(header.contains("▲ no fresh answer  read 45 s ago"), "{header}");
+}
+
+#[test]
+fn a_network_that_does_not_answer_is_named_with_the_time_since_when_until_it_is_known_what_became_of_it() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+    let id = rig.current();
+    let provider = rig.service.alert(id).unwrap().provider;
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown("no answer in time".to_owned())));
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let first = header(&mut rig);
+    assert!(first.contains(&format!("▲ {provider}: no answer since 14:03")), "{first}");
+    rig.advance(Duration::minutes(1));
+    let later = header(&mut rig);
+    assert!(later.contains(&format!("▲ {provider}: no answer since 14:03")), "{later}");
+
+    let (_, request) = rig.service.resolutions.lock().unwrap()[0].clone();
+    rig.service.record(id, &request).unwrap();
+    rig.advance(Duration::minutes(3));
+    let landed = header(&mut rig);
+    assert!(landed.contains("● live"), "{landed}");
+}
+
+#[test]
+fn a_network_that_the_engine_waits_for_is_named_whoever_decided() {
+    let mut rig = Rig::new(morning(clock().now()));
+    let (id, now) = (rig.current(), rig.clock.now());
+    let provider = rig.service.alert(id).unwrap().provider;
+    rig.service.unfinished.lock().unwrap().push(ResolutionAttempt { started_at: now - Duration::minutes(13), ..unfinished(id, "UNKNOWN") });
+
+    rig.hear();
+
+    let header = header(&mut rig);
+    assert!(header.contains(&format!("▲ {provider}: no answer since 13:50")), "{header}");
+}
+
+#[test]
+fn a_decision_that_a_network_did_not_take_stands_in_the_header_until_it_was_read() {
+    let mut rig = Rig::new(morning(clock().now()));
+    let provider = rig.service.alert(rig.current()).unwrap().provider;
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("it refused: closed".to_owned())));
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let refused = header(&mut rig);
+    assert!(refused.contains(&format!("▲ {provider}: not recorded, 14:03")), "{refused}");
+    rig.press("k esc esc");
+    let read = header(&mut rig);
+    assert!(read.contains("● live"), "{read}");
+}
+
+#[test]
+fn a_deployment_that_refuses_an_order_is_read_in_another_one_and_that_is_said() {
+    let made = Made { operator: false, holding: true, ..Made::default() };
+    let mut rig = made.start();
+    *rig.service.refuses_orders.lock().unwrap() = true;
+
+    rig.release();
+    rig.advance(Duration::seconds(1));
+
+    let screen = rig.screen();
+    assert!(screen.contains("Open, by alerted (no order by deadline here)"), "{screen}");
+    assert!(screen.lines().next().unwrap().contains("● live"), "{screen}");
+    let asked = rig.service.lists.lock().unwrap().iter().filter(|query| query.sort != Sort::default() && query.filter.q.is_none()).count();
+    assert_eq!(asked, 1, "it is tried once and remembered");
+}
+
+#[test]
+fn which_world_it_is_is_claimed_only_where_it_is_known() {
+    let at = |environment| {
+        let place = SessionInfo { name: "alerts.acme.example".to_owned(), environment, ..SessionInfo::default() };
+        header(&mut Made { place, operator: false, ..Made::default() }.start())
+    };
+
+    let (unknown, production, sandbox) = (at(None), at(Some(Environment::Production)), at(Some(Environment::Sandbox)));
+
+    assert!(unknown.contains("alerts.acme.example") && !unknown.contains("SANDBOX") && !unknown.contains("PRODUCTION"), "{unknown}");
+    assert!(production.contains(" PRODUCTION  alerts.acme.example"), "{production}");
+    assert!(sandbox.contains(" SANDBOX  alerts.acme.example"), "{sandbox}");
+}
