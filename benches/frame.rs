@@ -132,6 +132,7 @@ impl Desk {
             clock,
             alert_json: Arc::new(|_, _| String::new()),
             operator: false,
+            compares_all: false,
             credentials: false,
             kept: DeskState::default(),
             size: SIZE,

@@ -203,6 +203,14 @@ capability! {
 }
 
 capability! {
+    /// Search for duplicates by every fact that tells them, which the list operation cannot be asked for.
+    pub trait Duplicates {
+        /// For each of these alerts that is there, the others on the same payment, refunded ones first.
+        read fn duplicates(&self, ids: Vec<AlertId>) -> Vec<(AlertId, Vec<Alert>)>;
+    }
+}
+
+capability! {
     /// The audit log.
     pub trait Audit {
         /// Entries, newest first, before this number where one is given; at most `size`.
@@ -246,6 +254,7 @@ pub struct Deployment {
     pub attempts: Option<Arc<dyn Attempts>>,
     pub audit: Option<Arc<dyn Audit>>,
     pub stats: Option<Arc<dyn Stats>>,
+    pub duplicates: Option<Arc<dyn Duplicates>>,
     pub changes: Option<Arc<dyn Changes>>,
     read_only: bool,
 }
@@ -261,6 +270,7 @@ impl Deployment {
             attempts: None,
             audit: None,
             stats: None,
+            duplicates: None,
             changes: None,
             read_only: false,
         }
@@ -279,9 +289,16 @@ impl Deployment {
             attempts: Some(handle.clone()),
             audit: Some(handle.clone()),
             stats: Some(handle.clone()),
+            duplicates: None,
             changes: Some(handle),
             read_only: false,
         }
+    }
+
+    /// The same with a search for duplicates by every fact.
+    #[must_use]
+    pub fn with_duplicates(self, duplicates: Arc<dyn Duplicates>) -> Self {
+        Self { duplicates: Some(duplicates), ..self }
     }
 
     /// The same, and every write is refused.
@@ -294,6 +311,7 @@ impl Deployment {
             credentials: self.credentials.map(|credentials| Arc::new(ReadOnly(credentials)) as _),
             attempts: self.attempts.map(|attempts| Arc::new(ReadOnly(attempts)) as _),
             audit: self.audit.map(|audit| Arc::new(ReadOnly(audit)) as _),
+            duplicates: self.duplicates.map(|duplicates| Arc::new(ReadOnly(duplicates)) as _),
             stats: self.stats.map(|stats| Arc::new(ReadOnly(stats)) as _),
             changes: self.changes.map(|changes| Arc::new(ReadOnly(changes)) as _),
             read_only: true,

@@ -50,6 +50,8 @@ pub struct Parts {
     pub alert_json: AlertJson,
     /// Whether the service tells of changes and of more than the interface does.
     pub operator: bool,
+    /// Whether the service looks for doubles by every fact.
+    pub compares_all: bool,
     /// Whether keys and clients can be managed from here.
     pub credentials: bool,
     pub kept: DeskState,
@@ -79,10 +81,11 @@ pub struct App {
 impl App {
     /// The application as it was left, and what has to be asked first.
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
-        let Parts { place, settings, theme, clock, alert_json, operator, credentials, kept, size } = parts;
+        let Parts { place, settings, theme, clock, alert_json, operator, compares_all, credentials, kept, size } = parts;
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views);
         let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
+        queue.compares_all = compares_all;
         let mut effects = queue.start(now);
         effects.extend(queue.run_due(now));
         let current = ScreenName::kept(kept.layout.screen.as_deref());
@@ -94,6 +97,7 @@ impl App {
                 theme,
                 alert_json,
                 operator,
+                compares_all,
                 now,
                 covered: false,
                 leaving: false,

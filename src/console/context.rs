@@ -22,6 +22,8 @@ pub struct AppContext {
     pub alert_json: AlertJson,
     /// Whether the service tells of changes and of more than the interface does.
     pub operator: bool,
+    /// Whether doubles are looked for by every fact.
+    pub compares_all: bool,
     pub now: Timestamp,
     /// Whether a dialog lies over the screen, so that the order of what it shows is frozen.
     pub covered: bool,
@@ -48,6 +50,7 @@ impl AppContext {
             decisions: &self.decisions,
             unfinished: &self.unfinished,
             dialect: self.place.dialect,
+            compares_all: self.compares_all,
         }
     }
 

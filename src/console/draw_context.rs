@@ -23,6 +23,8 @@ pub struct DrawContext<'a> {
     pub unfinished: &'a Unfinished,
     /// In whose words decisions are given.
     pub dialect: Dialect,
+    /// Whether doubles are looked for by every fact, not only by what the interface can be searched for.
+    pub compares_all: bool,
 }
 
 impl DrawContext<'_> {

@@ -35,7 +35,9 @@ pub enum Effect {
     /// Load an alert's webhooks.
     Deliveries(AlertId),
     /// Load the alerts that may be on the same card.
-    SameCard(AlertId, AlertQuery),
+    SameCard(AlertId, Option<AlertQuery>),
+    /// Ask which of these alerts have duplicates.
+    Mark(Vec<AlertId>),
     /// After so long, wait for a change after this one.
     Watch(u64, Duration),
     /// Send a decision. Final.
@@ -230,7 +232,11 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         Effect::AtRisk(hours) => Message::AtRisk(stats.as_ref()?.at_risk(hours).await),
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
-        Effect::SameCard(id, query) => Message::SameCard(id, search(deployment, query).await),
+        Effect::SameCard(id, query) => Message::SameCard(id, same_payment(deployment, id, query).await),
+        Effect::Mark(ids) => {
+            let answer = deployment.duplicates.as_ref()?.duplicates(ids.clone()).await;
+            Message::Marked(ids, answer.map(|found| found.into_iter().map(|(id, others)| (id, refunds(&others))).collect()))
+        }
         Effect::Watch(after, delay) => {
             let changes = changes.as_ref()?;
             tokio::time::sleep(delay).await;
@@ -276,6 +282,22 @@ async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Result<Vec<De
             all.reverse();
             return Ok(all);
         }
+    }
+}
+
+/// Whether there are duplicates at all, and whether one of them was refunded.
+fn refunds(others: &[Alert]) -> Option<bool> {
+    (!others.is_empty()).then(|| others.iter().any(Alert::was_refunded))
+}
+
+/// The alerts that may be on an alert's payment: by every fact where the service can, else what the interface can be asked for.
+async fn same_payment(deployment: &Deployment, id: AlertId, query: Option<AlertQuery>) -> Result<Vec<Alert>, ServiceError> {
+    match (&deployment.duplicates, query) {
+        (Some(duplicates), _) => {
+            duplicates.duplicates(vec![id]).await.map(|found| found.into_iter().flat_map(|(_, others)| others).collect())
+        }
+        (None, Some(query)) => search(deployment, query).await,
+        (None, None) => Ok(Vec::new()),
     }
 }
 

@@ -189,11 +189,22 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let (_reader, mut keys) = KeyReader::read();
     let (sender, mut messages) = mpsc::unbounded_channel();
     let operator = deployment.changes.is_some();
+    let compares_all = deployment.duplicates.is_some();
     let credentials = deployment.credentials.is_some();
     let place = SessionInfo { read_only: deployment.is_read_only(), ..place };
     let mut runner = Runner::new(deployment, desk, sender.clone());
-    let parts =
-        Parts { place, settings, theme, clock: clock.clone(), alert_json, operator, credentials, kept, size: (size.width, size.height) };
+    let parts = Parts {
+        place,
+        settings,
+        theme,
+        clock: clock.clone(),
+        alert_json,
+        operator,
+        compares_all,
+        credentials,
+        kept,
+        size: (size.width, size.height),
+    };
     let (mut app, first) = App::new(parts);
     let mut screen = Screen { terminal, writer, guard, title };
 

@@ -38,6 +38,8 @@ pub enum Message {
     Deliveries(AlertId, Reply<Vec<Delivery>>),
     /// Alerts on the same card.
     SameCard(AlertId, Reply<Vec<Alert>>),
+    /// Which of these alerts have duplicates, and whether one of those was refunded.
+    Marked(Vec<AlertId>, Reply<Vec<(AlertId, Option<bool>)>>),
     /// Something changed at the service; the change's number.
     Changed(Reply<u64>),
     /// What became of a decision.

@@ -201,6 +201,13 @@ impl Alert {
         }
     }
 
+    /// The transaction's time, where it was given: the alert's own time stands in its place where it was not (decisions, Alerts and time),
+    /// and is no fact of the transaction.
+    pub fn given_transaction_time(&self) -> Option<Timestamp> {
+        let micros = |at: Timestamp| at.timestamp_micros();
+        self.transaction_time.filter(|at| self.alert_time.map(micros) != Some(micros(*at)))
+    }
+
     /// The disputed money, where the amount is known.
     pub fn money(&self) -> Option<Money> {
         self.amount.map(|amount| Money { amount, currency: self.currency.clone() })
@@ -300,6 +307,14 @@ mod tests {
         alert.outcome = Some(Outcome::sample(alert.id));
 
         assert_eq!(alert.hours_left(now), 0);
+    }
+
+    #[test]
+    fn a_transaction_time_that_is_the_alerts_own_was_not_given() {
+        let given = Alert::sample();
+        let made = Alert { transaction_time: given.alert_time, ..Alert::sample() };
+
+        assert_eq!((given.given_transaction_time(), made.given_transaction_time()), (given.transaction_time, None));
     }
 
     #[test]

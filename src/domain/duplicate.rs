@@ -16,6 +16,9 @@ const SAME_TRANSACTION: Duration = Duration::days(3);
 /// How far apart two alerts on one transaction may be raised, where a transaction time is missing.
 const SAME_DISPUTE: Duration = Duration::days(14);
 
+/// How far apart two alerts with one auth code may be, where no card says that it is the same one: codes of six digits come again.
+const SAME_CODE: Duration = Duration::days(2);
+
 /// Shorter references than this name no single transaction.
 const SHORTEST_ARN: usize = 8;
 
@@ -45,6 +48,8 @@ pub enum DuplicateEvidence {
     Arn,
     /// Card and authorization code, and dates that are near as far as they are known.
     CardAndAuthCode,
+    /// Authorization code, amount and currency within two days, where one side has no card digits.
+    AuthCodeAndAmount,
 }
 
 impl DuplicateEvidence {
@@ -55,11 +60,28 @@ impl DuplicateEvidence {
             Self::CardAndAmount => "same card and amount",
             Self::Arn => "same ARN",
             Self::CardAndAuthCode => "same card and auth code",
+            Self::AuthCodeAndAmount => "same auth code and amount",
         }
     }
 }
 
-/// The evidence that two alerts are duplicates; `None` where there is none, and for an alert and itself.
+/// What a service that can only be asked what the interface knows leaves uncompared, in words; nothing where there is nothing more to compare.
+pub fn not_compared(alert: &Alert) -> Option<String> {
+    let has = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+    let references = match (has(&alert.acquirer_reference_number), has(&alert.auth_code)) {
+        (true, true) => Some("ARN and auth code not checked"),
+        (true, false) => Some("ARN not checked"),
+        (false, true) => Some("auth code not checked"),
+        (false, false) => None,
+    };
+    match (query(alert).is_none(), references) {
+        (true, Some(words)) => Some(format!("doubles not looked for: no card digits or no amount; {words}")),
+        (true, None) => Some("doubles not looked for: no card digits or no amount".to_owned()),
+        (false, words) => words.map(|words| format!("{words}: this deployment cannot be searched by it")),
+    }
+}
+
+/// The evidence that two alerts are duplicates; `None` where there is none, and for an alert and itself. Times that were not given are none.
 pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
     if one.id == other.id {
         return None;
@@ -68,23 +90,32 @@ pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
         let [a, b] = [a, b].map(|text| text.as_deref().map(str::trim));
         a == b && a.is_some_and(|text| text.len() >= shortest)
     };
-    let near = |a: Option<Timestamp>, b: Option<Timestamp>, within: Duration| a.zip(b).map(|(a, b)| (a - b).abs() <= within);
-    let card = one.card_bin == other.card_bin && one.card_last_four == other.card_last_four;
+    let transacted = one.given_transaction_time().zip(other.given_transaction_time());
+    let raised = one.alert_time.zip(other.alert_time);
+    let within = |times: Option<(Timestamp, Timestamp)>, limit: Duration| times.map(|(a, b)| (a - b).abs() <= limit);
+    let in_time = || within(transacted, SAME_TRANSACTION).or_else(|| within(raised, SAME_DISPUTE)).unwrap_or(true);
     let amounts = one.amount.zip(other.amount).is_some_and(|(a, b)| a.decimal() == b.decimal());
-    let in_time = || {
-        near(one.transaction_time, other.transaction_time, SAME_TRANSACTION)
-            .or_else(|| near(one.alert_time, other.alert_time, SAME_DISPUTE))
-            .unwrap_or(true)
-    };
-    if card && amounts && one.currency == other.currency && in_time() {
-        let day = one.transaction_time.zip(other.transaction_time).is_some_and(|(a, b)| a.date_naive() == b.date_naive());
-        return Some(if day { DuplicateEvidence::CardAmountAndDay } else { DuplicateEvidence::CardAndAmount });
+    let money = amounts && one.currency == other.currency;
+    let arn = same(&one.acquirer_reference_number, &other.acquirer_reference_number, SHORTEST_ARN);
+    let code = same(&one.auth_code, &other.auth_code, 1);
+    match last_four(one).zip(last_four(other)).map(|(a, b)| a == b && same_bin(&one.card_bin, &other.card_bin)) {
+        Some(true) if money && in_time() => {
+            let day = transacted.is_some_and(|(a, b)| a.date_naive() == b.date_naive());
+            Some(if day { DuplicateEvidence::CardAmountAndDay } else { DuplicateEvidence::CardAndAmount })
+        }
+        Some(_) if arn => Some(DuplicateEvidence::Arn),
+        Some(true) if code && in_time() => Some(DuplicateEvidence::CardAndAuthCode),
+        // Without digits on both sides a card says nothing, and the money has to agree.
+        None if money && arn => Some(DuplicateEvidence::Arn),
+        None if money && code && within(transacted.or(raised), SAME_CODE) == Some(true) => Some(DuplicateEvidence::AuthCodeAndAmount),
+        Some(_) | None => None,
     }
-    if same(&one.acquirer_reference_number, &other.acquirer_reference_number, SHORTEST_ARN) {
-        return Some(DuplicateEvidence::Arn);
-    }
-    let codes = card && !one.card_last_four.is_empty() && same(&one.auth_code, &other.auth_code, 1);
-    (codes && in_time()).then_some(DuplicateEvidence::CardAndAuthCode)
+}
+
+/// Whether two BINs are of one card: networks give six digits or eight.
+fn same_bin(one: &str, other: &str) -> bool {
+    let (one, other) = (one.trim(), other.trim());
+    one == other || one.len().min(other.len()) >= 6 && (one.starts_with(other) || other.starts_with(one))
 }
 
 /// The duplicates of an alert among candidates: refunded ones first, in their order otherwise.
@@ -96,23 +127,27 @@ pub fn of<'a>(alert: &Alert, candidates: &'a [Alert]) -> Vec<&'a Alert> {
 
 /// Which of many alerts have duplicates among them; `true` where one of those was refunded.
 pub fn among<'a>(alerts: impl Iterator<Item = &'a Alert>) -> HashMap<AlertId, bool> {
-    let mut by_card: HashMap<&str, Vec<&Alert>> = HashMap::new();
+    let text = |text: &'a Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    // What two alerts have to agree in to be worth a comparison: card digits, acquirer's reference or authorization code.
+    let mut groups: HashMap<(usize, &'a str), Vec<&'a Alert>> = HashMap::new();
     for alert in alerts {
-        if let Some(last_four) = last_four(alert) {
-            by_card.entry(last_four).or_default().push(alert);
+        let keys = [last_four(alert), text(&alert.acquirer_reference_number), text(&alert.auth_code)];
+        for (kind, key) in keys.into_iter().enumerate() {
+            if let Some(key) = key {
+                groups.entry((kind, key)).or_default().push(alert);
+            }
         }
     }
     let mut found: HashMap<AlertId, bool> = HashMap::new();
-    for mut group in by_card.into_values().filter(|group| group.len() > 1) {
-        // Refunded ones first: the first duplicate that is found of an alert then tells whether there is a refunded one.
-        group.sort_by_key(|alert| !alert.was_refunded());
+    for group in groups.into_values().filter(|group| group.len() > 1) {
         for (index, one) in group.iter().enumerate() {
             for other in &group[index + 1..] {
-                if found.contains_key(&one.id) && found.contains_key(&other.id) || evidence(one, other).is_none() {
+                let known = |of: &Alert, by: &Alert| found.get(&of.id).is_some_and(|refunded| *refunded || !by.was_refunded());
+                if known(one, other) && known(other, one) || evidence(one, other).is_none() {
                     continue;
                 }
-                found.entry(one.id).or_insert_with(|| other.was_refunded());
-                found.entry(other.id).or_insert_with(|| one.was_refunded());
+                *found.entry(one.id).or_default() |= other.was_refunded();
+                *found.entry(other.id).or_default() |= one.was_refunded();
             }
         }
     }
@@ -231,6 +266,58 @@ mod tests {
         assert_eq!(other(|other| other.auth_code = Some(" ".to_owned())), None);
     }
 
+    #[rstest]
+    #[case(|_: &mut Alert| {}, None)]
+    #[case(|other: &mut Alert| other.acquirer_reference_number = Some("74320456118200319945216".to_owned()), Some(DuplicateEvidence::Arn))]
+    #[case(|other: &mut Alert| other.auth_code = Some("093112".to_owned()), Some(DuplicateEvidence::AuthCodeAndAmount))]
+    #[case(|other: &mut Alert| { other.auth_code = Some("093112".to_owned()); other.amount = Some("50".parse().unwrap()) }, None)]
+    #[case(|other: &mut Alert| { other.auth_code = Some("093112".to_owned()); other.currency = Currency::new("USD") }, None)]
+    #[case(|other: &mut Alert| { other.auth_code = Some("093112".to_owned()); other.transaction_time = from_iso("2026-03-04T10:00:00Z") }, None)]
+    fn where_one_side_has_no_card_digits_a_reference_needs_the_same_money(
+        #[case] change: fn(&mut Alert),
+        #[case] found: Option<DuplicateEvidence>,
+    ) {
+        let arn = Some("74320456118200319945216".to_owned());
+        let one = Alert { acquirer_reference_number: arn, auth_code: Some("093112".to_owned()), ..Alert::sample() };
+        let mut other = Alert { card_bin: String::new(), card_last_four: String::new(), ..Alert::sample() };
+        change(&mut other);
+
+        assert_eq!(evidence(&one, &other), found);
+    }
+
+    #[test]
+    fn a_transaction_time_that_was_made_up_is_no_evidence() {
+        let made = |alert_time| Alert { alert_time: from_iso(alert_time), transaction_time: from_iso(alert_time), ..Alert::sample() };
+        let (one, same_day) = (made("2026-03-03T10:00:00Z"), made("2026-03-03T11:00:00Z"));
+        let days_later = made("2026-03-08T10:00:00Z");
+
+        let found = [&same_day, &days_later].map(|other| evidence(&one, other));
+
+        assert_eq!(found, [Some(DuplicateEvidence::CardAndAmount); 2], "no day is claimed, and the alerts' own times bound it");
+    }
+
+    #[test]
+    fn a_card_is_the_same_with_six_digits_of_its_bin_or_eight() {
+        let bin = |bin: &str| Alert { card_bin: bin.to_owned(), ..Alert::sample() };
+
+        assert!(evidence(&bin("41111122"), &bin("411111")).is_some());
+        assert!(evidence(&bin("41111122"), &bin("41111133")).is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_told() {
+        let with = |arn: Option<&str>, code: Option<&str>| Alert {
+            acquirer_reference_number: arn.map(str::to_owned),
+            auth_code: code.map(str::to_owned),
+            ..Alert::sample()
+        };
+        let no_card = Alert { card_last_four: String::new(), ..with(Some("7432"), None) };
+
+        assert_eq!(not_compared(&with(None, Some(" "))), None);
+        assert!(not_compared(&with(Some("7432"), Some("0931"))).is_some_and(|words| words.starts_with("ARN and auth code not checked:")));
+        assert!(not_compared(&no_card).is_some_and(|words| words.contains("no card digits") && words.ends_with("ARN not checked")));
+    }
+
     #[test]
     fn duplicates_are_found_among_many_and_a_refunded_one_is_told() {
         let (open, twin) = (Alert::sample(), Alert::sample());
@@ -333,20 +420,20 @@ mod tests {
         #[test]
         fn by_card_and_money_it_takes_both_to_agree(one in alerts(), other in alerts()) {
             if let Some(DuplicateEvidence::CardAmountAndDay | DuplicateEvidence::CardAndAmount) = evidence(&one, &other) {
-                prop_assert_eq!(&one.card_last_four, &other.card_last_four);
+                prop_assert_eq!(last_four(&one), last_four(&other));
+                prop_assert!(last_four(&one).is_some(), "two alerts without a card have no card in common");
                 prop_assert_eq!(&one.currency, &other.currency);
                 prop_assert_eq!(one.amount.map(crate::domain::Amount::decimal), other.amount.map(crate::domain::Amount::decimal));
             }
         }
 
         #[test]
-        fn what_is_found_among_many_is_what_is_found_of_each_on_the_same_digits(alerts in prop::collection::vec(alerts(), 0..8)) {
+        fn what_is_found_among_many_is_what_is_found_of_each(alerts in prop::collection::vec(alerts(), 0..8)) {
             let found = among(alerts.iter());
 
             for alert in &alerts {
                 let duplicates = of(alert, &alerts);
-                let on_digits = duplicates.iter().filter(|other| last_four(alert).is_some() && last_four(alert) == last_four(other));
-                let refunded: Vec<bool> = on_digits.map(|other| other.was_refunded()).collect();
+                let refunded: Vec<bool> = duplicates.iter().map(|other| other.was_refunded()).collect();
                 prop_assert!(refunded.is_sorted_by_key(|refunded| !refunded), "refunded ones first");
                 prop_assert_eq!(found.get(&alert.id).copied(), refunded.first().copied());
             }

@@ -6,12 +6,13 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 
 use super::handle::{Caller, Engine};
+use crate::domain::duplicate;
 use crate::domain::time::later_by;
 use crate::domain::{
     Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, IngestOptions, IngestReport,
     OrganizationId, Page, ResolutionAttempt,
 };
-use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Intake, ResolveRequest, ServiceError, Stats};
+use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Intake, ResolveRequest, ServiceError, Stats};
 use crate::store::{Settled, SharedStore};
 
 /// A service handle: an engine bound to one caller. Everything it sees and does belongs to the caller's organization.
@@ -29,7 +30,8 @@ impl Engine {
 
     /// The services, bound to a caller, as a console takes them.
     pub fn deployment(&self, caller: Caller) -> Deployment {
-        Deployment::whole(Arc::new(self.acting_for(caller)))
+        let handle = Arc::new(self.acting_for(caller));
+        Deployment::whole(Arc::clone(&handle)).with_duplicates(handle)
     }
 }
 
@@ -107,6 +109,15 @@ impl Attempts for ActingEngine {
 impl Audit for ActingEngine {
     async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
         Ok(self.store().audit(self.organization(), before, size).await?)
+    }
+}
+
+#[async_trait]
+impl Duplicates for ActingEngine {
+    async fn duplicates(&self, ids: Vec<AlertId>) -> Result<Vec<(AlertId, Vec<Alert>)>, ServiceError> {
+        let candidates = self.engine.store().alike(self.organization(), ids).await?;
+        let told = |(alert, others): (Alert, Vec<Alert>)| (alert.id, duplicate::of(&alert, &others).into_iter().cloned().collect());
+        Ok(candidates.into_iter().map(told).collect())
     }
 }
 

@@ -15,6 +15,10 @@ pub trait AlertStore: Send + Sync {
     /// One alert.
     async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<Alert>>;
 
+    /// For each of these alerts that is there: the alert, and others that agree with it in card digits and amount, in acquirer's reference or
+    /// in authorization code, the newest of each. Whether they are duplicates is not judged here.
+    async fn alike(&self, organization: OrganizationId, ids: Vec<AlertId>) -> StoreResult<Vec<(Alert, Vec<Alert>)>>;
+
     /// How many alerts the organization has.
     async fn count_alerts(&self, organization: OrganizationId) -> StoreResult<u64>;
 

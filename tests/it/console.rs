@@ -6,6 +6,7 @@ mod foreign_text;
 mod going_round;
 mod header;
 mod journaled;
+mod marks;
 mod pictures;
 mod resolving;
 mod rig;

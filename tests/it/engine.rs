@@ -3,6 +3,7 @@
 mod access;
 mod clients;
 mod clocks;
+mod duplicates;
 mod environments;
 mod expiry;
 mod ingest;

@@ -19,6 +19,10 @@ pub fn merge(known: &Alert, mut patch: AlertPatch, now: Timestamp) -> Option<Ale
             (field.take)(&mut merged, &mut patch.alert);
         }
     }
+    // A transaction time that was made of the alert's stays made when the alert's time is another now.
+    if known.transaction_time.is_some() && known.given_transaction_time().is_none() && !patch.gives("transactionTimeStamp") {
+        merged.transaction_time = merged.alert_time;
+    }
     (merged != *known).then_some(Alert { updated_at: Some(now), ..merged })
 }
 
@@ -65,6 +69,16 @@ mod tests {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
+    #[test]
+    fn a_transaction_time_that_was_made_up_stays_made_up_when_the_alerts_time_changes() {
+        let made = Alert { transaction_time: Alert::sample().alert_time, ..Alert::sample() };
+        let later = Alert { alert_time: Some(now()), ..made.clone() };
+
+        let merged = merge(&made, AlertPatch::of(later).without("transactionTimeStamp"), now()).unwrap();
+
+        assert_eq!((merged.alert_time, merged.transaction_time, merged.given_transaction_time()), (Some(now()), Some(now()), None));
+    }
+
     proptest! {
         #[test]
         fn a_patch_that_is_merged_again_changes_nothing(known in alerts(), news in alerts()) {
@@ -78,6 +92,8 @@ mod tests {
         fn what_was_not_given_stays_as_it_is(known in alerts(), news in alerts(), gone in 0..Alert::FIELDS.len()) {
             let field = &Alert::FIELDS[gone];
             prop_assume!(field.name != "updatedAt");
+            // A made-up transaction time follows the alert's own: see above.
+            prop_assume!(known.transaction_time.is_none() || known.given_transaction_time().is_some());
             let patch = AlertPatch::of(news).without(field.name);
 
             let merged = merge(&known, patch.clone(), now()).unwrap_or_else(|| known.clone());

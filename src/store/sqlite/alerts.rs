@@ -8,7 +8,7 @@ use super::readers::Reader;
 use super::rows::{self, organization_key};
 use super::statements::Statements as _;
 use super::writer::WriteKind;
-use super::{audit, expiry, ingest, list};
+use super::{alike, audit, expiry, ingest, list};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{
@@ -29,6 +29,10 @@ impl AlertStore for SqliteStore {
             Ok(rows::read_by_id(&reader.conn, &mut reader.dictionary, organization, id)?.map(|stored| stored.alert))
         })
         .await
+    }
+
+    async fn alike(&self, organization: OrganizationId, ids: Vec<AlertId>) -> StoreResult<Vec<(Alert, Vec<Alert>)>> {
+        self.read_list(organization, move |reader| alike::alike(reader, organization, &ids)).await
     }
 
     async fn count_alerts(&self, organization: OrganizationId) -> StoreResult<u64> {

@@ -3,6 +3,7 @@
 mod access;
 mod addresses;
 mod alerts;
+mod alike;
 mod attempts;
 mod audit;
 pub mod backup;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use avert::domain::duplicate;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Company, Count,
@@ -11,7 +12,9 @@ use avert::domain::{
     DeliveryPage, DeliveryState, Endpoint, EndpointChange, EndpointId, Environment, EventId, EventKind, FieldError, IngestOptions,
     IngestReport, KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Revoked, Secret, Sort, decide,
 };
-use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Intake, ResolveRequest, ServiceError, Stats, Webhooks};
+use avert::service::{
+    Alerts, Attempts, Audit, Changes, Credentials, Deployment, Duplicates, Intake, ResolveRequest, ServiceError, Stats, Webhooks,
+};
 use chrono::Duration;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -72,7 +75,7 @@ impl Fake {
     }
 
     pub fn deployment(self: &Arc<Self>) -> Deployment {
-        Deployment::whole(self.clone())
+        Deployment::whole(self.clone()).with_duplicates(self.clone())
     }
 
     /// The same service without anything beyond the interface.
@@ -186,6 +189,16 @@ impl Alerts for Fake {
             }
             None => self.record(id, &request),
         }
+    }
+}
+
+#[async_trait]
+impl Duplicates for Fake {
+    async fn duplicates(&self, ids: Vec<AlertId>) -> Result<Vec<(AlertId, Vec<Alert>)>, ServiceError> {
+        self.up()?;
+        let all = self.alerts.lock().unwrap().clone();
+        let told = |alert: &Alert| (alert.id, duplicate::of(alert, &all).into_iter().cloned().collect());
+        Ok(all.iter().filter(|alert| ids.contains(&alert.id)).map(told).collect())
     }
 }
 

@@ -101,6 +101,7 @@ impl Made {
             clock: clock.clone(),
             alert_json: Arc::new(|alert, _| format!("{{\"providerId\":\"{}\"}}", alert.provider_id)),
             operator: deployment.changes.is_some(),
+            compares_all: deployment.duplicates.is_some(),
             credentials: deployment.credentials.is_some(),
             kept: self.kept,
             size: self.size,

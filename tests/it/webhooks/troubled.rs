@@ -107,6 +107,7 @@ with_troubles! {
     AlertStore {
         list_alerts(organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Page<Alert>;
         get_alert(organization: OrganizationId, id: AlertId) -> Option<Alert>;
+        alike(organization: OrganizationId, ids: Vec<AlertId>) -> Vec<(Alert, Vec<Alert>)>;
         count_alerts(organization: OrganizationId) -> u64;
         counts(organization: OrganizationId) -> Vec<Count>;
         at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk>;

@@ -85,10 +85,9 @@ fn warnings(alert: &Alert, duplicates: &Loadable<Vec<Alert>>, cx: &AppContext) -
     match duplicates {
         Loadable::NotAsked | Loadable::Loading => warnings.push(FormWarning::Searching),
         Loadable::Failed(error) => warnings.push(FormWarning::NotSearched(format!("doubles were not looked for: {error}"))),
-        Loadable::Loaded(_) if duplicate::query(alert).is_none() => {
-            warnings.push(FormWarning::NotCompared("doubles not looked for: no card digits or no amount".to_owned()));
-        }
         Loadable::Loaded(duplicates) => {
+            let unknown = duplicate::not_compared(alert).filter(|_| !cx.compares_all);
+            warnings.extend(unknown.map(FormWarning::NotCompared));
             let found = duplicates.iter().filter_map(|other| Duplicate::of(alert, &cx.decisions.foreseen(other)));
             warnings.extend(found.map(FormWarning::Duplicate));
         }

@@ -134,7 +134,7 @@ impl Column {
             Self::Issuer => or_dash(&alert.issuer),
             Self::Reason => or_dash(alert.reason_code.as_deref().unwrap_or_default()),
             Self::Alerted => moment(alert.alert_time),
-            Self::Transaction => moment(alert.transaction_time),
+            Self::Transaction => moment(alert.given_transaction_time()),
             Self::Updated => moment(alert.updated_at),
             Self::ProviderId => or_dash(&alert.provider_id),
         }
@@ -193,8 +193,8 @@ pub fn shown(chosen: &[Column], filter: &AlertFilter) -> Vec<Column> {
 /// Blank columns between two columns.
 const GAP: u16 = 2;
 
-/// The marker stands right of LEFT, where there is one: a blank, the sign, a blank.
-pub const MARKER: u16 = 3;
+/// The marks stand right of LEFT, where there is one: a blank, a cell each for duplicate, rule and notice, a blank.
+pub const MARKER: u16 = 5;
 
 /// Lays columns out in so much room. What does not fit gives way, the least important first; what is left over goes to those that make
 /// use of it.

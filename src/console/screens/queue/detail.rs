@@ -84,6 +84,9 @@ fn lines(alert: &Alert, queue: &Queue, draw: &DrawContext<'_>, width: u16) -> Ve
     for warning in warnings(alert, &duplicates) {
         parts.warning(&warning, alert);
     }
+    if let (Some(words), None) = (duplicate::not_compared(alert).filter(|_| !draw.compares_all), &alert.outcome) {
+        parts.quiet(&words);
+    }
     if let (Loadable::Failed(error), None) = (&queue.facts.duplicates, &alert.outcome) {
         parts.quiet(&format!("Doubles could not be looked for: {error}"));
     }
@@ -372,6 +375,9 @@ impl Parts<'_> {
     /// What a field shows, and a note beside it.
     fn value(&self, field: &Field<Alert>, alert: &Alert) -> (String, String) {
         let value = match &field.kind {
+            Kind::Moment(_) if field.name == "transactionTimeStamp" && alert.given_transaction_time().is_none() => {
+                alert.transaction_time.map(|_| "not given".to_owned())
+            }
             Kind::Moment(moment) => return self.moment((moment.get)(alert)),
             Kind::Id(id) | Kind::Reference(id) => (id.get)(alert).map(|id| id.to_string()),
             Kind::Amount(amount) => (amount.get)(alert).map(|amount| {

@@ -282,8 +282,10 @@ fn draw_alert(
             Column::Left => {
                 let style = if gone { theme.quiet } else { draw.urgency(left.urgency) };
                 put_right(buffer, cell, &left.text, style);
-                if let Some((sign, style)) = marker(alert, duplicate, draw) {
-                    buffer.set_stringn(cell.right() + 1, cell.y, sign, 1, if gone { theme.quiet } else { style });
+                for (x, mark) in (cell.right() + 1..).zip(marks(alert, duplicate, draw)) {
+                    if let Some((sign, style)) = mark {
+                        buffer.set_stringn(x, cell.y, sign, 1, if gone { theme.quiet } else { style });
+                    }
                 }
             }
             Column::Amount => draw_amount(alert, buffer, cell, digits, quiet),
@@ -314,22 +316,17 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
     put_cut(buffer, currency, &sanitize(alert.currency.as_str()), quiet);
 }
 
-/// The sign right of the time left: what an analyst should know of the alert before deciding.
-fn marker(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> Option<(&'static str, Style)> {
+/// The signs right of the time left, each in a cell of its own: a duplicate, a rule of the network, a notice. An answered alert has none.
+fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Option<(&'static str, Style)>; 3] {
     if alert.outcome.is_some() {
-        None
-    } else if duplicate == Some(true) {
-        // A refund may be the second one.
-        Some(("⚠", draw.theme.warning))
-    } else if alert.network_rule_applied() {
-        Some(("R", draw.theme.rule))
-    } else if duplicate.is_some() {
-        Some(("⚠", draw.theme.quiet))
-    } else if alert.alert_type.is_notice() {
-        Some(("i", draw.theme.quiet))
-    } else {
-        None
+        return [None; 3];
     }
+    let theme = draw.theme;
+    // Where one was refunded, a refund may be the second one.
+    let duplicate = duplicate.map(|refunded| ("⚠", if refunded { theme.warning } else { theme.quiet }));
+    let rule = alert.network_rule_applied().then_some(("R", theme.rule));
+    let notice = alert.alert_type.is_notice().then_some(("i", theme.quiet));
+    [duplicate, rule, notice]
 }
 
 /// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished.

@@ -3,7 +3,7 @@
 mod answers;
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration as Wait;
 
 use chrono::Duration;
@@ -115,6 +115,10 @@ pub struct Queue {
     /// The number of the service's last change.
     last_change: u64,
     operator: bool,
+    /// Whether the service looks for doubles by every fact: then every visible row's are looked for.
+    pub compares_all: bool,
+    /// The alerts whose doubles were looked for since the list was read last.
+    marked: HashSet<AlertId>,
     frozen: bool,
     facts_due: Option<Timestamp>,
     refresh_due: Option<Timestamp>,
@@ -423,12 +427,11 @@ impl Queue {
             self.facts.deliveries.ask();
             effects.push(Effect::Deliveries(id));
         }
-        match query {
-            Some(query) => {
-                self.facts.duplicates.ask();
-                effects.push(Effect::SameCard(id, query));
-            }
-            None => self.facts.duplicates = Loadable::Loaded(Vec::new()),
+        if query.is_some() || self.compares_all {
+            self.facts.duplicates.ask();
+            effects.push(Effect::SameCard(id, query));
+        } else {
+            self.facts.duplicates = Loadable::Loaded(Vec::new());
         }
         effects
     }
@@ -465,6 +468,17 @@ impl Queue {
         }
         if std::mem::take(&mut self.ask_gone) && self.listing.is_gone() {
             effects.extend(self.listing.cursor_id().map(Effect::Get));
+        }
+        if self.compares_all {
+            let top = self.listing.top();
+            let rows = top..top + u64::from(self.regions().rows.height);
+            let visible =
+                rows.filter_map(|row| self.listing.row(row).alert()).filter(|alert| alert.outcome.is_none()).map(|alert| alert.id);
+            let new: Vec<AlertId> = visible.filter(|id| !self.marked.contains(id)).collect();
+            if !new.is_empty() {
+                self.marked.extend(&new);
+                effects.push(Effect::Mark(new));
+            }
         }
         self.note_cursor(now);
         if due(self.facts_due) && self.detail_is_open() {

@@ -55,6 +55,7 @@ impl Queue {
                 }
                 self.take_same_card(id, answer);
             }
+            Message::Marked(ids, answer) => self.take_marks(&ids, answer, now),
             Message::Columns(columns) => self.columns = columns,
             Message::GoToRow(row) => self.listing.move_to(row),
             Message::GoToAlert(id) => self.listing.move_to_alert(id),
@@ -110,6 +111,8 @@ impl Queue {
     fn answered(&mut self, now: Timestamp) {
         self.link.heard(now);
         self.link.read_at = Some(now);
+        // What was found of duplicates stands until it is found anew.
+        self.marked.clear();
         if !self.listing.is_refreshing() && std::mem::take(&mut self.refresh_again) {
             self.changed(now);
         }
@@ -145,6 +148,19 @@ impl Queue {
                 duplicate.clone_from(alert);
             }
         }
+    }
+
+    /// Takes in which alerts have duplicates. Where it could not be found out it is asked again when the list is read again.
+    fn take_marks(&mut self, ids: &[AlertId], answer: Reply<Vec<(AlertId, Option<bool>)>>, now: Timestamp) {
+        self.link.took_part(ReadPart::Duplicates, &answer, now);
+        let Ok(found) = answer else { return };
+        if self.known_duplicates.len() > MOST_KNOWN {
+            self.known_duplicates.clear();
+        }
+        for id in ids {
+            self.known_duplicates.remove(id);
+        }
+        self.known_duplicates.extend(found.into_iter().filter_map(|(id, refunded)| Some((id, refunded?))));
     }
 
     /// Takes in the alerts on the same card: those on the same payment are kept.

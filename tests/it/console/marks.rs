@@ -1,0 +1,80 @@
+//! The marks beside the time left: right before the cursor comes, each in a cell of its own; and what could not be compared is said.
+
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertId, AlertType, Provider};
+
+use super::fake::{morning, refunded_sibling};
+use super::rig::{Made, Rig, clock};
+
+/// A morning whose fourth alert has a refunded double that is in no list of open ones.
+fn doubled(change: impl Fn(&mut Alert, &mut Alert)) -> (Vec<Alert>, String) {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    let mut sibling = refunded_sibling(&alerts[3], 1_001, now);
+    let alert = &mut alerts[3];
+    change(alert, &mut sibling);
+    let mark = alert.merchant_order_id.clone().unwrap_or_else(|| alert.card_last_four.clone());
+    alerts.push(sibling);
+    (alerts, mark)
+}
+
+fn row_of(rig: &mut Rig, mark: &str) -> String {
+    rig.screen().lines().find(|line| line.contains(mark)).unwrap().to_owned()
+}
+
+#[test]
+fn a_double_outside_the_list_is_marked_before_the_cursor_comes() {
+    let (alerts, mark) = doubled(|_, _| {});
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+
+    let row = row_of(&mut rig, &mark);
+
+    assert!(row.contains('⚠'), "{row}");
+}
+
+#[test]
+fn duplicate_rule_and_notice_each_have_a_cell() {
+    let (alerts, mark) = doubled(|alert, sibling| {
+        for one in [alert, sibling] {
+            (one.provider, one.alert_type, one.rule_name) =
+                (Provider::Verifi, AlertType::VerifiFraudNotice, Some("Below 25 EUR".to_owned()));
+        }
+    });
+    let mut rig = Made { size: (200, 60), ..Made::of(alerts) }.start();
+
+    let row = row_of(&mut rig, &mark);
+
+    assert!(row.contains("⚠Ri"), "{row}");
+}
+
+#[test]
+fn a_refunded_double_by_its_arn_asks_for_the_tick_where_no_card_digits_are_known() {
+    let (alerts, _) = doubled(|alert, sibling| {
+        (alert.card_bin, alert.card_last_four) = (String::new(), String::new());
+        alert.acquirer_reference_number = Some("74320456118200319945216".to_owned());
+        sibling.acquirer_reference_number.clone_from(&alert.acquirer_reference_number);
+    });
+    let id: AlertId = alerts[3].id;
+    let mut rig = Rig::new(alerts);
+    rig.update(avert::console::message::Message::GoToAlert(id));
+
+    rig.press("r ctrl-s");
+    rig.advance(chrono::Duration::seconds(10));
+
+    assert_eq!(rig.sent(), 0, "{}", rig.screen());
+    assert!(rig.screen().contains("same ARN"), "{}", rig.screen());
+}
+
+#[test]
+fn in_a_remote_session_what_could_not_be_compared_is_said() {
+    let (mut alerts, _) = doubled(|_, _| {});
+    for alert in &mut alerts {
+        alert.acquirer_reference_number = Some("74320456118200319945216".to_owned());
+    }
+    let mut rig = Made { operator: false, size: (120, 40), ..Made::of(alerts) }.start();
+
+    rig.press("r");
+
+    assert!(rig.screen().contains("ARN"), "{}", rig.screen());
+    assert!(rig.screen().contains("not checked"), "{}", rig.screen());
+}
