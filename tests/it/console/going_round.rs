@@ -82,7 +82,7 @@ impl Going {
             clock: clock.clone(),
             alert_json: Arc::new(|_, _| String::new()),
             operator: true,
-            compares_all: false,
+            compares_all: true,
             credentials: true,
             kept: DeskState::default(),
             size: (120, 40),
