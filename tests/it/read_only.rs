@@ -90,12 +90,14 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
 
     passes!(alerts.list(&AlertQuery::default()));
     passes!(alerts.get(alert.id));
+    passes!(alerts.clock_lead());
     passes!(intake.companies());
     passes!(webhooks.endpoints());
     passes!(webhooks.deliveries(DeliveryFilter::default()));
     passes!(webhooks.delivery(delivery));
     passes!(credentials.credentials());
     passes!(attempts.unfinished());
+    passes!(duplicates.duplicates(vec![alert.id]));
     passes!(audit.audit(None, 10));
     passes!(stats.count_all());
     passes!(stats.counts());

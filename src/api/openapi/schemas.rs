@@ -23,7 +23,7 @@ fn object(fields: Vec<(&str, Value)>) -> Value {
 }
 
 /// An object of these fields and no other; those that are told may not be left out.
-fn body(required: &[&str], properties: Value) -> Value {
+fn body(required: &[&str], properties: &Value) -> Value {
     json!({"type": "object", "required": required, "properties": properties, "additionalProperties": false})
 }
 
@@ -177,8 +177,8 @@ fn resolutions() -> [(&'static str, Value); 3] {
     let decided = json!({"refunded": one_of(["REFUNDED", "NOT REFUNDED"]), "resolution": {"type": "null"}, "comments": comments()});
     let invalid = json!({"refunded": one_of(["INVALID"]), "resolution": one_of(reasons), "comments": comments()});
     [
-        ("Decided", body(&["refunded"], decided)),
-        ("Invalid", body(&["refunded", "resolution"], invalid)),
+        ("Decided", body(&["refunded"], &decided)),
+        ("Invalid", body(&["refunded", "resolution"], &invalid)),
         ("Resolution", json!({"oneOf": [named("Decided"), named("Invalid")]})),
     ]
 }
@@ -192,8 +192,8 @@ fn resolutions_older() -> [(&'static str, Value); 3] {
     };
     let amount = json!({"type": "number", "exclusiveMinimum": 0, "description": "At most the alert's amount, with at most 6 decimals"});
     [
-        ("Decided", body(&["resolution", "refunded"], decided(false, json!({"type": "null"})))),
-        ("PartiallyStopped", body(&["resolution", "refunded", "amountStopped"], decided(true, amount))),
+        ("Decided", body(&["resolution", "refunded"], &decided(false, json!({"type": "null"})))),
+        ("PartiallyStopped", body(&["resolution", "refunded", "amountStopped"], &decided(true, amount))),
         ("Resolution", json!({"oneOf": [named("Decided"), named("PartiallyStopped")]})),
     ]
 }

@@ -23,10 +23,10 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
             let page = source.alerts.list(&query).await?;
             listing(&page, source.now())?
         }
-        AlertsCommand::Show { id, provider, remote, organization } => {
-            named::require(&id)?;
-            let source = AlertAccess::open(&context, &remote, &organization).await?;
-            single(&named::find(&source, &id, provider.as_deref()).await?, source.now())?
+        AlertsCommand::Show(args) => {
+            named::require(&args.id)?;
+            let source = AlertAccess::open(&context, &args.remote, &args.organization).await?;
+            single(&named::find(&source, &args.id, args.provider.as_deref()).await?, source.now())?
         }
         AlertsCommand::Resolve(args) => return resolve::run(&context, *args).await,
         AlertsCommand::Export(args) => return export::run(&context, *args).await,

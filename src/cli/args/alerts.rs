@@ -11,21 +11,25 @@ pub(crate) enum AlertsCommand {
     /// A page of alerts
     List(Box<AlertListArgs>),
     /// One alert with its outcome
-    Show {
-        /// The alert's id: its own, or the one that its network gave it
-        id: String,
-        /// Which network's id it is, where several have the same: ETHOCA, VERIFI, CDRN
-        #[arg(long, value_name = "NAME")]
-        provider: Option<String>,
-        #[command(flatten)]
-        organization: OrganizationArgs,
-        #[command(flatten)]
-        remote: RemoteArgs,
-    },
+    Show(Box<AlertShowArgs>),
     /// Answer an alert. Final; asks first
     Resolve(Box<AlertResolveArgs>),
     /// Every alert of a filter to stdout, for programs: NDJSON, or --output json, csv
     Export(Box<AlertExportArgs>),
+}
+
+/// Flags of `avert alerts show`.
+#[derive(Debug, Args)]
+pub(crate) struct AlertShowArgs {
+    /// The alert's id: its own, or the one that its network gave it
+    pub(crate) id: String,
+    /// Which network's id it is, where several have the same: ETHOCA, VERIFI, CDRN
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    #[command(flatten)]
+    pub(crate) organization: OrganizationArgs,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
 }
 
 impl AlertsCommand {
@@ -33,7 +37,7 @@ impl AlertsCommand {
     pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
         let remote = match self {
             Self::List(args) => &mut args.remote,
-            Self::Show { remote, .. } => remote,
+            Self::Show(args) => &mut args.remote,
             Self::Resolve(args) => &mut args.remote,
             Self::Export(args) => &mut args.remote,
         };

@@ -73,11 +73,11 @@ fn text_in_an_open_form_is_kept_within_300_ms_and_a_card_number_in_it_masked() {
 
     rig.advance(Duration::milliseconds(300));
 
-    let drafts = rig.done.iter().filter_map(|effect| match effect {
+    let mut drafts = rig.done.iter().filter_map(|effect| match effect {
         Effect::Keep(Keep::Draft(_, draft)) => Some(draft.comments.as_str()),
         _ => None,
     });
-    assert_eq!(drafts.last(), Some("card 4111 11** **** 1111"));
+    assert_eq!(drafts.next_back(), Some("card 4111 11** **** 1111"));
     assert_eq!(steps(&rig), ["typing"]);
     rig.press("esc");
     assert_eq!(steps(&rig), ["typing", "closed"]);

@@ -122,7 +122,10 @@ async fn addresses_from_before_are_taken_over() {
 fn as_it_was(directory: &Path) {
     let conn = Connection::open(directory.join("avert.db")).unwrap();
     conn.execute_batch(&format!(
-        "ALTER TABLE endpoint DROP COLUMN sealed_url;
+        "DROP INDEX alert_by_card;
+         DROP INDEX alert_by_arn;
+         DROP INDEX alert_by_auth_code;
+         ALTER TABLE endpoint DROP COLUMN sealed_url;
          DELETE FROM schema_migration WHERE number >= 6;
          UPDATE endpoint SET url = url || '?token={TOKEN}';
          UPDATE delivery_attempt SET sent = json_set(sent, '$.url', json_extract(sent, '$.url') || '?token={TOKEN}');

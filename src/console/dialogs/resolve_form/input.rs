@@ -107,7 +107,7 @@ impl ResolveForm {
             (_, Focus::Word) => self.word = Some("A number chooses the resolution; tab goes on to the comments.".to_owned()),
             (_, Focus::Reason) => self.word = Some("A digit chooses the reason; tab goes on to the comments.".to_owned()),
             _ if self.older.is_some() => {
-                self.word = Some("Text goes into the comments; alt-r, alt-n and alt-s choose the refund.".to_owned())
+                self.word = Some("Text goes into the comments; alt-r, alt-n and alt-s choose the refund.".to_owned());
             }
             _ => self.word = Some("Text goes into the comments; alt-r, alt-n and alt-i decide.".to_owned()),
         }
