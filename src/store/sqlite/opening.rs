@@ -62,7 +62,7 @@ impl SqliteStore {
     /// Opens the database, making what is missing: directory, database, data key. Blocks for as long as a migration takes.
     ///
     /// # Errors
-    /// [`StoreError::Unusable`] says which file is at fault, what is wrong with it and what to do.
+    /// [`Unusable`](crate::store::StoreError::Unusable) says which file is at fault, what is wrong with it and what to do.
     pub fn open(options: &SqliteOptions) -> StoreResult<Arc<Self>> {
         open(options).map(Arc::new)
     }
