@@ -193,14 +193,6 @@ impl Alert {
         }
     }
 
-    /// Time to the exact deadline of an alert that still waits for an answer; negative once it has passed.
-    pub fn time_left(&self, now: Timestamp) -> Option<Duration> {
-        match (&self.outcome, self.deadline) {
-            (None, Deadline::At(moment)) => Some(moment - now),
-            _ => None,
-        }
-    }
-
     /// The transaction's time, where it was given: the alert's own time stands in its place where it was not (decisions, Alerts and time),
     /// and is no fact of the transaction.
     pub fn given_transaction_time(&self) -> Option<Timestamp> {
