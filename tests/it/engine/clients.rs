@@ -10,14 +10,14 @@ use crate::support::alerts::NOON;
 use crate::support::clock::ManualClock;
 use crate::support::engine::{acting, engine_on, network};
 
-fn refused<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> String {
+pub fn refused<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> String {
     match result.unwrap_err() {
         ServiceError::NotAuthorized(why) => why,
         other => panic!("{other}"),
     }
 }
 
-async fn token(engine: &Engine, client: &CreatedCredential) -> Result<String, ServiceError> {
+pub async fn token(engine: &Engine, client: &CreatedCredential) -> Result<String, ServiceError> {
     let known = engine.client(&client.credential.id).await?;
     Ok(engine.issue_token(known, client.secret.reveal()).await?.token.reveal().to_owned())
 }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use avert::domain::{CreatedCredential, CredentialKind, Environment, KeyScope};
+use avert::domain::{CredentialKind, Environment, KeyScope};
 use avert::engine::{Engine, EngineSettings};
-use avert::service::{Credentials, ServiceError};
+use avert::service::Credentials;
 use rstest::rstest;
 
+use super::clients::{refused, token};
 use crate::support::alerts::NOON;
 use crate::support::binary::{Server, avert, run, run_ok};
 use crate::support::clock::ManualClock;
@@ -15,18 +16,6 @@ use crate::support::engine::{acting, engine_with, network};
 fn engine_of(environment: Environment, directory: &Path) -> Engine {
     let settings = EngineSettings { environment, ..EngineSettings::default() };
     engine_with(directory, &ManualClock::at(NOON), network(true, true), settings)
-}
-
-fn refused<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> String {
-    match result.unwrap_err() {
-        ServiceError::NotAuthorized(why) => why,
-        other => panic!("{other}"),
-    }
-}
-
-async fn token(engine: &Engine, client: &CreatedCredential) -> Result<String, ServiceError> {
-    let known = engine.client(&client.credential.id).await?;
-    Ok(engine.issue_token(known, client.secret.reveal()).await?.token.reveal().to_owned())
 }
 
 #[rstest]
