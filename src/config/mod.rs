@@ -14,7 +14,7 @@ mod values;
 pub use networks::{Network, NetworkAuth, NetworkSettings};
 pub use values::*;
 
-use values::word;
+use values::{list, word};
 
 /// The file that lists every setting with its default.
 pub const DEFAULT_FILE: &str = include_str!("../../assets/config.default.toml");
@@ -201,7 +201,7 @@ impl Settings {
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
 
 /// Every environment variable that sets a setting.
-const VARIABLES: [(&str, Set); 26] = [
+const VARIABLES: &[(&str, Set)] = &[
     ("AVERT_ENVIRONMENT", |settings, text| word(text).map(|value| settings.environment = value)),
     ("AVERT_ORGANIZATION", |settings, text| {
         text.clone_into(&mut settings.organization);
@@ -213,13 +213,11 @@ const VARIABLES: [(&str, Set); 26] = [
     }),
     ("AVERT_LISTEN", |settings, text| text.parse().map(|value| settings.serve.listen = value)),
     ("AVERT_ALLOW_HOST", |settings, text| {
-        settings.serve.allow_hosts = text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let Ok(hosts) = list(text);
+        settings.serve.allow_hosts = hosts;
         Ok(())
     }),
-    ("AVERT_TRUSTED_PROXIES", |settings, text| {
-        let named = text.split(',').map(str::trim).filter(|name| !name.is_empty());
-        named.map(str::parse).collect::<Result<_, _>>().map(|proxies| settings.serve.trusted_proxies = proxies)
-    }),
+    ("AVERT_TRUSTED_PROXIES", |settings, text| list(text).map(|value| settings.serve.trusted_proxies = value)),
     ("AVERT_TOKENS_PER_MINUTE", |settings, text| text.parse().map(|value| settings.serve.tokens_per_minute = value)),
     ("AVERT_WEBHOOKS_ALLOW", |settings, text| text.parse().map(|value| settings.webhooks.allow = value)),
     ("AVERT_ENDPOINTS_PER_ORGANIZATION", |settings, text| text.parse().map(|value| settings.webhooks.endpoints_per_organization = value)),

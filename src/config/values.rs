@@ -164,18 +164,6 @@ impl FromStr for TrustedProxy {
     }
 }
 
-impl Serialize for TrustedProxy {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for TrustedProxy {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
 impl Default for ListSeconds {
     fn default() -> Self {
         Self(5)
@@ -196,7 +184,7 @@ impl FromStr for AllowedNetworks {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.split(',').map(str::trim).filter(|network| !network.is_empty()).map(str::parse).collect::<Result<_, _>>().map(Self)
+        list(text).map(Self)
     }
 }
 
@@ -306,16 +294,28 @@ bounded! {
     pub struct PullSeconds(1..=3_600, "whole seconds");
 }
 
-impl Serialize for Listen {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
+/// Has settings written and read as text.
+macro_rules! as_text {
+    ($($name:ident),+) => {$(
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+            }
+        }
+    )+};
 }
 
-impl<'de> Deserialize<'de> for Listen {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
+as_text!(Listen, TrustedProxy);
+
+/// Reads a list separated by commas; empty items are none.
+pub(super) fn list<T: FromStr>(text: &str) -> Result<Vec<T>, T::Err> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::parse).collect()
 }
 
 /// Reads one of an enum's words, exactly.
