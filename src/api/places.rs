@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::extract::FromRequestParts;
@@ -12,7 +12,7 @@ use axum::http::Extensions;
 use axum::http::request::Parts;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::connections::{Activity, Line};
+use super::connections::{Activity, Line, locked};
 use super::problem::{Code, Problem};
 use crate::domain::OrganizationId;
 
@@ -24,10 +24,6 @@ const STRANGERS_PATIENCE: Duration = Duration::from_secs(5);
 
 /// One may have so many times as many places as are left, so that a newcomer always finds one.
 const TIMES_WHAT_IS_LEFT: usize = 3;
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A pool of places with dynamic thresholds: whoever has few is let in before whoever has many.
 #[derive(Debug)]

@@ -1,11 +1,12 @@
 //! Statement budgets: a limit on how much a statement may look at before it is given up, and the end of one that nobody waits for.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rusqlite::{Connection, ErrorCode};
 use tokio_util::sync::CancellationToken;
 
+use super::worker::locked;
 use crate::store::StoreResult;
 
 /// How far a statement under a budget goes: steps of SQLite's virtual machine, some ten of them for each row.
@@ -40,12 +41,11 @@ impl Budget {
 
     /// Interrupts whatever runs once this is cancelled, or nothing any more.
     pub(super) fn watch(&self, abandoned: Option<CancellationToken>) {
-        *self.abandoned.lock().unwrap_or_else(PoisonError::into_inner) = abandoned;
+        *locked(&self.abandoned) = abandoned;
     }
 
     fn is_abandoned(&self) -> bool {
-        let abandoned = self.abandoned.lock().unwrap_or_else(PoisonError::into_inner);
-        abandoned.as_ref().is_some_and(CancellationToken::is_cancelled)
+        locked(&self.abandoned).as_ref().is_some_and(CancellationToken::is_cancelled)
     }
 
     /// Runs a statement under the budget; `None` when it did not come to its end within it.

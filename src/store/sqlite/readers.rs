@@ -17,7 +17,7 @@ use super::connection::{Purpose, open};
 use super::counts::CountCache;
 use super::interned::Dictionary;
 use super::turns::{Bounds, FairQueue};
-use super::worker::hear;
+use super::worker::{hear, locked};
 use crate::domain::OrganizationId;
 use crate::store::{StoreError, StoreResult};
 
@@ -133,7 +133,7 @@ impl Lane {
     fn close(&self) {
         self.queue.state().closed = true;
         self.queue.changed.notify_all();
-        for thread in self.threads.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for thread in locked(&self.threads).drain(..) {
             let _ = thread.join();
         }
     }
@@ -151,7 +151,7 @@ struct QueueState {
 
 impl Queue {
     fn state(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     fn push(&self, owner: ListOwner, job: Job) -> StoreResult<()> {

@@ -55,6 +55,6 @@ pub(super) async fn hear<T>(told: oneshot::Receiver<StoreResult<T>>) -> StoreRes
 }
 
 /// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
