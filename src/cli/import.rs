@@ -41,10 +41,10 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         // Not kept: a file of a million bad rows must not fill the memory.
         let refused = std::mem::take(&mut taken.report.rejected);
         bar.suspend(|| {
-            taken.unknown_fields.iter().for_each(|name| say(&format!("warning: nobody knows the field {name:?}; it is ignored")));
-            let strangers = taken.unknown_providers.iter();
+            taken.unknown.fields.iter().for_each(|name| say(&format!("warning: nobody knows the field {name:?}; it is ignored")));
+            let strangers = taken.unknown.providers.iter();
             strangers.for_each(|name| say(&format!("warning: nobody knows the provider {name:?}; its alerts are taken in")));
-            let types = taken.unknown_types.iter();
+            let types = taken.unknown.types.iter();
             types.for_each(|name| say(&format!("warning: nobody knows the alert type {name:?}; its alerts are taken in")));
             refused.iter().for_each(|row| rejects.put(row));
         });

@@ -3,7 +3,7 @@
 use super::http::Answer;
 use crate::domain::{Alert, AlertId, FieldError, Outcome, Page, PageRequest};
 use crate::service::ServiceError;
-use crate::wire::read::{self, UnknownFields};
+use crate::wire::read::{self, UnknownNames};
 
 /// One alert, which has to be the one that was asked for.
 pub(super) fn alert(answer: &Answer, id: AlertId) -> Result<Alert, ServiceError> {
@@ -16,7 +16,7 @@ pub(super) fn alert(answer: &Answer, id: AlertId) -> Result<Alert, ServiceError>
 
 /// One alert, whichever it is.
 pub(super) fn any_alert(answer: &Answer) -> Result<Alert, ServiceError> {
-    let mut unknown = UnknownFields::default();
+    let mut unknown = UnknownNames::default();
     let alert = read::answer(&text(answer), &mut unknown).map_err(|error| unreadable("alert", &error))?;
     log_unknown_fields(&unknown);
     Ok(alert)
@@ -24,7 +24,7 @@ pub(super) fn any_alert(answer: &Answer) -> Result<Alert, ServiceError> {
 
 /// A page of alerts.
 pub(super) fn page(answer: &Answer, asked: PageRequest) -> Result<Page<Alert>, ServiceError> {
-    let mut unknown = UnknownFields::default();
+    let mut unknown = UnknownNames::default();
     let list = read::page(&text(answer), asked, &mut unknown).map_err(|error| unreadable("list of alerts", &error))?;
     log_unknown_fields(&unknown);
     if let Some(error) = list.unreadable.first() {
@@ -35,7 +35,7 @@ pub(super) fn page(answer: &Answer, asked: PageRequest) -> Result<Page<Alert>, S
 
 /// The outcome of an alert, from the older dialect's own route.
 pub(super) fn outcome(answer: &Answer, of: &Alert) -> Option<Outcome> {
-    let mut unknown = UnknownFields::default();
+    let mut unknown = UnknownNames::default();
     read::outcome(&text(answer), of, &mut unknown).unwrap_or_default()
 }
 
@@ -50,7 +50,7 @@ fn unreadable(what: &str, error: &FieldError) -> ServiceError {
     ServiceError::Unavailable(format!("its answer is no {what}: {words}; is this the right base URL?"))
 }
 
-fn log_unknown_fields(unknown: &UnknownFields) {
+fn log_unknown_fields(unknown: &UnknownNames) {
     if !unknown.names().is_empty() {
         tracing::debug!(fields = ?unknown.names(), "fields of the answer that are not known or not readable");
     }

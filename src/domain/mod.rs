@@ -47,7 +47,7 @@ pub use environment::Environment;
 pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Page, PageRequest, Sort, SortField, SortOrder};
 pub use ids::*;
-pub use intake::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, RejectedRow, ResponseWindows};
+pub use intake::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, RejectedRow, ResponseWindows, UnknownWords};
 pub use money::{Amount, Currency, Money};
 pub use monotonic::{MonotonicTime, Present};
 pub use organization::{Company, Organization};

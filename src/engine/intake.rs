@@ -1,20 +1,16 @@
 //! Bringing alerts in: rows that were read are validated, completed and stored, batch by batch; and whole sources, read ahead while what
 //! came before is stored.
 
-use std::collections::BTreeSet;
 use std::io::BufRead;
 
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
 use super::handle::{Caller, Engine};
-use crate::domain::card::mask_card_numbers;
-use crate::domain::{AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Provider, RejectedRow, batch};
+use crate::domain::{AlertPatch, AlertType, IngestOptions, IngestReport, IntakeTerms, Provider, RejectedRow, UnknownWords, batch};
 use crate::service::{Intake, ServiceError};
 use crate::wire::import::{FileFormat, Importer};
-
-/// So many unknown networks and types are told of by name; a hostile source makes no more.
-const MOST_STRANGERS: usize = 100;
+use crate::wire::read::UnknownNames;
 
 impl Engine {
     /// Ingests alerts, batch by batch; a row that is rejected does not hold up the others.
@@ -58,12 +54,8 @@ impl Engine {
 pub struct Taken {
     /// Its counts; rejected are those too that could not be read, all by line.
     pub report: IngestReport,
-    /// Names of fields nobody knows that came up for the first time.
-    pub unknown_fields: Vec<String>,
-    /// The same of networks.
-    pub unknown_providers: Vec<String>,
-    /// The same of alert types.
-    pub unknown_types: Vec<String>,
+    /// What nobody knows that came up for the first time.
+    pub unknown: UnknownWords,
     /// How far the source has been read, in bytes.
     pub read: u64,
 }
@@ -105,39 +97,34 @@ pub async fn take_in<R: BufRead + Send + 'static>(
 
 /// Reads the whole source in batches; ends early when nobody takes them any more.
 fn read<R: BufRead>(mut source: Importer<R>, batches: &mpsc::Sender<(Vec<AlertPatch>, Taken)>) {
-    let mut told = 0;
-    let (mut providers, mut types) = (BTreeSet::new(), BTreeSet::new());
+    let (mut providers, mut types) = (UnknownNames::default(), UnknownNames::default());
     loop {
         let (mut rows, mut taken, mut count) = (Vec::new(), Taken::default(), 0);
         for row in source.by_ref().take(batch::INTAKE) {
             count += 1;
             match row {
                 Ok(row) => {
-                    if let Provider::Other(name) = &row.alert.provider {
-                        taken.unknown_providers.extend(met(name, &mut providers));
+                    if let Provider::Other(name) = &row.alert.provider
+                        && !name.is_empty()
+                    {
+                        providers.add(name);
                     }
-                    if let AlertType::Other(name) = &row.alert.alert_type {
-                        taken.unknown_types.extend(met(name, &mut types));
+                    if let AlertType::Other(name) = &row.alert.alert_type
+                        && !name.is_empty()
+                    {
+                        types.add(name);
                     }
                     rows.push(row);
                 }
                 Err(row) => taken.report.rejected.push(row),
             }
         }
-        let unknown = source.unknown_fields();
-        taken.unknown_fields = unknown.get(told..).unwrap_or_default().to_vec();
-        told = unknown.len();
+        taken.unknown = UnknownWords { fields: source.new_unknown_fields(), providers: providers.take_new(), types: types.take_new() };
         taken.read = source.bytes_read();
         if batches.blocking_send((rows, taken)).is_err() || count < batch::INTAKE {
             return;
         }
     }
-}
-
-/// A word that nobody knows, as it is told where it comes up for the first time.
-fn met(name: &str, strangers: &mut BTreeSet<String>) -> Option<String> {
-    let is_new = !name.is_empty() && strangers.len() < MOST_STRANGERS && strangers.insert(name.to_owned());
-    is_new.then(|| mask_card_numbers(name).chars().filter(|c| !c.is_control()).take(60).collect())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::domain::redact;
 use crate::domain::{AlertPatch, FieldError, IngestOptions, IngestReport, Provider, RejectedRow};
 use crate::providers::AlertSource;
 use crate::store::{PullEnd, StoreResult};
-use crate::wire::read::{self, UnknownFields};
+use crate::wire::read::{self, UnknownNames};
 
 /// How long a page may take to come and to be stored before another process may pull.
 const LEASE: Duration = Duration::from_secs(150);
@@ -121,7 +121,7 @@ impl Engine {
 
     /// Takes the rows of a page in.
     async fn take_in(&self, from: &PullFrom, caller: &Caller, rows: &[String]) -> Result<IngestReport, String> {
-        let mut unknown = UnknownFields::default();
+        let mut unknown = UnknownNames::default();
         let mut rejected = Vec::new();
         let mut alerts = Vec::with_capacity(rows.len());
         for (row, line) in rows.iter().zip(1..) {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::json::{Given, Place, each_member};
-use super::read::UnknownFields;
+use super::read::UnknownNames;
 use crate::domain::{Dialect, FieldError, Resolution, ResolutionParts};
 
 /// The members of a body; the current dialect has no stopped amount.
@@ -66,7 +66,7 @@ impl<'a> Members<'a> {
         let json = std::str::from_utf8(body)
             .map_err(|error| vec![FieldError::new("body", format!("is not UTF-8 at byte {}", error.valid_up_to() + 1))])?;
         let mut members = Self { values: [const { None }; MEMBERS.len()], errors: Vec::new() };
-        let mut unknown = UnknownFields::default();
+        let mut unknown = UnknownNames::default();
         each_member(json, Place::START, |name, value| {
             let Some(index) = names.iter().position(|known| *known == name) else { return unknown.add(&name) };
             if members.values[index].is_some() {

@@ -13,4 +13,4 @@ pub(super) use alert::patch;
 pub use alert::{answer, incoming};
 pub use envelope::{ListAnswer, outcome, page};
 pub(super) use record::{Record, Slot};
-pub use unknown::UnknownFields;
+pub use unknown::UnknownNames;

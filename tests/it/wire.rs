@@ -7,7 +7,7 @@ use avert::domain::{
     Outcome, OutcomeId, Page, Provider, ResponseWindows, Timestamp,
 };
 
-use avert::wire::read::{UnknownFields, answer, incoming};
+use avert::wire::read::{UnknownNames, answer, incoming};
 use avert::wire::{Dialect, EventBody, write};
 use chrono::Duration;
 use proptest::option::of;
@@ -141,12 +141,12 @@ fn an_event_is_three_fields_with_the_ethoca_merchant_under_both_spellings() {
 
 #[test]
 fn both_spellings_and_both_forms_of_a_decimal_and_any_letter_case_are_read() {
-    let read = |json: Value| answer(&json.to_string(), &mut UnknownFields::default()).unwrap();
+    let read = |json: Value| answer(&json.to_string(), &mut UnknownNames::default()).unwrap();
     let id = AlertId::generate().to_string();
 
     let mergant = read(json!({"id": id, "ethocaMergantId": "E-7", "ethocaMerchantId": null, "amount": "0.10", "provider": "Ethoca"}));
     let merchant = read(json!({"ID": id, "ethocaMerchantId": "E-7", "ethocaMergantId": "", "Amount": "0.10", "provider": "ETHOCA"}));
-    let digits = answer(&format!("{{\"id\":\"{id}\",\"amount\":79228162514264337593543950.335}}"), &mut UnknownFields::default()).unwrap();
+    let digits = answer(&format!("{{\"id\":\"{id}\",\"amount\":79228162514264337593543950.335}}"), &mut UnknownNames::default()).unwrap();
 
     assert_eq!(mergant.ethoca_merchant_id.as_deref(), Some("E-7"));
     assert_eq!(merchant.ethoca_merchant_id.as_deref(), Some("E-7"));
@@ -162,7 +162,7 @@ fn the_reduced_list_of_the_sandbox_is_read() {
         "amount": 10.50, "currency": "AED", "status": "half_open", "expiredAt": null, "hasExternalTransaction": true, "outcome": null,
         "hoursLeft": 7, "somethingElse": {"deep": [1, 2]}
     });
-    let mut unknown = UnknownFields::default();
+    let mut unknown = UnknownNames::default();
 
     let alert = answer(&json.to_string(), &mut unknown).unwrap();
 
@@ -180,7 +180,7 @@ fn what_an_incoming_alert_says_of_itself_is_kept_apart() {
         "id": "018f0000-0000-7000-8000-000000000001", "provider": "CDRN", "type": "VERIFI_CANCEL", "amount": "5", "currency": "JPY",
         "status": "EXPIRED", "expiresAt": "2026-03-11T00:00:00Z", "outcome": {}
     });
-    let read = |json: Value| incoming(&json.to_string(), 7, &mut UnknownFields::default()).unwrap();
+    let read = |json: Value| incoming(&json.to_string(), 7, &mut UnknownNames::default()).unwrap();
 
     let (sparse, full) = (read(sparse), read(full));
 
@@ -205,7 +205,7 @@ fn an_own_deadline_goes_before_hours_left() {
         now: noon(),
     };
 
-    let taken = incoming(&json.to_string(), 1, &mut UnknownFields::default()).unwrap().validate().unwrap().complete(&terms);
+    let taken = incoming(&json.to_string(), 1, &mut UnknownNames::default()).unwrap().validate().unwrap().complete(&terms);
 
     assert_eq!(taken.alert.deadline, Deadline::At(from_iso(own).unwrap()));
 }
@@ -245,7 +245,7 @@ fn a_value_of_the_wrong_kind_is_told_with_its_field_and_what_is_allowed(#[case] 
         json!({"providerId": "P-1", "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "1.00", "currency": "EUR"});
     json.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
 
-    let error = incoming(&json.to_string(), 1, &mut UnknownFields::default()).and_then(AlertPatch::validate).unwrap_err();
+    let error = incoming(&json.to_string(), 1, &mut UnknownNames::default()).and_then(AlertPatch::validate).unwrap_err();
 
     assert_eq!(error.field, field);
     assert!(error.message.contains(words), "{}", error.message);
@@ -253,20 +253,20 @@ fn a_value_of_the_wrong_kind_is_told_with_its_field_and_what_is_allowed(#[case] 
 
 #[test]
 fn an_answer_without_an_id_is_no_alert() {
-    assert_eq!(answer("{\"provider\":\"ETHOCA\"}", &mut UnknownFields::default()).unwrap_err().field, "id");
+    assert_eq!(answer("{\"provider\":\"ETHOCA\"}", &mut UnknownNames::default()).unwrap_err().field, "id");
 }
 
 #[test]
 fn a_number_that_poses_as_an_object_is_an_object() {
     let json = r#"{"providerId":"P","provider":"ETHOCA","type":"T","currency":"EUR","amount":{"$serde_json::private::Number":"5"}}"#;
 
-    assert_eq!(incoming(json, 1, &mut UnknownFields::default()).unwrap_err().field, "amount");
+    assert_eq!(incoming(json, 1, &mut UnknownNames::default()).unwrap_err().field, "amount");
 }
 
 #[test]
 fn a_flood_of_unknown_names_is_remembered_only_in_part() {
     let members: Vec<String> = (0..5_000).map(|index| format!("\"{}{index}\":null", "n".repeat(100))).collect();
-    let mut unknown = UnknownFields::default();
+    let mut unknown = UnknownNames::default();
 
     let _ = incoming(&format!("{{{}}}", members.join(",")), 1, &mut unknown);
 
@@ -383,7 +383,7 @@ proptest! {
         prop_assume!(!alert.status.as_str().is_empty());
 
         let json = text(write::alert(&alert, dialect, noon()));
-        let mut unknown = UnknownFields::default();
+        let mut unknown = UnknownNames::default();
 
         prop_assert_eq!(answer(&json, &mut unknown), Ok(alert));
         prop_assert_eq!(unknown.names().len(), 0);
@@ -395,7 +395,7 @@ proptest! {
 
         let event: Value = serde_json::from_str(&EventBody.render(&EventKind::AlertResolved, &alert, noon())).unwrap();
 
-        prop_assert_eq!(answer(&event["payload"].to_string(), &mut UnknownFields::default()), Ok(alert));
+        prop_assert_eq!(answer(&event["payload"].to_string(), &mut UnknownNames::default()), Ok(alert));
     }
 
     #[test]
@@ -403,8 +403,8 @@ proptest! {
         let mut json = text(write::alert(&alert, Dialect::Older, noon()));
         let cut = json.floor_char_boundary(at.index(json.len()));
 
-        let _ = incoming(&json[..cut], 1, &mut UnknownFields::default());
+        let _ = incoming(&json[..cut], 1, &mut UnknownNames::default());
         json.insert_str(cut, &with);
-        let _ = incoming(&json, 1, &mut UnknownFields::default());
+        let _ = incoming(&json, 1, &mut UnknownNames::default());
     }
 }

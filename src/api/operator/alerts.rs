@@ -18,10 +18,10 @@ use crate::api::access::{announced, discard, not_encoded};
 use crate::api::options::MAX_IMPORT;
 use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;
-use crate::domain::{FieldError, IngestOptions, IngestReport};
+use crate::domain::{FieldError, IngestOptions, IngestReport, UnknownWords};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::wire::import::FileFormat;
-use crate::wire::operator::{IngestReportJson, MOST_TOLD, UnknownNames};
+use crate::wire::operator::{IngestReportJson, MOST_TOLD};
 
 /// Why a body stopped before its end.
 const WHOLE: u8 = 0;
@@ -53,16 +53,14 @@ pub(in crate::api) async fn take_in(
     let fate = Arc::new(AtomicU8::new(WHOLE));
     let body = metered(request.into_body(), api.body_timeout, Arc::clone(&fate));
     let reader = SyncIoBridge::new(StreamReader::new(body));
-    let (mut total, mut rejected, mut unreadable, mut unknown) = (IngestReport::default(), 0_u64, 0_u64, UnknownNames::default());
+    let (mut total, mut rejected, mut unreadable, mut unknown) = (IngestReport::default(), 0_u64, 0_u64, UnknownWords::default());
     let told = |mut taken: Taken| {
         rejected += taken.report.rejected.len() as u64;
         unreadable += taken.report.rejected.iter().filter(|row| row.is_unreadable()).count() as u64;
         // A body full of bad rows must not fill the memory.
         taken.report.rejected.truncate(MOST_TOLD.saturating_sub(total.rejected.len()));
         total.add(taken.report);
-        unknown.fields.extend(taken.unknown_fields);
-        unknown.providers.extend(taken.unknown_providers);
-        unknown.types.extend(taken.unknown_types);
+        unknown.add(taken.unknown);
     };
     let source = BufReader::with_capacity(64 * 1024, reader);
     intake::take_in(&operator.acting, source, format, options, told).await.map_err(|error| match error {

@@ -13,6 +13,6 @@ mod windows;
 pub use complete::IntakeTerms;
 pub use merge::merge;
 pub use patch::{AlertPatch, FieldSet};
-pub use report::{IngestOptions, IngestReport, RejectedRow};
+pub use report::{IngestOptions, IngestReport, RejectedRow, UnknownWords};
 pub use validate::MAX_HOURS_LEFT;
 pub use windows::ResponseWindows;

@@ -29,6 +29,26 @@ impl IngestReport {
     }
 }
 
+/// Words of a source that nobody knows, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnknownWords {
+    /// Names of fields; they are ignored.
+    pub fields: Vec<String>,
+    /// Networks; their alerts are taken in.
+    pub providers: Vec<String>,
+    /// Alert types; their alerts are taken in.
+    pub types: Vec<String>,
+}
+
+impl UnknownWords {
+    /// Adds what another part of the source had.
+    pub fn add(&mut self, other: Self) {
+        self.fields.extend(other.fields);
+        self.providers.extend(other.providers);
+        self.types.extend(other.types);
+    }
+}
+
 /// A rejected row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RejectedRow {

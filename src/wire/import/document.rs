@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use super::row::{MAX_ROW, Row, refuse, rejected, too_large};
 use super::source::{Source, unreadable};
 use crate::wire::json::Place;
-use crate::wire::read::{Record, UnknownFields, patch};
+use crate::wire::read::{Record, UnknownNames, patch};
 
 /// Deepest nesting that is followed.
 const MAX_DEPTH: usize = 512;
@@ -56,7 +56,7 @@ impl<R: BufRead> Document<R> {
         self.source.bytes_read()
     }
 
-    pub(super) fn next_row(&mut self, unknown: &mut UnknownFields) -> Option<Row> {
+    pub(super) fn next_row(&mut self, unknown: &mut UnknownNames) -> Option<Row> {
         match self.step() {
             Ok(Some(start)) => Some(self.read_row(start, unknown)),
             Ok(None) => None,
@@ -245,7 +245,7 @@ impl<R: BufRead> Document<R> {
         Broken { place: self.place, what: what.to_owned() }
     }
 
-    fn read_row(&self, start: Place, unknown: &mut UnknownFields) -> Row {
+    fn read_row(&self, start: Place, unknown: &mut UnknownNames) -> Row {
         if self.row_too_large {
             return refuse(start.line, too_large());
         }

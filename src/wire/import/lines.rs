@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::row::{MAX_ROW, Row, refuse, rejected, too_large};
 use super::source::{Source, unreadable};
-use crate::wire::read::{UnknownFields, incoming};
+use crate::wire::read::{UnknownNames, incoming};
 
 pub(super) struct Lines<R> {
     source: Source<R>,
@@ -22,7 +22,7 @@ impl<R: BufRead> Lines<R> {
         self.source.bytes_read()
     }
 
-    pub(super) fn next_row(&mut self, unknown: &mut UnknownFields) -> Option<Row> {
+    pub(super) fn next_row(&mut self, unknown: &mut UnknownNames) -> Option<Row> {
         while !self.failed {
             self.line += 1;
             match self.source.next_line(&mut self.buffer, MAX_ROW) {
@@ -40,7 +40,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-fn row(bytes: &[u8], line: u64, unknown: &mut UnknownFields) -> Row {
+fn row(bytes: &[u8], line: u64, unknown: &mut UnknownNames) -> Row {
     match std::str::from_utf8(bytes) {
         Ok(json) => incoming(json, line, unknown).map_err(|error| rejected(line, error)),
         Err(error) => refuse(line, format!("is not UTF-8 at byte {} of the line", error.valid_up_to() + 1)),

@@ -21,12 +21,12 @@ use self::lines::Lines;
 use self::row::refuse;
 use self::source::Source;
 use self::table::Table;
-use super::read::UnknownFields;
+use super::read::UnknownNames;
 
 /// A streaming importer of alerts, row by row.
 pub struct Importer<R> {
     reader: Reader<R>,
-    unknown: UnknownFields,
+    unknown: UnknownNames,
 }
 
 enum Reader<R> {
@@ -47,7 +47,7 @@ impl<R: BufRead> Importer<R> {
             Ok(FileFormat::Ndjson) => Reader::Lines(Lines::new(source)),
             Ok(FileFormat::Csv) => Reader::Table(Box::new(Table::new(source))),
         };
-        Self { reader, unknown: UnknownFields::default() }
+        Self { reader, unknown: UnknownNames::default() }
     }
 
     /// How the source is read; `None` where it cannot be.
@@ -73,6 +73,11 @@ impl<R: BufRead> Importer<R> {
     /// Names of fields and columns so far that nobody knows, each once; they are ignored.
     pub fn unknown_fields(&self) -> &[String] {
         self.unknown.names()
+    }
+
+    /// The same, as far as they have come up since this was asked before.
+    pub fn new_unknown_fields(&mut self) -> Vec<String> {
+        self.unknown.take_new()
     }
 }
 

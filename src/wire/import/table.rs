@@ -8,7 +8,7 @@ use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 use super::row::{MAX_ROW, Row, refuse, rejected, too_large};
 use super::source::{Source, unreadable};
 use crate::domain::FieldError;
-use crate::wire::read::{Record, Slot, UnknownFields, patch};
+use crate::wire::read::{Record, Slot, UnknownNames, patch};
 
 /// Most lines that one row may go over; a text of the interface has no use for more.
 const MAX_LINES: usize = 100;
@@ -45,7 +45,7 @@ impl<R: BufRead> Table<R> {
         self.source.bytes_read()
     }
 
-    pub(super) fn next_row(&mut self, unknown: &mut UnknownFields) -> Option<Row> {
+    pub(super) fn next_row(&mut self, unknown: &mut UnknownNames) -> Option<Row> {
         if self.columns.is_none() && !self.done {
             match self.read_header(unknown) {
                 Ok(columns) => self.columns = columns,
@@ -78,7 +78,7 @@ impl<R: BufRead> Table<R> {
         None
     }
 
-    fn read_header(&mut self, unknown: &mut UnknownFields) -> Result<Option<Columns>, String> {
+    fn read_header(&mut self, unknown: &mut UnknownNames) -> Result<Option<Columns>, String> {
         loop {
             let Some(header) = self.next_line().map_err(|error| unreadable(&error))? else { return Ok(None) };
             if !header.trim_ascii().is_empty() {
@@ -137,7 +137,7 @@ impl<R: BufRead> Table<R> {
 }
 
 impl Columns {
-    fn read(header: Vec<u8>, unknown: &mut UnknownFields) -> Result<Self, String> {
+    fn read(header: Vec<u8>, unknown: &mut UnknownNames) -> Result<Self, String> {
         let delimiter = delimiter(&header);
         let mut columns = Self { fields: Vec::new(), delimiter, parser: parser(delimiter), cells: ByteRecord::new() };
         columns.parse(header).map_err(|error| format!("the first row cannot be read: {error}"))?;

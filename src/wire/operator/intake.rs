@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::members::{Member, stands_for};
 use super::text::Text;
 use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{AlertPatch, Company, CompanyId, Deadline, EnrollmentId, FieldError, IngestReport, RejectedRow};
+use crate::domain::{AlertPatch, Company, CompanyId, Deadline, EnrollmentId, FieldError, IngestReport, RejectedRow, UnknownWords};
 use crate::wire::write;
 
 /// So many rejected rows of one request are told one by one; the others are counted.
@@ -53,14 +53,6 @@ pub(crate) struct IngestReportJson {
     unknown_types: Vec<String>,
 }
 
-/// What nobody knows of alerts that were brought in, by name, each once.
-#[derive(Debug, Default)]
-pub(crate) struct UnknownNames {
-    pub(crate) fields: Vec<String>,
-    pub(crate) providers: Vec<String>,
-    pub(crate) types: Vec<String>,
-}
-
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "RejectedRow")]
 struct RejectedRowJson {
@@ -72,7 +64,7 @@ struct RejectedRowJson {
 
 impl IngestReportJson {
     /// Of so many rejected rows the report holds the first.
-    pub(crate) fn of(report: IngestReport, rejected_count: u64, unknown: UnknownNames) -> Self {
+    pub(crate) fn of(report: IngestReport, rejected_count: u64, unknown: UnknownWords) -> Self {
         let IngestReport { created, updated, unchanged, rejected } = report;
         Self {
             created,

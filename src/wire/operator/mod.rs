@@ -26,7 +26,7 @@ pub(crate) use self::deliveries::{DeliveryJson, DeliveryLogJson, DeliveryPageJso
 pub(crate) use self::endpoints::{CreatedEndpointJson, EndpointJson};
 pub(crate) use self::fields::{Request, read};
 pub(crate) use self::index::IndexJson;
-pub(crate) use self::intake::{CompanyJson, IngestReportJson, MOST_TOLD, UnknownNames, lines_of};
+pub(crate) use self::intake::{CompanyJson, IngestReportJson, MOST_TOLD, lines_of};
 pub(crate) use self::lists::{ListJson, MOST_ROWS, PageJson};
 pub(crate) use self::requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson};
 pub(crate) use self::stats::{CountsJson, MOST_HOURS};

@@ -1,13 +1,13 @@
 //! One alert: as a service answers with it, or on its way into the engine.
 
 use super::record::{EXPIRES_AT, Record};
-use super::unknown::UnknownFields;
+use super::unknown::UnknownNames;
 use crate::domain::{Alert, AlertPatch, AlertStatus, Deadline, FieldError};
 use crate::wire::json::Place;
 
 /// Reads an alert as a service answers with it: only the id is needed. Everything else may be missing, and what cannot be read counts as
 /// missing and is remembered among the unknown fields.
-pub fn answer(json: &str, unknown: &mut UnknownFields) -> Result<Alert, FieldError> {
+pub fn answer(json: &str, unknown: &mut UnknownNames) -> Result<Alert, FieldError> {
     let mut record = Record::from_json(json, Place::START, unknown)?;
     record.forgive(unknown);
     match record.alert()? {
@@ -18,7 +18,7 @@ pub fn answer(json: &str, unknown: &mut UnknownFields) -> Result<Alert, FieldErr
 }
 
 /// Reads an alert on its way into the engine (decisions, Bringing alerts in), which begins at `line` of its source.
-pub fn incoming(json: &str, line: u64, unknown: &mut UnknownFields) -> Result<AlertPatch, FieldError> {
+pub fn incoming(json: &str, line: u64, unknown: &mut UnknownNames) -> Result<AlertPatch, FieldError> {
     patch(Record::from_json(json, Place { line, column: 1 }, unknown)?, line)
 }
 

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::alert::answer;
 use super::record::Record;
-use super::unknown::UnknownFields;
+use super::unknown::UnknownNames;
 use crate::domain::{Alert, FieldError, Outcome, Page, PageRequest};
 use crate::wire::json::{Given, Place, each_member};
 
@@ -18,7 +18,7 @@ pub struct ListAnswer {
 }
 
 /// Reads a page: the interface's envelope with any of its numbers missing or written as text, or a bare array of alerts.
-pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownFields) -> Result<ListAnswer, FieldError> {
+pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownNames) -> Result<ListAnswer, FieldError> {
     let mut rows: Option<&str> = None;
     let (mut total, mut total_pages, mut number, mut size) = (None, None, None, None);
     if json.trim_start().starts_with('[') {
@@ -63,7 +63,7 @@ pub fn page(json: &str, asked: PageRequest, unknown: &mut UnknownFields) -> Resu
 }
 
 /// Reads the outcome of an alert as the older dialect's own route answers with it; `None` where it is null.
-pub fn outcome(json: &str, of: &Alert, unknown: &mut UnknownFields) -> Result<Option<Outcome>, FieldError> {
+pub fn outcome(json: &str, of: &Alert, unknown: &mut UnknownNames) -> Result<Option<Outcome>, FieldError> {
     if json.trim() == "null" {
         return Ok(None);
     }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn read(json: &Value) -> ListAnswer {
-        page(&json.to_string(), ASKED, &mut UnknownFields::default()).unwrap()
+        page(&json.to_string(), ASKED, &mut UnknownNames::default()).unwrap()
     }
 
     #[rstest]
@@ -126,7 +126,7 @@ mod tests {
     #[case("<html>", "not a JSON object")]
     #[case("{\"data\": [", "not JSON")]
     fn what_is_no_list_is_told(#[case] json: &str, #[case] words: &str) {
-        let error = page(json, ASKED, &mut UnknownFields::default()).unwrap_err();
+        let error = page(json, ASKED, &mut UnknownNames::default()).unwrap_err();
 
         assert!(error.message.contains(words), "{}", error.message);
     }
@@ -135,7 +135,7 @@ mod tests {
     fn an_outcome_alone_is_read_like_one_in_an_alert() {
         let of = Alert { provider_id: "P-1".to_owned(), ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::VerifiCancel) };
 
-        let read = outcome(r#"{"outcome":"partially_stopped","amountStopped":10.10,"extra":1}"#, &of, &mut UnknownFields::default());
+        let read = outcome(r#"{"outcome":"partially_stopped","amountStopped":10.10,"extra":1}"#, &of, &mut UnknownNames::default());
 
         let outcome = read.unwrap().unwrap();
         assert_eq!((outcome.alert_id, outcome.provider_alert_id.as_str()), (of.id, "P-1"));

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use chrono::{DateTime, NaiveDate, NaiveTime};
 
 use super::record::{COUNT, EXPIRES_AT, HOURS_LEFT, IN_OUTCOME, MAX_TEXT, OUTCOME, Record, Slot};
-use super::unknown::UnknownFields;
+use super::unknown::UnknownNames;
 use crate::domain::field::Kind;
 use crate::domain::intake::MAX_HOURS_LEFT;
 use crate::domain::time::{Timestamp, from_iso, to_iso};
@@ -18,7 +18,7 @@ use crate::wire::json::Given;
 impl<'a> Record<'a> {
     /// Turns every value into one that can be read, or leaves it out and remembers its field. Only `id` stays as it came: without it
     /// there is no alert.
-    pub(super) fn forgive(&mut self, left_out: &mut UnknownFields) {
+    pub(super) fn forgive(&mut self, left_out: &mut UnknownNames) {
         for slot in (0..COUNT).map(Slot) {
             let Some(given) = self.given[slot.0].take() else { continue };
             let readable = if slot == Slot(Alert::ID) || given == Given::Null { Some(given) } else { self.readable(slot, given) };
@@ -136,7 +136,7 @@ mod tests {
 
     fn read(mut fields: Value) -> (Alert, Vec<String>) {
         fields["id"] = json!(AlertId::generate().to_string());
-        let mut left_out = UnknownFields::default();
+        let mut left_out = UnknownNames::default();
         let alert = answer(&fields.to_string(), &mut left_out).unwrap();
         (alert, left_out.names().to_vec())
     }

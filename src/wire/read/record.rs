@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use uuid::Uuid;
 
-use super::unknown::UnknownFields;
+use super::unknown::UnknownNames;
 use crate::domain::field::{Access, Content, Field, Kind};
 use crate::domain::intake::MAX_HOURS_LEFT;
 use crate::domain::time::from_iso;
@@ -85,7 +85,7 @@ impl<'a> Record<'a> {
     }
 
     /// Takes the object `json`, which begins at `start` of its source.
-    pub(in crate::wire) fn from_json(json: &'a str, start: Place, unknown: &mut UnknownFields) -> Result<Self, FieldError> {
+    pub(in crate::wire) fn from_json(json: &'a str, start: Place, unknown: &mut UnknownNames) -> Result<Self, FieldError> {
         let mut record = Self::empty();
         let mut next = 0;
         each_member(json, start, |name, value| match Slot::find(&name, next) {
@@ -103,7 +103,7 @@ impl<'a> Record<'a> {
     }
 
     /// Takes the members of an outcome.
-    pub(super) fn put_outcome(&mut self, json: &'a str, unknown: &mut UnknownFields) -> Result<(), FieldError> {
+    pub(super) fn put_outcome(&mut self, json: &'a str, unknown: &mut UnknownNames) -> Result<(), FieldError> {
         self.has_outcome = true;
         each_member(json, Place::START, |name, value| match Slot::find_in_outcome(&name) {
             Some(slot) => self.put(slot, Given::of(value)),

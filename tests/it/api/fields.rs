@@ -3,7 +3,7 @@
 use avert::domain::field::Merge;
 use avert::domain::{Alert, AlertPatch, AlertStatus, AlertType, Deadline, Provider};
 use avert::wire::import::{FileFormat, Importer};
-use avert::wire::read::{UnknownFields, answer};
+use avert::wire::read::{UnknownNames, answer};
 use avert::wire::{Dialect, write};
 use chrono::Duration;
 use reqwest::Method;
@@ -155,7 +155,7 @@ fn every_field_of_the_table_is_written_and_read_in_both_dialects_and_from_a_file
             files.push((FileFormat::Csv, table(&serde_json::from_str(text).unwrap())));
         }
 
-        let read = answer(text, &mut UnknownFields::default()).unwrap();
+        let read = answer(text, &mut UnknownNames::default()).unwrap();
 
         assert_eq!(as_told(read, dialect), as_told(alert.clone(), dialect));
         for (format, file) in files {
