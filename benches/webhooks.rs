@@ -137,7 +137,8 @@ impl Desk {
         let options = SqliteOptions::directory(directory.path(), Arc::new(EventBody));
         let store: SharedStore = SqliteStore::open(&options).expect("a store");
         let providers = Providers::all(Arc::new(Simulator::with_profile(FaultProfile::None, 1)));
-        let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), EngineSettings::default());
+        let settings = EngineSettings { addresses: AddressPolicy::loopback(), ..EngineSettings::default() };
+        let engine = Engine::new(store.clone(), providers, Arc::new(SystemClock), settings);
         let organization = store.organizations().await.expect("organizations").remove(0);
         let engine = engine.acting_for(Caller { organization, actor: "bench".to_owned(), origin: "this machine".to_owned() });
         engine.add_endpoint(NewEndpoint { url: url.parse().expect("an address"), auth: auth(), signing: None }).await.expect("an endpoint");
