@@ -77,7 +77,7 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, set
         ("credentials", "this console's own came from a file or the environment; it keeps them nowhere".to_owned()),
         ("desk", format!("views and drafts in {}", context.home.data_dir.join("desk").display())),
     ];
-    let place = SessionInfo { name: client.host(), environment, dialect, facts, ..SessionInfo::default() };
+    let place = SessionInfo { name: client.host(), environment, remote: true, dialect, facts, ..SessionInfo::default() };
     let result = stay(context, client.deployment(), clock, place, settings).await;
     client.finish(PATIENCE).await;
     result

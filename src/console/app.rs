@@ -10,6 +10,7 @@ use super::areas::SMALLEST;
 use super::decisions::Decisions;
 use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
+use super::dialogs::reconnected::Reconnected;
 use super::network_trouble::NetworkTroubles;
 use super::screens::queue::link::ReadPart;
 use super::screens::queue::state::Queue;
@@ -86,7 +87,8 @@ impl App {
         let views = SavedViews::of(kept.views);
         let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
         queue.compares_all = compares_all;
-        let mut effects = queue.start(now);
+        let refresh = settings.refresh.and_then(|every| chrono::Duration::from_std(every).ok());
+        let mut effects = queue.start(refresh, now);
         effects.extend(queue.run_due(now));
         let current = ScreenName::kept(kept.layout.screen.as_deref());
         let mut app = Self {
@@ -100,6 +102,7 @@ impl App {
                 compares_all,
                 now,
                 covered: false,
+                offline: false,
                 leaving: false,
                 decisions: Decisions::default(),
                 unfinished: Unfinished::default(),
@@ -216,6 +219,7 @@ impl App {
         }
         self.cx.covered = !self.dialogs.is_empty();
         let mut effects: Vec<Effect> = Vec::new();
+        self.hold_back_offline();
         for decision in self.cx.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
@@ -242,6 +246,21 @@ impl App {
         }
         self.make_room_for_notes();
         effects
+    }
+
+    /// While another deployment does not answer, what would leave waits; once it answers, it is asked what becomes of it.
+    fn hold_back_offline(&mut self) {
+        let cx = &mut self.cx;
+        cx.offline = cx.place.remote && self.screens.queue.link.is_down();
+        if cx.offline {
+            cx.decisions.wait(cx.now);
+        } else if cx.decisions.take_question() {
+            self.waiting.push_back(Box::new(Reconnected::default()));
+        }
+        for decision in cx.decisions.closed_waiting(cx.now) {
+            let words = format!("{}: the window closed while {} waited here.", resolving::subject(&decision.alert), decision.word());
+            cx.notify(Tone::Bad, words);
+        }
     }
 
     fn is_running(&self, name: ScreenName) -> bool {
@@ -295,7 +314,7 @@ impl App {
 
     /// How many decisions were made and have not left.
     pub fn unsent(&self) -> usize {
-        self.cx.decisions.staged().len()
+        self.cx.decisions.not_left().count()
     }
 
     /// The Queue screen.
@@ -321,6 +340,9 @@ impl App {
     }
 
     fn input(&mut self, event: Event) -> Vec<Effect> {
+        if !matches!(event, Event::Resize(..) | Event::FocusLost) {
+            self.screens.queue.touch(self.cx.now);
+        }
         match event {
             Event::Resize(columns, rows) => {
                 self.resize(Rect::new(0, 0, columns, rows));

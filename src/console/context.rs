@@ -27,6 +27,8 @@ pub struct AppContext {
     pub now: Timestamp,
     /// Whether a dialog lies over the screen, so that the order of what it shows is frozen.
     pub covered: bool,
+    /// Another deployment does not answer: what would leave now waits.
+    pub offline: bool,
     /// Leaving as soon as what is with the service has come back.
     pub leaving: bool,
     pub decisions: Decisions,

@@ -9,7 +9,7 @@ use super::text::sanitize;
 use super::unfinished::in_words;
 use crate::desk::{JournalAlert, JournalDecision, JournalStep, LeftDecision};
 use crate::domain::indeterminate::{Found, Polling, Proof, proof};
-use crate::domain::{Alert, AlertId, AlertType, Currency, OutcomeId, Provider, Resolution, Timestamp, decide};
+use crate::domain::{Alert, AlertId, AlertType, Currency, Deadline, OutcomeId, Provider, Resolution, Timestamp, decide};
 use crate::service::{ResolveRequest, ServiceError};
 
 /// So long before its deadline a decision has left, whatever its grace: the call takes its time too.
@@ -19,6 +19,15 @@ pub const MARGIN: Duration = Duration::seconds(10);
 fn last_moment(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
     let deadline = alert.deadline.moment().filter(|deadline| *deadline > now && alert.expired_at.is_none())?;
     Some(deadline - MARGIN)
+}
+
+/// From when on it is certain that an alert's window has closed, where it is known at all.
+fn closed_by(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
+    match alert.deadline {
+        Deadline::At(moment) => Some(moment),
+        Deadline::HoursLeft(hours) => Some(now + Duration::hours(hours.clamp(0, 10_000) + 1)),
+        Deadline::Unknown => None,
+    }
 }
 
 /// Whether a decision on an alert leaves without its grace: the window would close meanwhile.
@@ -37,8 +46,12 @@ pub struct PendingDecision {
     pub state: State,
     /// When it has to leave at the latest, so that its answer is in time.
     last_moment: Option<Timestamp>,
+    /// From when on it is certain that the window has closed: whole hours left say no more than the hour.
+    pub closed_by: Option<Timestamp>,
     /// When it left.
     sent_at: Option<Timestamp>,
+    /// Whether it was said that its window closed while it waited.
+    told_closed: bool,
     idempotency_key: String,
 }
 
@@ -57,6 +70,8 @@ pub fn alert_of(named: &JournalAlert) -> Alert {
 pub enum State {
     /// Leaves at this moment and can be taken back until then.
     Staged(Timestamp),
+    /// Its time had come while the deployment did not answer: it leaves when its user says so again, and can be taken back until then.
+    Waiting,
     /// With the service.
     Sending,
     /// Whether it arrived is not known; its alert is polled.
@@ -81,6 +96,16 @@ pub enum DecisionEvent {
 }
 
 impl PendingDecision {
+    /// Whether it has not left and can be taken back.
+    pub fn is_here(&self) -> bool {
+        matches!(self.state, State::Staged(_) | State::Waiting)
+    }
+
+    /// Whether it is certain that its alert's window has closed.
+    pub fn is_closed(&self, now: Timestamp) -> bool {
+        self.alert.expired_at.is_some() || self.closed_by.is_some_and(|closed| closed <= now)
+    }
+
     /// The decision in the words of the interface: `REFUNDED`, `INVALID (duplicate alert)`.
     pub fn word(&self) -> String {
         in_words(&self.resolution)
@@ -121,6 +146,8 @@ pub struct Decisions {
     all: Vec<PendingDecision>,
     made: u64,
     held_since: Option<Timestamp>,
+    /// Whether it is still to be asked what becomes of those that wait.
+    ask: bool,
 }
 
 impl Decisions {
@@ -129,10 +156,20 @@ impl Decisions {
         self.all.retain(|decision| decision.alert.id != alert.id);
         self.made += 1;
         let idempotency_key = format!("console-{}", Uuid::now_v7());
-        let last_moment = last_moment(&alert, now);
+        let (last_moment, closed_by) = (last_moment(&alert, now), closed_by(&alert, now));
         let due = if leaves_at_once(&alert, grace, now) { now } else { now + grace };
         let state = State::Staged(due);
-        self.all.push(PendingDecision { key: self.made, alert, resolution, state, last_moment, sent_at: None, idempotency_key });
+        self.all.push(PendingDecision {
+            key: self.made,
+            alert,
+            resolution,
+            state,
+            last_moment,
+            closed_by,
+            sent_at: None,
+            told_closed: false,
+            idempotency_key,
+        });
         self.made
     }
 
@@ -146,7 +183,9 @@ impl Decisions {
             resolution,
             state: State::Checking(Polling::new("the console ended before the answer came".to_owned(), now)),
             last_moment: None,
+            closed_by: None,
             sent_at: left.sent_at,
+            told_closed: false,
             idempotency_key: left.key.clone(),
         });
     }
@@ -173,18 +212,23 @@ impl Decisions {
 
     /// Whether an alert's decision is on its way, so that another one must wait.
     pub fn is_underway(&self, alert: AlertId) -> bool {
-        self.of(alert).is_some_and(|decision| matches!(decision.state, State::Staged(_) | State::Sending))
+        self.of(alert).is_some_and(|decision| decision.is_here() || decision.state == State::Sending)
     }
 
-    /// Takes back the decision that was staged last.
+    /// Takes back the decision that was made last and has not left.
     pub fn take_back(&mut self) -> Option<PendingDecision> {
-        let last = self.all.iter().rposition(|decision| matches!(decision.state, State::Staged(_)))?;
+        let last = self.all.iter().rposition(PendingDecision::is_here)?;
         Some(self.all.remove(last))
     }
 
-    /// Takes back every staged decision; returns them.
+    /// Takes back every decision that has not left; returns them.
     pub fn take_back_all(&mut self) -> Vec<PendingDecision> {
-        self.all.extract_if(.., |decision| matches!(decision.state, State::Staged(_))).collect()
+        self.all.extract_if(.., |decision| decision.is_here()).collect()
+    }
+
+    /// Takes back every decision that waits; returns them.
+    pub fn take_back_waiting(&mut self) -> Vec<PendingDecision> {
+        self.all.extract_if(.., |decision| decision.state == State::Waiting).collect()
     }
 
     /// Sends every staged decision now.
@@ -194,6 +238,57 @@ impl Decisions {
                 *due = now.min(*due);
             }
         }
+    }
+
+    /// Lets every decision that waits leave now.
+    pub fn release_waiting(&mut self, now: Timestamp) {
+        for decision in self.all.iter_mut().filter(|decision| decision.state == State::Waiting) {
+            decision.state = State::Staged(now);
+        }
+    }
+
+    /// Keeps the decisions here whose time has come: the deployment does not answer.
+    pub fn wait(&mut self, now: Timestamp) {
+        let held = self.held_since.is_some();
+        for decision in &mut self.all {
+            if is_due(decision, held, now) {
+                decision.state = State::Waiting;
+                self.ask = true;
+            }
+        }
+    }
+
+    /// Whether it is to be asked now what becomes of the decisions that wait; it is asked once.
+    pub fn take_question(&mut self) -> bool {
+        std::mem::take(&mut self.ask) && self.waiting().next().is_some()
+    }
+
+    /// Has it asked again what becomes of the decisions that wait.
+    pub fn ask_again(&mut self) {
+        self.ask = true;
+    }
+
+    /// The decisions that wait for the deployment to answer, the oldest first.
+    pub fn waiting(&self) -> impl Iterator<Item = &PendingDecision> {
+        self.all.iter().filter(|decision| decision.state == State::Waiting)
+    }
+
+    /// The decisions that have not left, the oldest first.
+    pub fn not_left(&self) -> impl Iterator<Item = &PendingDecision> {
+        self.all.iter().filter(|decision| decision.is_here())
+    }
+
+    /// The waiting decisions whose window has closed since this was asked last.
+    pub fn closed_waiting(&mut self, now: Timestamp) -> Vec<PendingDecision> {
+        let closed = |decision: &&mut PendingDecision| decision.state == State::Waiting && !decision.told_closed && decision.is_closed(now);
+        self.all
+            .iter_mut()
+            .filter(closed)
+            .map(|decision| {
+                decision.told_closed = true;
+                decision.clone()
+            })
+            .collect()
     }
 
     /// Stops the countdowns, or lets them go on from where they stopped. None is stopped beyond the last moment for its answer.
@@ -216,13 +311,9 @@ impl Decisions {
     /// The decisions whose time has come; they count as sent from now on.
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
         let held = self.held_since.is_some();
-        let due = |decision: &&mut PendingDecision| {
-            let State::Staged(due) = decision.state else { return false };
-            if held { decision.last_moment.is_some_and(|last| last.max(due) <= now) } else { due <= now }
-        };
         self.all
             .iter_mut()
-            .filter(due)
+            .filter(|decision| is_due(decision, held, now))
             .map(|decision| {
                 (decision.state, decision.sent_at) = (State::Sending, Some(now));
                 decision.clone()
@@ -345,7 +436,8 @@ impl Decisions {
             State::Checking(polling) => polling.next_wake(),
             _ => None,
         });
-        polls.chain(self.next_second(now)).min()
+        let closing = self.waiting().filter(|decision| !decision.told_closed).filter_map(|decision| decision.closed_by);
+        polls.chain(self.next_second(now)).chain(closing).min()
     }
 
     fn next_second(&self, now: Timestamp) -> Option<Timestamp> {
@@ -359,6 +451,12 @@ impl Decisions {
         let into_next = if left % 1000 == 0 && left > 0 { 1000 } else { left % 1000 };
         Some(now + Duration::milliseconds(into_next))
     }
+}
+
+/// Whether a staged decision's time has come, while the countdowns are held or not.
+fn is_due(decision: &PendingDecision, held: bool, now: Timestamp) -> bool {
+    let State::Staged(due) = decision.state else { return false };
+    if held { decision.last_moment.is_some_and(|last| last.max(due) <= now) } else { due <= now }
 }
 
 /// Whole seconds until a moment, rounded up, never below 0.

@@ -118,7 +118,12 @@ impl App {
         let staged = decisions.staged();
         let Some((next, due)) = staged.first() else {
             let sending = decisions.sending() as u64;
+            let waiting = decisions.waiting().count() as u64;
             return match (self.cx.leaving, sending) {
+                (false, 0) if waiting > 0 => {
+                    let verb = if waiting == 1 { "waits" } else { "wait" };
+                    put_right(buffer, line, &format!("{} {verb}, not sent", counted(waiting, "decision", "decisions")), theme.warning)
+                }
                 (true, 1..) => put_right(
                     buffer,
                     line,

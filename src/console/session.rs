@@ -38,6 +38,8 @@ pub struct SessionInfo {
     pub environment: Option<Environment>,
     /// A throwaway engine with made-up alerts.
     pub demo: bool,
+    /// Another deployment, reached by HTTP: a decision waits while it does not answer.
+    pub remote: bool,
     /// Nothing may be sent from here: the deployment refuses it, and says so.
     pub read_only: bool,
     /// In whose words decisions are given.
@@ -60,6 +62,8 @@ pub struct Preferences {
     pub theme: Option<ThemeName>,
     /// How long a decision waits, and can be taken back, before it leaves; zero for not at all.
     pub grace: Duration,
+    /// How often a list is read again where nobody tells of changes; none adapts it to the work.
+    pub refresh: Option<Duration>,
     pub mouse: bool,
     pub keymap: Keymap,
     pub zone: Zone,
@@ -72,6 +76,7 @@ impl Default for Preferences {
         Self {
             theme: None,
             grace: Duration::from_secs(5),
+            refresh: None,
             mouse: true,
             keymap: Keymap::default(),
             zone: Zone::Machine,

@@ -1,6 +1,7 @@
 //! The console: its model driven by messages, its loop by injected input, and a picture of every state at three sizes.
 
 mod any_keys;
+mod elsewhere;
 mod fake;
 mod foreign_text;
 mod going_round;

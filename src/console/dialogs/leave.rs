@@ -14,7 +14,7 @@ use crate::desk::JournalStep;
 /// How many decisions are named.
 const NAMED: usize = 4;
 
-/// What to do with decisions that have not left.
+/// What to do with decisions that have not left. They cannot be sent while the deployment does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Choice {
     /// Send them now, then leave.
@@ -29,10 +29,15 @@ impl Choice {
     const ALL: [(Self, &'static str, &'static str); 3] =
         [(Self::Send, "s", "send now and leave"), (Self::TakeBack, "t", "take back and leave"), (Self::Stay, "enter", "stay")];
 
+    /// What is offered.
+    fn offered(offline: bool) -> &'static [(Self, &'static str, &'static str)] {
+        if offline { &Self::ALL[1..] } else { &Self::ALL }
+    }
+
     /// What a key means here. Enter is the safe choice: nothing final is ever one stray Enter.
-    fn of(key: KeyEvent) -> Option<Self> {
+    fn of(key: KeyEvent, offline: bool) -> Option<Self> {
         match key.code {
-            KeyCode::Char('s' | 'S') => Some(Self::Send),
+            KeyCode::Char('s' | 'S') if !offline => Some(Self::Send),
             KeyCode::Char('t' | 'T') => Some(Self::TakeBack),
             KeyCode::Enter | KeyCode::Esc | KeyCode::Char('x' | 'X') => Some(Self::Stay),
             _ => None,
@@ -56,11 +61,15 @@ impl Leave {
 
 impl Dialog for Leave {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
-        let Some(choice) = answered(message, &self.targets, Choice::of, cx) else { return Vec::new() };
+        let offline = cx.offline;
+        let Some(choice) = answered(message, &self.targets, |key| Choice::of(key, offline), cx) else { return Vec::new() };
         cx.decisions.hold(false, cx.now);
         let mut outcome = vec![Order::Close];
         match choice {
-            Choice::Send => cx.decisions.send_now(cx.now),
+            Choice::Send => {
+                cx.decisions.release_waiting(cx.now);
+                cx.decisions.send_now(cx.now);
+            }
             Choice::TakeBack => {
                 let taken = |decision: PendingDecision| record(JournalStep::TakenBack { decision: decision.journal_key() });
                 outcome.extend(cx.decisions.take_back_all().into_iter().map(taken));
@@ -78,22 +87,25 @@ impl Dialog for Leave {
 
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
-        let (theme, staged) = (&cx.theme, cx.decisions.staged());
+        let (theme, staged) = (&cx.theme, cx.decisions.not_left().collect::<Vec<_>>());
         let mut question = Question::new(56, area);
         let verb = if staged.len() == 1 { "has" } else { "have" };
         let many = counted(staged.len() as u64, "decision", "decisions");
         question.line(format!("{many} {verb} not left yet"), theme.strong);
         question.gap();
-        for (decision, _) in staged.iter().take(NAMED) {
+        for decision in staged.iter().take(NAMED) {
             question.line(format!("{}  {} {}", decision.word(), decision.alert.provider, decision.subject()), theme.plain);
         }
         let more = staged.len().saturating_sub(NAMED);
         if more > 0 {
             question.line(format!("and {more} more"), theme.quiet);
         }
+        if cx.offline {
+            question.say("The service does not answer, nothing can be sent.", theme.warning);
+        }
         question.gap();
         // With none left out, their line is free.
         let below = question.draw(if more > 0 { 4 } else { 5 }, theme, frame.buffer_mut(), area);
-        put_answers(&Choice::ALL, Choice::Stay, &self.targets, theme, frame.buffer_mut(), below);
+        put_answers(Choice::offered(cx.offline), Choice::Stay, &self.targets, theme, frame.buffer_mut(), below);
     }
 }

@@ -10,6 +10,7 @@ pub mod menu;
 pub mod new_credential;
 pub mod prompt;
 pub mod question;
+pub mod reconnected;
 pub mod resolve_form;
 pub mod revoke;
 pub mod secret;

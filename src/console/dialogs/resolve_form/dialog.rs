@@ -41,7 +41,7 @@ pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
         cx.notify(Tone::Note, words);
         return Vec::new();
     }
-    let effects = queue.ask_facts_now();
+    let effects = queue.ask_facts_now(cx.now);
     let place = FormContext {
         production: cx.place.is_production(),
         read_only: cx.place.read_only,

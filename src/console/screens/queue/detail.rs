@@ -211,6 +211,11 @@ impl Parts<'_> {
         let word = decision.word();
         let (title, style, why) = match &decision.state {
             State::Staged(due) => (format!("» {word} leaves in {} s", seconds_left(*due, now)), theme.accent, None),
+            State::Waiting => {
+                let closed = if decision.is_closed(now) { " The window has closed meanwhile." } else { "" };
+                let why = format!("You are asked again before it leaves, once the service answers.{closed}");
+                (format!("… {word} waits here, not sent"), theme.warning, Some(why))
+            }
             State::Sending => (format!("→ {word} is being sent"), theme.accent, None),
             State::Checking(checking) => {
                 let polls = counted(checking.polls as u64, "look", "looks");
@@ -232,7 +237,7 @@ impl Parts<'_> {
             self.say(&why, theme.plain);
         }
         match &decision.state {
-            State::Staged(_) => self.offer(format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo)),
+            State::Staged(_) | State::Waiting => self.offer(format!("{}  takes it back", self.draw.key(Action::Undo)), Some(Action::Undo)),
             State::Refused(_) => {
                 let keys = [Action::Refund, Action::NotRefunded, Action::Invalid].map(|action| self.draw.key(action)).join(" ");
                 self.offer(format!("{keys}  resolve again   {}  read", self.draw.key(Action::Back)), None);

@@ -81,6 +81,11 @@ impl Link {
         (self.trouble, self.failures, self.retry_due, self.heard_at) = (None, 0, None, Some(now));
     }
 
+    /// Whether the service does not answer what is asked for again and again.
+    pub fn is_down(&self) -> bool {
+        self.trouble.is_some()
+    }
+
     /// A part of what is shown came, or could not be read.
     pub fn took_part<T>(&mut self, part: ReadPart, answer: &Result<T, ServiceError>, now: Timestamp) {
         let since = self.missing.iter().find(|(known, _)| *known == part).map_or(now, |(_, (since, _))| *since);

@@ -333,6 +333,7 @@ fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Opt
 fn decision_sign(alert: &Alert, draw: &DrawContext<'_>) -> Option<(&'static str, Style)> {
     let own = draw.decisions.of(alert.id).map(|decision| match decision.state {
         State::Staged(_) => ("»", draw.theme.accent),
+        State::Waiting => ("…", draw.theme.warning),
         State::Sending => ("→", draw.theme.accent),
         State::Checking(_) => ("?", draw.theme.warning),
         State::Refused(_) => ("!", draw.theme.danger),

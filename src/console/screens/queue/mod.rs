@@ -7,7 +7,9 @@ pub mod layout;
 pub mod link;
 pub mod list;
 pub mod listing;
+pub mod pace;
 pub mod pages;
+pub mod searched;
 pub mod state;
 
 use chrono::Duration;
@@ -172,7 +174,11 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::SortReverse => return run(queue.sort_by(queue.sort().field)),
         Action::CopyId => return copy(queue, false, cx),
         Action::CopyJson => return copy(queue, true, cx),
-        Action::Refresh => return run(queue.refresh(cx.now)),
+        Action::Refresh => {
+            // Whoever let them wait wants to be asked once more.
+            cx.decisions.ask_again();
+            return run(queue.refresh(cx.now));
+        }
         // The others belong to every screen, to another one, or open a dialog.
         _ => {}
     }

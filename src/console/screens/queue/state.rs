@@ -13,13 +13,15 @@ use crate::console::times::next_second_before;
 use crate::console::views::{SavedViews, View};
 use crate::console::{Action, ClickTargets, Effect, Loadable, TextInput};
 use crate::desk::{self, BuiltIn, Layout};
-use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Sort, SortField, SortOrder, Timestamp, duplicate, query};
+use crate::domain::{Alert, AlertFilter, AlertId, AtRisk, Deadline, Sort, SortField, SortOrder, Timestamp, duplicate, query};
 
 use super::columns::{self, Column};
 use super::facts::Facts;
 use super::layout::Regions;
 use super::link::Link;
 use super::listing::Listing;
+use super::pace::Pace;
+use super::searched::Searched;
 
 /// The hours ahead that the line over the list tells of.
 pub const AT_RISK_HOURS: u32 = 4;
@@ -33,11 +35,15 @@ const CURSOR_REST: Duration = Duration::milliseconds(60);
 /// Changes are gathered so long before the list is loaded again.
 const CHANGES_REST: Duration = Duration::milliseconds(250);
 
-/// How often a list is loaded again where nobody tells of changes.
-const POLL: Duration = Duration::seconds(15);
+/// A window closes so soon that its list is read more often.
+const CLOSES_SOON: Duration = Duration::minutes(30);
 
 /// How often a list is loaded again where changes are told: what lapses and what is late show by themselves.
 const REREAD: Duration = Duration::seconds(60);
+
+/// A search for duplicates at a deployment that has to be asked by the interface lasts so long for whoever looks, and so long for whoever
+/// decides.
+const SEARCH_LASTS: [Duration; 2] = [Duration::minutes(5), Duration::seconds(30)];
 
 /// The list's share of the width beside the detail, in percent.
 const USUAL_DIVIDER: u8 = 66;
@@ -99,6 +105,8 @@ pub struct Queue {
     pub at_risk: Loadable<Vec<AtRisk>>,
     /// The state of the connection to the service.
     pub link: Link,
+    /// How often the list is read again where nobody tells of changes.
+    pace: Pace,
     /// Lines that the notes above the footer need beyond the one that is kept for them.
     pub more_notes: u16,
     /// Which alerts are known to be one of several on a payment, as it was found when the cursor was on them; and whether another of
@@ -117,6 +125,8 @@ pub struct Queue {
     operator: bool,
     /// Whether the service looks for doubles by every fact: then every visible row's are looked for.
     pub compares_all: bool,
+    /// What searches for duplicates found.
+    searched: Searched,
     /// The alerts whose doubles were looked for since the list was read last.
     marked: HashSet<AlertId>,
     frozen: bool,
@@ -152,24 +162,46 @@ impl Queue {
         queue
     }
 
-    /// What has to be asked first.
-    pub fn start(&mut self, now: Timestamp) -> Vec<Effect> {
+    /// What has to be asked first; `chosen` is how often its user wants the list read again.
+    pub fn start(&mut self, chosen: Option<Duration>, now: Timestamp) -> Vec<Effect> {
+        self.pace = Pace::new(chosen, now);
         let mut effects = self.overview();
         if self.operator {
             effects.push(Effect::Watch(0, Wait::ZERO));
         }
-        self.refresh_due = Some(now + self.every());
+        self.refresh_due = Some(now + self.every(now));
         effects
     }
 
     /// How often the list is loaded again by itself.
-    fn every(&self) -> Duration {
-        if self.operator { REREAD } else { POLL }
+    fn every(&self, now: Timestamp) -> Duration {
+        if self.operator { REREAD } else { self.pace.every(self.closes_soon(now), now) }
+    }
+
+    /// Whether a window closes soon, or may within the hour, among what is in sight.
+    fn closes_soon(&self, now: Timestamp) -> bool {
+        self.waiting_in_sight().any(|alert| match alert.deadline {
+            Deadline::At(moment) => (now..now + CLOSES_SOON).contains(&moment),
+            Deadline::HoursLeft(hours) => hours == 0,
+            Deadline::Unknown => false,
+        })
+    }
+
+    /// Somebody is there. Whoever comes back does not wait as long as an empty chair would.
+    pub fn touch(&mut self, now: Timestamp) {
+        self.pace.touch(now);
+        self.keep_pace(now);
+    }
+
+    /// Brings the next refresh forward where it is further away than one of them is apart.
+    fn keep_pace(&mut self, now: Timestamp) {
+        let latest = now + self.every(now);
+        self.refresh_due = self.refresh_due.map(|due| due.min(latest));
     }
 
     /// Whether the service should have answered by now.
     pub fn is_late(&self, now: Timestamp) -> bool {
-        self.link.is_late(self.every(), now)
+        self.link.is_late(self.every(now), now)
     }
 
     /// What the screen looks like, to be kept.
@@ -385,7 +417,7 @@ impl Queue {
 
     /// Asks now for everything that is shown.
     pub fn refresh(&mut self, now: Timestamp) -> Vec<Effect> {
-        self.refresh_due = Some(now + self.every());
+        self.refresh_due = Some(now + self.every(now));
         self.link.retry_due = None;
         if self.frozen {
             self.new.get_or_insert(self.listing.total().unwrap_or(0));
@@ -401,7 +433,7 @@ impl Queue {
             }
         }
         if self.facts.alert.is_some() && self.facts_due.is_none() {
-            effects.extend(self.ask_facts());
+            effects.extend(self.ask_facts(SEARCH_LASTS[0], now));
         }
         effects
     }
@@ -411,15 +443,19 @@ impl Queue {
     }
 
     /// Loads what is known around the cursor's alert now: a form is about to open on it.
-    pub fn ask_facts_now(&mut self) -> Vec<Effect> {
-        self.note_cursor(Timestamp::default());
-        match (self.facts_due.take(), &self.facts.duplicates) {
-            (Some(_), _) | (None, Loadable::NotAsked | Loadable::Failed(_)) => self.ask_facts(),
-            _ => Vec::new(),
+    pub fn ask_facts_now(&mut self, now: Timestamp) -> Vec<Effect> {
+        self.note_cursor(now);
+        self.facts_due = None;
+        match &self.facts.duplicates {
+            Loadable::Loading => Vec::new(),
+            Loadable::Loaded(_) if self.compares_all => Vec::new(),
+            _ => self.ask_facts(SEARCH_LASTS[1], now),
         }
     }
 
-    fn ask_facts(&mut self) -> Vec<Effect> {
+    /// Asks what is known around the cursor's alert. A search for duplicates by the interface is made again where the last one is older than
+    /// it may be.
+    fn ask_facts(&mut self, lasts: Duration, now: Timestamp) -> Vec<Effect> {
         let Some(alert) = self.facts.alert.and_then(|id| self.listing.find(id)) else { return Vec::new() };
         let (id, query) = (alert.id, duplicate::query(alert));
         let mut effects = Vec::new();
@@ -427,7 +463,10 @@ impl Queue {
             self.facts.deliveries.ask();
             effects.push(Effect::Deliveries(id));
         }
-        if query.is_some() || self.compares_all {
+        let known = query.as_ref().filter(|_| !self.compares_all).and_then(|query| self.searched.fresh(query, lasts, now));
+        if let Some(found) = known.map(<[Alert]>::to_vec) {
+            self.show_same_card(id, Ok(found));
+        } else if query.is_some() || self.compares_all {
             self.facts.duplicates.ask();
             effects.push(Effect::SameCard(id, query));
         } else {
@@ -483,17 +522,21 @@ impl Queue {
         self.note_cursor(now);
         if due(self.facts_due) && self.detail_is_open() {
             self.facts_due = None;
-            effects.extend(self.ask_facts());
+            effects.extend(self.ask_facts(SEARCH_LASTS[0], now));
         }
         effects
     }
 
+    /// The alerts in sight that wait for an answer.
+    fn waiting_in_sight(&self) -> impl Iterator<Item = &Alert> {
+        let rows = self.listing.top()..self.listing.top() + u64::from(self.regions().rows.height);
+        let shown = rows.filter_map(|row| self.listing.row(row).alert()).chain(self.current());
+        shown.filter(|alert| alert.outcome.is_none() && alert.expired_at.is_none())
+    }
+
     /// When the time left of an alert that is in sight changes by the second.
     pub fn closing(&self, now: Timestamp) -> Option<Timestamp> {
-        let rows = self.listing.top()..self.listing.top() + u64::from(self.regions().rows.height);
-        let waits = |alert: &Alert| alert.outcome.is_none() && alert.expired_at.is_none();
-        let shown = rows.filter_map(|row| self.listing.row(row).alert()).chain(self.current()).filter(|alert| waits(alert));
-        shown.filter_map(|alert| next_second_before(alert.deadline.moment()?, now)).min()
+        self.waiting_in_sight().filter_map(|alert| next_second_before(alert.deadline.moment()?, now)).min()
     }
 
     /// When [`Queue::run_due`] has something to do by itself.
@@ -505,6 +548,6 @@ impl Queue {
 
     /// When the header says something else of the service by itself.
     pub fn next_change(&self, now: Timestamp) -> Option<Timestamp> {
-        self.link.next_change(self.every(), now)
+        self.link.next_change(self.every(now), now)
     }
 }

@@ -53,7 +53,7 @@ impl Queue {
                 if self.facts.alert == Some(id) {
                     self.link.took_part(ReadPart::Duplicates, &answer, now);
                 }
-                self.take_same_card(id, answer);
+                self.take_same_card(id, answer, now);
             }
             Message::Marked(ids, answer) => self.take_marks(&ids, answer, now),
             Message::Columns(columns) => self.columns = columns,
@@ -111,6 +111,7 @@ impl Queue {
     fn answered(&mut self, now: Timestamp) {
         self.link.heard(now);
         self.link.read_at = Some(now);
+        self.keep_pace(now);
         // What was found of duplicates stands until it is found anew.
         self.marked.clear();
         if !self.listing.is_refreshing() && std::mem::take(&mut self.refresh_again) {
@@ -121,6 +122,7 @@ impl Queue {
     /// The service did not answer; it is asked again after a while. Returns how long.
     fn failed(&mut self, error: ServiceError, now: Timestamp) -> Wait {
         self.refresh_again = false;
+        self.pace.had_trouble(now);
         self.link.failed(error, now)
     }
 
@@ -143,6 +145,7 @@ impl Queue {
     /// Takes in what an alert looks like now.
     fn take_alert(&mut self, alert: &Alert) {
         self.listing.replace(alert);
+        self.searched.replace(alert);
         if let Loadable::Loaded(duplicates) = &mut self.facts.duplicates {
             for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {
                 duplicate.clone_from(alert);
@@ -164,7 +167,16 @@ impl Queue {
     }
 
     /// Takes in the alerts on the same card: those on the same payment are kept.
-    fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>) {
+    fn take_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>, now: Timestamp) {
+        let query = self.listing.find(of).and_then(duplicate::query).filter(|_| !self.compares_all);
+        if let (Some(query), Ok(found)) = (query, &answer) {
+            self.searched.keep(&query, found.clone(), now);
+        }
+        self.show_same_card(of, answer);
+    }
+
+    /// Shows what was found on the card of the cursor's alert.
+    pub(super) fn show_same_card(&mut self, of: AlertId, answer: Reply<Vec<Alert>>) {
         if self.facts.alert != Some(of) {
             return;
         }

@@ -1,0 +1,91 @@
+//! The dialog that asks, once another deployment answers again, what becomes of the decisions that waited here meanwhile.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::question::{Question, answered, put_answers};
+use crate::console::decisions::PendingDecision;
+use crate::console::resolving::record;
+use crate::console::text::counted;
+use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Tone, times};
+use crate::desk::JournalStep;
+
+/// How many decisions are named.
+const NAMED: usize = 6;
+
+/// What becomes of decisions that waited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    /// They leave now.
+    Send,
+    TakeBack,
+    /// They wait on.
+    Wait,
+}
+
+impl Choice {
+    const ALL: [(Self, &'static str, &'static str); 3] =
+        [(Self::Send, "ctrl-s", "send now"), (Self::TakeBack, "t", "take back"), (Self::Wait, "esc", "let them wait")];
+
+    /// What a key means here. They are sent as from their form: nothing final is one stray key.
+    fn of(key: KeyEvent) -> Option<Self> {
+        match key.code {
+            KeyCode::Char('s') if key.modifiers == KeyModifiers::CONTROL => Some(Self::Send),
+            KeyCode::Char('t' | 'T') if key.modifiers.difference(KeyModifiers::SHIFT).is_empty() => Some(Self::TakeBack),
+            KeyCode::Enter | KeyCode::Esc => Some(Self::Wait),
+            _ => None,
+        }
+    }
+}
+
+/// The dialog while it is open.
+#[derive(Debug, Default)]
+pub struct Reconnected {
+    targets: ClickTargets<Choice>,
+}
+
+impl Dialog for Reconnected {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let Some(choice) = answered(message, &self.targets, Choice::of, cx) else { return Vec::new() };
+        let mut outcome = vec![Order::Close];
+        match choice {
+            Choice::Send => cx.decisions.release_waiting(cx.now),
+            Choice::TakeBack => {
+                let back = cx.decisions.take_back_waiting();
+                let many = counted(back.len() as u64, "decision was taken back", "decisions were taken back");
+                cx.notify(Tone::Good, format!("{many}. Nothing was sent."));
+                let taken = |decision: PendingDecision| record(JournalStep::TakenBack { decision: decision.journal_key() });
+                outcome.extend(back.into_iter().map(taken));
+            }
+            Choice::Wait => {}
+        }
+        outcome
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.targets.clear();
+        let theme = &cx.theme;
+        let waiting: Vec<_> = cx.decisions.waiting().collect();
+        let mut question = Question::new(64, area);
+        question.line("The service answers again", theme.strong);
+        question.gap();
+        let verb = if waiting.len() == 1 { "has" } else { "have" };
+        question.line(format!("{} {verb} waited here, not sent:", counted(waiting.len() as u64, "decision", "decisions")), theme.plain);
+        for decision in waiting.iter().take(NAMED) {
+            let (window, style) = match decision.alert.deadline.moment() {
+                _ if decision.is_closed(cx.now) => ("  the window has closed".to_owned(), theme.warning),
+                Some(deadline) => (format!("  closes {}", times::near(deadline, cx.now)), theme.plain),
+                None => (String::new(), theme.plain),
+            };
+            question.line(format!("{}  {} {}{window}", decision.word(), decision.alert.provider, decision.subject()), style);
+        }
+        let more = waiting.len().saturating_sub(NAMED);
+        if more > 0 {
+            question.line(format!("and {more} more"), theme.quiet);
+        }
+        question.gap();
+        let below = question.draw(4, theme, frame.buffer_mut(), area);
+        put_answers(&Choice::ALL, Choice::Wait, &self.targets, theme, frame.buffer_mut(), below);
+    }
+}

@@ -1,0 +1,266 @@
+//! The console on another deployment: decisions wait while it does not answer, lists are read at a pace that suits the work, and little is
+//! asked of it.
+
+use avert::console::SessionInfo;
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertId, Deadline, Environment};
+use avert::service::ServiceError;
+use chrono::Duration;
+use rstest::rstest;
+
+use super::fake::morning;
+use super::rig::{Made, Rig, clock};
+
+fn remote() -> Made {
+    let place = SessionInfo {
+        name: "alerts.example".to_owned(),
+        environment: Some(Environment::Production),
+        remote: true,
+        ..SessionInfo::default()
+    };
+    Made { place, operator: false, ..Made::default() }
+}
+
+fn unreachable() -> Option<ServiceError> {
+    Some(ServiceError::Unavailable("no connection".to_owned()))
+}
+
+/// A console that has heard that the deployment does not answer, and has decided on the first alert since.
+fn decided_offline() -> Rig {
+    let mut rig = remote().start();
+    rig.service.set_down(unreachable());
+    rig.press("ctrl-r r ctrl-s");
+    rig
+}
+
+fn reconnect(rig: &mut Rig) {
+    rig.service.set_down(None);
+    rig.advance(Duration::seconds(31));
+}
+
+fn footer(rig: &mut Rig) -> String {
+    rig.screen().lines().last().unwrap_or_default().to_owned()
+}
+
+/// How many pages of lists were asked for, searches for duplicates left out.
+fn pages(rig: &Rig) -> usize {
+    rig.service.lists.lock().unwrap().iter().filter(|query| query.page.size > 1 && query.filter.q.is_none()).count()
+}
+
+fn searches(rig: &Rig) -> usize {
+    rig.service.lists.lock().unwrap().iter().filter(|query| query.filter.q.is_some()).count()
+}
+
+#[test]
+fn a_decision_whose_time_comes_while_the_deployment_does_not_answer_waits_and_is_asked_for_before_it_leaves() {
+    let mut rig = decided_offline();
+    rig.advance(Duration::seconds(20));
+    assert_eq!(rig.sent(), 0);
+    assert!(footer(&mut rig).contains("1 decision waits, not sent"), "{}", rig.screen());
+
+    reconnect(&mut rig);
+    let asked = rig.screen();
+    assert!(asked.contains("The service answers again") && asked.contains("REFUNDED  ETHOCA 129.90 EUR"), "{asked}");
+    assert_eq!(rig.sent(), 0, "it is asked before anything leaves");
+    rig.press("ctrl-s");
+
+    assert_eq!(rig.sent(), 1);
+    assert!(rig.screen().contains("refunded, recorded (status RESOLVED): ETHOCA 129.90 EUR"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::enter("enter")]
+#[case::a_letter("s")]
+#[case::esc("esc")]
+fn a_stray_key_sends_nothing_that_has_waited(#[case] stray: &str) {
+    let mut rig = decided_offline();
+    rig.advance(Duration::seconds(20));
+    reconnect(&mut rig);
+
+    rig.press(stray);
+    rig.advance(Duration::minutes(2));
+
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn what_is_let_wait_is_asked_for_again_by_a_refresh_and_can_be_taken_back() {
+    let mut rig = decided_offline();
+    rig.advance(Duration::seconds(20));
+    reconnect(&mut rig);
+    rig.press("esc ctrl-r");
+    assert!(rig.screen().contains("The service answers again"), "{}", rig.screen());
+
+    rig.press("t");
+
+    assert!(rig.screen().contains("1 decision was taken back. Nothing was sent."), "{}", rig.screen());
+    assert_eq!((rig.sent(), rig.app.unsent()), (0, 0));
+}
+
+#[test]
+fn undo_takes_back_a_decision_that_waits() {
+    let mut rig = decided_offline();
+    rig.advance(Duration::seconds(20));
+
+    rig.press("u");
+    reconnect(&mut rig);
+
+    assert_eq!((rig.sent(), rig.app.unsent()), (0, 0));
+    assert!(!rig.screen().contains("The service answers again"), "{}", rig.screen());
+}
+
+#[test]
+fn a_connection_that_goes_again_keeps_the_decision_here_and_asks_once_more() {
+    let mut rig = decided_offline();
+    rig.advance(Duration::seconds(20));
+    reconnect(&mut rig);
+    rig.service.set_down(unreachable());
+    rig.advance(Duration::seconds(31));
+
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(5));
+
+    assert_eq!(rig.sent(), 0);
+    reconnect(&mut rig);
+    assert!(rig.screen().contains("The service answers again"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::known_to_the_moment(|now| Deadline::At(now + Duration::minutes(10)), 10)]
+#[case::known_by_the_hour(|_| Deadline::HoursLeft(0), 60)]
+fn a_window_that_closes_while_a_decision_waits_is_told(#[case] deadline: fn(avert::domain::Timestamp) -> Deadline, #[case] minutes: i64) {
+    let now = clock().now();
+    let first = Alert { deadline: deadline(now), ..morning(now).remove(0) };
+    let mut rig = Made { alerts: vec![first], ..remote() }.start();
+    rig.service.set_down(unreachable());
+    rig.press("ctrl-r r ctrl-s");
+    rig.advance(Duration::seconds(20));
+    assert!(!rig.screen().contains("the window closed while"), "{}", rig.screen());
+
+    rig.advance(Duration::minutes(minutes) - Duration::seconds(18));
+
+    let screen = rig.screen();
+    assert!(screen.contains("ETHOCA 129.90 EUR: the window closed while REFUNDED waited here."), "{screen}");
+    assert!(screen.contains("has closed meanwhile."), "{screen}");
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn whoever_leaves_offline_is_offered_no_sending() {
+    let mut rig = decided_offline();
+    rig.advance(Duration::seconds(20));
+
+    rig.press("q");
+    let asked = rig.screen();
+    rig.press("s");
+
+    assert!(asked.contains("1 decision has not left yet") && asked.contains("does not answer, nothing can be sent."), "{asked}");
+    assert!(!asked.contains("send now and leave"), "{asked}");
+    assert!(!rig.has_quit());
+    rig.press("t");
+    assert!(rig.has_quit());
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn on_this_machines_own_engine_a_decision_leaves_though_a_list_could_not_be_read() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+    rig.service.set_down(unreachable());
+
+    rig.press("ctrl-r r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.app.decisions().waiting().count(), 0);
+    assert_eq!(rig.app.unsent(), 0);
+}
+
+#[rstest]
+#[case::at_work(false, 0, 4)]
+#[case::a_window_closes_in_sight(true, 0, 12)]
+#[case::nobody_there(false, 11, 1)]
+fn a_list_is_read_again_as_the_work_asks_for_it(#[case] closing: bool, #[case] idle_minutes: i64, #[case] times: usize) {
+    let now = clock().now();
+    let keep = if closing { Duration::minutes(20) } else { Duration::hours(20) };
+    let alerts = morning(now).into_iter().map(|alert| Alert { deadline: Deadline::At(now + keep), ..alert }).collect();
+    let mut rig = Made { alerts, ..remote() }.start();
+    rig.advance(Duration::minutes(idle_minutes));
+    let before = pages(&rig);
+
+    rig.advance(Duration::minutes(1));
+
+    assert_eq!(pages(&rig) - before, times);
+}
+
+#[test]
+fn a_key_after_a_long_pause_brings_the_next_reading_forward() {
+    let now = clock().now();
+    let alerts = morning(now).into_iter().map(|alert| Alert { deadline: Deadline::At(now + Duration::hours(20)), ..alert }).collect();
+    let mut rig = Made { alerts, ..remote() }.start();
+    rig.advance(Duration::minutes(30));
+    rig.press("ctrl-r");
+    rig.advance(Duration::minutes(11));
+    rig.advance(Duration::seconds(1));
+    let before = pages(&rig);
+
+    rig.press("j");
+    rig.advance(Duration::seconds(16));
+
+    assert!(pages(&rig) > before);
+}
+
+#[test]
+fn duplicates_are_searched_for_once_for_all_alerts_of_a_card_while_one_looks_and_anew_for_a_decision() {
+    let now = clock().now();
+    let first = morning(now).remove(0);
+    let same_card = |alert: &Alert| Alert { id: AlertId::generate(), ..alert.clone() };
+    let alerts = vec![first.clone(), same_card(&first), same_card(&first)];
+    let mut rig = Made { alerts, ..remote() }.start();
+
+    rig.press("j");
+    rig.advance(Duration::milliseconds(100));
+    rig.press("j");
+    rig.advance(Duration::seconds(40));
+    let looking = searches(&rig);
+    rig.press("r");
+    rig.advance(Duration::milliseconds(100));
+
+    assert_eq!((looking, searches(&rig)), (1, 2));
+}
+
+fn ten_thousand() -> Vec<Alert> {
+    let now = clock().now();
+    let made = |(number, alert): (i64, Alert)| {
+        let deadline = Deadline::At(now + Duration::hours(2) + Duration::seconds(number));
+        Alert { id: AlertId::generate(), deadline, alert_time: alert.alert_time.map(|at| at + Duration::seconds(number)), ..alert }
+    };
+    (0..10_000).zip(morning(now).into_iter().cycle()).map(made).collect()
+}
+
+#[test]
+fn the_first_screen_of_ten_thousand_alerts_is_there_after_one_round_trip() {
+    let mut rig = Made { alerts: ten_thousand(), holding: true, ..remote() }.start();
+    assert!(rig.held() > 0, "the list is asked for at once");
+
+    for _ in 0..rig.held() {
+        rig.release_one();
+    }
+    rig.holding = false;
+
+    assert!(rig.screen().contains("Open, by deadline   10,000"), "{}", rig.screen());
+    assert!(rig.app.queue().listing.current().is_some());
+}
+
+#[test]
+fn moving_within_what_is_loaded_asks_for_no_page_and_a_jump_for_one() {
+    let mut rig = Made { alerts: ten_thousand(), ..remote() }.start();
+    let loaded = pages(&rig);
+
+    rig.press("j j j j j pagedown k k");
+    let moved = pages(&rig);
+    rig.press("G");
+    let jumped = pages(&rig);
+
+    assert_eq!((moved - loaded, jumped - moved), (0, 1));
+    assert_eq!(rig.app.queue().listing.cursor(), 9_999);
+    assert!(rig.app.queue().listing.current().is_some());
+}
