@@ -1,5 +1,7 @@
 //! The console in one process, the engine in another: alerts triaged over HTTP, by API key and by access token.
 
+mod unlucky;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,7 +13,7 @@ use crate::support::terminal::Terminal;
 
 const CTRL_S: &str = "\x13";
 
-/// An engine that serves three alerts, and another machine's home with nothing in it but credentials.
+/// An engine that serves alerts, and another machine's home with nothing in it but credentials.
 struct World {
     server: Server,
     engine: TempDir,
@@ -20,19 +22,27 @@ struct World {
 
 impl World {
     fn new() -> Self {
+        Self::of(3, "", |_| ("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE"))
+    }
+
+    /// So many alerts, each of a network and a type, the one with the lowest number the first to lapse; and the engine's settings.
+    fn of(alerts: u32, settings: &str, of: fn(u32) -> (&'static str, &'static str)) -> Self {
         let (engine, desk) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let lines = (1..=3).map(|number| {
+        let lines = (1..=alerts).map(|number| {
+            let (provider, alert_type) = of(number);
             let alert = json!({
-                "provider": "ETHOCA", "type": "ETHOCA_CUSTOMER_DISPUTE", "providerId": format!("FAR-{number}"),
+                "provider": provider, "type": alert_type, "providerId": format!("FAR-{number}"),
                 "amount": format!("{number}9.90"), "currency": "EUR", "merchantDescriptor": format!("SHOP {number}"),
-                "cardBin": "411111", "cardLastFour": format!("000{number}"), "hoursLeft": number * 3,
+                "cardBin": "411111", "cardLastFour": format!("{number:04}"), "hoursLeft": number * 3,
             });
             format!("{alert}\n")
         });
         let file = engine.path().join("alerts.ndjson");
         std::fs::write(&file, lines.collect::<String>()).unwrap();
         run_ok(engine.path(), &["import", file.to_str().unwrap()]);
-        Self { server: Server::start(engine.path(), &[]), engine, desk }
+        let config = engine.path().join("engine.toml");
+        std::fs::write(&config, settings).unwrap();
+        Self { server: Server::start(engine.path(), &["--config", config.to_str().unwrap()]), engine, desk }
     }
 
     fn file(&self, name: &str, text: &str) -> String {
@@ -42,18 +52,18 @@ impl World {
     }
 
     /// The flags for an API key, the key itself in a file.
-    fn by_key(&self) -> Vec<String> {
+    fn by_key(&self, url: &str) -> Vec<String> {
         let key = run_ok(self.engine.path(), &["keys", "create"]);
         let file = self.file("key", key.trim());
-        flags(&["--url", &self.server.url, "--dialect", "current", "--api-key-file", &file])
+        flags(&["--url", url, "--dialect", "current", "--api-key-file", &file])
     }
 
     /// The flags for client credentials, the secret in a file.
-    fn by_token(&self) -> Vec<String> {
+    fn by_token(&self, url: &str) -> Vec<String> {
         let client: Value = serde_json::from_str(&run_ok(self.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
         let file = self.file("secret", client["client_secret"].as_str().unwrap());
         let id = client["client_id"].as_str().unwrap();
-        flags(&["--url", &self.server.url, "--dialect", "older", "--client-id", id, "--client-secret-file", &file])
+        flags(&["--url", url, "--dialect", "older", "--client-id", id, "--client-secret-file", &file])
     }
 
     fn console(&self, flags: &[String]) -> Terminal {
@@ -104,7 +114,7 @@ fn leave(mut terminal: Terminal) {
 #[test]
 fn alerts_of_another_process_are_triaged_by_api_key() {
     let world = World::new();
-    let mut terminal = world.console(&world.by_key());
+    let mut terminal = world.console(&world.by_key(&world.server.url));
 
     open_form(&mut terminal, "r");
     send(&mut terminal, "✓ refunded, recorded (status RESOLVED): ETHOCA 19.90 EUR");
@@ -124,7 +134,7 @@ fn alerts_of_another_process_are_triaged_by_api_key() {
 #[test]
 fn alerts_of_another_process_are_triaged_by_token_in_the_words_of_the_older_dialect() {
     let world = World::new();
-    let mut terminal = world.console(&world.by_token());
+    let mut terminal = world.console(&world.by_token(&world.server.url));
 
     open_form(&mut terminal, "r");
     terminal.press("29.50");
@@ -154,7 +164,7 @@ fn alerts_of_another_process_are_triaged_by_token_in_the_words_of_the_older_dial
 #[test]
 fn an_amount_beyond_the_alerts_is_refused_in_the_form_and_nothing_leaves() {
     let world = World::new();
-    let mut terminal = world.console(&world.by_token());
+    let mut terminal = world.console(&world.by_token(&world.server.url));
 
     open_form(&mut terminal, "r");
     terminal.press("219.91");
@@ -171,7 +181,7 @@ fn an_amount_beyond_the_alerts_is_refused_in_the_form_and_nothing_leaves() {
 fn the_command_line_answers_another_process_by_token_with_a_stopped_amount() {
     let world = World::new();
     let id = world.alert(3)["id"].as_str().unwrap().to_owned();
-    let by_token = world.by_token();
+    let by_token = world.by_token(&world.server.url);
     let answer = |amount: &str| {
         let said = ["--resolution", "partially-stopped", "--refunded", "refunded", "--amount-stopped", amount, "--yes"];
         let arguments: Vec<&str> = ["alerts", "resolve", &id].into_iter().chain(said).chain(by_token.iter().map(String::as_str)).collect();
@@ -265,7 +275,7 @@ fn again(world: &World, flags: &[String]) -> Terminal {
 #[test]
 fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
     let world = World::new();
-    let flags = world.by_key();
+    let flags = world.by_key(&world.server.url);
     let mut terminal = world.console(&flags);
     open_form(&mut terminal, "n");
     terminal.press("goods were sent");
@@ -298,7 +308,7 @@ fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
 #[test]
 fn a_console_that_is_killed_between_sending_and_the_answer_looks_it_up_and_sends_nothing_again() {
     let world = World::new();
-    let flags = world.by_key();
+    let flags = world.by_key(&world.server.url);
     let mut terminal = world.console(&flags);
     open_form(&mut terminal, "n");
     terminal.press(CTRL_S);

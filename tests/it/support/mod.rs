@@ -7,6 +7,7 @@ pub mod clock;
 #[cfg(target_os = "linux")]
 pub mod date;
 pub mod engine;
+pub mod link;
 pub mod operations;
 pub mod outside;
 pub mod receiver;

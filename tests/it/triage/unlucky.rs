@@ -1,0 +1,103 @@
+//! Ten alerts triaged in a remote session in which everything goes wrong once: what the screen says of each, and what the database holds.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::{World, again, journal, kill, leave, open_form, send, until_written};
+use crate::support::binary::run_ok;
+use crate::support::link::{Link, Passage};
+use crate::support::terminal::Terminal;
+
+const CTRL_S: &str = "\x13";
+
+/// Nothing listens there: a network that cannot be reached.
+const NO_GATEWAY: &str = "[providers.cdrn]\nurl = \"http://127.0.0.1:1/\"\nauth = \"none\"\n";
+
+/// The fourth alert is of the network that cannot be reached.
+fn ten() -> World {
+    World::of(10, NO_GATEWAY, |number| if number == 4 { ("CDRN", "VERIFI_DISPUTE") } else { ("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE") })
+}
+
+/// Answers the cursor's alert with not refunded.
+fn answer(terminal: &mut Terminal, number: u32) {
+    terminal.wait_for(&format!("alert       FAR-{number} "));
+    open_form(terminal, "n");
+    terminal.press(CTRL_S);
+    terminal.wait_for("undo");
+}
+
+fn money(number: u32) -> String {
+    format!("{number}9.90 EUR")
+}
+
+/// The line of an alert in the list.
+fn line(terminal: &Terminal, number: u32) -> String {
+    let descriptor = format!("SHOP {number} ");
+    terminal.text().lines().find(|line| line.contains(&descriptor)).map(str::to_owned).unwrap_or_default()
+}
+
+#[rstest]
+#[case::by_api_key(World::by_key)]
+#[case::by_token(World::by_token)]
+fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: fn(&World, &str) -> Vec<String>) {
+    let world = ten();
+    let link = Link::to(&world.server.url);
+    let flags = credential(&world, &link.url);
+    let mut terminal = world.console(&flags);
+
+    // Two that go well.
+    for number in [1, 2] {
+        open_form(&mut terminal, "n");
+        send(&mut terminal, &format!("recorded (status CHARGEBACK): ETHOCA {}", money(number)));
+        terminal.wait_for(&format!("alert       FAR-{} ", number + 1));
+    }
+    // One that another analyst answers while the form is open.
+    open_form(&mut terminal, "n");
+    let third = world.alert(3)["id"].as_str().unwrap().to_owned();
+    run_ok(world.engine.path(), &["alerts", "resolve", &third, "--refunded", "refunded", "--yes"]);
+    terminal.press(CTRL_S);
+    terminal.wait_for(&format!("ETHOCA {}: another was first. It is RESOLVED, resolved;", money(3)));
+    // One whose network cannot be reached.
+    answer(&mut terminal, 4);
+    terminal.wait_for("was not recorded.");
+    // One that is lost on its way to the service, and one whose answer is lost on its way back.
+    link.next(Passage::LostRequest);
+    answer(&mut terminal, 5);
+    terminal.wait_for("not known whether");
+    link.next(Passage::LostAnswer);
+    answer(&mut terminal, 6);
+    terminal.wait_for(&format!("recorded (status CHARGEBACK): ETHOCA {}", money(6)));
+    for number in [7, 8, 9] {
+        answer(&mut terminal, number);
+        terminal.wait_for(&format!("recorded (status CHARGEBACK): ETHOCA {}", money(number)));
+    }
+    let told_apart = [4, 5].map(|number| line(&terminal, number));
+    // One whose console is killed between sending and the answer.
+    link.next(Passage::HeldAnswer);
+    answer(&mut terminal, 10);
+    terminal.wait_for("sending 1 decision");
+    until_written(world.desk.path(), "sent");
+    while world.alert(10)["outcome"] == Value::Null {
+        std::thread::yield_now();
+    }
+    kill(terminal);
+    let mut terminal = again(&world, &flags);
+    terminal.wait_for("Sent, and its answer never came");
+    terminal.press("\r");
+    terminal.wait_for(&format!("recorded (status CHARGEBACK): ETHOCA {}", money(10)));
+    terminal
+        .wait_until("the lost one, still looked for", |screen| screen.lines().any(|line| line.contains("SHOP 5 ") && line.contains('?')));
+    leave(terminal);
+
+    assert!(told_apart[0].contains('!') && told_apart[1].contains('?'), "{told_apart:?}");
+    let outcomes: Vec<Value> = (1..=10).map(|number| world.alert(number)["outcome"]["refunded"].clone()).collect();
+    let (ours, theirs, none) = (json!("not refunded"), json!("refunded"), Value::Null);
+    let expected = [&ours, &ours, &theirs, &none, &none, &ours, &ours, &ours, &ours, &ours];
+    assert_eq!(outcomes.iter().collect::<Vec<_>>(), expected);
+    let mut decided = link.decisions();
+    assert_eq!(decided.len(), 10, "one for each alert: {decided:?}");
+    decided.sort();
+    decided.dedup();
+    assert_eq!(decided.len(), 10, "and none sent twice");
+    assert_eq!(journal(world.desk.path()).iter().filter(|step| *step == "sent").count(), 10);
+}
