@@ -15,7 +15,8 @@
 //! Below the seam is the engine's half. [`engine`] holds the use cases and is the only writer of alerts. It calls the networks through
 //! [`providers`], and keeps everything in a [`store`], each of whose methods is one whole unit of work: an outcome, the new status, the
 //! event and its deliveries are one commit. [`webhooks`] takes the deliveries from there and brings them to the merchant. All that goes out
-//! by HTTP is set up, bounded and explained by [`outbound`]. [`wire`] is the JSON of the interface, and [`api`] answers it over HTTP.
+//! by HTTP is set up, bounded and explained by [`outbound`], and all that comes in is bounded by [`inbound`]. [`wire`] is the JSON of the
+//! interface, and [`api`] answers it over HTTP.
 //!
 //! [`client`] stands behind the same seam for a service that is somewhere else: it speaks to it over HTTP, in either dialect of [`wire`].
 //!
@@ -29,10 +30,10 @@
 //! ```text
 //! console   → desk, domain, service
 //! desk      → domain, service
-//! api       → domain, engine, service, wire
+//! api       → domain, engine, inbound, service, wire
 //! client    → domain, outbound, service, wire
 //! engine    → domain, providers, service, store, webhooks, wire
-//! webhooks  → domain, outbound, store
+//! webhooks  → domain, inbound, outbound, store
 //! providers → domain, outbound
 //! store     → domain
 //! wire      → domain
@@ -59,6 +60,7 @@ pub mod console;
 pub mod desk;
 pub mod domain;
 pub mod engine;
+pub mod inbound;
 pub mod outbound;
 pub mod providers;
 pub mod service;

@@ -4,12 +4,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use axum::RequestPartsExt;
-use axum::body::Body;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Path, Request};
-use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
-use futures::StreamExt;
 
 use super::options::MAX_BODY;
 use super::places::{Asker, enter, reading};
@@ -17,6 +15,7 @@ use super::problem::{Code, Problem};
 use super::state::Api;
 use crate::domain::{FieldError, KeyScope};
 use crate::engine::ActingEngine;
+use crate::inbound::body::{announced, discard, read};
 use crate::wire::Dialect;
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -24,9 +23,6 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Longest Idempotency-Key (decisions, Repeats).
 const MAX_IDEMPOTENCY_KEY: usize = 255;
-
-/// So much of a body over the limit is read and thrown away, so that the client gets to hear why.
-const MAX_DISCARDED: usize = 1024 * 1024;
 
 /// An authenticated request: the services bound to its caller, and the dialect of its credential.
 pub(super) struct Acting {
@@ -199,7 +195,7 @@ pub(super) async fn whole_body(request: Request, timeout: Duration) -> Result<Ve
         return Err(too_large());
     }
     let (parts, body) = request.into_parts();
-    match reading(&parts.extensions, tokio::time::timeout(timeout, read(body))).await.map_err(BodyFault::Problem)? {
+    match reading(&parts.extensions, tokio::time::timeout(timeout, read(body, MAX_BODY))).await.map_err(BodyFault::Problem)? {
         Ok(Ok(Some(body))) => Ok(body),
         Ok(Ok(None)) => Err(too_large()),
         Ok(Err(_)) => Err(BodyFault::Broken("broke off before its end, or is not well framed")),
@@ -208,34 +204,4 @@ pub(super) async fn whole_body(request: Request, timeout: Duration) -> Result<Ve
             Err(BodyFault::Problem(Problem::new(Code::RequestTimeout, detail)))
         }
     }
-}
-
-/// The length that a request says its body has.
-pub(super) fn announced(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
-}
-
-/// Reads some of a body that was refused and throws it away, beside the answer, so that a client that is still sending gets to hear it.
-pub(super) fn discard(request: Request, timeout: Duration) {
-    // A client that waits to hear whether it may send would be told so by reading on.
-    if !request.headers().contains_key(EXPECT) {
-        tokio::spawn(tokio::time::timeout(timeout, read(request.into_body())));
-    }
-}
-
-/// The body, or nothing where it is over the limit.
-async fn read(body: Body) -> Result<Option<Vec<u8>>, axum::Error> {
-    let mut kept = Vec::new();
-    let mut total = 0_usize;
-    let mut chunks = body.into_data_stream();
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk?;
-        total = total.saturating_add(chunk.len());
-        if total <= MAX_BODY {
-            kept.extend_from_slice(&chunk);
-        } else if total > MAX_BODY + MAX_DISCARDED {
-            break;
-        }
-    }
-    Ok((total <= MAX_BODY).then_some(kept))
 }

@@ -2,31 +2,29 @@
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, ETAG, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
-use hyper::body::{Frame, SizeHint};
 use ipnet::IpNet;
 use uuid::Uuid;
 
 use super::client_address::client_address;
-use super::connections::{Activity, Line};
 use super::hosts::{HostError, Hosts};
 use super::options::{ApiOptions, MAX_HEAD};
 use super::places::{Admission, RequestPlaces};
 use super::problem::{Code, Problem};
 use super::state::{Connected, Peer};
 use crate::domain::card::mask_card_numbers;
+use crate::inbound::answering::AnswerBody;
+use crate::inbound::connections::{Activity, Line};
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -113,42 +111,6 @@ fn check_head(request: &Request) -> Result<(), Problem> {
         false => {
             Err(Problem::new(Code::HeadTooLarge, format!("the head of the request is too large: at most {MAX_HEAD} bytes are allowed")))
         }
-    }
-}
-
-/// The body of an answer: once it has ended, its connection is idle.
-struct AnswerBody {
-    body: Body,
-    line: Arc<Line>,
-}
-
-impl AnswerBody {
-    fn of(body: Body, line: Arc<Line>) -> Self {
-        line.becomes(Activity::Answering);
-        Self { body, line }
-    }
-}
-
-impl Drop for AnswerBody {
-    fn drop(&mut self) {
-        self.line.becomes(Activity::Idle);
-    }
-}
-
-impl HttpBody for AnswerBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The time that passes is counted by a clock that cannot be set, so that a clock that jumps lets nobody in and locks nobody out.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ use governor::clock::{Clock, DefaultClock};
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
+
+use crate::inbound::network::network;
 
 /// Above so many pairs of client and address, those that are quiet again are forgotten.
 const MANY: usize = 10_000;
@@ -43,14 +45,6 @@ impl<C: Clock + Clone> TokenLimit<C> {
 fn seconds(wait: Duration) -> u64 {
     let partly = u64::from(wait.subsec_nanos() > 0);
     (wait.as_secs() + partly).max(1)
-}
-
-/// The address as one that cannot be changed at will: whoever has one IPv6 address has its whole /64.
-pub(super) fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => IpAddr::V4(address),
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
-    }
 }
 
 #[cfg(test)]

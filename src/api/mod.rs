@@ -7,7 +7,6 @@ mod access;
 mod alerts;
 mod client_address;
 mod conditional;
-mod connections;
 mod guard;
 mod hosts;
 mod limit;
@@ -23,7 +22,6 @@ mod routes;
 mod serve;
 mod state;
 mod token;
-mod write_timeout;
 
 pub use hosts::HostError;
 pub use options::{ApiOptions, MAX_BODY, MAX_HEAD, MAX_IMPORT};

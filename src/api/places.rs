@@ -12,9 +12,9 @@ use axum::http::Extensions;
 use axum::http::request::Parts;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::connections::{Activity, Line, locked};
 use super::problem::{Code, Problem};
 use crate::domain::OrganizationId;
+use crate::inbound::connections::{Activity, Line, locked};
 
 /// How many requests of callers without a credential are worked on at once. What they may ask is quick.
 const STRANGERS: usize = 64;

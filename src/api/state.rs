@@ -8,12 +8,12 @@ use axum::extract::FromRef;
 use axum::http::request::Parts;
 use tokio_util::sync::CancellationToken;
 
-use super::connections::Line;
 use super::limit::TokenLimit;
 use super::observe::Observed;
 use super::places::Shares;
 use crate::domain::OrganizationId;
 use crate::engine::{ActingEngine, Caller, Engine};
+use crate::inbound::connections::Line;
 
 /// The state that handlers share.
 #[derive(Clone)]

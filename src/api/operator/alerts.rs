@@ -14,7 +14,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
 use super::extract::{Operator, Parameters, answer};
-use crate::api::access::{announced, discard, not_encoded};
+use crate::api::access::not_encoded;
 use crate::api::options::MAX_IMPORT;
 use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;

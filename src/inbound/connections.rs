@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::limit::network;
+use super::network::network;
 
 /// The activity of a connection. What stands first gives way first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Activity {
+pub(crate) enum Activity {
     /// No whole head of a request is here.
     Idle,
     /// A head is here, and no good credential or not all of the body.
@@ -30,7 +30,7 @@ pub(super) enum Activity {
 
 /// One open connection.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     number: u64,
     /// The peer's address, or its network.
     from: IpAddr,
@@ -42,7 +42,7 @@ pub(super) struct Line {
 
 impl Line {
     /// Goes on to something else; `false` once it gave way.
-    pub(super) fn becomes(&self, activity: Activity) -> bool {
+    pub(crate) fn becomes(&self, activity: Activity) -> bool {
         let mut now = locked(&self.activity);
         if now.0 == Activity::Gone {
             return false;
@@ -53,11 +53,6 @@ impl Line {
             self.registry.changed.notify_one();
         }
         true
-    }
-
-    /// Ends once the connection has to give way.
-    pub(super) async fn gives_way(&self) {
-        self.end.cancelled().await;
     }
 
     /// Gives way, where it still does what it was seen doing.
@@ -74,7 +69,18 @@ impl Line {
 
 /// A line that stands in the registry for as long as this lives.
 #[derive(Debug)]
-pub(super) struct OpenLine(pub(super) Arc<Line>);
+pub(crate) struct OpenLine(Arc<Line>);
+
+impl OpenLine {
+    pub(crate) fn line(&self) -> Arc<Line> {
+        Arc::clone(&self.0)
+    }
+
+    /// Ends once the connection has to give way.
+    pub(crate) async fn gives_way(&self) {
+        self.0.end.cancelled().await;
+    }
+}
 
 impl Drop for OpenLine {
     fn drop(&mut self) {
@@ -85,7 +91,7 @@ impl Drop for OpenLine {
 
 /// What becomes of a newcomer.
 #[derive(Debug)]
-pub(super) enum Admitted {
+pub(crate) enum Admitted {
     Open(OpenLine),
     /// Its address has as many connections as it may, and all are at work.
     Refused,
@@ -95,7 +101,7 @@ pub(super) enum Admitted {
 
 /// The registry of open connections.
 #[derive(Debug)]
-pub(super) struct Connections {
+pub(crate) struct Connections {
     registry: Arc<Registry>,
     most: usize,
     most_of_one: usize,
@@ -155,13 +161,13 @@ impl Lines {
 }
 
 impl Connections {
-    pub(super) fn new(most: usize, most_of_one: usize) -> Self {
+    pub(crate) fn new(most: usize, most_of_one: usize) -> Self {
         Self { registry: Arc::default(), most: most.max(1), most_of_one: most_of_one.max(1) }
     }
 
     /// Takes a newcomer in, and has another one give way where a bound is reached. A trusted proxy stands for many callers: no bound of one
     /// address holds for it. An address of this machine may be a proxy's too, and is not refused for its bound.
-    pub(super) fn admit(&self, peer: IpAddr, trusted: bool) -> Admitted {
+    pub(crate) fn admit(&self, peer: IpAddr, trusted: bool) -> Admitted {
         let from = network(peer);
         let mut lines = locked(&self.registry.lines);
         let own = lines.by_address.get(&from).copied().unwrap_or_default();
@@ -180,7 +186,7 @@ impl Connections {
     }
 
     /// Ends so many connections that do little, because the machine has no room for more.
-    pub(super) fn shed(&self, count: usize) {
+    pub(crate) fn shed(&self, count: usize) {
         let mut lines = locked(&self.registry.lines);
         for _ in 0..count {
             if !lines.make_room(None) {
@@ -190,13 +196,13 @@ impl Connections {
     }
 
     /// Waits until one has ended, or does less.
-    pub(super) async fn changed(&self) {
+    pub(crate) async fn changed(&self) {
         self.registry.changed.notified().await;
     }
 }
 
 /// Locks a mutex though it may be poisoned: no holder leaves half a change behind.
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

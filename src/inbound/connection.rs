@@ -1,0 +1,64 @@
+//! One connection, from its first request to its end.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+use tower::Service;
+
+use super::connections::OpenLine;
+
+/// Limits of the heads of requests.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeadLimits {
+    /// How long one may take, and how long a connection may be idle.
+    pub(crate) timeout: Duration,
+    /// How many bytes of one are read.
+    pub(crate) most_bytes: usize,
+}
+
+/// How a connection is made to end.
+#[derive(Debug, Clone)]
+pub(crate) struct Ending {
+    /// After the request that is on its way.
+    pub(crate) cancel: CancellationToken,
+    /// At once.
+    pub(crate) cut: CancellationToken,
+}
+
+/// Serves the requests of a connection until it ends, is made to, or has to give way to another.
+pub(crate) async fn serve<S, A>(stream: S, app: A, limits: HeadLimits, line: OpenLine, ending: Ending)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    A: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible> + Clone,
+{
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.timeout)
+        .max_buf_size(limits.most_bytes)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
+    let mut connection = std::pin::pin!(connection);
+    let mut stopping = false;
+    let ended = loop {
+        tokio::select! {
+            ended = connection.as_mut() => break ended,
+            () = ending.cancel.cancelled(), if !stopping => {
+                stopping = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            () = ending.cut.cancelled() => break Ok(()),
+            () = line.gives_way() => break Ok(()),
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke");
+    }
+}
