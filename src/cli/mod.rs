@@ -36,7 +36,7 @@ use tracing::level_filters::LevelFilter;
 pub use args::Cli;
 
 use crate::telemetry;
-use args::Command;
+use args::{Command, WebhooksCommand};
 use context::Context;
 use failure::Misused;
 
@@ -67,7 +67,9 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     match &command {
         // With a console the log goes to a file.
         Command::Demo(_) | Command::Open(_) => {}
-        Command::Serve(_) => context.log_to_stderr(context.settings.log.level.filter()),
+        Command::Serve(_) | Command::Webhooks(WebhooksCommand::Listen(_)) => {
+            context.log_to_stderr(context.settings.log.level.filter());
+        }
         _ => context.log_to_stderr(LevelFilter::WARN),
     }
     match command {

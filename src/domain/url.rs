@@ -137,6 +137,11 @@ impl EndpointUrl {
         &self.0
     }
 
+    /// Whether it is on this machine.
+    pub fn is_this_machine(&self) -> bool {
+        is_this_machine(&self.0)
+    }
+
     /// Whether it is plain http beyond this machine.
     pub fn is_in_clear(&self) -> bool {
         is_in_clear(&self.0)

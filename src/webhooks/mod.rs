@@ -2,16 +2,18 @@
 //!
 //! A [`Dispatcher`] leases due deliveries from the store, a [`Sender`] makes one POST of each ([`signature`] signs it),
 //! [`crate::domain::webhook::schedule`] says what follows, and the result is recorded. [`resolver`] guards which addresses are connected to.
-//! [`Receiver`] is the other side: a small local receiver for the demo and for trying things out.
+//! [`Receiver`] is the other side: a local listener that checks what comes, records it ([`recording`]) and sends it on ([`reposting`]).
 
 pub mod breaker;
 pub mod dispatcher;
 mod queues;
 pub mod receiver;
+pub mod recording;
+pub mod reposting;
 pub mod resolver;
 pub mod sender;
 pub mod signature;
 
 pub use dispatcher::{Dispatcher, DispatcherSettings, RunReport};
-pub use receiver::{ReceivedEvent, Receiver, ReceiverSettings};
+pub use receiver::{Forwarding, Receipt, ReceivedEvent, Receiver, ReceiverSettings};
 pub use sender::{AttemptReport, Sender, SenderSettings};

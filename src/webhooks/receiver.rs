@@ -1,36 +1,50 @@
-//! A small webhook receiver on this machine: the merchant's side, for the demo and for trying an endpoint out.
-//!
-//! It checks the credential as a merchant's system would, answers, and keeps the last events for whoever watches.
+//! The local webhook receiver: a small HTTP server that takes deliveries as a merchant's system would, checks them, records and forwards them.
 
-use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use axum::Router;
-use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, State};
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use serde::Deserialize;
+use axum::{Extension, Router};
 use subtle::ConstantTimeEq as _;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+use tower::Layer as _;
 
+use super::recording::{RecordedDelivery, Recording, Subject};
+use super::reposting::Forwarder;
 use super::signature;
 use crate::domain::time::{SharedClock, Timestamp};
-use crate::domain::{AlertId, EndpointAuth, Secret};
+use crate::domain::{EndpointAuth, Secret};
+use crate::inbound::accepting::{Accepted, Acceptor};
+use crate::inbound::answering::AnswerBody;
+use crate::inbound::body::{announced, discard, read};
+use crate::inbound::connection::{self, Ending, HeadLimits};
+use crate::inbound::connections::{Activity, Connections, Line};
+use crate::inbound::write_timeout::WriteTimeout;
 use crate::outbound::credential::basic;
 
 /// Longest body that is taken.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
+/// How much is read of a head.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// So far the time of a signed request may be from ours, in seconds (Standard Webhooks).
 const TOLERANCE_SECONDS: i64 = 5 * 60;
-/// How much is kept of a body that came without the credential.
-const MAX_UNAUTHORIZED_BYTES: usize = 4 * 1024;
+/// How many connections may be open; where there are more, the one that does least gives way. Behind a proxy all come from one address.
+const MOST_CONNECTIONS: usize = 256;
+/// When a sender may come again whose delivery could not be kept.
+const COME_AGAIN: &str = "30";
+/// The scheme of Basic credentials.
+const BASIC: &str = "Basic ";
 
 /// Configuration of a receiver.
 #[derive(Clone)]
@@ -39,58 +53,99 @@ pub struct ReceiverSettings {
     pub auth: EndpointAuth,
     /// The secret that requests have to be signed with; nothing where signatures are not looked at.
     pub signing: Option<Secret>,
-    /// How many events it keeps.
-    pub keep: usize,
+    /// Where what is accepted is recorded before it is answered.
+    pub recording: Option<Arc<Recording>>,
+    /// Where what is accepted is sent on to.
+    pub forwarder: Option<Forwarder>,
+    /// Who is told of each delivery. Whoever reads slowly slows the receiver down.
+    pub events: Option<mpsc::Sender<ReceivedEvent>>,
+    /// How long a request may take to be here, an answer to be read, and an idle connection to stay.
+    pub patience: Duration,
     /// Where the times of the events come from.
     pub clock: SharedClock,
+}
+
+impl ReceiverSettings {
+    /// A receiver that checks this credential, and nothing else.
+    pub fn new(auth: EndpointAuth, clock: SharedClock) -> Self {
+        Self { auth, signing: None, recording: None, forwarder: None, events: None, patience: Duration::from_secs(10), clock }
+    }
 }
 
 /// A received event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedEvent {
-    /// Its number since the receiver began; 1-based.
+    /// Its number among those of its receiver; 1-based. An event that is forwarded is told twice, with the same number.
     pub number: u64,
     pub at: Timestamp,
-    /// `event` of the body; empty where there is none.
-    pub event: String,
-    /// `payload.id` of the body.
-    pub alert: Option<AlertId>,
+    /// What it is about; nothing where that was not looked at.
+    pub subject: Subject,
     /// The `webhook-id` header: the same for every attempt of one event.
     pub webhook_id: Option<String>,
-    pub body: String,
-    /// Whether the credential was right, and the signature where one was asked for.
-    pub authorized: bool,
-    /// Whether the signature was right; nothing where none was looked at.
-    pub signed: Option<bool>,
+    /// What became of it.
+    pub receipt: Receipt,
+    /// Whether the signature was right; nothing where there was nothing to check.
+    pub verified: Option<bool>,
+    pub forwarding: Forwarding,
 }
 
-/// A receiver that runs until it is dropped.
+/// What became of a delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Receipt {
+    Accepted,
+    /// Its credential was wrong or missing: 401, and its body was not read.
+    WrongCredential,
+    /// Its signature was wrong, missing or too old: 401.
+    WrongSignature,
+    /// It could not be recorded or there was no room to forward it: 503, and why.
+    NotKept(String),
+}
+
+/// Whether a delivery was sent on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Forwarding {
+    /// It is not to be.
+    Nowhere,
+    /// An attempt is on its way, or one more will be.
+    OnItsWay,
+    /// This status came back.
+    Answered(u16),
+    /// No answer came; why not, in words.
+    Failed(String),
+}
+
+/// A receiver that runs until it is stopped or dropped.
 pub struct Receiver {
     address: SocketAddr,
-    shared: Arc<Shared>,
-    _stop: DropGuard,
-}
-
-struct Shared {
-    settings: ReceiverSettings,
-    events: Mutex<VecDeque<ReceivedEvent>>,
-    newest: watch::Sender<u64>,
+    tasks: TaskTracker,
+    cut: CancellationToken,
+    stop: DropGuard,
 }
 
 impl Receiver {
     /// Answers on a bound listener. Needs a tokio runtime.
     pub fn start(listener: TcpListener, settings: ReceiverSettings) -> io::Result<Self> {
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared { settings, events: Mutex::default(), newest: watch::Sender::new(0) });
-        let routes = Router::new().fallback(post(receive)).layer(DefaultBodyLimit::max(MAX_BODY_BYTES)).with_state(shared.clone());
-        let stop = CancellationToken::new();
-        let serving = axum::serve(listener, routes).with_graceful_shutdown(stop.clone().cancelled_owned());
-        tokio::spawn(async move {
-            if let Err(error) = serving.await {
-                tracing::warn!("the webhook receiver ended: {error}");
+        let (tasks, cancel, cut) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
+        let limits = HeadLimits { timeout: settings.patience, most_bytes: MAX_HEAD_BYTES };
+        let patience = settings.patience;
+        let reception = Arc::new(Reception { settings, numbers: AtomicU64::new(1), tasks: tasks.clone(), cut: cut.clone() });
+        let routes = Router::new().fallback(post(receive)).with_state(reception);
+        let acceptor = Acceptor::new(listener, Connections::new(MOST_CONNECTIONS, MOST_CONNECTIONS), |_| true);
+        let (connections, ending) = (tasks.clone(), Ending { cancel: cancel.clone(), cut: cut.clone() });
+        tasks.spawn(async move {
+            loop {
+                let Accepted { stream, line, .. } = tokio::select! {
+                    biased;
+                    () = ending.cancel.cancelled() => break,
+                    accepted = acceptor.next() => accepted,
+                };
+                let app = Extension(line.line()).layer(routes.clone());
+                connections.spawn(connection::serve(WriteTimeout::new(stream, patience), app, limits, line, ending.clone()));
             }
         });
-        Ok(Self { address, shared, _stop: stop.drop_guard() })
+        tasks.close();
+        Ok(Self { address, tasks, cut, stop: cancel.drop_guard() })
     }
 
     /// The address it is bound to.
@@ -103,90 +158,170 @@ impl Receiver {
         format!("http://{}/webhooks", self.address)
     }
 
-    /// The number of the newest event, 0 before the first; wakes whoever watches.
-    pub fn newest(&self) -> watch::Receiver<u64> {
-        self.shared.newest.subscribe()
-    }
-
-    /// The kept events with a number above `after`, oldest first.
-    pub fn events_after(&self, after: u64) -> Vec<ReceivedEvent> {
-        self.shared.events().iter().filter(|event| event.number > after).cloned().collect()
+    /// Takes nothing new and waits so long for what is on its way; then it is cut. Afterwards no event is told any more.
+    pub async fn stop(self, patience: Duration) {
+        drop(self.stop);
+        if tokio::time::timeout(patience, self.tasks.wait()).await.is_err() {
+            self.cut.cancel();
+            self.tasks.wait().await;
+        }
     }
 }
 
-impl Shared {
-    fn events(&self) -> MutexGuard<'_, VecDeque<ReceivedEvent>> {
-        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+/// What the requests of a receiver share.
+struct Reception {
+    settings: ReceiverSettings,
+    numbers: AtomicU64,
+    tasks: TaskTracker,
+    cut: CancellationToken,
+}
+
+impl Reception {
+    fn event(&self, webhook_id: Option<String>, receipt: Receipt) -> ReceivedEvent {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let (at, subject) = (self.settings.clock.now(), Subject::default());
+        ReceivedEvent { number, at, subject, webhook_id, receipt, verified: None, forwarding: Forwarding::Nowhere }
     }
 
-    fn keep(&self, mut event: ReceivedEvent) {
-        let mut events = self.events();
-        event.number = *self.newest.borrow() + 1;
-        let number = event.number;
-        events.push_back(event);
-        while events.len() > self.settings.keep {
-            events.pop_front();
+    async fn tell(&self, event: ReceivedEvent) {
+        if let Some(events) = &self.settings.events {
+            // Whoever was told and is gone wants to know no more.
+            let _ = events.send(event).await;
         }
-        self.newest.send_replace(number);
     }
 
+    /// Compares in constant time.
     fn authorizes(&self, headers: &HeaderMap) -> bool {
-        let same = |name: &str, expected: &str| headers.get(name).is_some_and(|given| given.as_bytes().ct_eq(expected.as_bytes()).into());
+        let same = |given: &[u8], expected: &str| bool::from(given.ct_eq(expected.as_bytes()));
         match &self.settings.auth {
-            EndpointAuth::Basic { username, password } => same(AUTHORIZATION.as_str(), &basic(username, password.reveal())),
-            EndpointAuth::Header { name, value } => same(name, value.reveal()),
+            EndpointAuth::Basic { username, password } => {
+                let given = headers.get(AUTHORIZATION).map(|value| value.as_bytes().split_at_checked(BASIC.len()));
+                given.flatten().is_some_and(|(scheme, pair)| {
+                    // The case of the scheme does not matter.
+                    scheme.eq_ignore_ascii_case(BASIC.as_bytes()) && same(pair, &basic(username, password.reveal())[BASIC.len()..])
+                })
+            }
+            EndpointAuth::Header { name, value } => headers.get(name).is_some_and(|given| same(given.as_bytes(), value.reveal())),
         }
     }
 
     /// Whether the signature is right and fresh; nothing where none is asked for.
-    fn signature(&self, headers: &HeaderMap, body: &[u8]) -> Option<bool> {
+    fn verifies(&self, delivery: &RecordedDelivery) -> Option<bool> {
         let secret = self.settings.signing.as_ref()?;
-        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let (id, timestamp) = (text("webhook-id"), text("webhook-timestamp"));
+        let [id, timestamp, signature] = [&delivery.webhook_id, &delivery.webhook_timestamp, &delivery.webhook_signature]
+            .map(|header| header.as_deref().unwrap_or_default());
         let now = self.settings.clock.now().timestamp();
         let fresh = timestamp.parse::<i64>().is_ok_and(|sent| now.abs_diff(sent) <= TOLERANCE_SECONDS.unsigned_abs());
-        Some(fresh && signature::verify(secret, id, timestamp, body, text("webhook-signature")))
+        Some(fresh && signature::verify(secret, id, timestamp, &delivery.body, signature))
+    }
+
+    /// The whole body, or how the request is refused.
+    async fn body(&self, request: Request) -> Result<Vec<u8>, Response> {
+        let too_large = || (StatusCode::PAYLOAD_TOO_LARGE, format!("at most {MAX_BODY_BYTES} bytes are taken\n")).into_response();
+        if announced(request.headers()).is_some_and(|length| length > MAX_BODY_BYTES as u64) {
+            discard(request, self.settings.patience);
+            return Err(too_large());
+        }
+        match tokio::time::timeout(self.settings.patience, read(request.into_body(), MAX_BODY_BYTES)).await {
+            Ok(Ok(Some(body))) => Ok(body),
+            Ok(Ok(None)) => Err(too_large()),
+            Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the body broke off before its end\n").into_response()),
+            Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body did not come in time\n").into_response()),
+        }
+    }
+
+    /// Checks a delivery that has the right credential, keeps it, and says what became of it.
+    async fn take(self: &Arc<Self>, delivery: RecordedDelivery) -> Receipt {
+        let mut event = self.event(delivery.webhook_id.clone(), Receipt::Accepted);
+        event.subject = delivery.subject();
+        event.verified = self.verifies(&delivery);
+        let mut to_forward = None;
+        if event.verified == Some(false) {
+            event.receipt = Receipt::WrongSignature;
+        } else {
+            match self.keep(&delivery).await {
+                Ok(place) => to_forward = place,
+                Err(why) => event.receipt = Receipt::NotKept(why),
+            }
+        }
+        if to_forward.is_some() {
+            event.forwarding = Forwarding::OnItsWay;
+        }
+        self.tell(event.clone()).await;
+        let receipt = event.receipt.clone();
+        if let Some(place) = to_forward {
+            self.tasks.spawn(Arc::clone(self).forward(delivery, event, place));
+        }
+        receipt
+    }
+
+    /// Records a delivery, and holds a place for it where it is to be forwarded.
+    async fn keep(&self, delivery: &RecordedDelivery) -> Result<Option<OwnedSemaphorePermit>, String> {
+        let place = match &self.settings.forwarder {
+            Some(forwarder) => Some(forwarder.place().ok_or("too many deliveries wait to be forwarded")?),
+            None => None,
+        };
+        if let Some(recording) = &self.settings.recording {
+            recording.add(delivery.clone()).await.map_err(|error| format!("{}: cannot be written: {error}", recording.path().display()))?;
+        }
+        Ok(place)
+    }
+
+    async fn forward(self: Arc<Self>, delivery: RecordedDelivery, event: ReceivedEvent, _place: OwnedSemaphorePermit) {
+        let Some(forwarder) = &self.settings.forwarder else { return };
+        let result = tokio::select! {
+            result = forwarder.forward(&delivery) => result,
+            () = self.cut.cancelled() => Err("the listener ended before an answer came".to_owned()),
+        };
+        let forwarding = result.map_or_else(Forwarding::Failed, Forwarding::Answered);
+        self.tell(ReceivedEvent { forwarding, ..event }).await;
     }
 }
 
-/// As much of the body as the receiver wants to know.
-#[derive(Deserialize)]
-struct Notification {
-    event: String,
-    payload: Payload,
+async fn receive(State(reception): State<Arc<Reception>>, Extension(line): Extension<Arc<Line>>, request: Request) -> Response {
+    line.becomes(Activity::Receiving);
+    answer(&reception, &line, request).await.map(|body| Body::new(AnswerBody::of(body, line)))
 }
 
-#[derive(Deserialize)]
-struct Payload {
-    id: String,
-}
-
-async fn receive(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
-    let known = shared.authorizes(&headers);
-    let signed = shared.signature(&headers, &body);
-    let authorized = known && signed != Some(false);
-    let kept = if authorized { &body[..] } else { &body[..body.len().min(MAX_UNAUTHORIZED_BYTES)] };
-    let notification = serde_json::from_slice::<Notification>(&body).ok();
-    let understood = notification.is_some();
-    let (event, alert) = notification.map_or_else(Default::default, |read| (read.event, read.payload.id.parse().ok()));
-    shared.keep(ReceivedEvent {
-        number: 0,
-        at: shared.settings.clock.now(),
-        event,
-        alert,
-        webhook_id: headers.get("webhook-id").and_then(|value| value.to_str().ok()).map(str::to_owned),
-        body: String::from_utf8_lossy(kept).into_owned(),
-        authorized,
-        signed,
-    });
-    match (authorized, understood, &shared.settings.auth) {
-        (false, ..) if known => (StatusCode::UNAUTHORIZED, "wrong signature, or too old\n").into_response(),
-        (true, true, _) => (StatusCode::OK, "received\n").into_response(),
-        (true, false, _) => (StatusCode::BAD_REQUEST, "not a notification: event and payload.id are missing\n").into_response(),
-        (false, _, EndpointAuth::Basic { .. }) => {
-            let challenge = [(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"webhooks\", charset=\"UTF-8\""))];
-            (StatusCode::UNAUTHORIZED, challenge, "wrong credential\n").into_response()
+async fn answer(reception: &Arc<Reception>, line: &Line, request: Request) -> Response {
+    let headers = request.headers().clone();
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    if !reception.authorizes(&headers) {
+        discard(request, reception.settings.patience);
+        reception.tell(reception.event(text("webhook-id"), Receipt::WrongCredential)).await;
+        return refused(&reception.settings.auth);
+    }
+    let body = match reception.body(request).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal,
+    };
+    line.becomes(Activity::Working);
+    let delivery = RecordedDelivery {
+        received_at: reception.settings.clock.now(),
+        content_type: text(CONTENT_TYPE.as_str()),
+        webhook_id: text("webhook-id"),
+        webhook_timestamp: text("webhook-timestamp"),
+        webhook_signature: text("webhook-signature"),
+        body,
+    };
+    match reception.take(delivery).await {
+        Receipt::Accepted => (StatusCode::OK, "received\n").into_response(),
+        Receipt::WrongCredential => refused(&reception.settings.auth),
+        Receipt::WrongSignature => (StatusCode::UNAUTHORIZED, "wrong signature, or too old\n").into_response(),
+        Receipt::NotKept(why) => {
+            tracing::warn!("a delivery was not taken: {why}");
+            let again = [(RETRY_AFTER, HeaderValue::from_static(COME_AGAIN))];
+            (StatusCode::SERVICE_UNAVAILABLE, again, "it cannot be kept now\n").into_response()
         }
-        (false, _, EndpointAuth::Header { .. }) => (StatusCode::UNAUTHORIZED, "wrong credential\n").into_response(),
+    }
+}
+
+fn refused(auth: &EndpointAuth) -> Response {
+    let refusal = (StatusCode::UNAUTHORIZED, "wrong credential\n").into_response();
+    match auth {
+        EndpointAuth::Basic { .. } => {
+            ([(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"webhooks\", charset=\"UTF-8\""))], refusal).into_response()
+        }
+        EndpointAuth::Header { .. } => refusal,
     }
 }

@@ -8,6 +8,7 @@ mod disabling;
 mod dispatching;
 mod hostile;
 pub mod house;
+mod listening;
 mod log;
 mod receiving;
 mod recovering;

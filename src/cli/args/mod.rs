@@ -19,7 +19,8 @@ pub(super) use self::attempts::AttemptsCommand;
 pub(super) use self::remote::{DialectName, RemoteArgs};
 pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, OrganizationArgs};
 pub(super) use self::webhooks::{
-    CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
+    CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs, WebhookReplayArgs, WebhookUpdateArgs,
+    WebhooksCommand, WhichEvent,
 };
 use crate::config::{Listen, SimulatorFault};
 use crate::domain::KeyScope;

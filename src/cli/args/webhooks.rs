@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::shared::OrganizationArgs;
+use crate::config::Listen;
 use crate::domain::{AlertId, DeliveryId, DeliveryState, EndpointId, EventId, EventKind};
 
 /// `avert webhooks`.
@@ -44,6 +45,54 @@ pub(crate) enum WebhooksCommand {
     },
     /// Send one delivery again, or all of an endpoint that were given up
     Redeliver(WebhookRedeliverArgs),
+    /// Listen here for the webhooks of a deployment: check them, record them, send them on
+    Listen(Box<WebhookListenArgs>),
+    /// Send what was recorded again. Exit code 1 where any of it is not taken
+    Replay(Box<WebhookReplayArgs>),
+}
+
+/// `avert webhooks listen`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct WebhookListenArgs {
+    /// Where to answer; port 0 picks a free one. A proxy or tunnel that others reach can lead there
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(crate) listen: Listen,
+    #[command(flatten)]
+    pub(crate) credential: CredentialArgs,
+    /// Take only what is signed with the secret of a file (whsec_…), or of stdin with - [env: AVERT_WEBHOOK_SECRET]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) secret_file: Option<PathBuf>,
+    /// Send on what is taken to this address, up to three times each
+    #[arg(long, value_name = "URL")]
+    pub(crate) forward: Option<String>,
+    /// A header for that address, 'Name: value', from a file
+    #[arg(long, value_name = "FILE", requires = "forward")]
+    pub(crate) forward_header_file: Option<PathBuf>,
+    /// Allow it to be plain http beyond this machine: others can read the alerts on the way
+    #[arg(long, requires = "forward")]
+    pub(crate) insecure_http: bool,
+    /// Add what is taken to this file before it is answered, to be sent again with `avert webhooks replay`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+}
+
+/// `avert webhooks replay`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct WebhookReplayArgs {
+    /// The recording that `avert webhooks listen --record` made
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Where to send it
+    #[arg(long, value_name = "URL")]
+    pub(crate) to: String,
+    /// Allow it to be plain http beyond this machine: others can read the credential and the alerts on the way
+    #[arg(long)]
+    pub(crate) insecure_http: bool,
+    #[command(flatten)]
+    pub(crate) credential: CredentialArgs,
+    /// Sign it anew with the secret of a file (whsec_…), or of stdin with - [env: AVERT_WEBHOOK_SECRET]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) secret_file: Option<PathBuf>,
 }
 
 /// `avert webhooks update`.
@@ -162,7 +211,7 @@ pub(crate) struct WebhookAddArgs {
     pub(crate) organization: OrganizationArgs,
 }
 
-/// The credential of an endpoint: at most one of these, else one of the two environment variables.
+/// The credential of an endpoint or a listener: at most one of these, else one of the two environment variables.
 #[derive(Debug, Clone, Default, Args)]
 #[group(multiple = false)]
 pub(crate) struct CredentialArgs {

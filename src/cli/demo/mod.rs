@@ -33,9 +33,6 @@ use crate::service::{Credentials, Intake, Webhooks};
 use crate::telemetry;
 use crate::webhooks::{Receiver, ReceiverSettings};
 
-/// How many events a receiver of the demo remembers.
-const REMEMBERED: usize = 200;
-
 /// A demo's work on its way is not worth waiting for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -135,7 +132,7 @@ async fn receivers(acting: &ActingEngine, clock: &SharedClock) -> anyhow::Result
     for auth in credentials {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let signing = Some(Secret::for_signing());
-        let settings = ReceiverSettings { auth: auth.clone(), signing: signing.clone(), keep: REMEMBERED, clock: Arc::clone(clock) };
+        let settings = ReceiverSettings { signing: signing.clone(), ..ReceiverSettings::new(auth.clone(), Arc::clone(clock)) };
         let receiver = Receiver::start(listener, settings)?;
         acting.add_endpoint(NewEndpoint { url: receiver.url().parse()?, auth, signing }).await?;
         receivers.push(receiver);

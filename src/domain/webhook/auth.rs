@@ -23,7 +23,7 @@ pub enum EndpointAuth {
 
 impl EndpointAuth {
     /// What is wrong with it, where it could not be sent. No error repeats it.
-    pub(super) fn check(&self) -> Result<(), FieldError> {
+    pub fn check(&self) -> Result<(), FieldError> {
         match self {
             Self::Basic { username, password } => valid_basic(username, password.reveal()),
             Self::Header { name, value } => valid_header(name, value.reveal()),

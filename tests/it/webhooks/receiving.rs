@@ -1,12 +1,14 @@
-//! The built-in receiver: it answers as a merchant's system would and keeps what came.
+//! The built-in receiver: it answers as a merchant's system would and tells what came.
 
 use std::time::Duration;
 
 use avert::domain::{EndpointAuth, Secret};
 use avert::webhooks::signature::sign;
-use avert::webhooks::{Receiver, ReceiverSettings};
+use avert::webhooks::{Forwarding, Receipt, ReceivedEvent, Receiver, ReceiverSettings};
 use reqwest::Client;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 
 use crate::support::alerts::noon;
 use crate::support::clock::ManualClock;
@@ -14,13 +16,37 @@ use crate::support::clock::ManualClock;
 const BODY: &str =
     r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z","payload":{"id":"0198c5a0-0000-7000-8000-000000000001"}}"#;
 
-async fn receiver(auth: EndpointAuth, keep: usize) -> Receiver {
-    receiver_of_signed(auth, None, keep).await
+/// A receiver and what it tells.
+struct Told {
+    receiver: Receiver,
+    events: mpsc::Receiver<ReceivedEvent>,
 }
 
-async fn receiver_of_signed(auth: EndpointAuth, signing: Option<Secret>, keep: usize) -> Receiver {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    Receiver::start(listener, ReceiverSettings { auth, signing, keep, clock: ManualClock::at("2026-03-10T12:00:00Z") }).unwrap()
+impl Told {
+    async fn with(auth: EndpointAuth, adapt: impl FnOnce(ReceiverSettings) -> ReceiverSettings) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (told, events) = mpsc::channel(16);
+        let settings = ReceiverSettings { events: Some(told), ..ReceiverSettings::new(auth, ManualClock::at("2026-03-10T12:00:00Z")) };
+        Self { receiver: Receiver::start(listener, adapt(settings)).unwrap(), events }
+    }
+
+    async fn of(auth: EndpointAuth) -> Self {
+        Self::with(auth, |settings| settings).await
+    }
+
+    /// What was told until now, oldest first.
+    fn so_far(&mut self) -> Vec<ReceivedEvent> {
+        std::iter::from_fn(|| self.events.try_recv().ok()).collect()
+    }
+
+    /// What comes back for these bytes on a connection of their own, until it is closed.
+    async fn answer_to(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(self.receiver.address()).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        let mut answer = Vec::new();
+        tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer)).await.expect("an end").unwrap();
+        String::from_utf8(answer).unwrap()
+    }
 }
 
 fn basic() -> EndpointAuth {
@@ -28,49 +54,61 @@ fn basic() -> EndpointAuth {
 }
 
 #[tokio::test]
-async fn an_event_with_the_right_credential_is_answered_200_and_kept() {
-    let receiver = receiver(basic(), 10).await;
+async fn an_event_with_the_right_credential_is_answered_200_and_told() {
+    let mut told = Told::of(basic()).await;
 
-    let answer = Client::new()
-        .post(receiver.url())
-        .basic_auth("desk", Some("hunter22"))
-        .header("webhook-id", "e-1")
-        .body(BODY)
-        .send()
-        .await
-        .unwrap();
+    let request = Client::new().post(told.receiver.url()).basic_auth("desk", Some("hunter22")).header("webhook-id", "e-1").body(BODY);
+    let answer = request.send().await.unwrap();
 
     assert_eq!(answer.status(), 200);
-    let mut newest = receiver.newest();
-    tokio::time::timeout(Duration::from_secs(5), newest.wait_for(|number| *number == 1)).await.unwrap().unwrap();
-    let [event] = &receiver.events_after(0)[..] else { panic!("one event") };
-    assert_eq!((event.event.as_str(), event.body.as_str(), event.authorized), ("alert.created", BODY, true));
-    assert_eq!(event.alert.unwrap().to_string(), "0198c5a0-0000-7000-8000-000000000001");
+    let [event] = &told.so_far()[..] else { panic!("one event") };
+    assert_eq!((event.number, &event.receipt, &event.forwarding, event.verified), (1, &Receipt::Accepted, &Forwarding::Nowhere, None));
+    assert_eq!(event.subject.event.as_deref(), Some("alert.created"));
+    assert_eq!(event.subject.alert.as_deref(), Some("0198c5a0-0000-7000-8000-000000000001"));
     assert_eq!(event.webhook_id.as_deref(), Some("e-1"));
-    assert!(receiver.events_after(1).is_empty());
 }
 
 #[tokio::test]
-async fn a_wrong_or_missing_credential_is_answered_401_and_shown_as_such() {
-    let receiver = receiver(EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("right") }, 10).await;
-    let client = Client::new();
+async fn a_wrong_or_missing_credential_is_answered_401_and_told_as_such() {
+    let mut told = Told::of(EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("right") }).await;
+    let (client, url) = (Client::new(), told.receiver.url());
 
-    let missing = client.post(receiver.url()).body(BODY).send().await.unwrap();
-    let wrong = client.post(receiver.url()).header("x-api-key", "wrong").body(BODY).send().await.unwrap();
-    let right = client.post(receiver.url()).header("x-api-key", "right").body(BODY).send().await.unwrap();
+    let missing = client.post(&url).body(BODY).send().await.unwrap();
+    let wrong = client.post(&url).header("x-api-key", "wrong").body(BODY).send().await.unwrap();
+    let right = client.post(&url).header("x-api-key", "right").body(BODY).send().await.unwrap();
 
     assert_eq!([missing.status(), wrong.status(), right.status()].map(|status| status.as_u16()), [401, 401, 200]);
-    let authorized: Vec<bool> = receiver.events_after(0).iter().map(|event| event.authorized).collect();
-    assert_eq!(authorized, [false, false, true]);
+    let receipts: Vec<_> = told.so_far().into_iter().map(|event| event.receipt).collect();
+    assert_eq!(receipts, [Receipt::WrongCredential, Receipt::WrongCredential, Receipt::Accepted]);
+}
+
+#[tokio::test]
+async fn the_case_of_the_scheme_does_not_matter_and_that_of_the_pair_does() {
+    let told = Told::of(basic()).await;
+    let send = async |value: &'static str| {
+        let request = Client::new().post(told.receiver.url()).header("authorization", value).body(BODY);
+        request.send().await.unwrap().status().as_u16()
+    };
+
+    let statuses = [
+        send("basic ZGVzazpodW50ZXIyMg==").await,
+        send("Basic zgvzazpodw50zxiymg==").await,
+        send("Bearer ZGVzazpodW50ZXIyMg==").await,
+        send("Basic").await,
+    ];
+
+    assert_eq!(statuses, [200, 401, 401, 401]);
 }
 
 #[tokio::test]
 async fn a_receiver_that_knows_the_secret_takes_only_what_is_signed_with_it_and_fresh() {
     let secret = Secret::for_signing();
-    let receiver = receiver_of_signed(basic(), Some(secret.clone()), 10).await;
+    let signing = Some(secret.clone());
+    let mut told = Told::with(basic(), |settings| ReceiverSettings { signing, ..settings }).await;
+    let url = told.receiver.url();
     let noon = noon().timestamp();
     let post = async |sent: i64, signature: Option<String>| {
-        let request = Client::new().post(receiver.url()).basic_auth("desk", Some("hunter22")).body(BODY);
+        let request = Client::new().post(&url).basic_auth("desk", Some("hunter22")).body(BODY);
         let request = request.header("webhook-id", "e-1").header("webhook-timestamp", sent.to_string());
         let request = match signature {
             Some(signature) => request.header("webhook-signature", signature),
@@ -91,35 +129,63 @@ async fn a_receiver_that_knows_the_secret_takes_only_what_is_signed_with_it_and_
     ];
 
     assert_eq!(answers, [200, 200, 401, 401, 401, 401, 401]);
-    let events = receiver.events_after(0);
-    let seen: Vec<_> = events.iter().map(|event| (event.signed, event.authorized)).collect();
-    assert_eq!(seen[..3], [(Some(true), true), (Some(true), true), (Some(false), false)]);
-    assert!(seen[3..].iter().all(|seen| *seen == (Some(false), false)));
+    let seen: Vec<_> = told.so_far().into_iter().map(|event| (event.verified, event.receipt)).collect();
+    assert_eq!(seen[..2], [(Some(true), Receipt::Accepted), (Some(true), Receipt::Accepted)]);
+    assert_eq!(seen[2..], [const { (Some(false), Receipt::WrongSignature) }; 5]);
 }
 
 #[tokio::test]
-async fn what_is_no_notification_is_answered_400_and_other_methods_405() {
-    let receiver = receiver(basic(), 10).await;
-    let client = Client::new();
-    let nonsense = client.post(receiver.url()).basic_auth("desk", Some("hunter22")).body("{").send().await.unwrap();
-    let get = client.get(receiver.url()).send().await.unwrap();
-    assert_eq!([nonsense.status(), get.status()].map(|status| status.as_u16()), [400, 405]);
+async fn what_is_no_notification_is_taken_without_a_subject_and_other_methods_are_405() {
+    let mut told = Told::of(basic()).await;
+    let (client, url) = (Client::new(), told.receiver.url());
+
+    let nonsense = client.post(&url).basic_auth("desk", Some("hunter22")).body("{").send().await.unwrap();
+    let get = client.get(&url).send().await.unwrap();
+
+    assert_eq!([nonsense.status(), get.status()].map(|status| status.as_u16()), [200, 405]);
+    let [event] = &told.so_far()[..] else { panic!("one event") };
+    assert_eq!((&event.subject.event, &event.subject.alert), (&None, &None));
 }
 
 #[tokio::test]
-async fn only_the_last_events_are_kept() {
-    let receiver = receiver(basic(), 3).await;
-    let client = Client::new();
-    for _ in 0..5 {
-        client.post(receiver.url()).basic_auth("desk", Some("hunter22")).body(BODY).send().await.unwrap();
-    }
-    let numbers: Vec<u64> = receiver.events_after(0).iter().map(|event| event.number).collect();
-    assert_eq!(numbers, [3, 4, 5]);
+async fn a_body_over_the_bound_is_413_whether_its_length_is_told_or_not() {
+    let mut told = Told::of(basic()).await;
+    let send = async |body: reqwest::Body| {
+        let request = Client::new().post(told.receiver.url()).basic_auth("desk", Some("hunter22")).body(body);
+        request.send().await.unwrap().status().as_u16()
+    };
+    let chunks = |count: usize| futures::stream::iter((0..count).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 64 * 1024])));
+
+    let statuses = [
+        send(vec![b'x'; 1024 * 1024].into()).await,
+        send(vec![b'x'; 1024 * 1024 + 1].into()).await,
+        send(reqwest::Body::wrap_stream(chunks(17))).await,
+    ];
+
+    assert_eq!(statuses, [200, 413, 413]);
+    assert_eq!(told.so_far().len(), 1);
+}
+
+#[tokio::test]
+async fn slow_senders_are_cut_and_who_has_no_credential_is_answered_before_the_body_came() {
+    let patience = Duration::from_millis(100);
+    let mut told = Told::with(basic(), |settings| ReceiverSettings { patience, ..settings }).await;
+    let right = "authorization: Basic ZGVzazpodW50ZXIyMg==\r\n";
+
+    let half_a_body = told.answer_to(format!("POST / HTTP/1.1\r\nhost: a\r\n{right}content-length: 100\r\n\r\n{{").as_bytes()).await;
+    let half_a_head = told.answer_to(b"POST / HTTP/1.1\r\nhost: a\r\n").await;
+    let stranger = told.answer_to(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n").await;
+
+    assert!(half_a_body.starts_with("HTTP/1.1 408"), "{half_a_body}");
+    assert!(!half_a_head.starts_with("HTTP/1.1 200"), "{half_a_head}");
+    assert!(stranger.starts_with("HTTP/1.1 401"), "{stranger}");
+    let receipts: Vec<_> = told.so_far().into_iter().map(|event| event.receipt).collect();
+    assert_eq!(receipts, [Receipt::WrongCredential]);
 }
 
 #[tokio::test]
 async fn a_dropped_receiver_lets_its_port_go() {
-    let receiver = receiver(basic(), 3).await;
+    let Told { receiver, events: _ } = Told::of(basic()).await;
     let address = receiver.address();
     drop(receiver);
     let rebound = async {

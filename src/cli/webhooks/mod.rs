@@ -1,18 +1,19 @@
 //! `avert webhooks`: the addresses that are told of new and resolved alerts.
 
-use std::io::{self, Read as _};
+mod credential;
+mod listen;
+mod replay;
+
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::args::{
-    CredentialArgs, OrganizationArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand,
-    WhichEvent,
+    OrganizationArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookRedeliverArgs, WebhookUpdateArgs, WebhooksCommand, WhichEvent,
 };
 use super::context::Context;
-use super::credential_file::{LARGEST_FILE, read_credential};
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Report, Rows, record};
@@ -28,10 +29,7 @@ use crate::engine::ActingEngine;
 use crate::service::{ServiceError, Webhooks};
 use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson};
 
-/// Environment variables with the credential and the signing secret, where no flag has it.
-const BASIC_VARIABLE: &str = "AVERT_WEBHOOK_BASIC";
-const HEADER_VARIABLE: &str = "AVERT_WEBHOOK_HEADER";
-const SECRET_VARIABLE: &str = "AVERT_WEBHOOK_SECRET";
+use credential::{Holder, credential, given, signing_secret};
 
 pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::Result<()> {
     let mut taken = true;
@@ -56,6 +54,8 @@ pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::R
         WebhooksCommand::Deliveries(args) => deliveries(&context, *args).await?,
         WebhooksCommand::Attempts { id, organization } => delivery_log(&acting(&context, &organization).await?.delivery(id).await?),
         WebhooksCommand::Redeliver(args) => redeliver(&context, &args).await?,
+        WebhooksCommand::Listen(args) => return listen::run(*args).await,
+        WebhooksCommand::Replay(args) => return replay::run(*args).await,
     };
     context.output.print(&answer)?;
     if taken { Ok(()) } else { bail!(SaidAlready) }
@@ -66,8 +66,8 @@ async fn acting(context: &Context, organization: &OrganizationArgs) -> anyhow::R
 }
 
 async fn add(context: &Context, args: &WebhookAddArgs) -> anyhow::Result<Report> {
-    let auth = credential(&args.credential, variable)?;
-    let (signing, made) = signing(args.sign, args.secret_file.as_deref(), variable(SECRET_VARIABLE))?;
+    let auth = credential(&args.credential, variable, Holder::Endpoint)?;
+    let (signing, made) = signing(args.sign, args.secret_file.as_deref(), variable)?;
     let new = NewEndpoint::parse(&args.url, plain_http(args.insecure_http), auth, signing).map_err(ServiceError::InvalidRequest)?;
     let local = Local::making(context).await?;
     let acting = local.acting(context.organization(&args.organization)).await?;
@@ -108,10 +108,8 @@ fn warn_of_a_second(all: &[Endpoint], this: &Endpoint) {
 async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<Report> {
     let url = args.url.as_ref().map(|url| EndpointUrl::parse(url, plain_http(args.insecure_http)));
     let url = url.transpose().map_err(|error| Misused(format!("url {error}")))?;
-    let given = &args.credential;
-    let any = given.basic.is_some() || given.basic_file.is_some() || given.header.is_some() || given.header_file.is_some();
-    let auth = any.then(|| credential(given, |_| None)).transpose()?;
-    let (secret, made) = signing(args.rotate_secret, args.secret_file.as_deref(), None)?;
+    let auth = given(&args.credential, |_| None)?;
+    let (secret, made) = signing(args.rotate_secret, args.secret_file.as_deref(), |_| None)?;
     let overlap = args.overlap.map_or(OVERLAP, |hours| TimeDelta::hours(hours.into()));
     let signing = match secret {
         Some(secret) => Some(SigningChange::Rotate { secret, overlap }),
@@ -134,21 +132,12 @@ async fn update(context: &Context, args: &WebhookUpdateArgs) -> anyhow::Result<R
 }
 
 /// The secret to sign with: a new one, which is given a second time to be shown, or that of the file, else of the environment.
-fn signing(make: bool, file: Option<&Path>, variable: Option<String>) -> anyhow::Result<(Option<Secret>, Option<Secret>)> {
+fn signing(make: bool, file: Option<&Path>, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<(Option<Secret>, Option<Secret>)> {
     if make {
         let made = Secret::for_signing();
         return Ok((Some(made.clone()), Some(made)));
     }
-    let given = match file {
-        Some(file) if file == Path::new("-") => {
-            let mut text = String::new();
-            io::stdin().take(LARGEST_FILE).read_to_string(&mut text).context("stdin cannot be read")?;
-            Some(text)
-        }
-        Some(file) => Some(read_credential(file)?),
-        None => variable.filter(|text| !text.is_empty()),
-    };
-    Ok((given.map(|text| Secret::new(text.trim())), None))
+    Ok((signing_secret(file, lookup)?, None))
 }
 
 /// The same with a signing secret that was made just now.
@@ -249,95 +238,4 @@ fn delivery_log(log: &DeliveryLog) -> Report {
         note: Some(format!("{what} to {}: {}", delivery.url, delivery.state.as_str())),
     };
     Report::new(document, records, &columns, table)
-}
-
-/// The credential of the flags, else of the environment. No error repeats it.
-fn credential(args: &CredentialArgs, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<EndpointAuth> {
-    let CredentialArgs { basic, basic_file, header, header_file } = args;
-    if let Some(text) = basic {
-        return from_basic(text, "--basic");
-    }
-    if let Some(file) = basic_file {
-        return from_basic(&read_credential(file)?, "the file of --basic-file");
-    }
-    if let Some(text) = header {
-        return from_header(text, "--header");
-    }
-    if let Some(file) = header_file {
-        return from_header(&read_credential(file)?, "the file of --header-file");
-    }
-    let given = |name| lookup(name).filter(|text: &String| !text.is_empty());
-    match (given(BASIC_VARIABLE), given(HEADER_VARIABLE)) {
-        (Some(text), None) => from_basic(&text, BASIC_VARIABLE),
-        (None, Some(text)) => from_header(&text, HEADER_VARIABLE),
-        (Some(_), Some(_)) => {
-            bail!(Misused(format!("{BASIC_VARIABLE} and {HEADER_VARIABLE} are both set: an endpoint has one credential")))
-        }
-        (None, None) => bail!(Misused(format!(
-            "an endpoint needs a credential that it knows avert by: one of --basic, --basic-file, --header, --header-file, {BASIC_VARIABLE}, {HEADER_VARIABLE}"
-        ))),
-    }
-}
-
-fn from_basic(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
-    let (username, password) = text.split_once(':').ok_or_else(|| Misused(format!("{place}: USER:PASS is needed, there is no colon")))?;
-    Ok(EndpointAuth::Basic { username: username.to_owned(), password: Secret::new(password) })
-}
-
-fn from_header(text: &str, place: &str) -> anyhow::Result<EndpointAuth> {
-    let (name, value) = text.split_once(':').ok_or_else(|| Misused(format!("{place}: 'Name: value' is needed, there is no colon")))?;
-    Ok(EndpointAuth::Header { name: name.trim().to_owned(), value: Secret::new(value.trim()) })
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use std::fs;
-
-    use super::*;
-
-    fn nothing(_: &str) -> Option<String> {
-        None
-    }
-
-    fn basic(username: &str, password: &str) -> EndpointAuth {
-        EndpointAuth::Basic { username: username.to_owned(), password: Secret::new(password) }
-    }
-
-    #[test]
-    fn a_password_may_hold_colons() {
-        let args = CredentialArgs { basic: Some("shop:s3:cret".to_owned()), ..CredentialArgs::default() };
-
-        assert_eq!(credential(&args, nothing).unwrap(), basic("shop", "s3:cret"));
-    }
-
-    #[test]
-    fn a_credential_may_stand_in_a_file_with_a_line_break_at_its_end() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("credential");
-        fs::write(&file, "X-API-Key: s3cret\n").unwrap();
-        let args = CredentialArgs { header_file: Some(file), ..CredentialArgs::default() };
-
-        let expected = EndpointAuth::Header { name: "X-API-Key".to_owned(), value: Secret::new("s3cret") };
-        assert_eq!(credential(&args, nothing).unwrap(), expected);
-    }
-
-    #[test]
-    fn the_environment_is_asked_where_no_flag_has_it() {
-        let lookup = |name: &str| (name == BASIC_VARIABLE).then(|| "shop:s3cret".to_owned());
-
-        assert_eq!(credential(&CredentialArgs::default(), lookup).unwrap(), basic("shop", "s3cret"));
-    }
-
-    #[rstest]
-    #[case(CredentialArgs { basic: Some("s3cret".to_owned()), ..CredentialArgs::default() })]
-    #[case(CredentialArgs { header: Some("s3cret".to_owned()), ..CredentialArgs::default() })]
-    #[case(CredentialArgs::default())]
-    fn an_unusable_credential_is_a_misuse_and_is_not_repeated(#[case] args: CredentialArgs) {
-        let error = credential(&args, nothing).unwrap_err();
-
-        assert!(error.is::<Misused>());
-        assert!(!format!("{error:#}").contains("s3cret"));
-    }
 }

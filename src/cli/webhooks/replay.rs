@@ -1,0 +1,66 @@
+//! `avert webhooks replay`: sends the deliveries of a recording again.
+
+use anyhow::{Context as _, anyhow, bail};
+use serde_json::{Value, json};
+
+use super::credential::{given, signing_secret};
+use crate::cli::args::WebhookReplayArgs;
+use crate::cli::failure::{Misused, SaidAlready, say};
+use crate::cli::output::{self, print_line};
+use crate::cli::target::variable;
+use crate::domain::time::{Clock as _, SystemClock, to_iso};
+use crate::domain::url::{EndpointUrl, PlainHttp};
+use crate::webhooks::recording::{self, RecordedDelivery};
+use crate::webhooks::reposting::{Reposter, is_taken};
+
+pub(super) async fn run(args: WebhookReplayArgs) -> anyhow::Result<()> {
+    let url = EndpointUrl::parse(&args.to, PlainHttp::when(args.insecure_http, "say --insecure-http"));
+    let url = url.map_err(|error| Misused(format!("--to {error}")))?;
+    let secret = signing_secret(args.secret_file.as_deref(), variable)?;
+    let reposter = Reposter::new(url, given(&args.credential, variable)?).map_err(|error| anyhow!(error))?;
+    let path = args.file.display();
+    let lines = recording::read(&args.file).with_context(|| format!("{path} cannot be read"))?;
+    let (mut taken, mut not_taken) = (0_u64, 0_u64);
+    for (number, delivery) in lines {
+        let delivery = match delivery {
+            Ok(delivery) => delivery,
+            Err(error) => {
+                say(&format!("{path}, line {number}: {error}"));
+                not_taken += 1;
+                continue;
+            }
+        };
+        let delivery = match &secret {
+            Some(secret) => {
+                delivery.signed_anew(secret, SystemClock.now()).map_err(|error| Misused(format!("the secret {}", error.message)))?
+            }
+            None => delivery,
+        };
+        let result = reposter.post(&delivery).await;
+        print_line(&output::json(&line(number, &delivery, &result))?)?;
+        match result {
+            Ok(status) if is_taken(status) => taken += 1,
+            Ok(_) | Err(_) => not_taken += 1,
+        }
+    }
+    match (taken, not_taken) {
+        (_, 0) => Ok(()),
+        (taken, _) => {
+            say(&format!("{taken} of {} deliveries were taken", taken + not_taken));
+            bail!(SaidAlready)
+        }
+    }
+}
+
+fn line(number: u64, delivery: &RecordedDelivery, result: &Result<u16, String>) -> Value {
+    let subject = delivery.subject();
+    json!({
+        "line": number,
+        "receivedAt": to_iso(delivery.received_at),
+        "event": subject.event,
+        "alertId": subject.alert,
+        "webhookId": delivery.webhook_id,
+        "status": result.as_ref().ok(),
+        "error": result.as_ref().err(),
+    })
+}

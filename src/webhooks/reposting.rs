@@ -1,0 +1,128 @@
+//! Posting a received delivery on to another URL: once, or with retries when it is forwarded as it comes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Client;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::recording::RecordedDelivery;
+use crate::domain::EndpointAuth;
+use crate::domain::url::EndpointUrl;
+use crate::outbound::reason::{Reason, cause};
+use crate::outbound::{client, credential};
+
+/// How long a post may take in all.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How many deliveries may wait to be forwarded; more are answered 503, so that their sender comes again.
+const MOST_WAITING: usize = 256;
+
+/// How many are forwarded at once.
+const AT_ONCE: usize = 8;
+
+/// The HTTP client of received deliveries: a URL and a credential of its own.
+#[derive(Debug, Clone)]
+pub struct Reposter {
+    client: Client,
+    url: EndpointUrl,
+    auth: Option<EndpointAuth>,
+}
+
+impl Reposter {
+    /// To this URL, with this credential where it asks for one.
+    ///
+    /// # Errors
+    /// Why this machine cannot have one.
+    pub fn new(url: EndpointUrl, auth: Option<EndpointAuth>) -> Result<Self, String> {
+        // What leads to this machine does not go by a proxy.
+        let near = url.is_this_machine();
+        let client = client::client("receivers", |builder| {
+            let builder = builder.timeout(TIMEOUT);
+            if near { builder.no_proxy() } else { builder }
+        })?;
+        Ok(Self { client, url, auth })
+    }
+
+    /// One POST of a delivery's bytes, with its type and webhook headers. The status of the answer, or why none came.
+    ///
+    /// # Errors
+    /// In words for a user.
+    pub async fn post(&self, delivery: &RecordedDelivery) -> Result<u16, String> {
+        let mut headers = HeaderMap::new();
+        headers.extend(self.auth.as_ref().map(credential::header).transpose()?);
+        let webhook = [
+            (CONTENT_TYPE, &delivery.content_type),
+            (HeaderName::from_static("webhook-id"), &delivery.webhook_id),
+            (HeaderName::from_static("webhook-timestamp"), &delivery.webhook_timestamp),
+            (HeaderName::from_static("webhook-signature"), &delivery.webhook_signature),
+        ];
+        for (name, value) in webhook {
+            let Some(value) = value else { continue };
+            let value = HeaderValue::from_str(value).map_err(|_| format!("its {name} cannot be sent in a header"))?;
+            headers.insert(name, value);
+        }
+        let request = self.client.post(self.url.as_url().clone()).headers(headers).body(delivery.body.clone()).build();
+        let request = request.map_err(|error| format!("the request cannot be made: {}", cause(&error)))?;
+        match self.client.execute(request).await {
+            Ok(response) => Ok(response.status().as_u16()),
+            Err(error) => Err(Reason::of(&error, TIMEOUT, TIMEOUT).to_string()),
+        }
+    }
+}
+
+/// Whether a status says that a delivery was taken.
+pub fn is_taken(status: u16) -> bool {
+    (200..300).contains(&status)
+}
+
+/// The forwarder of a receiver: three attempts of each delivery, each of them logged.
+#[derive(Debug, Clone)]
+pub struct Forwarder {
+    reposter: Reposter,
+    pauses: [Duration; 2],
+    waiting: Arc<Semaphore>,
+    at_once: Arc<Semaphore>,
+}
+
+impl Forwarder {
+    /// With so long between the attempts.
+    pub fn new(reposter: Reposter, pauses: [Duration; 2]) -> Self {
+        Self { reposter, pauses, waiting: Arc::new(Semaphore::new(MOST_WAITING)), at_once: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+
+    /// Where to, as it may be shown.
+    pub fn url(&self) -> &EndpointUrl {
+        &self.reposter.url
+    }
+
+    /// A place for one more delivery; nothing where too many wait.
+    pub(super) fn place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.waiting).try_acquire_owned().ok()
+    }
+
+    /// Posts a delivery until it is taken, three times at most. What came of the last attempt.
+    pub(super) async fn forward(&self, delivery: &RecordedDelivery) -> Result<u16, String> {
+        let _turn = self.at_once.acquire().await;
+        for (attempt, pause) in (1..).zip(self.pauses) {
+            let result = self.attempt(delivery, attempt).await;
+            if matches!(result, Ok(status) if is_taken(status)) {
+                return result;
+            }
+            tokio::time::sleep(pause).await;
+        }
+        self.attempt(delivery, self.pauses.len() + 1).await
+    }
+
+    async fn attempt(&self, delivery: &RecordedDelivery, attempt: usize) -> Result<u16, String> {
+        let (webhook_id, to) = (delivery.webhook_id.as_deref().unwrap_or_default(), &self.reposter.url);
+        let result = self.reposter.post(delivery).await;
+        match &result {
+            Ok(status) if is_taken(*status) => tracing::info!(webhook_id, %to, attempt, status, "forwarded"),
+            Ok(status) => tracing::warn!(webhook_id, %to, attempt, status, "not forwarded: it was not taken"),
+            Err(error) => tracing::warn!(webhook_id, %to, attempt, "not forwarded: {error}"),
+        }
+        result
+    }
+}
