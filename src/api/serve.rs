@@ -16,7 +16,7 @@ use super::problem_rewriter::ProblemRewriter;
 use super::routes::routes_until;
 use super::state::Connected;
 use crate::engine::Engine;
-use crate::inbound::accepting::{Accepted, Acceptor};
+use crate::inbound::accepting::{Acceptor, Newcomer};
 use crate::inbound::connection::{self, Ending, HeadLimits};
 use crate::inbound::connections::Connections;
 use crate::inbound::write_timeout::WriteTimeout;
@@ -43,7 +43,7 @@ pub async fn serve(listener: TcpListener, engine: Engine, options: ApiOptions, c
     let cut = CancellationToken::new();
     let limits = HeadLimits { timeout: options.head_timeout, most_bytes: READ_OF_A_HEAD };
     loop {
-        let Accepted { stream, peer, line } = tokio::select! {
+        let Newcomer { stream, peer, line } = tokio::select! {
             biased;
             () = cancel.cancelled() => break,
             accepted = acceptor.next() => accepted,

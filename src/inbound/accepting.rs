@@ -24,7 +24,7 @@ pub(crate) struct Acceptor<Trusts> {
 
 /// A connection that was let in.
 #[derive(Debug)]
-pub(crate) struct Accepted {
+pub(crate) struct Newcomer {
     pub(crate) stream: TcpStream,
     pub(crate) peer: SocketAddr,
     pub(crate) line: OpenLine,
@@ -36,7 +36,7 @@ impl<Trusts: Fn(IpAddr) -> bool> Acceptor<Trusts> {
     }
 
     /// The next newcomer that is let in. Where none can be accepted, idle connections give way, and it is tried again.
-    pub(crate) async fn next(&self) -> Accepted {
+    pub(crate) async fn next(&self) -> Newcomer {
         loop {
             match self.accept().await {
                 Ok(accepted) => return accepted,
@@ -49,7 +49,7 @@ impl<Trusts: Fn(IpAddr) -> bool> Acceptor<Trusts> {
         }
     }
 
-    async fn accept(&self) -> io::Result<Accepted> {
+    async fn accept(&self) -> io::Result<Newcomer> {
         loop {
             let (stream, peer) = self.listener.accept().await?;
             loop {
@@ -57,7 +57,7 @@ impl<Trusts: Fn(IpAddr) -> bool> Acceptor<Trusts> {
                     Admitted::Open(line) => {
                         // Small answers must not wait for more; where the system refuses, they are only slower.
                         let _ = stream.set_nodelay(true);
-                        return Ok(Accepted { stream, peer, line });
+                        return Ok(Newcomer { stream, peer, line });
                     }
                     Admitted::Full => self.open.changed().await,
                     Admitted::Refused => {

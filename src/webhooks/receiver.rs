@@ -25,7 +25,7 @@ use super::reposting::Forwarder;
 use super::signature;
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::domain::{EndpointAuth, Secret};
-use crate::inbound::accepting::{Accepted, Acceptor};
+use crate::inbound::accepting::{Acceptor, Newcomer};
 use crate::inbound::answering::AnswerBody;
 use crate::inbound::body::{announced, discard, read};
 use crate::inbound::connection::{self, Ending, HeadLimits};
@@ -135,7 +135,7 @@ impl Receiver {
         let (connections, ending) = (tasks.clone(), Ending { cancel: cancel.clone(), cut: cut.clone() });
         tasks.spawn(async move {
             loop {
-                let Accepted { stream, line, .. } = tokio::select! {
+                let Newcomer { stream, line, .. } = tokio::select! {
                     biased;
                     () = ending.cancel.cancelled() => break,
                     accepted = acceptor.next() => accepted,

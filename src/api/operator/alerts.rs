@@ -20,6 +20,7 @@ use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;
 use crate::domain::{FieldError, IngestOptions, IngestReport, UnknownWords};
 use crate::engine::intake::{self, IntakeError, Taken};
+use crate::inbound::body::{announced, discard};
 use crate::wire::import::FileFormat;
 use crate::wire::operator::{IngestReportJson, MOST_TOLD};
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use super::credential::{Holder, credential, header_of, signing_secret};
+use super::credential::{WhoAsks, credential, header_of, signing_secret};
 use crate::cli::args::WebhookListenArgs;
 use crate::cli::failure::{Misused, say};
 use crate::cli::output::{self, print_line};
@@ -58,7 +58,7 @@ pub(super) async fn run(args: WebhookListenArgs) -> anyhow::Result<()> {
 }
 
 fn settings(args: &WebhookListenArgs, events: mpsc::Sender<ReceivedEvent>) -> anyhow::Result<ReceiverSettings> {
-    let auth = credential(&args.credential, variable, Holder::Listener)?;
+    let auth = credential(&args.credential, variable, WhoAsks::Listener)?;
     auth.check().map_err(|error| Misused(format!("the credential cannot be one: {} {}", error.field, error.message)))?;
     let signing = signing_secret(args.secret_file.as_deref(), variable)?;
     if let Some(secret) = &signing {

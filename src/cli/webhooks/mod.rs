@@ -22,14 +22,13 @@ use crate::domain::signing::OVERLAP;
 use crate::domain::time::to_iso;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
-    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryState, Endpoint, EndpointAuth, EndpointChange, NewEndpoint, Secret,
-    SigningChange,
+    Delivery, DeliveryAttempt, DeliveryFilter, DeliveryLog, DeliveryState, Endpoint, EndpointChange, NewEndpoint, Secret, SigningChange,
 };
 use crate::engine::ActingEngine;
 use crate::service::{ServiceError, Webhooks};
 use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointJson, RedeliveredJson};
 
-use credential::{Holder, credential, given, signing_secret};
+use credential::{WhoAsks, credential, given, signing_secret};
 
 pub(super) async fn run(context: Context, command: WebhooksCommand) -> anyhow::Result<()> {
     let mut taken = true;
@@ -66,7 +65,7 @@ async fn acting(context: &Context, organization: &OrganizationArgs) -> anyhow::R
 }
 
 async fn add(context: &Context, args: &WebhookAddArgs) -> anyhow::Result<Report> {
-    let auth = credential(&args.credential, variable, Holder::Endpoint)?;
+    let auth = credential(&args.credential, variable, WhoAsks::Endpoint)?;
     let (signing, made) = signing(args.sign, args.secret_file.as_deref(), variable)?;
     let new = NewEndpoint::parse(&args.url, plain_http(args.insecure_http), auth, signing).map_err(ServiceError::InvalidRequest)?;
     let local = Local::making(context).await?;

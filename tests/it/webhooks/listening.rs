@@ -143,8 +143,7 @@ async fn with_a_secret_only_what_is_signed_with_it_is_taken_and_the_line_says_so
     let secret = Secret::for_signing();
     let secret_file = file(home.path(), "secret", &format!("{}\n", secret.reveal()));
     let recording = home.path().join("recording.ndjson");
-    let arguments =
-        ["--basic-file", &credential(home.path()), "--secret-file", &secret_file, "--record", recording.to_str().unwrap()];
+    let arguments = ["--basic-file", &credential(home.path()), "--secret-file", &secret_file, "--record", recording.to_str().unwrap()];
     let mut listener = Listener::start(home.path(), &arguments);
     let signature = |secret: &Secret, id: &str| sign(std::slice::from_ref(secret), id, &now(), body("alert.created").as_bytes()).unwrap();
     let signed = |id: &str, by: &Secret| delivery(&listener.url, id, body("alert.created")).header("webhook-signature", signature(by, id));
@@ -171,7 +170,8 @@ async fn what_is_taken_is_sent_on_three_times_at_most_and_each_attempt_is_logged
     let arguments = ["--basic-file", &credential(home.path()), "--forward", &target.url(), "--forward-header-file", &header];
     let mut listener = Listener::start(home.path(), &arguments);
 
-    let request = delivery(&listener.url, "e-1", body("alert.created")).header("webhook-signature", "v1,abc").header("x-other", "kept here");
+    let request =
+        delivery(&listener.url, "e-1", body("alert.created")).header("webhook-signature", "v1,abc").header("x-other", "kept here");
     let first = status(request).await;
     let landed = listener.line();
     target.answer(Answer::Status(500));
@@ -260,7 +260,10 @@ async fn a_recording_is_sent_again_byte_for_byte_with_a_line_each() {
     assert_eq!((requests[0].header("authorization"), requests[3].header("authorization")), ("Basic ZGVzazpodW50ZXIyMg==", ""));
     let lines = lines_of(&in_part);
     let seen: Vec<_> = lines.iter().map(|line| (line["line"].as_u64(), line["status"].as_u64(), line["event"].as_str())).collect();
-    assert_eq!(seen, [(Some(1), Some(200), Some("alert.created")), (Some(2), Some(500), None), (Some(3), Some(200), Some("alert.resolved"))]);
+    assert_eq!(
+        seen,
+        [(Some(1), Some(200), Some("alert.created")), (Some(2), Some(500), None), (Some(3), Some(200), Some("alert.resolved"))]
+    );
     let said = String::from_utf8(in_part.stderr).unwrap();
     assert!(said.contains("2 of 3 deliveries were taken"), "{said}");
 }
