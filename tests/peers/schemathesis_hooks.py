@@ -1,6 +1,9 @@
 """What a description in JSON Schema cannot say, said to schemathesis: sound requests keep to it, and no check is left out for it."""
 
 import schemathesis
+from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
+from schemathesis.openapi.checks import MissingHeaderNotRejected
+from schemathesis.specs.openapi import checks
 
 
 @schemathesis.hook
@@ -26,3 +29,28 @@ def before_call(context, case, kwargs):
     amount = case.body.get("amountStopped") if isinstance(case.body, dict) else None
     if isinstance(amount, float) and 0 < amount < 0.000001:
         case.body["amountStopped"] = 0.01
+
+
+_missing_required_header = checks.missing_required_header
+
+
+@schemathesis.check
+def missing_required_header(ctx, response, case):
+    """In the place of the check of this name, which takes nothing but 401 where a token is missing: the interface says 403."""
+    data = case.meta.phase.data if case.meta else None
+    lacks_token = (
+        isinstance(data, CoveragePhaseData)
+        and data.scenario == CoverageScenario.MISSING_PARAMETER
+        and (data.parameter or "").lower() == "authorization"
+    )
+    if not lacks_token:
+        return _missing_required_header(ctx, response, case)
+    if response.status_code == 403:
+        return None
+    raise MissingHeaderNotRejected(
+        operation=case.operation.label,
+        header_name=data.parameter,
+        status_code=response.status_code,
+        expected_statuses=[403],
+        message=f"Got {response.status_code} when missing required '{data.parameter}' header, expected 403",
+    )
