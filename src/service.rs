@@ -3,6 +3,7 @@
 //! One trait for each capability, whose methods say whether they read or write. [`Alerts`] is the interface itself and always there; the others are what an avert offers beyond it. A
 //! handle is bound to one caller when it is made, so no method takes an organization. A [`Deployment`] holds what there is.
 
+use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -30,23 +31,26 @@ pub enum ServiceError {
     /// The alert already has an outcome; nothing changed.
     #[error("this alert already has an outcome: {}", .0.outcome.as_ref().map_or("unknown", |outcome| outcome.outcome.as_str()))]
     AlreadyResolved(Box<Alert>),
-    /// Another resolution of this alert is with the provider right now.
-    #[error("another resolution of this alert is with the provider right now")]
+    /// Another resolution of this alert is with the network right now.
+    #[error("another resolution of this alert is with the network right now")]
     ResolutionInProgress,
     /// An earlier resolution of this alert waits for a person, who says what became of it.
     #[error(
-        "an earlier resolution of this alert waits for a person: nobody knows whether it arrived, ask the network and say so with \
-         `avert attempts settle {0}`"
+        "an earlier resolution of this alert waits for a person: it cannot be found out from here whether it arrived, ask the network and \
+         say so with `avert attempts settle {0}`"
     )]
     WaitsForPerson(AttemptId),
-    /// The provider refused or could not be reached; nothing was retained.
-    #[error("the provider did not take the decision, nothing was recorded: {0}")]
+    /// The network refused or could not be reached; nothing was retained.
+    #[error("the network did not take the decision, nothing was recorded: {0}")]
     ProviderFailed(String),
-    /// The provider's answer never came; nothing is retained and the attempt is being reconciled.
-    #[error("the provider's answer did not come, it is being checked whether the decision arrived: {0}")]
-    ProviderOutcomeUnknown(String),
-    /// A decision was sent and its answer did not come: only the alert can tell whether the service has it.
-    #[error("the answer to the decision did not come, it is not known whether it arrived: {0}")]
+    /// The service refused the decision without saying that it was the network; nothing was retained.
+    #[error("the service did not take the decision, nothing was recorded: {0}")]
+    Refused(String),
+    /// The network was asked, and its answer is lost or not stored; nothing is retained yet.
+    #[error("what became of the decision is not known: {0}")]
+    ProviderOutcomeUnknown(OutcomeUnknown),
+    /// A decision was sent to a service, and it did not say what became of it: only the alert can tell.
+    #[error("it is not known whether the decision arrived: {0}")]
     Indeterminate(String),
     /// A resolution that breaks the rules, field by field.
     #[error("the resolution is not valid: {}", list(.0))]
@@ -69,6 +73,66 @@ pub enum ServiceError {
     /// A write by way of a deployment that is only read. Nothing was done.
     #[error("this deployment is opened read-only: nothing is sent or changed from here")]
     ReadOnly,
+}
+
+/// An indeterminate outcome of a decision that was with a network: why, and what finds out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutcomeUnknown {
+    reason: String,
+    found_out_by: FoundOutBy,
+}
+
+/// What finds out what became of a decision. Nothing is said to be under way that is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FoundOutBy {
+    /// This service asks the network.
+    LookUp,
+    /// This service sends it again, under the same id: the network counts it once and gives the same answer.
+    Repeat,
+    /// This service sends it again: only an acceptance proves anything.
+    UnrecognizedRepeat,
+    /// Nothing here can: a person has to ask the network.
+    Person,
+    /// This process ends before it could: the next one that stays does it.
+    RunningProcess,
+    /// The network has accepted; what is left is to store it.
+    Storing,
+    /// Another service, whose words these are.
+    Told,
+}
+
+impl OutcomeUnknown {
+    /// Why it is not known, and what finds out.
+    pub fn new(reason: impl Into<String>, found_out_by: FoundOutBy) -> Self {
+        Self { reason: reason.into(), found_out_by }
+    }
+
+    /// What another service said of it.
+    pub fn told(words: impl Into<String>) -> Self {
+        Self::new(words, FoundOutBy::Told)
+    }
+
+    /// What finds out what became of the decision.
+    pub fn found_out_by(&self) -> FoundOutBy {
+        self.found_out_by
+    }
+}
+
+impl fmt::Display for OutcomeUnknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found_out = match self.found_out_by {
+            FoundOutBy::LookUp => "the network is asked whether it has the decision",
+            FoundOutBy::Repeat => "it is sent again under the same id, which the network counts once",
+            FoundOutBy::UnrecognizedRepeat => {
+                "it is sent once more, which the network counts once; unless it accepts, a person has to ask there"
+            }
+            FoundOutBy::Person => "the network can neither look it up nor take it twice, so a person has to ask there and say so",
+            FoundOutBy::RunningProcess => "an avert that stays running on this database finds out",
+            FoundOutBy::Storing => "it is stored as soon as avert can write to its database",
+            FoundOutBy::Told => return f.write_str(&self.reason),
+        };
+        write!(f, "{}; {found_out}", self.reason)
+    }
 }
 
 fn list(errors: &[FieldError]) -> String {

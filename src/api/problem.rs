@@ -44,10 +44,10 @@ macro_rules! codes {
 codes! {
     /// Two credentials on one request.
     AmbiguousCredentials = BAD_REQUEST, "ambiguous_credentials", "More than one credential";
-    /// The provider refused or could not be reached.
-    ProviderFailed = BAD_REQUEST, "provider_failed", "The provider did not take the decision";
-    /// The provider's answer never came.
-    ProviderOutcomeUnknown = BAD_REQUEST, "provider_outcome_unknown", "The provider's answer did not come";
+    /// The network refused or could not be reached.
+    ProviderFailed = BAD_REQUEST, "provider_failed", "The network did not take the decision";
+    /// The network was asked, and its answer is lost or not stored.
+    ProviderOutcomeUnknown = BAD_REQUEST, "provider_outcome_unknown", "What became of the decision is not known";
     /// The body of a resolution breaks the rules.
     InvalidResolution = BAD_REQUEST, "invalid_resolution", "The resolution is not valid";
     /// Nothing of a body of alerts could be read.
@@ -74,7 +74,7 @@ codes! {
     RequestTimeout = REQUEST_TIMEOUT, "request_timeout", "The request took too long";
     /// The alert has an outcome.
     AlertAlreadyResolved = CONFLICT, "alert_already_resolved", "The alert already has an outcome";
-    /// Another resolution is with the provider.
+    /// Another resolution is with the network.
     ResolutionInProgress = CONFLICT, "resolution_in_progress", "Another resolution is on its way";
     /// What was asked does not go with how things are.
     Conflict = CONFLICT, "conflict", "This does not go with how things are";
@@ -189,12 +189,12 @@ impl From<ServiceError> for Problem {
             // Who calls has the routes, and not the commands of the machine that serves them.
             ServiceError::WaitsForPerson(attempt) => {
                 let detail = format!(
-                    "an earlier resolution of this alert waits for a person: nobody knows whether it arrived. Ask the network and say so \
-                     with POST /operator/v1/attempts/{attempt}/decision"
+                    "an earlier resolution of this alert waits for a person: it cannot be found out from here whether it arrived. Ask the \
+                     network and say so with POST /operator/v1/attempts/{attempt}/decision"
                 );
                 return Self::new(Code::ResolutionInProgress, detail);
             }
-            ServiceError::ProviderFailed(_) => Code::ProviderFailed,
+            ServiceError::ProviderFailed(_) | ServiceError::Refused(_) => Code::ProviderFailed,
             ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => Code::ProviderOutcomeUnknown,
             ServiceError::IdempotencyKeyReused => Code::IdempotencyKeyReused,
             ServiceError::Conflict(_) => Code::Conflict,
@@ -218,6 +218,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{Alert, AlertId, AlertType, Provider};
+    use crate::service::OutcomeUnknown;
 
     fn alert() -> Box<Alert> {
         Box::new(Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud))
@@ -232,7 +233,7 @@ mod tests {
     #[case(ServiceError::ResolutionInProgress, 409, "resolution_in_progress")]
     #[case(ServiceError::WaitsForPerson(crate::domain::AttemptId::generate()), 409, "resolution_in_progress")]
     #[case(ServiceError::ProviderFailed("x".into()), 400, "provider_failed")]
-    #[case(ServiceError::ProviderOutcomeUnknown("x".into()), 400, "provider_outcome_unknown")]
+    #[case(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("x")), 400, "provider_outcome_unknown")]
     #[case(ServiceError::InvalidResolution(vec![FieldError::new("a", "b")]), 400, "invalid_resolution")]
     #[case(ServiceError::InvalidRequest(vec![FieldError::new("a", "b")]), 400, "invalid_request")]
     #[case(ServiceError::Conflict("x".into()), 409, "conflict")]

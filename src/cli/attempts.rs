@@ -30,7 +30,7 @@ pub(super) async fn run(context: Context, command: AttemptsCommand) -> anyhow::R
             let attempt = found.ok_or_else(|| NotFound(format!("there is no unsettled attempt {id}; `avert attempts list` shows them")))?;
             // Said before anybody is asked.
             if attempt.state != "PARKED" {
-                let why = format!("the attempt is {}: avert finds out by itself what became of it", attempt.state);
+                let why = format!("the attempt is {}: an avert that stays running here finds out, or leaves it to you", attempt.state);
                 return Err(ServiceError::Conflict(why).into());
             }
             if !args.yes {

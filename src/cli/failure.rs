@@ -84,7 +84,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
             | ServiceError::Conflict(_) => 4,
             ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => 6,
             ServiceError::InvalidResolution(_) | ServiceError::InvalidRequest(_) => 2,
-            ServiceError::ProviderFailed(_) | ServiceError::Unavailable(_) | ServiceError::NotSent(_) => 1,
+            ServiceError::ProviderFailed(_) | ServiceError::Refused(_) | ServiceError::Unavailable(_) | ServiceError::NotSent(_) => 1,
         });
     }
     if let Some(error) = cause.downcast_ref::<StoreError>() {
@@ -112,6 +112,7 @@ mod tests {
 
     use super::*;
     use crate::domain::AlertId;
+    use crate::service::OutcomeUnknown;
 
     #[rstest]
     #[case(ServiceError::AlertNotFound(AlertId::generate()), 3)]
@@ -119,9 +120,10 @@ mod tests {
     #[case(ServiceError::ResolutionInProgress, 4)]
     #[case(ServiceError::NotAuthorized("no".to_owned()), 5)]
     #[case(ServiceError::ReadOnly, 5)]
-    #[case(ServiceError::ProviderOutcomeUnknown("time-out".to_owned()), 6)]
+    #[case(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out")), 6)]
     #[case(ServiceError::Indeterminate("time-out".to_owned()), 6)]
     #[case(ServiceError::ProviderFailed("refused".to_owned()), 1)]
+    #[case(ServiceError::Refused("no".to_owned()), 1)]
     #[case(ServiceError::InvalidRequest(Vec::new()), 2)]
     fn each_answer_of_a_service_has_its_code(#[case] error: ServiceError, #[case] expected: u8) {
         let wrapped = Err::<(), _>(error).context("while doing something").unwrap_err();

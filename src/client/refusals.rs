@@ -2,7 +2,7 @@
 
 use super::http::Answer;
 use crate::domain::{AlertId, FieldError};
-use crate::service::ServiceError;
+use crate::service::{OutcomeUnknown, ServiceError};
 use crate::wire::refusal::Refusal;
 
 /// What a refusal of a read means.
@@ -28,7 +28,8 @@ pub(super) fn unavailable(answer: &Answer, refusal: &Refusal) -> ServiceError {
         503 => "it is busy or down (503); try again in a moment".to_owned(),
         status => format!("it answered {status}"),
     };
-    ServiceError::Unavailable(if refusal.words.is_empty() { what } else { format!("{what}: {}", refusal.words) })
+    let said = words(refusal, "");
+    ServiceError::Unavailable(if said.is_empty() { what } else { format!("{what}: {said}") })
 }
 
 /// A redirect, in the same words for everything that was asked.
@@ -36,9 +37,17 @@ pub(super) fn redirected(status: u16) -> String {
     format!("it answered with a redirect ({status}), which is not followed: is this the right base URL?")
 }
 
-/// The refusal's own words, or these.
+/// The refusal's own words, or these. An avert begins its words as the error here does: that is said once.
 pub(super) fn words(refusal: &Refusal, otherwise: &str) -> String {
-    if refusal.words.is_empty() { otherwise.to_owned() } else { refusal.words.clone() }
+    let errors: [fn(String) -> ServiceError; 4] = [
+        ServiceError::NotAuthorized,
+        ServiceError::ProviderFailed,
+        |words| ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told(words)),
+        ServiceError::Unavailable,
+    ];
+    let rest = errors.iter().find_map(|error| refusal.words.strip_prefix(&error(String::new()).to_string()));
+    let said = rest.unwrap_or(&refusal.words);
+    if said.is_empty() { otherwise.to_owned() } else { said.to_owned() }
 }
 
 /// The fields at fault; where none are named, the words at this one.

@@ -8,7 +8,7 @@ use super::inner::{Authorization, Inner};
 use super::reading;
 use super::refusals::{fields, redirected, unavailable, words};
 use crate::domain::{Alert, AlertId, AlertStatus, AlertType, FieldError, Provider, Resolution};
-use crate::service::{ResolveRequest, ServiceError};
+use crate::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use crate::wire::body;
 use crate::wire::refusal::Refusal;
 
@@ -61,7 +61,8 @@ impl Inner {
             422 if refusal.is("idempotency_key_reused") => Err(ServiceError::IdempotencyKeyReused),
             422 => Err(ServiceError::InvalidResolution(fields(refusal, "resolution"))),
             408 | 500..=599 => {
-                let said = if refusal.words.is_empty() { String::new() } else { format!(": {}", refusal.words) };
+                let said = words(&refusal, "");
+                let said = if said.is_empty() { said } else { format!(": {said}") };
                 Err(ServiceError::Indeterminate(format!("it answered {}{said}", answer.status)))
             }
             _ => Err(unavailable(&answer, &refusal)),
@@ -124,16 +125,19 @@ fn not_sent(error: ServiceError) -> ServiceError {
     }
 }
 
-/// A bad request by its code. One without a known code is most probably the provider's failure, because the body was valid when it left
-/// (field notes, T3).
+/// A bad request by its code. One without a known code is most probably the network's failure, because the body was valid when it left
+/// (field notes, T3); but that is not known, and either way nothing was retained.
 fn bad_request(refusal: Refusal) -> ServiceError {
     match refusal.code.as_deref() {
-        Some("provider_outcome_unknown") => ServiceError::ProviderOutcomeUnknown(words(&refusal, "the service is finding out")),
+        Some("provider_failed") => ServiceError::ProviderFailed(words(&refusal, "the service gave no reason")),
+        Some("provider_outcome_unknown") => {
+            ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told(words(&refusal, "the service gave no reason")))
+        }
         Some("invalid_resolution") => ServiceError::InvalidResolution(fields(refusal, "resolution")),
         Some("invalid_id" | "invalid_request" | "invalid_query" | "ambiguous_credentials") => {
             ServiceError::InvalidRequest(fields(refusal, "request"))
         }
-        _ => ServiceError::ProviderFailed(words(&refusal, "the service gave no reason")),
+        _ => ServiceError::Refused(words(&refusal, "it answered 400 and gave no reason")),
     }
 }
 

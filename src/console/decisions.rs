@@ -386,12 +386,13 @@ impl Decisions {
                 let alert = Box::new(found.alert);
                 if landed { DecisionEvent::Landed(alert) } else { DecisionEvent::Overtaken(alert) }
             }
-            Err(ServiceError::ProviderOutcomeUnknown(why)) => DecisionEvent::Unknown(format!("The provider's answer did not come: {why}")),
+            Err(ServiceError::ProviderOutcomeUnknown(unknown)) => DecisionEvent::Unknown(unknown.to_string()),
             Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why)) => {
-                DecisionEvent::Unknown(format!("The service did not answer: {why}"))
+                DecisionEvent::Unknown(format!("sent to the service: {}; the alert is looked at", why.trim_end_matches('.')))
             }
             Err(ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("Not sent: {why}")),
-            Err(ServiceError::ProviderFailed(why)) => DecisionEvent::Refused(format!("The provider did not take it: {why}")),
+            Err(ServiceError::ProviderFailed(why)) => DecisionEvent::Refused(format!("The network did not take it: {why}")),
+            Err(ServiceError::Refused(why)) => DecisionEvent::Refused(format!("The service did not take it: {why}")),
             Err(error) => DecisionEvent::Refused(error.to_string()),
         };
         self.note(key, &event, now);
@@ -470,6 +471,7 @@ mod tests {
     use crate::domain::resolution::Decision as Answer;
     use crate::domain::time::from_iso;
     use crate::domain::{AlertStatus, Outcome};
+    use crate::service::OutcomeUnknown;
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
@@ -552,7 +554,7 @@ mod tests {
     fn unknown() -> (Decisions, u64, Alert) {
         let (mut decisions, key, alert) = staged(0);
         decisions.leave(now());
-        decisions.answered(key, Err(ServiceError::ProviderOutcomeUnknown("time-out".to_owned())), now());
+        decisions.answered(key, Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))), now());
         (decisions, key, alert)
     }
 

@@ -3,7 +3,7 @@
 use super::decisions::{Decisions, State};
 use super::unfinished::{Stage, Unfinished};
 use crate::domain::{Alert, AlertId, Provider, Timestamp};
-use crate::service::ServiceError;
+use crate::service::{FoundOutBy, ServiceError};
 
 /// What went wrong with a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +51,8 @@ impl NetworkTroubles {
                 self.noted.retain(|noted| noted.provider != *provider);
                 return;
             }
+            // The network has answered: what is left is the service's own.
+            Err(ServiceError::ProviderOutcomeUnknown(unknown)) if unknown.found_out_by() == FoundOutBy::Storing => DecisionFault::Service,
             Err(ServiceError::ProviderOutcomeUnknown(_)) => DecisionFault::Silent,
             Err(ServiceError::ProviderFailed(_)) => DecisionFault::Declined,
             // What the alert itself was told by somebody else is no trouble.

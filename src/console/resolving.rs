@@ -74,6 +74,7 @@ fn tell(before: &Alert, resolution: &Resolution, event: DecisionEvent, cx: &mut 
             return concluded(alert, cx);
         }
         DecisionEvent::Refused(why) => {
+            let why = why.trim_end_matches('.');
             cx.notify(Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again."));
         }
         DecisionEvent::NothingSoFar(polls) => cx.notify(
@@ -81,7 +82,8 @@ fn tell(before: &Alert, resolution: &Resolution, event: DecisionEvent, cx: &mut 
             format!("{subject}: nothing has landed so far, after {polls} looks. {word} may still arrive; it is looked at each minute."),
         ),
         DecisionEvent::Unknown(why) => {
-            cx.notify(Tone::Bad, format!("{subject}: not known whether {word} arrived; it is being checked. {why}"));
+            let why = why.trim_end_matches('.');
+            cx.notify(Tone::Bad, format!("{subject}: not known whether {word} arrived: {why}."));
         }
     }
     Vec::new()

@@ -210,7 +210,7 @@ pub enum LateAcceptance {
 
 impl LateAcceptance {
     /// What is written down with an attempt that is parked or released by it.
-    pub const DETAIL: &str = "the provider took this decision too, after another one was recorded";
+    pub const DETAIL: &str = "the network took this decision too, after another one was recorded";
 
     /// What a late acceptance of an attempt in this state does.
     pub fn of(state: AttemptState, resolved: bool, another_open: bool) -> Self {

@@ -10,6 +10,7 @@ impl Engine {
     /// Starts the loops: expiry, retention and reconciling. They end when `cancel` is cancelled; close the tracker and wait for it, and every
     /// resolution on its way has ended too.
     pub fn start(&self, cancel: CancellationToken) -> TaskTracker {
+        let _ = self.inner.loops.set(cancel.clone());
         let tasks = &self.inner.tasks;
         tasks.spawn(expire::run(self.clone(), cancel.clone()));
         tasks.spawn(retention::run(self.clone(), cancel.clone()));

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use tokio::sync::{Notify, OnceCell, watch};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::clock::GuardedClock;
@@ -58,6 +59,8 @@ pub(super) struct EngineParts {
     pub(super) settings: EngineSettings,
     /// Resolutions on their way, the loops, and small work that no request waits for.
     pub(super) tasks: TaskTracker,
+    /// What ends the loops, once they were started.
+    pub(super) loops: OnceLock<CancellationToken>,
     /// How many decisions callers wait for.
     pub(super) deciding: watch::Sender<usize>,
     /// When each credential's use was last written down, by id.
@@ -92,6 +95,7 @@ impl Engine {
             clock: Arc::new(GuardedClock::new(clock, settings.monotonic_clock.clone())),
             settings,
             tasks: TaskTracker::new(),
+            loops: OnceLock::new(),
             deciding: watch::Sender::new(0),
             touched: Mutex::default(),
             signing_key: OnceCell::new(),

@@ -13,8 +13,9 @@ use super::handle::{Engine, later, locked, span};
 use super::metrics;
 use super::resolve::Landed;
 use crate::domain::time::later_by;
-use crate::domain::{MonotonicTime, batch, redact};
+use crate::domain::{MonotonicTime, Provider, batch, redact};
 use crate::providers::{Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
+use crate::service::FoundOutBy;
 use crate::store::{AttemptEnd, ClaimedAttempt, CommitRequest, StoreResult};
 
 /// The result of a reconciliation round.
@@ -143,6 +144,18 @@ impl Engine {
         self.settings().checks.get(usize::try_from(checks).ok()?).copied()
     }
 
+    /// What finds out what became of a decision at a network: said only of what is under way.
+    pub(super) fn found_out_by(&self, network: &Provider) -> FoundOutBy {
+        let stays = self.inner.loops.get().is_some_and(|cancel| !cancel.is_cancelled());
+        match self.inner.providers.answering_for(network).capabilities() {
+            Capabilities { lookup: false, idempotent: false, final_error_only: false, .. } => FoundOutBy::Person,
+            Capabilities { .. } if !stays => FoundOutBy::RunningProcess,
+            Capabilities { lookup: true, .. } => FoundOutBy::LookUp,
+            Capabilities { idempotent: true, .. } => FoundOutBy::Repeat,
+            Capabilities { .. } => FoundOutBy::UnrecognizedRepeat,
+        }
+    }
+
     async fn find_out(&self, unfinished: &ClaimedAttempt) -> Finding {
         let submission = Submission::of(unfinished.attempt, &unfinished.alert, unfinished.resolution.clone());
         if let Some(why) = self.closed(&submission.provider).await {
@@ -158,7 +171,11 @@ impl Engine {
                 let found = tokio::time::timeout(settings.look_up_timeout, provider.look_up(&submission)).await;
                 metrics::looked_up(&submission.provider, found.as_ref().ok(), began.elapsed());
                 let counts_from = unfinished.calls_over.after(span(consistency_lag));
-                after_look_up(found.unwrap_or_else(|_| LookUp::Failed("no answer in time".to_owned())), counts_from, self.counted())
+                after_look_up(
+                    found.unwrap_or_else(|_| LookUp::Failed(Cause::TimedOut(settings.look_up_timeout).to_string())),
+                    counts_from,
+                    self.counted(),
+                )
             }
             Capabilities { idempotent: true, consistency_lag, .. } => {
                 let answer = self.repeat(&submission).await;
@@ -178,14 +195,14 @@ impl Engine {
         let began = Instant::now();
         let answer = tokio::time::timeout(self.settings().provider_timeout, provider.submit(submission)).await;
         metrics::submitted(&submission.provider, answer.as_ref().ok(), began.elapsed());
-        answer.unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut))
+        answer.unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut(self.settings().provider_timeout)))
     }
 }
 
 /// Why nothing can be found out, after why nothing is known.
 fn left_to_a_person(cause: &str) -> String {
-    let cause = if cause.is_empty() { "the process that sent it ended before an answer came" } else { cause };
-    format!("{cause}; the network can neither look the decision up nor take it twice")
+    let who = if cause.is_empty() { "the process that sent it ended before an answer came; the network" } else { &format!("{cause}; it") };
+    format!("{who} can neither look the decision up nor take it twice")
 }
 
 /// The finding that a look-up proves.
@@ -316,7 +333,7 @@ mod tests {
     #[case(SubmitResult::Accepted, true, false)]
     #[case(SubmitResult::Declined(Declined::NotSent("down".to_owned())), false, false)]
     #[case(SubmitResult::Declined(Declined::TurnedAway("401".to_owned())), false, false)]
-    #[case(SubmitResult::Indeterminate(Cause::TimedOut), false, false)]
+    #[case(SubmitResult::Indeterminate(Cause::TimedOut(Duration::from_secs(1))), false, false)]
     #[case(SubmitResult::Indeterminate(Cause::Undecided), false, false)]
     #[case(SubmitResult::Indeterminate(Cause::ServerError(503)), false, false)]
     #[case(SubmitResult::Indeterminate(Cause::AlreadyActioned), false, true)]
@@ -332,7 +349,7 @@ mod tests {
     #[case(SubmitResult::Declined(Declined::NotSent("down".to_owned())), false, false)]
     #[case(SubmitResult::Declined(Declined::TurnedAway("401".to_owned())), false, false)]
     #[case(SubmitResult::Declined(Declined::Refused("closed".to_owned())), false, true)]
-    #[case(SubmitResult::Indeterminate(Cause::TimedOut), false, false)]
+    #[case(SubmitResult::Indeterminate(Cause::TimedOut(Duration::from_secs(1))), false, false)]
     #[case(SubmitResult::Indeterminate(Cause::AlreadyActioned), false, true)]
     fn a_repeat_that_is_not_recognized_proves_a_yes_or_is_left_to_a_person(
         #[case] answer: SubmitResult,

@@ -17,7 +17,7 @@ use crate::domain::redact;
 use crate::domain::time::later_by;
 use crate::domain::{Alert, AlertId, AttemptId, FieldError, Holder, MonotonicTime, OrganizationId, Resolution};
 use crate::providers::{Cause, LookUp, Submission, SubmitResult};
-use crate::service::{ResolveRequest, ServiceError};
+use crate::service::{FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError};
 use crate::store::{AttemptEnd, Claim, ClaimRequest, Commit, CommitRequest, SharedStore, StoreResult};
 
 /// Longest Idempotency-Key.
@@ -53,7 +53,8 @@ impl Engine {
             Ok(result) => result,
             Err(error) => {
                 tracing::error!(%error, alert = %id, "a resolution broke off; its attempt is left to the reconciler");
-                Err(ServiceError::ProviderOutcomeUnknown("the service broke off while the decision was on its way".to_owned()))
+                let why = "the service broke off while the decision was on its way";
+                Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::new(why, FoundOutBy::RunningProcess)))
             }
         };
         metrics::resolved(&result);
@@ -231,7 +232,7 @@ impl Sending {
         let began = Instant::now();
         let answer = tokio::time::timeout(settings.provider_timeout, provider.submit(&self.submission)).await;
         metrics::submitted(&self.submission.provider, answer.as_ref().ok(), began.elapsed());
-        match answer.unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut)) {
+        match answer.unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut(settings.provider_timeout))) {
             SubmitResult::Accepted => self.commit().await,
             SubmitResult::Declined(why) => self.release(&why.to_string()).await,
             SubmitResult::Indeterminate(cause) => self.clear_up(&cause).await,
@@ -245,8 +246,8 @@ impl Sending {
             Ok(Landed::Anothers(alert)) => Err(ServiceError::AlreadyResolved(alert)),
             Err(error) => {
                 tracing::error!(%error, attempt = %self.submission.attempt, "the network took the decision, the store did not");
-                let why = "the network took the decision, but it could not be stored yet; it is stored as soon as the database answers";
-                Err(ServiceError::ProviderOutcomeUnknown(why.to_owned()))
+                let why = "the network took the decision, but it could not be stored yet";
+                Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::new(why, FoundOutBy::Storing)))
             }
         }
     }
@@ -261,7 +262,10 @@ impl Sending {
         match self.end(AttemptEnd::Released, &why).await {
             // Where the store cannot write it down, the reconciler finds it declined again.
             Ok(true) | Err(()) => Err(ServiceError::ProviderFailed(why)),
-            Ok(false) => Err(ServiceError::ProviderOutcomeUnknown(why)),
+            Ok(false) => {
+                let why = format!("another process has taken the decision over meanwhile ({why})");
+                Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::new(why, FoundOutBy::RunningProcess)))
+            }
         }
     }
 
@@ -283,7 +287,7 @@ impl Sending {
                     return self.release(&format!("the network holds another answer to this alert: {what}")).await;
                 }
                 Ok(LookUp::NotKnown) if calls_over.after(span(capabilities.consistency_lag)).has_come(engine.counted()) => {
-                    return self.release(&format!("{cause}; the network does not know of the decision")).await;
+                    return self.release(&format!("{cause}; it does not know of the decision")).await;
                 }
                 Ok(LookUp::Refused(why)) => return self.release(&format!("it refused: {why}")).await,
                 Ok(LookUp::NotKnown | LookUp::NotTold(_) | LookUp::Failed(_)) | Err(_) => {}
@@ -294,7 +298,8 @@ impl Sending {
         if self.end(AttemptEnd::Unknown { next_check: later_by(now.date, gap), calls_over }, &why).await == Ok(true) {
             engine.check_at(now.counted.after(gap));
         }
-        Err(ServiceError::ProviderOutcomeUnknown(why))
+        let found_out_by = engine.found_out_by(&self.submission.provider);
+        Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::new(why, found_out_by)))
     }
 
     /// Ends the attempt without an outcome; whether the fence held.

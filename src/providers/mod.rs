@@ -101,8 +101,10 @@ impl fmt::Display for Declined {
 /// Why it is indeterminate whether a decision was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
-    /// No answer within the time-out, or the connection broke after sending.
-    TimedOut,
+    /// No answer within this time.
+    TimedOut(Duration),
+    /// The connection broke after sending; how.
+    Broken(String),
     /// The provider failed with this status.
     ServerError(u16),
     /// An answer that makes no sense.
@@ -116,11 +118,12 @@ pub enum Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TimedOut => f.write_str("no answer came"),
-            Self::ServerError(status) => write!(f, "it answered {status}"),
-            Self::Unreadable(what) => write!(f, "its answer could not be read: {what}"),
-            Self::Undecided => f.write_str("it has taken the decision in, but not decided yet"),
-            Self::AlreadyActioned => f.write_str("it says that the alert was answered already"),
+            Self::TimedOut(limit) => write!(f, "the network gave no answer within {} s", limit.as_secs_f64()),
+            Self::Broken(how) => write!(f, "the connection to the network broke before an answer came: {how}"),
+            Self::ServerError(status) => write!(f, "the network answered {status}"),
+            Self::Unreadable(what) => write!(f, "the network's answer could not be read: {what}"),
+            Self::Undecided => f.write_str("the network has taken the decision in, but not decided yet"),
+            Self::AlreadyActioned => f.write_str("the network says that the alert was answered already"),
         }
     }
 }

@@ -335,7 +335,7 @@ impl AlertProvider for Simulator {
             Answer::Now(result) => result,
             Answer::Never => {
                 wait(NO_ANSWER).await;
-                SubmitResult::Indeterminate(Cause::TimedOut)
+                SubmitResult::Indeterminate(Cause::TimedOut(NO_ANSWER))
             }
         }
     }

@@ -376,7 +376,7 @@ async fn an_answer_that_did_not_come_is_unknown_and_not_a_failure(way: Way) {
     let (world, gate) = World::gated(way).await;
     let world = world.holding([alert.clone()]).await;
 
-    gate.let_through(SubmitResult::Indeterminate(Cause::TimedOut));
+    gate.let_through(SubmitResult::Indeterminate(Cause::TimedOut(Duration::from_secs(1))));
     let unknown = world.resolve(alert.id, Decision::Refunded).await;
 
     assert!(matches!(unknown, Err(ServiceError::ProviderOutcomeUnknown(_))), "{unknown:?}");

@@ -34,7 +34,7 @@ pub(super) fn alerts(dialect: Dialect) -> Vec<Operation> {
             .json(200, named("Alert"), "The alert with its outcome")
             .link(200, "getAlert", "$response.body#/id", "The alert")
             .link(200, "getOutcome", "$response.body#/id", "Its outcome")
-            .refused(400, "The decision breaks a rule, or the provider did not take it")
+            .refused(400, "The decision breaks a rule, or the network did not take it")
             .refused(409, "The alert has an outcome, or another resolution is on its way")
             .refused(422, "The Idempotency-Key was used for another decision"),
     ]

@@ -187,10 +187,7 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
     let GatewayAnswer { status, body } = match answer {
         Ok(answer) => answer,
         Err(Unanswered::NotSent(why)) => return SubmitResult::Declined(Declined::NotSent(redact::words(&why))),
-        Err(Unanswered::Lost(why)) => {
-            tracing::debug!(why, "the answer of a gateway was lost");
-            return SubmitResult::Indeterminate(Cause::TimedOut);
-        }
+        Err(Unanswered::Lost(cause)) => return SubmitResult::Indeterminate(cause),
         Err(Unanswered::TooLarge(most)) => return unreadable(&too_large(most)),
     };
     let stated = statement(&body, attempt);
@@ -228,7 +225,8 @@ pub(super) fn submitted(answer: Result<GatewayAnswer, Unanswered>, attempt: Atte
 pub(super) fn looked_up(answer: Result<GatewayAnswer, Unanswered>, attempt: AttemptId) -> LookUp {
     let GatewayAnswer { status, body } = match answer {
         Ok(answer) => answer,
-        Err(Unanswered::NotSent(why) | Unanswered::Lost(why)) => return LookUp::Failed(redact::words(&why)),
+        Err(Unanswered::NotSent(why)) => return LookUp::Failed(redact::words(&why)),
+        Err(Unanswered::Lost(cause)) => return LookUp::Failed(redact::words(&cause.to_string())),
         Err(Unanswered::TooLarge(most)) => return LookUp::Failed(too_large(most)),
     };
     match (status, statement(&body, attempt)) {
@@ -269,7 +267,8 @@ struct Page<'a> {
 /// What an answer to `GET /alerts` means.
 pub(super) fn page(answer: Result<GatewayAnswer, Unanswered>) -> Result<PulledPage, String> {
     let GatewayAnswer { status, body } = answer.map_err(|no| match no {
-        Unanswered::NotSent(why) | Unanswered::Lost(why) => redact::words(&why),
+        Unanswered::NotSent(why) => redact::words(&why),
+        Unanswered::Lost(cause) => redact::words(&cause.to_string()),
         Unanswered::TooLarge(most) => format!("its page could not be read: {}", too_large(most)),
     })?;
     match status {

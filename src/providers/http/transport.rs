@@ -9,6 +9,7 @@ use crate::domain::{EndpointAuth, redact};
 use crate::outbound::body::{self, Unread};
 use crate::outbound::reason::{Reason, cause};
 use crate::outbound::{client, credential};
+use crate::providers::Cause;
 
 /// The longest that a connection may take to come about.
 const LONGEST_CONNECT: Duration = Duration::from_secs(5);
@@ -57,15 +58,19 @@ pub(super) struct GatewayAnswer {
 pub(super) enum Unanswered {
     /// The call was not sent: no name, no connection, no TLS.
     NotSent(String),
-    /// It was sent, or may have been: no answer in time, or the connection broke; in words.
-    Lost(String),
+    /// It was sent, or may have been: no answer in time, or the connection broke.
+    Lost(Cause),
     /// It was sent, and its answer is too large.
     TooLarge(usize),
 }
 
 impl From<Reason> for Unanswered {
     fn from(reason: Reason) -> Self {
-        if reason.is_not_sent() { Self::NotSent(reason.to_string()) } else { Self::Lost(reason.to_string()) }
+        match reason {
+            Reason::ConnectTimeout(_) | Reason::Dns(_) | Reason::Connect(_) => Self::NotSent(reason.to_string()),
+            Reason::Timeout(limit) => Self::Lost(Cause::TimedOut(limit)),
+            Reason::Broken(how) => Self::Lost(Cause::Broken(how)),
+        }
     }
 }
 

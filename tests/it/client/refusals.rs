@@ -2,7 +2,7 @@
 
 use avert::client::Client;
 use avert::domain::{AlertId, AlertQuery, FieldError};
-use avert::service::{Alerts, ResolveRequest, ServiceError};
+use avert::service::{Alerts, FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -32,22 +32,54 @@ fn fields(field: &str, message: &str) -> Vec<FieldError> {
 #[case(problem(403, "not_authorized"), ServiceError::NotAuthorized("its words".into()))]
 #[case(ResponseTemplate::new(401), ServiceError::NotAuthorized("the service did not accept the credentials".into()))]
 #[case(problem(400, "provider_failed"), ServiceError::ProviderFailed("its words".into()))]
-#[case(problem(400, "provider_outcome_unknown"), ServiceError::ProviderOutcomeUnknown("its words".into()))]
+#[case(problem(400, "provider_outcome_unknown"), ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("its words")))]
 #[case(problem(400, "invalid_resolution"), ServiceError::InvalidResolution(fields("resolution", "its words")))]
 #[case(problem(400, "invalid_id"), ServiceError::InvalidRequest(fields("request", "its words")))]
 #[case(problem(409, "resolution_in_progress"), ServiceError::ResolutionInProgress)]
 #[case(problem(422, "idempotency_key_reused"), ServiceError::IdempotencyKeyReused)]
-// A bad request without a code that we know: the body was valid, so it is the provider (field notes, T3).
-#[case(problem(400, "E_17"), ServiceError::ProviderFailed("its words".into()))]
+// A bad request without a code that we know: the service refused, and whether it was the network is not known.
+#[case(problem(400, "E_17"), ServiceError::Refused("its words".into()))]
 #[case(
     answer(400, &json!({"statusCode": 400, "message": ["Ethoca is down"], "error": "Bad Request"})),
-    ServiceError::ProviderFailed("Ethoca is down".into())
+    ServiceError::Refused("Ethoca is down".into())
 )]
-#[case(ResponseTemplate::new(400).set_body_string("<html><title>Oops</title>"), ServiceError::ProviderFailed("a page of HTML: Oops".into()))]
-#[case(ResponseTemplate::new(400), ServiceError::ProviderFailed("the service gave no reason".into()))]
+#[case(ResponseTemplate::new(400).set_body_string("<html><title>Oops</title>"), ServiceError::Refused("a page of HTML: Oops".into()))]
+#[case(ResponseTemplate::new(400), ServiceError::Refused("it answered 400 and gave no reason".into()))]
 #[tokio::test]
 async fn a_refused_decision_is_sent_once_and_told_for_what_it_is(#[case] response: ResponseTemplate, #[case] expected: ServiceError) {
     assert_eq!(refused_resolve(response).await, (expected, 1));
+}
+
+/// How an avert says it at the other end: the words that come are those of the same error there.
+#[rstest]
+#[case(403, "not_authorized", ServiceError::NotAuthorized("the key is revoked".into()))]
+#[case(400, "provider_failed", ServiceError::ProviderFailed("it refused: closed".into()))]
+#[case(
+    400,
+    "provider_outcome_unknown",
+    ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::new("the network answered 503", FoundOutBy::LookUp))
+)]
+#[tokio::test]
+async fn what_an_avert_says_is_said_once(#[case] status: u16, #[case] code: &str, #[case] there: ServiceError) {
+    let words = there.to_string();
+
+    let (here, _) = refused_resolve(answer(status, &json!({"status": status, "code": code, "detail": words, "title": "T"}))).await;
+
+    assert_eq!(here.to_string(), words);
+}
+
+#[rstest]
+#[case(503)]
+#[case(500)]
+#[case(413)]
+#[tokio::test]
+async fn a_service_that_cannot_answer_says_so_once(#[case] status: u16) {
+    let there = ServiceError::Unavailable("the disk is full".into()).to_string();
+
+    let (here, _) = refused_resolve(answer(status, &json!({"status": status, "code": "x", "detail": there, "title": "T"}))).await;
+
+    let words = here.to_string();
+    assert!(words.ends_with(": the disk is full") && words.matches("the service cannot answer").count() <= 1, "{words}");
 }
 
 #[rstest]

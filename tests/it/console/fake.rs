@@ -13,7 +13,8 @@ use avert::domain::{
     IngestReport, KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Revoked, Secret, Sort, decide,
 };
 use avert::service::{
-    Alerts, Attempts, Audit, Changes, Credentials, Deployment, Duplicates, Intake, ResolveRequest, ServiceError, Stats, Webhooks,
+    Alerts, Attempts, Audit, Changes, Credentials, Deployment, Duplicates, Intake, OutcomeUnknown, ResolveRequest, ServiceError, Stats,
+    Webhooks,
 };
 use chrono::Duration;
 use tokio::sync::watch;
@@ -168,7 +169,7 @@ impl Alerts for Fake {
         let fate = self.fates.lock().unwrap().pop_front();
         match fate {
             Some(Fate::Refused(error)) => {
-                if let ServiceError::ProviderOutcomeUnknown(detail) = &error {
+                if let ServiceError::ProviderOutcomeUnknown(unknown) = &error {
                     self.unfinished.lock().unwrap().push(ResolutionAttempt {
                         id: AttemptId::generate(),
                         alert: id,
@@ -177,7 +178,7 @@ impl Alerts for Fake {
                         started_at: self.clock.now(),
                         next_check: None,
                         checks: 0,
-                        detail: detail.clone(),
+                        detail: unknown.to_string(),
                         actor: "console".to_owned(),
                     });
                 }
@@ -185,7 +186,7 @@ impl Alerts for Fake {
             }
             Some(Fate::RecordedUnheard) => {
                 self.record(id, &request)?;
-                Err(ServiceError::ProviderOutcomeUnknown("time-out".to_owned()))
+                Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out")))
             }
             None => self.record(id, &request),
         }

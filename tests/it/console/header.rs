@@ -3,7 +3,7 @@
 use avert::console::SessionInfo;
 use avert::console::message::Message;
 use avert::domain::{AlertId, Environment, ResolutionAttempt, Sort};
-use avert::service::ServiceError;
+use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 
@@ -88,7 +88,7 @@ fn a_network_that_does_not_answer_is_named_with_the_time_since_when_until_it_is_
     let mut rig = Made { operator: false, ..Made::default() }.start();
     let id = rig.current();
     let provider = rig.service.alert(id).unwrap().provider;
-    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown("no answer in time".to_owned())));
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("no answer in time"))));
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(6));
 

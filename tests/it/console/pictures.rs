@@ -2,7 +2,7 @@
 
 use avert::domain::time::Clock;
 use avert::domain::{AlertStatus, DeliveryState, Environment, EventKind};
-use avert::service::ServiceError;
+use avert::service::{FoundOutBy, OutcomeUnknown, ServiceError};
 use chrono::Duration;
 
 use super::fake::{Fate, credentials, delivery, morning, refunded_sibling};
@@ -280,8 +280,8 @@ fn a_decision_that_came_second() {
 #[test]
 fn a_decision_that_nobody_knows_the_fate_of() {
     pictures("unknown", doubled, |rig| {
-        let why = "no answer within 10 s";
-        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(why.to_owned())));
+        let unknown = OutcomeUnknown::new("the network gave no answer within 10 s", FoundOutBy::LookUp);
+        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(unknown)));
         rig.press("r ctrl-s");
         rig.advance(Duration::seconds(6));
         rig.press("k");

@@ -4,7 +4,7 @@ use avert::console::effects::{Effect, Keep, perform};
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertStatus, AttemptId, CredentialKind, Deadline, KeyScope, Outcome, OutcomeId, Provider, Resolution};
-use avert::service::{ResolveRequest, ServiceError};
+use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 use std::time::Duration as Wait;
@@ -182,7 +182,7 @@ fn another_ones_answer_is_told_with_what_they_decided() {
 fn a_decision_whose_answer_never_came_is_looked_up_until_it_is_known() {
     let mut rig = rig();
     let id = rig.current();
-    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown("time-out".to_owned())));
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(6));
     rig.press("k");

@@ -2,7 +2,7 @@
 
 use avert::domain::resolution::Decision;
 use avert::domain::{AlertId, AlertStatus, AttemptId, Resolution, ResolutionAttempt};
-use avert::service::{ResolveRequest, ServiceError};
+use avert::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
 use uuid::Uuid;
@@ -44,11 +44,21 @@ fn a_decision_of_unknown_fate_says_what_was_sent_and_when_it_is_looked_at_next()
 
     let screen = rig.screen();
 
-    for words in ["? Not known whether REFUNDED arrived", "sent 13:51 UTC, 12 min ago, by key", "being checked: 4 looks so far."] {
+    for words in ["? Not known whether REFUNDED arrived", "sent 13:51 UTC, 12 min ago, by key", "4 looks so far."] {
         assert!(screen.contains(words), "{words:?} is not in\n{screen}");
     }
     assert!(screen.lines().any(|line| line.contains("▌?") && line.contains("18.50")), "no mark in the list:\n{screen}");
     assert!(!screen.contains("p parked"), "{screen}");
+}
+
+#[test]
+fn a_look_that_nobody_makes_is_not_announced() {
+    let (mut rig, _) = rig("UNKNOWN");
+
+    rig.advance(Duration::minutes(20));
+
+    let screen = rig.screen();
+    assert!(screen.contains("4 looks so far. The next look was due") && !screen.contains("Next look"), "{screen}");
 }
 
 #[test]
@@ -173,7 +183,7 @@ fn where_the_service_has_no_operators_side_it_is_said_who_can_settle() {
 fn a_decision_of_this_desk_that_the_engine_gave_up_is_told_as_not_recorded_and_never_sent_again() {
     let mut rig = Rig::new(morning(avert::domain::time::Clock::now(clock().as_ref())));
     let id = rig.current();
-    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown("time-out".to_owned())));
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
     rig.press("n ctrl-s");
     rig.advance(Duration::seconds(6));
     assert!(rig.app.decisions().is_checking(id));
@@ -189,7 +199,7 @@ fn a_decision_of_this_desk_that_the_engine_gave_up_is_told_as_not_recorded_and_n
 fn elsewhere_a_decision_whose_answer_never_came_is_looked_at_until_it_is_found() {
     let mut rig = Made { operator: false, ..Made::default() }.start();
     let id = rig.current();
-    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown("time-out".to_owned())));
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(6));
     rig.press("k");
@@ -212,7 +222,7 @@ fn elsewhere_a_decision_whose_answer_never_came_is_looked_at_until_it_is_found()
 fn elsewhere_anothers_outcome_is_told_when_the_answer_never_came() {
     let mut rig = Made { operator: false, ..Made::default() }.start();
     let id = rig.current();
-    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown("time-out".to_owned())));
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(6));
 
@@ -227,7 +237,7 @@ fn elsewhere_anothers_outcome_is_told_when_the_answer_never_came() {
 #[test]
 fn an_answer_after_one_that_may_have_arrived_needs_a_second_word() {
     let mut rig = Made { operator: false, ..Made::default() }.start();
-    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown("time-out".to_owned())));
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(6));
 

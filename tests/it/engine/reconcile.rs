@@ -8,11 +8,12 @@ use avert::domain::{AlertId, AlertStatus};
 use avert::engine::{ActingEngine, Engine, EngineSettings, Reconciled};
 use avert::providers::simulator::{Fault, FaultRates};
 use avert::providers::{Capabilities, Simulator, SubmitResult};
-use avert::service::{Alerts, Attempts, ServiceError};
+use avert::service::{Alerts, Attempts, FoundOutBy, ServiceError};
 use avert::store::AttemptEnd;
 use chrono::Duration;
 use proptest::prelude::*;
 use rstest::rstest;
+use tokio_util::sync::CancellationToken;
 
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
@@ -155,9 +156,9 @@ async fn an_unknown_decision_blocks_others_until_it_is_cleared_up() {
 }
 
 #[rstest]
-#[case(Fault::ServerError { applied: true }, "it answered 503")]
-#[case(Fault::TimeOut { applied: false }, "no answer came")]
-#[case(Fault::AlreadyActioned { applied: false }, "it says that the alert was answered already")]
+#[case(Fault::ServerError { applied: true }, "the network answered 503")]
+#[case(Fault::TimeOut { applied: false }, "the network gave no answer within 0 s")]
+#[case(Fault::AlreadyActioned { applied: false }, "the network says that the alert was answered already")]
 #[tokio::test]
 async fn what_is_left_to_a_person_says_first_why_nobody_knows(#[case] fault: Fault, #[case] why: &str) {
     let directory = tempfile::tempdir().unwrap();
@@ -172,10 +173,59 @@ async fn what_is_left_to_a_person_says_first_why_nobody_knows(#[case] fault: Fau
 
     let [parked] = acting.unfinished().await.unwrap().try_into().unwrap();
     assert_eq!((parked.state.as_str(), parked.alert), ("PARKED", id));
-    assert_eq!(parked.detail, format!("{why}; the network can neither look the decision up nor take it twice"));
+    assert_eq!(parked.detail, format!("{why}; it can neither look the decision up nor take it twice"));
     let again = resolve(&acting, id, Decision::NotRefunded).await.unwrap_err();
     assert_eq!(again, ServiceError::WaitsForPerson(parked.id));
     assert!(again.to_string().contains(&format!("`avert attempts settle {}`", parked.id)), "{again}");
+}
+
+#[rstest]
+#[case(true, true, true, FoundOutBy::LookUp)]
+#[case(false, true, true, FoundOutBy::Repeat)]
+#[case(false, false, true, FoundOutBy::Person)]
+#[case(true, false, false, FoundOutBy::RunningProcess)]
+#[case(false, true, false, FoundOutBy::RunningProcess)]
+#[case(false, false, false, FoundOutBy::Person)]
+#[tokio::test]
+async fn what_finds_out_is_said_only_where_it_is_under_way(
+    #[case] lookup: bool,
+    #[case] idempotent: bool,
+    #[case] stays: bool,
+    #[case] finds_out: FoundOutBy,
+) {
+    let directory = tempfile::tempdir().unwrap();
+    let (clock, network) = (ManualClock::at(NOON), network(lookup, idempotent));
+    let engine = engine_on(directory.path(), &clock, &network);
+    let (acting, id) = with_one_alert(&engine).await;
+    let cancel = CancellationToken::new();
+    if stays {
+        engine.start(cancel.clone());
+    }
+    network.script([Some(Fault::ServerError { applied: false })]);
+
+    let told = resolve(&acting, id, Decision::Refunded).await.unwrap_err();
+
+    let ServiceError::ProviderOutcomeUnknown(unknown) = &told else { panic!("{told}") };
+    assert_eq!(unknown.found_out_by(), finds_out);
+    let beginning = "what became of the decision is not known: the network answered 503; ";
+    assert!(told.to_string().starts_with(beginning), "{told}");
+    cancel.cancel();
+}
+
+#[tokio::test]
+async fn who_is_asked_to_end_finds_nothing_out_any_more() {
+    let directory = tempfile::tempdir().unwrap();
+    let (clock, network) = (ManualClock::at(NOON), network(true, true));
+    let engine = engine_on(directory.path(), &clock, &network);
+    let (acting, id) = with_one_alert(&engine).await;
+    let cancel = CancellationToken::new();
+    engine.start(cancel.clone());
+    cancel.cancel();
+    network.script([Some(Fault::ServerError { applied: false })]);
+
+    let told = resolve(&acting, id, Decision::Refunded).await.unwrap_err();
+
+    assert!(told.to_string().ends_with("an avert that stays running on this database finds out"), "{told}");
 }
 
 #[tokio::test]

@@ -82,18 +82,18 @@ async fn a_name_that_nobody_has_and_a_line_without_tls_were_never_sent_on() {
 }
 
 #[rstest]
-#[case(Answer::Close)]
-#[case(Answer::HalfBody(200))]
-#[case(Answer::Hang)]
+#[case(Answer::Close, "the connection to the network broke before an answer came: ")]
+#[case(Answer::HalfBody(200), "the network gave no answer within 2 s")]
+#[case(Answer::Hang, "the network gave no answer within 2 s")]
 #[tokio::test]
-async fn what_breaks_or_never_comes_after_sending_is_a_doubt(#[case] answer: Answer) {
+async fn what_breaks_or_never_comes_after_sending_is_a_doubt_and_each_is_told_for_what_it_is(#[case] answer: Answer, #[case] words: &str) {
     let gateway = Receiver::answering(answer).await;
     let provider = HttpProvider::new(HttpOptions { timeout: Duration::from_secs(2), ..options(gateway.url()) }).unwrap();
 
     let (answer, found) = (provider.submit(&refunded()).await, provider.look_up(&refunded()).await);
 
-    assert_eq!(answer, SubmitResult::Indeterminate(Cause::TimedOut));
-    assert!(matches!(found, LookUp::Failed(_)), "{found:?}");
+    assert!(matches!(&answer, SubmitResult::Indeterminate(cause) if cause.to_string().starts_with(words)), "{answer:?}");
+    assert!(matches!(&found, LookUp::Failed(why) if why.starts_with(words)), "{found:?}");
     assert_eq!(gateway.count(), 2, "each call is made once");
 }
 
@@ -113,7 +113,7 @@ async fn a_connection_that_is_reset_after_the_request_is_a_doubt() {
     let answer = provider.submit(&refunded()).await;
 
     resetting.await.unwrap();
-    assert_eq!(answer, SubmitResult::Indeterminate(Cause::TimedOut));
+    assert!(matches!(answer, SubmitResult::Indeterminate(Cause::Broken(_))), "{answer:?}");
 }
 
 #[tokio::test]

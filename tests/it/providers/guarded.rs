@@ -169,7 +169,7 @@ async fn calls_that_were_on_their_way_when_it_opened_do_not_lengthen_the_pause()
     }
 
     for _ in 0..9 {
-        gate.let_through(SubmitResult::Indeterminate(Cause::TimedOut));
+        gate.let_through(SubmitResult::Indeterminate(Cause::TimedOut(Duration::from_secs(1))));
     }
     for call in calls {
         call.await.unwrap();

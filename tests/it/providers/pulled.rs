@@ -258,7 +258,7 @@ async fn what_is_no_page_is_told_and_nothing_is_taken_in() {
         (Answer::Status(503), "it answered 503"),
         (Answer::Status(401), "it does not accept avert's credential (401)"),
         (Answer::Status(302), "redirects are not followed"),
-        (Answer::Close, "the connection broke"),
+        (Answer::Close, "the connection to the network broke"),
     ] {
         gateway.answer(answer);
 

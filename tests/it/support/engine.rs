@@ -143,7 +143,11 @@ impl AlertProvider for Gate {
     async fn submit(&self, _: &Submission) -> SubmitResult {
         self.inside.add_permits(1);
         self.through.acquire().await.expect("an open semaphore").forget();
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut))
+        self.answers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop()
+            .unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut(Duration::from_secs(1))))
     }
 
     async fn look_up(&self, _: &Submission) -> LookUp {

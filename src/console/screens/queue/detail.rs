@@ -1,5 +1,6 @@
 //! Draws the detail of one alert: what decides first, warnings with the keys that answer them, then the facts in sections.
 
+use chrono::TimeDelta;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -221,14 +222,14 @@ impl Parts<'_> {
                 let polls = counted(checking.polls as u64, "look", "looks");
                 let (title, more) = match (checking.has_given_up(), checking.polls) {
                     (true, _) => {
-                        (format!("? {word}: nothing has landed so far"), format!("{polls} found no outcome; it may still arrive."))
+                        (format!("? {word}: nothing has landed so far"), format!(" {polls} found no outcome; it may still arrive."))
                     }
-                    (false, 0) => (format!("? Not known whether {word} arrived"), "The alert is being looked at.".to_owned()),
-                    (false, _) => (format!("? Not known whether {word} arrived"), format!("{polls} found no outcome.")),
+                    (false, 0) => (format!("? Not known whether {word} arrived"), String::new()),
+                    (false, _) => (format!("? Not known whether {word} arrived"), format!(" {polls} found no outcome.")),
                 };
                 let why = checking.why.trim_end_matches('.');
                 let next = next_poll(Some(checking.next_poll), now);
-                (title, theme.warning, Some(format!("{why}. {more} {next}")))
+                (title, theme.warning, Some(format!("{why}.{more} {next}")))
             }
             State::Refused(why) => (format!("! {word} was not recorded"), theme.danger, Some(why.clone())),
         };
@@ -270,7 +271,7 @@ impl Parts<'_> {
             Stage::Sending => {}
             Stage::Unknown => {
                 let looked = counted(u64::from(unfinished.checks), "look", "looks");
-                self.say(&format!("being checked: {looked} so far. {}", next_poll(unfinished.next_check, now)), theme.plain);
+                self.say(&format!("{looked} so far. {}", next_poll(unfinished.next_check, now)), theme.plain);
             }
             Stage::Parked => {
                 let key = self.draw.key(Action::Settle);
@@ -472,10 +473,14 @@ impl Parts<'_> {
     }
 }
 
-/// When it is looked at next: `Next draw in 3 min.`
+/// A look that has been due for so long is not under way.
+const LATE: TimeDelta = TimeDelta::minutes(1);
+
+/// When it is looked at next: `Next look in 3 min.`
 fn next_poll(at: Option<Timestamp>, now: Timestamp) -> String {
     match at {
         Some(at) if at > now => format!("Next look in {}.", times::spell(at - now)),
+        Some(at) if now - at > LATE => format!("The next look was due {} ago.", times::spell(now - at)),
         _ => "Next look now.".to_owned(),
     }
 }

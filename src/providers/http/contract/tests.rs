@@ -192,7 +192,7 @@ fn what_is_neither_yes_nor_no_is_a_doubt(#[case] status: u16, #[case] body: &str
 
 #[rstest]
 #[case(Unanswered::NotSent("no connection".to_owned()), SubmitResult::Declined(Declined::NotSent("no connection".to_owned())))]
-#[case(Unanswered::Lost("it broke".to_owned()), SubmitResult::Indeterminate(Cause::TimedOut))]
+#[case(Unanswered::Lost(Cause::Broken("it broke".to_owned())), SubmitResult::Indeterminate(Cause::Broken("it broke".to_owned())))]
 #[case(Unanswered::TooLarge(65_536), SubmitResult::Indeterminate(Cause::Unreadable("it is over 64 KiB".to_owned())))]
 fn only_what_was_not_sent_is_a_no(#[case] no: Unanswered, #[case] said: SubmitResult) {
     assert_eq!(submitted(Err(no), AttemptId::generate()), said);
