@@ -1,6 +1,7 @@
 """What a description in JSON Schema cannot say, said to schemathesis: sound requests keep to it, and no check is left out for it."""
 
 import schemathesis
+from schemathesis.checks import CHECKS
 from schemathesis.generation.meta import CoveragePhaseData, CoverageScenario
 from schemathesis.openapi.checks import MissingHeaderNotRejected
 from schemathesis.specs.openapi import checks
@@ -31,7 +32,9 @@ def before_call(context, case, kwargs):
         case.body["amountStopped"] = 0.01
 
 
+# A name is taken once: theirs gives way to ours, which asks it in every other case.
 _missing_required_header = checks.missing_required_header
+CHECKS.unregister("missing_required_header")
 
 
 @schemathesis.check
