@@ -69,6 +69,12 @@ impl DeskFile {
         replace(directory, &self.path, &format!("# {about}\n\n{body}")).map_err(|error| self.failed("cannot be written", &error))
     }
 
+    /// The turn to change the file: whoever reads it to write it anew takes it first, and gives it back by dropping it.
+    pub(super) fn turn(&self) -> Result<fs::File, DeskError> {
+        make_directory(self.path.parent().unwrap_or_else(|| Path::new(".")))?;
+        turn(&self.path.with_extension("lock")).map_err(|error| self.failed("cannot be locked", &error))
+    }
+
     /// Removes the file, if there is one.
     pub(super) fn remove(&self) -> Result<(), DeskError> {
         match fs::remove_file(&self.path) {
@@ -96,6 +102,20 @@ pub(super) fn replace(directory: &Path, path: &Path, text: &str) -> io::Result<(
     #[cfg(unix)]
     fs::File::open(directory)?.sync_all()?;
     Ok(())
+}
+
+/// Takes a lock file, making it where there is none; it is free again when the file is dropped.
+pub(super) fn turn(path: &Path) -> io::Result<fs::File> {
+    let lock = private(fs::OpenOptions::new().create(true).truncate(false).write(true)).open(path)?;
+    lock.lock()?;
+    Ok(lock)
+}
+
+/// A file that is made is its owner's alone.
+pub(super) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
 }
 
 /// Makes a directory that only its owner can enter, where there is none.

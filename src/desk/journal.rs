@@ -11,7 +11,7 @@ use chrono::Duration;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::file::{DeskError, make_directory, replace};
+use super::file::{DeskError, make_directory, private, replace, turn};
 use crate::domain::time::{SharedClock, from_iso, to_iso};
 use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts, Timestamp};
 
@@ -236,9 +236,7 @@ impl Journal {
 
     /// The turn to write: consoles on one desk take it one after the other.
     fn turn(&self) -> io::Result<File> {
-        let lock = private(OpenOptions::new().create(true).truncate(false).write(true)).open(self.directory.join("journal.lock"))?;
-        lock.lock()?;
-        Ok(lock)
+        turn(&self.directory.join("journal.lock"))
     }
 
     /// Moves what stands after the last line feed into a file beside the journal: half a line, from a console that died while writing it.
@@ -349,13 +347,6 @@ fn session_path(directory: &Path, session: Uuid) -> PathBuf {
 
 fn is_locked(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
-}
-
-/// Files of the journal are their owner's alone.
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
 }
 
 fn failed(directory: &Path, error: &io::Error) -> DeskError {

@@ -1,14 +1,17 @@
 //! What belongs to this workstation and to no service: saved views, drafts, the state of the screen, the journal of what was decided here,
-//! and finding out what became of a decision that was sent.
+//! profiles of deployments with their credentials, and finding out what became of a decision that was sent.
 //!
-//! Everything that is kept, but the journal, is a TOML file in the desk's directory, readable by its owner only, replaced in one step. A file that cannot be read is
+//! Everything that is kept, but the journal and what the system's keyring holds, is a TOML file, readable by its owner only, replaced in one step. A file that cannot be read is
 //! reported with its line and kept: nothing here ever overwrites what it could not read.
 
 pub mod drafts;
 mod file;
 pub mod indeterminate;
 pub mod journal;
+mod keyring;
 pub mod layout;
+pub mod profiles;
+pub mod secrets;
 pub mod views;
 
 use std::path::{Path, PathBuf};
@@ -16,7 +19,10 @@ use std::path::{Path, PathBuf};
 pub use drafts::{Draft, Drafts};
 pub use file::DeskError;
 pub use journal::{Journal, JournalAlert, JournalDecision, JournalStep, LeftDecision, Leftovers};
+pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
+pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
+pub use secrets::{SecretError, SecretKind, SecretStorage, Secrets};
 pub use views::{BuiltIn, SavedView, Views, same_name};
 
 use file::DeskFile;
