@@ -13,6 +13,7 @@ mod inner;
 mod intake;
 mod operator;
 mod options;
+mod probe;
 mod reading;
 mod refusals;
 mod resolving;
@@ -23,3 +24,4 @@ mod webhooks;
 
 pub use handle::Client;
 pub use options::{AccessCredential, ClientError, ClientOptions, Pauses};
+pub use probe::{ListProbe, OperatorProbe};

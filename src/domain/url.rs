@@ -77,6 +77,17 @@ impl BaseUrl {
         self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
+    /// The host as a resolver takes it, and the port, the scheme's own where none is named.
+    pub fn host_and_port(&self) -> (String, u16) {
+        let host = self.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        (host.to_owned(), self.url.port_or_known_default().unwrap_or_default())
+    }
+
+    /// Whether what goes there is encrypted.
+    pub fn is_https(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
     /// Whether it is on this machine.
     pub fn is_this_machine(&self) -> bool {
         is_this_machine(&self.url)
