@@ -88,7 +88,7 @@ impl App {
         let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
         queue.compares_all = compares_all;
         let refresh = settings.refresh.and_then(|every| chrono::Duration::from_std(every).ok());
-        let mut effects = queue.start(refresh, now);
+        let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
         let current = ScreenName::kept(kept.layout.screen.as_deref());
         let mut app = Self {

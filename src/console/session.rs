@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::keymap::Keymap;
 use super::theme::ThemeName;
 use super::times::Zone;
+use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::time::SharedClock;
 use crate::domain::{Alert, Dialect, Environment, Timestamp};
 use crate::service::Deployment;
@@ -64,6 +65,8 @@ pub struct Preferences {
     pub grace: Duration,
     /// How often a list is read again where nobody tells of changes; none adapts it to the work.
     pub refresh: Option<Duration>,
+    /// How many alerts of a list are asked for at once.
+    pub page_size: u32,
     pub mouse: bool,
     pub keymap: Keymap,
     pub zone: Zone,
@@ -77,6 +80,7 @@ impl Default for Preferences {
             theme: None,
             grace: Duration::from_secs(5),
             refresh: None,
+            page_size: MAX_PAGE_SIZE,
             mouse: true,
             keymap: Keymap::default(),
             zone: Zone::Machine,

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::pages::{PAGE, Pages};
+use super::pages::Pages;
 use crate::domain::{Alert, AlertFilter, AlertId, AlertQuery, Page, PageRequest, Sort};
 use crate::service::ServiceError;
 
@@ -95,6 +95,12 @@ impl Listing {
     /// A list of which nothing is known yet. `id` tells it from every other one.
     pub fn new(id: u64, filter: AlertFilter, sort: Sort, height: u16) -> Self {
         Self { id, filter, sort, order: sort, next_epoch: 1, height: height.max(1), ..Self::default() }
+    }
+
+    /// The same by pages of so many alerts each.
+    #[must_use]
+    pub fn paged(self, size: u32) -> Self {
+        Self { pages: Pages::of(size), ..self }
     }
 
     /// Tells this list from every other one.
@@ -306,13 +312,14 @@ impl Listing {
         let height = u64::from(self.height);
         let first = self.top.saturating_sub(height);
         let end = (self.top + 2 * height).min(self.total.unwrap_or(1).max(1));
-        (first / u64::from(PAGE)..=(end.max(first + 1) - 1) / u64::from(PAGE)).collect()
+        let size = u64::from(self.pages.size());
+        (first / size..=(end.max(first + 1) - 1) / size).collect()
     }
 
     fn request(&self, page: u64, epoch: u64) -> Need {
         Need {
             ticket: Ticket { listing: self.id, epoch, page },
-            query: AlertQuery { filter: self.filter.clone(), sort: self.order, page: PageRequest { page, size: PAGE } },
+            query: AlertQuery { filter: self.filter.clone(), sort: self.order, page: PageRequest { page, size: self.pages.size() } },
         }
     }
 
@@ -340,7 +347,7 @@ impl Listing {
         self.next_epoch += 1;
         let height = u64::from(self.height);
         let end = (self.top + height).min(self.rows()).max(self.top + 1);
-        let size = u64::from(PAGE);
+        let size = u64::from(self.pages.size());
         let mut wanted: BTreeSet<u64> = (self.top / size..=(end - 1) / size).collect();
         wanted.insert(self.cursor / size);
         let needs = wanted.iter().map(|page| self.request(*page, epoch)).collect();

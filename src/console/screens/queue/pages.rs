@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::{Alert, AlertId, duplicate};
 
-/// Alerts a page: as many as the interface gives at once.
+/// Alerts a page, where nobody wants fewer: as many as the interface gives at once.
 pub const PAGE: u32 = MAX_PAGE_SIZE;
 
 /// Pages that are kept, the visible ones among them.
@@ -18,19 +18,37 @@ struct Held {
 }
 
 /// A cache of pages, from which the one not used for longest goes first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Pages {
+    /// Alerts a page.
+    size: u32,
     held: BTreeMap<u64, Held>,
     /// Which of what is held are several on one payment, and whether another of those was refunded.
     duplicates: HashMap<AlertId, bool>,
     clock: u64,
 }
 
+impl Default for Pages {
+    fn default() -> Self {
+        Self::of(PAGE)
+    }
+}
+
 impl Pages {
+    /// No page yet, of so many alerts each.
+    pub(super) fn of(size: u32) -> Self {
+        Self { size: size.clamp(1, MAX_PAGE_SIZE), held: BTreeMap::new(), duplicates: HashMap::new(), clock: 0 }
+    }
+
+    /// Alerts a page.
+    pub(super) fn size(&self) -> u32 {
+        self.size
+    }
+
     /// The alert at a place of the list.
     pub(super) fn get(&self, index: u64) -> Option<&Alert> {
-        let held = self.held.get(&(index / u64::from(PAGE)))?;
-        held.alerts.get(usize::try_from(index % u64::from(PAGE)).ok()?)
+        let held = self.held.get(&(index / u64::from(self.size)))?;
+        held.alerts.get(usize::try_from(index % u64::from(self.size)).ok()?)
     }
 
     pub(super) fn alerts(&self) -> impl Iterator<Item = &Alert> {
@@ -45,13 +63,13 @@ impl Pages {
     pub(super) fn position_of(&self, id: AlertId) -> Option<u64> {
         self.held.iter().find_map(|(page, held)| {
             let offset = held.alerts.iter().position(|alert| alert.id == id)?;
-            Some(page * u64::from(PAGE) + u64::try_from(offset).ok()?)
+            Some(page * u64::from(self.size) + u64::try_from(offset).ok()?)
         })
     }
 
     /// Whether every row before this one is held.
     pub(super) fn hold_all_before(&self, row: u64) -> bool {
-        (0..row.div_ceil(u64::from(PAGE))).all(|page| self.held.contains_key(&page))
+        (0..row.div_ceil(u64::from(self.size))).all(|page| self.held.contains_key(&page))
     }
 
     /// Whether another alert on the payment was refunded; `None` where no other one is held.

@@ -120,6 +120,8 @@ pub struct Queue {
     pub(super) dragged: Option<QueueTarget>,
     area: Rect,
     listings: u64,
+    /// How many alerts are asked for at once.
+    page_size: u32,
     /// The number of the service's last change.
     last_change: u64,
     operator: bool,
@@ -162,9 +164,11 @@ impl Queue {
         queue
     }
 
-    /// What has to be asked first; `chosen` is how often its user wants the list read again.
-    pub fn start(&mut self, chosen: Option<Duration>, now: Timestamp) -> Vec<Effect> {
+    /// What has to be asked first; `chosen` is how often its user wants the list read again, `page_size` how many alerts at once.
+    pub fn start(&mut self, chosen: Option<Duration>, page_size: u32, now: Timestamp) -> Vec<Effect> {
         self.pace = Pace::new(chosen, now);
+        self.page_size = page_size;
+        self.listing = std::mem::take(&mut self.listing).paged(page_size);
         let mut effects = self.overview();
         if self.operator {
             effects.push(Effect::Watch(0, Wait::ZERO));
@@ -316,7 +320,7 @@ impl Queue {
         }
         if (&filter, sort) != (self.listing.filter(), self.listing.sort()) {
             self.listings += 1;
-            let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height);
+            let mut incoming = Listing::new(self.listings, filter, sort, self.regions().rows.height).paged(self.page_size);
             if self.refused_orders.contains(&sort.field) {
                 incoming.fall_back();
             }

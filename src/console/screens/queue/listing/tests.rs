@@ -3,7 +3,7 @@
 use chrono::Duration;
 use rstest::rstest;
 
-use super::super::pages::KEPT;
+use super::super::pages::{KEPT, PAGE};
 use super::*;
 use crate::domain::time::from_iso;
 use crate::domain::{AlertType, Provider, SortField, SortOrder};
