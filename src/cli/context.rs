@@ -10,7 +10,9 @@ use super::args::{Everywhere, OrganizationArgs};
 use super::failure::Misused;
 use super::home::Home;
 use super::output::Output;
+use super::profile_access::ProfileAccess;
 use crate::config::{ConfigError, Settings};
+use crate::desk::{ProfileName, Profiles, Secrets};
 use crate::telemetry;
 
 /// The context of a command.
@@ -19,6 +21,8 @@ pub(super) struct Context {
     pub(super) settings: Settings,
     pub(super) home: Home,
     pub(super) output: Output,
+    /// The profiles, where this user has a place for them.
+    pub(super) profiles: Option<ProfileAccess>,
     verbose: u8,
     /// Where the settings file is, or would be.
     pub(super) settings_dir: Option<PathBuf>,
@@ -64,8 +68,36 @@ impl Context {
             (Some(named), _) => named.parent().map(Path::to_owned),
             (None, directories) => directories.as_ref().map(|directories| directories.config_dir().to_owned()),
         };
+        let profiles = settings_dir.as_deref().map(|directory| ProfileAccess {
+            profiles: Profiles::of(directory),
+            secrets: Secrets::of(directory),
+            sets_current_aside: everywhere.data_dir_by_flag,
+        });
         let output = Output::new(everywhere.output, everywhere.no_color, everywhere.raw);
-        Ok((Self { settings, home, output, verbose: everywhere.verbose, settings_dir }, wrong_settings))
+        Ok((Self { settings, home, output, profiles, verbose: everywhere.verbose, settings_dir }, wrong_settings))
+    }
+
+    /// The profiles, for a command about them.
+    pub(super) fn require_profiles(&self) -> Result<&ProfileAccess, Misused> {
+        let nowhere =
+            || Misused("there is no home directory for profiles: name a settings file with --config, they are kept beside it".to_owned());
+        self.profiles.as_ref().ok_or_else(nowhere)
+    }
+
+    /// Where a console on this machine's own alerts keeps its views, drafts and journal.
+    pub(super) fn desk(&self) -> PathBuf {
+        self.home.data_dir.join("desk")
+    }
+
+    /// The same for a console on a profile's deployment: decisions there are no business of other deployments' consoles.
+    pub(super) fn desk_of_profile(&self, name: &ProfileName) -> PathBuf {
+        self.desk().join("profiles").join(name.as_str())
+    }
+
+    /// The same for a deployment without a profile, by its host and port.
+    pub(super) fn desk_of_host(&self, host: &str) -> PathBuf {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+        self.desk().join("hosts").join(host.replace(|c| !fits(c), "_"))
     }
 
     /// Logs of a command without a screen: at least this much, more with `-v`.

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::anyhow;
 
 use super::failure::Misused;
+use crate::domain::Secret;
 
 /// A credential file larger than this holds something else.
 pub(super) const LARGEST_FILE: u64 = 64 * 1024;
@@ -22,6 +23,15 @@ pub(super) fn read_credential(file: &Path) -> anyhow::Result<String> {
     }
     let text = fs::read_to_string(file).map_err(|error| unusable(format!("cannot be read: {error}")))?;
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+/// The one credential that a file holds, without blanks around it.
+pub(super) fn credential_in(file: &Path) -> anyhow::Result<Secret> {
+    let secret = Secret::new(read_credential(file)?.trim());
+    if secret.reveal().is_empty() {
+        return Err(anyhow!(Misused(format!("{}: is empty: a file with the credential is needed", file.display()))));
+    }
+    Ok(secret)
 }
 
 /// Whether a file's mode allows other users any of these: 0o022 to write, 0o077 anything.

@@ -4,6 +4,7 @@
 
 mod alerts;
 mod args;
+mod ask;
 mod attempts;
 mod backup;
 mod context;
@@ -12,15 +13,19 @@ mod credentials;
 pub mod demo;
 mod doctor;
 pub mod failure;
+mod first_page;
 mod home;
 mod import;
 mod local;
+mod login;
 mod networks;
 mod open;
 mod open_files;
 mod organizations;
 mod output;
 mod pages;
+mod profile_access;
+mod profiles;
 mod serve;
 mod signals;
 mod source;
@@ -36,9 +41,10 @@ use tracing::level_filters::LevelFilter;
 pub use args::Cli;
 
 use crate::telemetry;
-use args::{Command, WebhooksCommand};
+use args::{Command, OpenArgs, RemoteArgs, WebhooksCommand};
 use context::Context;
 use failure::Misused;
+use first_page::FirstChoice;
 
 /// How long threads that still read or wait may hold up the end of the process.
 const LAST_WAIT: Duration = Duration::from_secs(1);
@@ -46,7 +52,12 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 /// Runs a command line to its end.
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
-    if let (Some(flag), false) = (remote.first_given(), matches!(command, None | Some(Command::Open(_) | Command::Alerts(_)))) {
+    let stray = match command {
+        None | Some(Command::Open(_) | Command::Alerts(_)) => None,
+        Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
+        _ => remote.first_given(),
+    };
+    if let Some(flag) = stray {
         bail!(Misused(format!("{flag} before the command is for `avert open` and `avert alerts`")));
     }
     match &command {
@@ -63,7 +74,13 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     }
     let context = Context::new(&everywhere, demo)?;
     telemetry::report_panics(if demo { std::env::temp_dir() } else { context.reports() });
-    let command = command.unwrap_or_else(|| Command::Open(Box::default()));
+    let command = match command {
+        Some(command) => command,
+        None => match plain_avert(&context, &remote)? {
+            Some(command) => command,
+            None => return Ok(()),
+        },
+    };
     match &command {
         // With a console the log goes to a file.
         Command::Demo(_) | Command::Open(_) => {}
@@ -80,6 +97,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Open(mut args) => {
             args.console = args.console.or(console);
             args.remote = args.remote.or(remote);
+            args.remote.profile = args.wanted.take().or(args.remote.profile);
             block_on(open::run(context, *args))
         }
         Command::Serve(args) => block_on(serve::run(context, args)),
@@ -92,10 +110,40 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
             command.take_remote(remote);
             block_on(alerts::run(context, command))
         }
+        Command::Profiles(command) => block_on(profiles::run(context, command)),
+        Command::Login(mut args) => {
+            args.profile = args.profile.or(remote.profile);
+            block_on(login::login(context, args))
+        }
+        Command::Logout(mut args) => {
+            args.profile = args.profile.or(remote.profile);
+            login::logout(&context, &args)
+        }
         Command::Attempts(command) => block_on(attempts::run(context, command)),
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),
         Command::Doctor(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
+    }
+}
+
+/// What `avert` without a command means: the console, and where nothing is set up yet what is chosen on the first page.
+fn plain_avert(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Option<Command>> {
+    open::require_terminal()?;
+    if !first_page::is_called_for(context, remote) {
+        return Ok(Some(Command::Open(Box::default())));
+    }
+    match first_page::choose()? {
+        FirstChoice::Demo => Ok(Cli::read(["avert", "demo"].map(Into::into))?.command),
+        FirstChoice::Local => Ok(Some(Command::Open(Box::default()))),
+        FirstChoice::Connection => {
+            let mut name = None;
+            block_on(async {
+                name = Some(profiles::connect(context).await?.to_string());
+                Ok(())
+            })?;
+            Ok(Some(Command::Open(Box::new(OpenArgs { wanted: name, ..OpenArgs::default() }))))
+        }
+        FirstChoice::Nothing => Ok(None),
     }
 }
 

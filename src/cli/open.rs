@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use super::args::{ConsoleArgs, OpenArgs};
 use super::backup::key_file;
 use super::context::Context;
-use super::failure::{Misused, SaidAlready};
+use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::networks::{self, Known};
 use super::signals::Signals;
@@ -38,7 +38,7 @@ const DRAIN: Duration = Duration::from_secs(1);
 pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> {
     require_terminal()?;
     let settings = console_settings(&context, &args.console, context.reports())?;
-    if let Some(target) = args.remote.target(variable)? {
+    if let Some(target) = args.remote.target(context.profiles.as_ref(), variable)? {
         return elsewhere(&context, &args, target, settings).await;
     }
     if args.remote.dialect.is_some() {
@@ -59,7 +59,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
         ..SessionInfo::default()
     };
     let running = local.start(DRAIN)?;
-    let result = stay(&context, local.engine.deployment(caller), local.clock.clone(), place, settings).await;
+    let result = stay(local.engine.deployment(caller), local.clock.clone(), place, settings, context.desk()).await;
     running.stop(local.engine.settings().longest_decision()).await;
     local.close();
     result
@@ -69,29 +69,38 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
 async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, settings: Preferences) -> anyhow::Result<()> {
     args.organization.refuse_elsewhere()?;
     let clock: SharedClock = Arc::new(SystemClock);
-    let (environment, dialect) = (target.environment, target.dialect);
-    let client = target.connect(Arc::clone(&clock))?;
+    let mut target = target.with_kept_operator_key(context.profiles.as_ref())?;
+    if let (None, Some(name), Some(access)) = (target.environment, &target.profile, &context.profiles) {
+        say(&format!("Nothing says yet which world the deployment of profile {name} is ({}); it is asked this once.", target.url.host()));
+        target.environment = Some(access.ask_environment(name)?);
+    }
+    let (environment, dialect, read_only, profile) = (target.environment, target.dialect, target.read_only, target.profile.clone());
+    let settings = Preferences { refresh: target.refresh, page_size: target.page_size.unwrap_or(settings.page_size), ..settings };
+    let (client, deployment) = target.connect(Arc::clone(&clock))?;
     log_to_file(context)?;
+    let desk = match &profile {
+        Some(name) => context.desk_of_profile(name),
+        None => context.desk_of_host(&client.host()),
+    };
+    let kept = match &profile {
+        Some(name) => format!("this console's own are those of profile {name}, from the keyring, secrets.toml, a file or the environment"),
+        None => "this console's own came from a file or the environment; it keeps them nowhere".to_owned(),
+    };
     let facts = vec![
         ("service", format!("another deployment at {}, {} dialect", client.host(), dialect.as_str())),
-        ("credentials", "this console's own came from a file or the environment; it keeps them nowhere".to_owned()),
-        ("desk", format!("views and drafts in {}", context.home.data_dir.join("desk").display())),
+        ("credentials", kept),
+        ("desk", format!("views, drafts and journal in {}", desk.display())),
     ];
-    let place = SessionInfo { name: client.host(), environment, remote: true, dialect, facts, ..SessionInfo::default() };
-    let result = stay(context, client.deployment(), clock, place, settings).await;
+    let name = profile.map_or_else(|| client.host(), String::from);
+    let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, ..SessionInfo::default() };
+    let result = stay(deployment, clock, place, settings, desk).await;
     client.finish(PATIENCE).await;
     result
 }
 
 /// Opens the console on a deployment and stays in it until it ends.
-async fn stay(
-    context: &Context,
-    deployment: Deployment,
-    clock: SharedClock,
-    place: SessionInfo,
-    settings: Preferences,
-) -> anyhow::Result<()> {
-    let desk_dir = Some(context.home.data_dir.join("desk"));
+async fn stay(deployment: Deployment, clock: SharedClock, place: SessionInfo, settings: Preferences, desk: PathBuf) -> anyhow::Result<()> {
+    let desk_dir = Some(desk);
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let alert_json = alert_json(place.dialect);
     attend(Session { deployment, clock, place, settings, desk_dir, alert_json }, &mut signals).await
@@ -104,7 +113,7 @@ fn local_facts(context: &Context, known: &[Known]) -> Vec<(&'static str, String)
         ("service", "the engine in this process".to_owned()),
         ("data", context.home.database.display().to_string()),
         ("secrets", format!("keys and client secrets as SHA-256 only; webhook credentials encrypted with {}", key.display())),
-        ("desk", format!("views and drafts in {}", context.home.data_dir.join("desk").display())),
+        ("desk", format!("views, drafts and journal in {}", context.desk().display())),
     ];
     let closed = networks::closed(&context.settings, known);
     facts.extend(closed.into_iter().map(|closed| ("networks", networks::closed_words(closed))));

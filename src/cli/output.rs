@@ -40,6 +40,11 @@ impl Report {
         let table = Rows { note: Some(said), ..Rows::default() };
         Self { table, columns: columns_of(&record), document: record.clone(), records: vec![record] }
     }
+
+    /// What people are told of it.
+    pub(super) fn said(&self) -> &str {
+        self.table.note.as_deref().unwrap_or_default()
+    }
 }
 
 /// A table for people.

@@ -9,7 +9,7 @@ use super::local::Local;
 use super::target::variable;
 use crate::domain::Environment;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::service::Alerts;
+use crate::service::{Alerts, ServiceError};
 use crate::wire::Dialect;
 
 /// Access to the alerts that a command works on: this machine's, or another deployment's.
@@ -18,6 +18,8 @@ pub(super) struct AlertAccess {
     /// In whose words filters and decisions are given.
     pub(super) dialect: Dialect,
     pub(super) environment: Option<Environment>,
+    /// Whether every write is refused.
+    read_only: bool,
     pub(super) clock: SharedClock,
     local: Option<Local>,
 }
@@ -38,13 +40,13 @@ impl AlertAccess {
         if remote.operator_key_file.is_some() {
             return Err(Misused("--operator-key-file is for the console: commands on alerts need no operator's key".to_owned()).into());
         }
-        if let Some(target) = remote.target(variable)? {
+        if let Some(target) = remote.target(context.profiles.as_ref(), variable)? {
             organization.refuse_elsewhere()?;
             let clock: SharedClock = Arc::new(SystemClock);
-            let (dialect, environment) = (target.dialect, target.environment);
+            let (dialect, environment, read_only) = (target.dialect, target.environment, target.read_only);
             let asked = asked(dialect)?;
-            let client = target.connect(Arc::clone(&clock))?;
-            return Ok((Self { alerts: Arc::new(client), dialect, environment, clock, local: None }, asked));
+            let (_, deployment) = target.connect(Arc::clone(&clock))?;
+            return Ok((Self { alerts: deployment.alerts, dialect, environment, read_only, clock, local: None }, asked));
         }
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
         let asked = asked(dialect)?;
@@ -53,10 +55,16 @@ impl AlertAccess {
             alerts: Arc::new(acting),
             dialect,
             environment: Some(context.settings.environment.into()),
+            read_only: false,
             clock: Arc::clone(&local.clock),
             local: Some(local),
         };
         Ok((source, asked))
+    }
+
+    /// Refuses what would write where nothing may be written, before anything is asked of anybody.
+    pub(super) fn require_writable(&self) -> Result<(), ServiceError> {
+        if self.read_only { Err(ServiceError::ReadOnly) } else { Ok(()) }
     }
 
     /// The present moment.

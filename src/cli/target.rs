@@ -1,54 +1,93 @@
 //! Another deployment to work on: which one the flags and the environment name, and a client of it.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use clap::ValueEnum as _;
 
 use super::args::{DialectName, RemoteArgs};
-use super::credential_file::read_credential;
+use super::credential_file::{credential_in, read_credential};
 use super::failure::Misused;
+use super::profile_access::{NamedProfile, PROFILE, ProfileAccess};
 use crate::client::{AccessCredential, Client, ClientOptions};
-use crate::domain::time::SharedClock;
+use crate::desk::{Profile, ProfileName};
+use crate::domain::time::{SharedClock, SystemClock};
 use crate::domain::url::{BaseUrl, PlainHttp};
-use crate::domain::{Environment, Secret};
+use crate::domain::{AlertQuery, Environment, PageRequest, Secret};
+use crate::service::Deployment;
 use crate::wire::Dialect;
 use crate::wire::query::COMPANY_PARAMETER;
 
-const URL: &str = "AVERT_URL";
+pub(super) const URL: &str = "AVERT_URL";
 const DIALECT: &str = "AVERT_DIALECT";
-const API_KEY: &str = "AVERT_API_KEY";
-const OPERATOR_KEY: &str = "AVERT_OPERATOR_KEY";
+pub(super) const API_KEY: &str = "AVERT_API_KEY";
+pub(super) const OPERATOR_KEY: &str = "AVERT_OPERATOR_KEY";
 const CLIENT_ID: &str = "AVERT_CLIENT_ID";
-const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
+pub(super) const CLIENT_SECRET: &str = "AVERT_CLIENT_SECRET";
 
 /// A remote target: a deployment with its credential.
 #[derive(Debug, Clone)]
 pub(super) struct RemoteTarget {
-    url: BaseUrl,
+    /// The profile that names it.
+    pub(super) profile: Option<ProfileName>,
+    pub(super) url: BaseUrl,
     pub(super) dialect: Dialect,
-    /// What is known of which world it is: a flag says it, or the prefix of an avert's own credential.
+    /// What is known of which world it is: a flag or a profile says it, or the prefix of an avert's own credential.
     pub(super) environment: Option<Environment>,
+    /// Whether nothing may be sent or changed there.
+    pub(super) read_only: bool,
+    /// How many alerts the console asks for at once, where the profile says it.
+    pub(super) page_size: Option<u32>,
+    /// How often the console reads its list again, where the profile says it.
+    pub(super) refresh: Option<Duration>,
     credential: AccessCredential,
     operator_key: Option<Secret>,
     company_parameter: String,
 }
 
+/// Where a command works.
+enum Meant {
+    ThisMachine,
+    Address(String),
+    Profile(NamedProfile),
+}
+
 impl RemoteArgs {
-    /// The deployment that the flags name, else the environment; none means this machine's own alerts.
-    pub(super) fn target(&self, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<RemoteTarget>> {
+    /// The deployment that the flags name, else the environment, else the current profile; none means this machine's own alerts.
+    pub(super) fn target(
+        &self,
+        access: Option<&ProfileAccess>,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<Option<RemoteTarget>> {
         // An empty variable is one that is not set.
         let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
-        let Some(url) = self.url.clone().or_else(|| lookup(URL)) else {
-            let local = Self { dialect: None, ..self.clone() };
-            return match local.first_given() {
-                Some(flag) => {
-                    Err(Misused(format!("{flag} goes with --url (or {URL}): without it this machine's own alerts are meant")).into())
-                }
-                None => Ok(None),
-            };
+        let profile = self.meant_profile(access, &lookup)?;
+        let url = match &profile {
+            Meant::Profile(named) => named.profile.url.clone(),
+            Meant::Address(url) => url.clone(),
+            Meant::ThisMachine => {
+                let local = Self { dialect: None, profile: None, ..self.clone() };
+                return match local.first_given() {
+                    Some(flag) => Err(Misused(format!(
+                        "{flag} goes with --url (or {URL}) or a profile: without them this machine's own alerts are meant"
+                    ))
+                    .into()),
+                    None => Ok(None),
+                };
+            }
         };
-        let credential = self.credential(lookup)?;
+        let (name, profile) = match profile {
+            Meant::Profile(named) => (Some(named.name), named.profile),
+            _ => (None, Profile::default()),
+        };
+        let credential = match (self.credential(profile.client_id.as_deref(), lookup)?, &name, access) {
+            (Some(credential), ..) => credential,
+            (None, Some(name), Some(access)) => access_credential(profile.client_id.clone(), access.credential(name, &profile)?),
+            (None, ..) => return Err(no_credential()),
+        };
         let operator_key = match &self.operator_key_file {
-            Some(file) => Some(read_credential(file)?),
-            None => lookup(OPERATOR_KEY),
+            Some(file) => Some(credential_in(file)?),
+            None => lookup(OPERATOR_KEY).map(|key| Secret::new(key.trim())),
         };
         let spoken = match self.dialect {
             Some(name) => Some(name),
@@ -58,19 +97,53 @@ impl RemoteArgs {
             AccessCredential::ApiKey(_) => Dialect::Current,
             AccessCredential::ClientCredentials { .. } => Dialect::Older,
         };
+        let insecure_http = self.insecure_http || profile.insecure_http;
+        let prefix = told([Some(name_in(&credential)), operator_key.as_ref().map(Secret::reveal)]);
         Ok(Some(RemoteTarget {
-            url: BaseUrl::parse(&url, PlainHttp::when(self.insecure_http, "say --insecure-http"))
+            profile: name,
+            url: BaseUrl::parse(&url, PlainHttp::when(insecure_http, "say --insecure-http"))
                 .map_err(|error| Misused(format!("the base URL {error}")))?,
-            dialect: spoken.map_or(by_credential, Dialect::from),
-            environment: if self.production { Some(Environment::Production) } else { told_by(&credential) },
+            dialect: spoken.map(Dialect::from).or(profile.dialect).unwrap_or(by_credential),
+            environment: match (self.production, prefix) {
+                (true, _) | (_, Some(Environment::Production)) => Some(Environment::Production),
+                (false, prefix) => profile.environment.or(prefix),
+            },
+            read_only: profile.read_only,
+            page_size: profile.page_size,
+            refresh: profile.refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
             credential,
-            operator_key: operator_key.map(|key| Secret::new(key.trim())),
-            company_parameter: self.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
+            operator_key,
+            company_parameter: self.company_parameter.clone().or(profile.company_parameter).unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
         }))
     }
 
-    /// The credential of the flags, else of the environment. No error repeats it.
-    fn credential(&self, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<AccessCredential> {
+    /// What is meant: a flag is stronger than the environment, and that is stronger than the current profile.
+    fn meant_profile(&self, access: Option<&ProfileAccess>, lookup: &impl Fn(&str) -> Option<String>) -> anyhow::Result<Meant> {
+        let by_variable = || lookup(PROFILE).filter(|_| self.profile.is_none());
+        let named = match (&self.profile, &self.url) {
+            (Some(_), Some(_)) => return Err(Misused("--profile and --url name a deployment each: say one of them".to_owned()).into()),
+            (Some(name), None) => Some(name.clone()),
+            (None, url) => match by_variable() {
+                Some(_) if url.is_some() || lookup(URL).is_some() => {
+                    let other = if url.is_some() { "--url" } else { URL };
+                    return Err(Misused(format!("{PROFILE} and {other} name a deployment each: say one of them")).into());
+                }
+                named => named,
+            },
+        };
+        let found = match (named, self.url.clone().or_else(|| lookup(URL))) {
+            (Some(name), _) => match access {
+                Some(access) => access.named(&name)?,
+                None => return Err(Misused(format!("there is no home directory, and so no profile {name}")).into()),
+            },
+            (None, Some(url)) => return Ok(Meant::Address(url)),
+            (None, None) => access.map_or(Ok(None), ProfileAccess::current)?,
+        };
+        Ok(found.map_or(Meant::ThisMachine, Meant::Profile))
+    }
+
+    /// The credential of the flags, else of the environment, if they name one. No error repeats it.
+    fn credential(&self, client_id: Option<&str>, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<AccessCredential>> {
         let key = match &self.api_key_file {
             Some(file) => Some(read_credential(file)?),
             None if self.client_id.is_some() || self.client_secret_file.is_some() => None,
@@ -81,44 +154,126 @@ impl RemoteArgs {
             (None, Some(file)) => (self.client_id.clone().or_else(|| lookup(CLIENT_ID)), Some(read_credential(file)?)),
             (None, None) => (self.client_id.clone().or_else(|| lookup(CLIENT_ID)), lookup(CLIENT_SECRET)),
         };
+        // A secret alone goes with the client of the profile.
+        let id = id.or_else(|| client_id.filter(|_| secret.is_some()).map(str::to_owned));
         match (key, id, secret) {
-            (Some(key), None, _) => Ok(AccessCredential::ApiKey(Secret::new(key.trim()))),
-            (None, Some(id), Some(secret)) => Ok(AccessCredential::ClientCredentials { id, secret: Secret::new(secret.trim()) }),
+            (Some(key), None, _) => Ok(Some(AccessCredential::ApiKey(Secret::new(key.trim())))),
+            (None, Some(id), Some(secret)) => Ok(Some(access_credential(Some(id), Secret::new(secret.trim())))),
             (Some(_), Some(_), _) => Err(Misused(format!("{API_KEY} and {CLIENT_ID} are both set: name one credential by a flag")).into()),
             (None, Some(_), None) => Err(Misused(format!("the client secret is missing: --client-secret-file or {CLIENT_SECRET}")).into()),
             (None, None, Some(_)) => Err(Misused(format!("the client id is missing: --client-id or {CLIENT_ID}")).into()),
-            (None, None, None) => Err(Misused(format!(
-                "the deployment needs a credential: --api-key-file or {API_KEY}, or --client-id and --client-secret-file (or {CLIENT_ID} and {CLIENT_SECRET})"
-            ))
-            .into()),
+            (None, None, None) => Ok(None),
         }
     }
 }
 
 impl RemoteTarget {
-    /// A client of the deployment. Nothing is sent yet.
-    pub(super) fn connect(self, clock: SharedClock) -> anyhow::Result<Client> {
+    /// The deployment of a profile, with a credential that is not kept yet.
+    pub(super) fn of_profile(NamedProfile { name, profile }: &NamedProfile, secret: Secret) -> anyhow::Result<Self> {
+        let plain_http = PlainHttp::when(profile.insecure_http, "say --insecure-http");
+        Ok(Self {
+            profile: Some(name.clone()),
+            url: BaseUrl::parse(&profile.url, plain_http).map_err(|error| Misused(format!("the base URL {error}")))?,
+            dialect: profile.spoken_dialect(),
+            environment: profile.environment,
+            read_only: profile.read_only,
+            page_size: profile.page_size,
+            refresh: profile.refresh_seconds.map(|seconds| Duration::from_secs(seconds.into())),
+            credential: access_credential(profile.client_id.clone(), secret),
+            operator_key: None,
+            company_parameter: profile.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
+        })
+    }
+
+    /// The same with the operator's key that is kept for its profile, where none was named.
+    pub(super) fn with_kept_operator_key(mut self, access: Option<&ProfileAccess>) -> anyhow::Result<Self> {
+        if let (None, Some(name), Some(access)) = (&self.operator_key, &self.profile, access) {
+            self.operator_key = access.operator_key(name)?;
+        }
+        Ok(self)
+    }
+
+    /// The same with an operator's key.
+    pub(super) fn with_operator_key(self, key: Secret) -> Self {
+        Self { operator_key: Some(key), ..self }
+    }
+
+    /// A client of the deployment, and the deployment as it may be used. Nothing is sent yet.
+    pub(super) fn connect(self, clock: SharedClock) -> anyhow::Result<(Client, Deployment)> {
         let options = ClientOptions {
             operator_key: self.operator_key,
             company_parameter: self.company_parameter,
             ..ClientOptions::new(self.url, self.dialect, self.credential, clock)
         };
-        Client::new(options).map_err(|error| Misused(error.to_string()).into())
+        let client = Client::new(options).map_err(|error| Misused(error.to_string()))?;
+        let deployment = client.deployment();
+        Ok((client, if self.read_only { deployment.read_only() } else { deployment }))
+    }
+
+    /// Asks the deployment for what only an operator is told: whose it is.
+    pub(super) async fn try_operator_key(self) -> anyhow::Result<String> {
+        let (_, deployment) = self.connect(Arc::new(SystemClock))?;
+        match deployment.credentials {
+            Some(credentials) => Ok(credentials.credentials().await?.organization),
+            None => Err(Misused("there is no operator's key to try".to_owned()).into()),
+        }
+    }
+
+    /// Asks the deployment for one alert: how many it has, or why it does not say.
+    pub(super) async fn try_out(self) -> anyhow::Result<u64> {
+        let (_, deployment) = self.connect(Arc::new(SystemClock))?;
+        let query = AlertQuery { page: PageRequest { page: 0, size: 1 }, ..AlertQuery::default() };
+        Ok(deployment.alerts.list(&query).await?.total)
     }
 }
 
-/// Which world a credential was made for, where it is one of an avert's: its prefix says so.
-fn told_by(credential: &AccessCredential) -> Option<Environment> {
-    let text = match credential {
+/// A credential by its kind: with a client id it is the secret of that client, else an API key.
+fn access_credential(client_id: Option<String>, secret: Secret) -> AccessCredential {
+    match client_id {
+        Some(id) => AccessCredential::ClientCredentials { id, secret },
+        None => AccessCredential::ApiKey(secret),
+    }
+}
+
+/// The part of a credential whose prefix tells what it was made for.
+fn name_in(credential: &AccessCredential) -> &str {
+    match credential {
         AccessCredential::ApiKey(key) => key.reveal(),
         AccessCredential::ClientCredentials { id, .. } => id,
-    };
-    let made_for = |world: &str| ["avk", "avc"].iter().any(|kind| text.starts_with(&format!("{kind}_{world}_")));
-    match (made_for("live"), made_for("test")) {
-        (true, _) => Some(Environment::Production),
-        (_, true) => Some(Environment::Sandbox),
-        _ => None,
     }
+}
+
+/// Which world credentials were made for, where they are an avert's: their prefix says so. One of production is enough.
+pub(super) fn told<const N: usize>(credentials: [Option<&str>; N]) -> Option<Environment> {
+    let made_for = |environment: Environment| {
+        let prefixes = ["avk", "avc"].map(|kind| format!("{kind}_{}_", environment.in_credentials()));
+        credentials.iter().flatten().any(|text| prefixes.iter().any(|prefix| text.starts_with(prefix)))
+    };
+    [Environment::Production, Environment::Sandbox].into_iter().find(|environment| made_for(*environment))
+}
+
+/// Refuses a credential of the other world than the one that was named.
+pub(super) fn check_world(said: Option<Environment>, told: Option<Environment>) -> Result<(), Misused> {
+    match (said, told) {
+        (Some(said), Some(told)) if said != told => {
+            let (said, told) = (said.as_str(), told.as_str());
+            Err(Misused(format!("the environment is said to be {said}, and the prefix of the credential says {told}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the environment names a credential for this profile, which beats one that is kept.
+pub(super) fn names_credential(profile: &Profile, lookup: &impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &str| lookup(name).is_some_and(|text| !text.is_empty());
+    set(API_KEY) || set(CLIENT_SECRET) && (set(CLIENT_ID) || profile.client_id.is_some())
+}
+
+fn no_credential() -> anyhow::Error {
+    Misused(format!(
+        "the deployment needs a credential: --api-key-file or {API_KEY}, or --client-id and --client-secret-file (or {CLIENT_ID} and {CLIENT_SECRET})"
+    ))
+    .into()
 }
 
 /// An environment variable.
@@ -150,13 +305,13 @@ mod tests {
 
     #[test]
     fn without_an_address_this_machines_own_alerts_are_meant() {
-        assert!(RemoteArgs::default().target(none).unwrap().is_none());
-        assert!(RemoteArgs::default().target(environment(&[(URL, ""), (API_KEY, "k")])).unwrap().is_none());
+        assert!(RemoteArgs::default().target(None, none).unwrap().is_none());
+        assert!(RemoteArgs::default().target(None, environment(&[(URL, ""), (API_KEY, "k")])).unwrap().is_none());
     }
 
     #[test]
     fn the_environment_names_a_deployment_and_its_credential() {
-        let target = RemoteArgs::default().target(environment(&[(URL, "https://a.example"), (API_KEY, "k")])).unwrap().unwrap();
+        let target = RemoteArgs::default().target(None, environment(&[(URL, "https://a.example"), (API_KEY, "k")])).unwrap().unwrap();
 
         assert!(matches!(&target.credential, AccessCredential::ApiKey(key) if key.reveal() == "k"));
         assert_eq!((target.url.as_str(), target.dialect, target.environment), ("https://a.example", Dialect::Current, None));
@@ -168,7 +323,7 @@ mod tests {
     #[case(&[(API_KEY, "k"), (DIALECT, "older")], Dialect::Older)]
     #[case(&[(CLIENT_ID, "i"), (CLIENT_SECRET, "s"), (DIALECT, "Current")], Dialect::Current)]
     fn the_dialect_follows_the_credential_unless_it_is_named(#[case] variables: &[(&str, &str)], #[case] dialect: Dialect) {
-        assert_eq!(at("https://a.example").target(environment(variables)).unwrap().unwrap().dialect, dialect);
+        assert_eq!(at("https://a.example").target(None, environment(variables)).unwrap().unwrap().dialect, dialect);
     }
 
     #[rstest]
@@ -186,7 +341,7 @@ mod tests {
     ) {
         let args = RemoteArgs { production, ..at("https://a.example") };
 
-        assert_eq!(args.target(environment(variables)).unwrap().unwrap().environment, known);
+        assert_eq!(args.target(None, environment(variables)).unwrap().unwrap().environment, known);
     }
 
     #[test]
@@ -197,7 +352,7 @@ mod tests {
         let args = RemoteArgs { api_key_file: Some(file), dialect: Some(DialectName::Older), ..at("https://flag.example") };
         let variables = [(URL, "https://env.example"), (API_KEY, "k"), (CLIENT_ID, "i"), (CLIENT_SECRET, "s"), (DIALECT, "current")];
 
-        let target = args.target(environment(&variables)).unwrap().unwrap();
+        let target = args.target(None, environment(&variables)).unwrap().unwrap();
 
         assert!(matches!(&target.credential, AccessCredential::ApiKey(key) if key.reveal() == "from the file"));
         assert_eq!((target.url.as_str(), target.dialect), ("https://flag.example", Dialect::Older));
@@ -216,7 +371,7 @@ mod tests {
         #[case] variables: &[(&str, &str)],
         #[case] words: &str,
     ) {
-        let error = args.target(environment(variables)).unwrap_err().to_string();
+        let error = args.target(None, environment(variables)).unwrap_err().to_string();
 
         assert!(error.contains(words) && !error.contains("s3cret"), "{error}");
     }

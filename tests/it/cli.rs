@@ -294,7 +294,7 @@ fn an_endpoint_is_added_with_each_kind_of_credential_and_none_is_ever_shown() {
 #[rstest]
 #[case::no_such_flag(&["serve", "--prot", "1"], "--prot")]
 #[case::no_such_command(&["exprot"], "exprot")]
-#[case::a_command_of_the_future(&["login", "x"], "login")]
+#[case::a_command_of_the_future(&["orders", "x"], "orders")]
 #[case::wrong_output(&["keys", "list", "--output", "xml"], "table, json, ndjson, csv")]
 #[case::wrong_scope(&["keys", "create", "--scope", "all"], "alerts, operator")]
 #[case::wrong_fault(&["demo", "--fault", "odd"], "none, flaky, down, slow")]
@@ -514,6 +514,9 @@ fn help_names_what_there_is_and_nothing_that_is_not() {
         "clients",
         "webhooks",
         "alerts",
+        "profiles",
+        "login",
+        "logout",
         "backup",
         "doctor",
         "--data-dir",
@@ -521,7 +524,7 @@ fn help_names_what_there_is_and_nothing_that_is_not() {
     ] {
         assert!(help.contains(command), "{command}");
     }
-    for later in ["profile", "login", "postgres"] {
+    for later in ["orders", "rules", "postgres"] {
         assert!(!help.contains(later), "{later}");
     }
     assert!(!help.contains('\u{1b}'));

@@ -18,6 +18,7 @@ mod import;
 mod operations;
 mod organizations;
 mod peers;
+mod profiles;
 mod protocol;
 mod providers;
 mod read_only;

@@ -2,7 +2,7 @@
 
 mod unlucky;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -245,9 +245,15 @@ fn kill(terminal: Terminal) {
     terminal.wait_exit();
 }
 
+/// The directory that a console on this deployment keeps its files in.
+fn desk_of(world: &World, url: &str) -> PathBuf {
+    let host = url.trim_start_matches("http://").replace(':', "_");
+    world.desk.path().join("desk/hosts").join(host)
+}
+
 /// The steps in the journal, as they stand there.
 fn journal(desk: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(desk.join("desk/journal.ndjson")).unwrap();
+    let text = std::fs::read_to_string(desk.join("journal.ndjson")).unwrap();
     // The last line may be half written yet.
     text.split_inclusive('\n')
         .filter(|line| line.ends_with('\n'))
@@ -281,7 +287,7 @@ fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
     terminal.press("goods were sent");
     terminal.press(CTRL_S);
     terminal.wait_for("undo");
-    until_written(world.desk.path(), "staged");
+    until_written(&desk_of(&world, &world.server.url), "staged");
     kill(terminal);
 
     let mut terminal = again(&world, &flags);
@@ -296,11 +302,11 @@ fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
     leave(terminal);
 
     assert_eq!(world.alert(1)["outcome"], Value::Null, "nothing was sent");
-    assert!(!journal(world.desk.path()).contains(&"sent".to_owned()));
+    assert!(!journal(&desk_of(&world, &world.server.url)).contains(&"sent".to_owned()));
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        let mode = std::fs::metadata(world.desk.path().join("desk/journal.ndjson")).unwrap().permissions().mode();
+        let mode = std::fs::metadata(desk_of(&world, &world.server.url).join("journal.ndjson")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
 }
@@ -315,7 +321,7 @@ fn a_console_that_is_killed_between_sending_and_the_answer_looks_it_up_and_sends
     terminal.wait_for("undo");
     signal(world.server.id(), "STOP");
     terminal.wait_for("sending 1 decision");
-    until_written(world.desk.path(), "sent");
+    until_written(&desk_of(&world, &world.server.url), "sent");
     kill(terminal);
     signal(world.server.id(), "CONT");
 
@@ -325,6 +331,6 @@ fn a_console_that_is_killed_between_sending_and_the_answer_looks_it_up_and_sends
     terminal.wait_gone("its answer never came");
     leave(terminal);
 
-    let steps = journal(world.desk.path());
+    let steps = journal(&desk_of(&world, &world.server.url));
     assert_eq!(steps.iter().filter(|step| *step == "sent").count(), 1, "{steps:?}");
 }

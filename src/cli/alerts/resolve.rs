@@ -20,6 +20,7 @@ use crate::wire::Dialect;
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
     named::require(&args.id)?;
     let source = AlertAccess::open(context, &args.remote, &args.organization).await?;
+    source.require_writable()?;
     // Looked at before anything else: whoever is asked has to see what the question is about.
     let alert = named::find(&source, &args.id, args.provider.as_deref()).await?;
     let id = alert.id;
@@ -74,7 +75,11 @@ fn question(alert: &Alert, resolution: &Resolution, environment: Option<Environm
     format!(
         "{}{}\n{}\n{resolution}{reason}{comments}\nThis is final. Send it? [y/N] ",
         alert.id,
-        environment.map_or_else(String::new, |known| format!(" ({})", known.as_str())),
+        match environment {
+            Some(Environment::Production) => " (PRODUCTION)",
+            Some(Environment::Sandbox) => " (sandbox)",
+            None => "",
+        },
         printable(&about.join(", "))
     )
 }
@@ -145,7 +150,7 @@ mod tests {
 
         let question = question(&alert, &said, Some(Environment::Production));
 
-        for text in ["production", "Confirmed fraud, 129.90", "INVALID, NOT_REFUNDED_DUPLICATE", "see / other", "final"] {
+        for text in ["(PRODUCTION)", "Confirmed fraud, 129.90", "INVALID, NOT_REFUNDED_DUPLICATE", "see / other", "final"] {
             assert!(question.contains(text), "{text:?} is not in {question}");
         }
         assert!(!question.contains('\u{1b}'));

@@ -2,6 +2,7 @@
 
 mod alerts;
 mod attempts;
+mod profiles;
 mod remote;
 mod shared;
 mod webhooks;
@@ -10,12 +11,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub(super) use self::alerts::{AlertExportArgs, AlertResolveArgs, AlertsCommand};
 #[cfg(test)]
 pub(super) use self::alerts::{AlertFilterArgs, AlertListArgs};
 pub(super) use self::attempts::AttemptsCommand;
+pub(super) use self::profiles::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand};
 pub(super) use self::remote::{DialectName, RemoteArgs};
 pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, OrganizationArgs};
 pub(super) use self::webhooks::{
@@ -27,7 +30,8 @@ use crate::domain::KeyScope;
 
 /// Chargeback alerts, answered before they become chargebacks.
 ///
-/// Without a command, avert opens the console on this machine's own alerts, or with --url on another deployment's. `avert demo` shows everything on alerts that are made up.
+/// Without a command, avert opens the console on the current profile's deployment, else on this machine's own alerts, or with --url on
+/// another deployment's. `avert demo` shows everything on alerts that are made up.
 #[derive(Debug, Parser)]
 #[command(name = "avert", version, disable_help_subcommand = true)]
 pub struct Cli {
@@ -50,7 +54,10 @@ impl Cli {
         if line.iter().take_while(|word| *word != "--").any(|word| word == "--no-color") {
             tree = tree.color(clap::ColorChoice::Never);
         }
-        Self::from_arg_matches(&tree.try_get_matches_from(line)?)
+        let matches = tree.try_get_matches_from(line)?;
+        let mut cli = Self::from_arg_matches(&matches)?;
+        cli.everywhere.data_dir_by_flag = matches.value_source("data_dir") == Some(ValueSource::CommandLine);
+        Ok(cli)
     }
 }
 
@@ -59,7 +66,7 @@ impl Cli {
 pub(super) enum Command {
     /// The console on made-up alerts that keep coming; nothing is kept
     Demo(DemoArgs),
-    /// The console on this machine's own alerts, or on another deployment's; the same as no command
+    /// The console on a profile's deployment, another one's or this machine's own alerts; the same as no command
     Open(Box<OpenArgs>),
     /// The engine and its HTTP interface without a console
     Serve(ServeArgs),
@@ -80,6 +87,13 @@ pub(super) enum Command {
     /// Alerts without a screen: read, answer, export
     #[command(subcommand)]
     Alerts(AlertsCommand),
+    /// Deployments by name, with their credentials in the system's keyring
+    #[command(subcommand)]
+    Profiles(ProfilesCommand),
+    /// Keep the credential of a profile, when the deployment has taken it
+    Login(LoginArgs),
+    /// Remove the credentials of a profile from this machine
+    Logout(LogoutArgs),
     /// Decisions whose fate is not settled: read, and settle what waits for a person
     #[command(subcommand)]
     Attempts(AttemptsCommand),
@@ -169,6 +183,9 @@ pub(super) struct DemoArgs {
 /// `avert open`.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct OpenArgs {
+    /// The profile of a deployment; local for this machine's own alerts. Default: the current one
+    #[arg(value_name = "PROFILE", conflicts_with = "profile")]
+    pub(super) wanted: Option<String>,
     #[command(flatten)]
     pub(super) console: ConsoleArgs,
     #[command(flatten)]
@@ -388,6 +405,14 @@ mod tests {
     #[case("sqlite:")]
     fn other_databases_are_refused(#[case] text: &str) {
         assert!(text.parse::<Database>().is_err());
+    }
+
+    #[test]
+    fn a_data_directory_of_the_command_line_is_told_from_one_of_the_environment() {
+        for line in ["avert --data-dir d keys list", "avert keys list --data-dir d"] {
+            assert!(read(line).unwrap().everywhere.data_dir_by_flag, "{line}");
+        }
+        assert!(!read("avert keys list").unwrap().everywhere.data_dir_by_flag);
     }
 
     #[test]

@@ -10,6 +10,9 @@ use crate::wire::Dialect;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Another deployment")]
 pub(crate) struct RemoteArgs {
+    /// The profile of a deployment; local for this machine's own alerts. Default: the current one [env: AVERT_PROFILE]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     /// Its base URL, without /api/v1. Default: this machine's own alerts [env: AVERT_URL]
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
@@ -62,6 +65,7 @@ impl RemoteArgs {
     /// These, and the other ones where these say nothing: flags may stand before the command and behind it.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
+            profile: self.profile.or(other.profile),
             url: self.url.or(other.url),
             dialect: self.dialect.or(other.dialect),
             api_key_file: self.api_key_file.or(other.api_key_file),
@@ -77,6 +81,7 @@ impl RemoteArgs {
     /// The first of these flags that was given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         let given = [
+            (self.profile.is_some(), "--profile"),
             (self.url.is_some(), "--url"),
             (self.dialect.is_some(), "--dialect"),
             (self.api_key_file.is_some(), "--api-key-file"),

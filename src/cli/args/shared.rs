@@ -11,9 +11,12 @@ use crate::config::ThemeSetting;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Everywhere {
-    /// Home of the local alerts: the database, its key, logs. Default: this user's data directory
+    /// Home of the local alerts: the database, its key, logs. Default: this user's data directory. The flag sets the current profile aside
     #[arg(long, global = true, value_name = "DIR", env = "AVERT_DATA_DIR")]
     pub(crate) data_dir: Option<PathBuf>,
+    /// Whether the flag named it, and not the environment: then this machine's own desk is meant.
+    #[arg(skip)]
+    pub(crate) data_dir_by_flag: bool,
     /// Settings file. Default: config.toml in this user's configuration directory, where there is one
     #[arg(long, global = true, value_name = "FILE", env = "AVERT_CONFIG")]
     pub(crate) config: Option<PathBuf>,

@@ -9,6 +9,13 @@ pub fn binary() -> PathBuf {
     std::env::var_os("AVERT_SMOKE_BINARY").map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_avert")), PathBuf::from)
 }
 
+/// A home of its own, and no keyring: that of whoever runs the tests is left alone.
+pub fn surroundings(home: &Path) -> [(&'static str, PathBuf); 4] {
+    let bus = format!("unix:path={}", home.join("no-bus").display());
+    let config = home.join(".config");
+    [("HOME", home.to_owned()), ("XDG_CONFIG_HOME", config), ("XDG_RUNTIME_DIR", home.to_owned()), ("DBUS_SESSION_BUS_ADDRESS", bus.into())]
+}
+
 /// A command of the binary on this data directory, with nothing of the caller's own surroundings; its webhooks reach this machine and a
 /// private address.
 pub fn avert(data_dir: &Path, arguments: &[&str]) -> Command {
@@ -16,8 +23,10 @@ pub fn avert(data_dir: &Path, arguments: &[&str]) -> Command {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("AVERT_")) {
         command.env_remove(name);
     }
+    for (name, value) in surroundings(data_dir) {
+        command.env(name, value);
+    }
     command
-        .env("HOME", data_dir)
         .env("AVERT_DATA_DIR", data_dir)
         .env("NO_COLOR", "1")
         .env("AVERT_WEBHOOKS_ALLOW", "127.0.0.0/8,::1,10.0.0.9")

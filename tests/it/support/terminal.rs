@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-use super::binary::binary;
+use super::binary::{binary, surroundings};
 
 /// How long a word may take to come to the screen before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -80,14 +80,27 @@ pub struct Terminal {
 impl Terminal {
     /// Starts the binary on this data directory in a terminal of this size, in the dark theme.
     pub fn start(data_dir: &Path, arguments: &[&str], columns: u16, rows: u16) -> Self {
+        Self::start_with(data_dir, arguments, &[], columns, rows)
+    }
+
+    /// The same with variables of its own; an empty value takes one away.
+    pub fn start_with(data_dir: &Path, arguments: &[&str], variables: &[(&str, &str)], columns: u16, rows: u16) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
         let mut command = CommandBuilder::new(binary());
         command.args(arguments);
-        command.env("HOME", data_dir);
+        for (name, value) in surroundings(data_dir) {
+            command.env(name, value);
+        }
         command.env("AVERT_DATA_DIR", data_dir);
         command.env("AVERT_THEME", "dark");
         command.env("TERM", "xterm-256color");
+        for (name, value) in variables {
+            match value.is_empty() {
+                true => command.env_remove(name),
+                false => command.env(name, value),
+            }
+        }
         let child = pair.slave.spawn_command(command).expect("the binary starts");
         drop(pair.slave);
         let keyboard = pair.master.take_writer().expect("a writer");

@@ -3,7 +3,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{World, again, journal, kill, leave, open_form, send, until_written};
+use super::{World, again, desk_of, journal, kill, leave, open_form, send, until_written};
 use crate::support::binary::run_ok;
 use crate::support::link::{Link, Passage};
 use crate::support::terminal::Terminal;
@@ -76,7 +76,7 @@ fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: 
     link.next(Passage::HeldAnswer);
     answer(&mut terminal, 10);
     terminal.wait_for("sending 1 decision");
-    until_written(world.desk.path(), "sent");
+    until_written(&desk_of(&world, &link.url), "sent");
     while world.alert(10)["outcome"] == Value::Null {
         std::thread::yield_now();
     }
@@ -99,5 +99,5 @@ fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: 
     decided.sort();
     decided.dedup();
     assert_eq!(decided.len(), 10, "and none sent twice");
-    assert_eq!(journal(world.desk.path()).iter().filter(|step| *step == "sent").count(), 10);
+    assert_eq!(journal(&desk_of(&world, &link.url)).iter().filter(|step| *step == "sent").count(), 10);
 }

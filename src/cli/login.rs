@@ -1,0 +1,128 @@
+//! `avert login` and `avert logout`: the credential of a profile, tried before it is kept, and removed everywhere.
+
+use serde_json::json;
+
+use super::args::{LoginArgs, LogoutArgs};
+use super::ask;
+use super::context::Context;
+use super::credential_file::credential_in;
+use super::failure::{Misused, say};
+use super::output::Report;
+use super::profile_access::{NamedProfile, PROFILE, ProfileAccess};
+use super::target::{API_KEY, CLIENT_SECRET, OPERATOR_KEY, RemoteTarget, check_world, names_credential, told, variable};
+use crate::desk::{Profile, ProfileName, SecretKind, SecretStorage};
+use crate::domain::Secret;
+
+pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<()> {
+    let access = context.require_profiles()?;
+    let named = wanted(access, args.profile.as_deref())?;
+    let for_operator = args.operator || args.operator_key_file.is_some();
+    let has_access_flag = args.api_key_file.is_some() || args.client_id.is_some() || args.client_secret_file.is_some();
+    let mut said = Vec::new();
+    let mut storage = None;
+    if has_access_flag || !for_operator {
+        let (client_id, secret) = access_secret(&named.profile, &args)?;
+        let told = told([client_id.as_deref(), Some(secret.reveal())]);
+        check_world(named.profile.environment, told)?;
+        let profile = Profile { client_id, environment: named.profile.environment.or(told), ..named.profile.clone() };
+        let tried = NamedProfile { name: named.name.clone(), profile };
+        let total = RemoteTarget::of_profile(&tried, secret.clone())?.try_out().await.map_err(not_kept)?;
+        storage = Some(access.keep(&named.name, SecretKind::Access, &secret, args.plain_secrets, ask::is_possible())?);
+        change(access, &tried)?;
+        said.push(format!("it takes the credential, and has {total} alerts"));
+    }
+    if for_operator {
+        let key = match &args.operator_key_file {
+            Some(file) => credential_in(file)?,
+            None => from_environment(OPERATOR_KEY).map_or_else(|| typed("Operator's key (not shown): ", "--operator-key-file"), Ok)?,
+        };
+        check_world(named.profile.environment, told([Some(key.reveal())]))?;
+        let by_key = NamedProfile { profile: Profile { client_id: None, ..named.profile.clone() }, ..named.clone() };
+        let target = RemoteTarget::of_profile(&by_key, key.clone())?.with_operator_key(key.clone());
+        let organization = target.try_operator_key().await.map_err(not_kept)?;
+        storage = Some(access.keep(&named.name, SecretKind::Operator, &key, args.plain_secrets, ask::is_possible())?);
+        said.push(format!("it takes the operator's key of organization {organization}"));
+    }
+    let kept = match storage {
+        Some(SecretStorage::PlainFile) => format!("as plain text in {}", access.secrets.path().display()),
+        _ => "in the system's keyring".to_owned(),
+    };
+    let words = format!("{} at {}: {}; kept {kept}", named.name, named.profile.url, said.join(", "));
+    let word = if storage == Some(SecretStorage::PlainFile) { "file" } else { "keyring" };
+    context.output.print(&Report::one(json!({ "profile": named.name.as_str(), "credential": word }), words))
+}
+
+pub(super) fn logout(context: &Context, args: &LogoutArgs) -> anyhow::Result<()> {
+    let access = context.require_profiles()?;
+    let NamedProfile { name, profile } = wanted(access, args.profile.as_deref())?;
+    let removed = access.forget(&name)?;
+    if names_credential(&profile, &variable) {
+        say(&format!("the environment still names a credential ({API_KEY} or {CLIENT_SECRET})"));
+    }
+    let words = match removed {
+        true => format!("the credentials of profile {name} are removed from this machine"),
+        false => format!("profile {name} had no credential on this machine"),
+    };
+    context.output.print(&Report::one(json!({ "profile": name.as_str(), "removed": removed }), words))
+}
+
+/// The profile of a name, else of the environment, else the current one.
+fn wanted(access: &ProfileAccess, name: Option<&str>) -> anyhow::Result<NamedProfile> {
+    let by_variable = variable(PROFILE).filter(|name| !name.is_empty());
+    let found = match name.or(by_variable.as_deref()) {
+        Some(name) => access.named(name)?,
+        None => access.current()?,
+    };
+    found.ok_or_else(|| Misused("no profile is the current one: name one, `avert profiles list` shows them".to_owned()).into())
+}
+
+/// The credential to try: from a file, else from the environment, else as it is typed; with the client that it belongs to.
+fn access_secret(profile: &Profile, args: &LoginArgs) -> anyhow::Result<(Option<String>, Secret)> {
+    let client_id = || args.client_id.clone().or_else(|| profile.client_id.clone());
+    if let Some(file) = &args.api_key_file {
+        return Ok((None, credential_in(file)?));
+    }
+    if let Some(file) = &args.client_secret_file {
+        let id = client_id().ok_or_else(|| Misused("the client id is missing: --client-id".to_owned()))?;
+        return Ok((Some(id), credential_in(file)?));
+    }
+    match client_id() {
+        Some(id) => {
+            let secret =
+                from_environment(CLIENT_SECRET).map_or_else(|| typed("Client secret (not shown): ", "--client-secret-file"), Ok)?;
+            Ok((Some(id), secret))
+        }
+        None => Ok((None, from_environment(API_KEY).map_or_else(|| typed("API key (not shown): ", "--api-key-file"), Ok)?)),
+    }
+}
+
+fn from_environment(name: &str) -> Option<Secret> {
+    variable(name).map(|text| Secret::new(text.trim())).filter(|secret| !secret.reveal().is_empty())
+}
+
+fn typed(question: &str, flag: &str) -> anyhow::Result<Secret> {
+    if ask::is_possible() {
+        return ask::secret(question);
+    }
+    Err(Misused(format!("without a terminal nothing is asked: {flag} FILE or the environment names the credential")).into())
+}
+
+fn not_kept(error: anyhow::Error) -> anyhow::Error {
+    error.context("nothing was kept")
+}
+
+/// Remembers what the credential says of the profile.
+fn change(access: &ProfileAccess, NamedProfile { name, profile }: &NamedProfile) -> anyhow::Result<()> {
+    access.profiles.change(|list| match list.all.get_mut(name) {
+        Some(known) => {
+            known.client_id.clone_from(&profile.client_id);
+            known.environment = profile.environment;
+            Ok(())
+        }
+        None => Err(gone(name)),
+    })
+}
+
+fn gone(name: &ProfileName) -> anyhow::Error {
+    Misused(format!("profile {name} was removed meanwhile")).into()
+}

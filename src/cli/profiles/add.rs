@@ -1,0 +1,188 @@
+//! `avert profiles add`: a profile from flags, or step by step at the terminal.
+
+use super::super::args::ProfileAddArgs;
+use super::super::ask;
+use super::super::credential_file::credential_in;
+use super::super::failure::{Misused, SaidAlready, say};
+use super::super::output::Report;
+use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
+use super::super::target::{RemoteTarget, check_world, told};
+use super::report;
+use crate::desk::{Profile, ProfileList, ProfileName, SecretKind, SecretStorage};
+use crate::domain::url::{BaseUrl, PlainHttp};
+use crate::domain::{Dialect, Environment, Secret};
+use crate::service::ServiceError;
+
+/// A profile that is about to be kept.
+struct Draft {
+    named: NamedProfile,
+    credential: Option<Secret>,
+    operator_key: Option<Secret>,
+    plain: bool,
+    /// Whether it becomes the current one.
+    current: bool,
+    /// Whether somebody sits there who can be asked.
+    asks: bool,
+}
+
+pub(super) async fn run(access: &ProfileAccess, args: ProfileAddArgs) -> anyhow::Result<Report> {
+    let given = given(access, &args)?;
+    let draft = match given {
+        Some(draft) => draft,
+        None if ask::is_possible() => return Ok(step_by_step(access, &args).await?.1),
+        None => {
+            let missing = if args.name.is_none() { "NAME and --url URL are" } else { "--url URL is" };
+            return Err(Misused(format!("{missing} needed: without a terminal nothing is asked")).into());
+        }
+    };
+    keep(access, draft)
+}
+
+/// The profile that is asked for, its name and what is said of it.
+pub(super) async fn step_by_step(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<(ProfileName, Report)> {
+    let draft = asked(access, args).await?;
+    Ok((draft.named.name.clone(), keep(access, draft)?))
+}
+
+/// What the flags say; nothing where they do not name a deployment.
+fn given(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Option<Draft>> {
+    let name = args.name.as_deref().map(|name| free(access, name)).transpose()?;
+    let (Some(name), Some(url)) = (name, &args.url) else { return Ok(None) };
+    let url = base_url(url, args.insecure_http).map_err(Misused)?;
+    let credential = match (&args.api_key_file, &args.client_secret_file) {
+        (Some(file), _) | (None, Some(file)) => Some(credential_in(file)?),
+        (None, None) => None,
+    };
+    let operator_key = args.operator_key_file.as_deref().map(credential_in).transpose()?;
+    let environment = args.environment.map(Environment::from);
+    let told = told([args.client_id.as_deref(), credential.as_ref().map(Secret::reveal), operator_key.as_ref().map(Secret::reveal)]);
+    check_world(environment, told)?;
+    let profile = Profile { environment: environment.or(told), client_id: args.client_id.clone(), url: url.to_string(), ..flags(args) };
+    Ok(Some(Draft {
+        named: NamedProfile { name, profile },
+        credential,
+        operator_key,
+        plain: args.plain_secrets,
+        current: false,
+        asks: false,
+    }))
+}
+
+/// What is taken from the flags as it is.
+fn flags(args: &ProfileAddArgs) -> Profile {
+    Profile {
+        dialect: args.dialect.map(Dialect::from),
+        read_only: args.read_only,
+        company_parameter: args.company_parameter.clone(),
+        page_size: args.page_size,
+        refresh_seconds: args.refresh_seconds,
+        insecure_http: args.insecure_http,
+        ..Profile::default()
+    }
+}
+
+/// Asks for what the flags leave open, and tries the credential before it is kept.
+async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Draft> {
+    let name = match &args.name {
+        Some(name) => free(access, name)?,
+        None => ask::until("Name of the profile: ", |text| free(access, text).map_err(|error| format!("{error:#}")))?,
+    };
+    let url = match &args.url {
+        Some(url) => base_url(url, args.insecure_http).map_err(Misused)?,
+        None => ask::until("Base URL, without /api/v1: ", |text| base_url(text, args.insecure_http))?,
+    };
+    let client_id = match (&args.client_id, &args.api_key_file) {
+        (Some(id), _) => Some(id.clone()),
+        (None, Some(_)) => None,
+        (None, None) => Some(ask::line("Client id (empty for an API key): ")?).filter(|id| !id.is_empty()),
+    };
+    let credential = match args.api_key_file.as_deref().or(args.client_secret_file.as_deref()) {
+        Some(file) => credential_in(file)?,
+        None => ask::secret(if client_id.is_some() { "Client secret (not shown): " } else { "API key (not shown): " })?,
+    };
+    let operator_key = args.operator_key_file.as_deref().map(credential_in).transpose()?;
+    let told = told([client_id.as_deref(), Some(credential.reveal()), operator_key.as_ref().map(Secret::reveal)]);
+    let environment = match (args.environment, told) {
+        (Some(said), _) => said.into(),
+        (None, Some(told)) => {
+            say(&format!("  its prefix says: {}", told.as_str()));
+            told
+        }
+        (None, None) => ask::environment()?,
+    };
+    let dialect = match args.dialect {
+        Some(named) => Some(Dialect::from(named)),
+        None => {
+            let usual = if client_id.is_some() { Dialect::Older } else { Dialect::Current };
+            ask::until(&format!("Dialect, current or older [{}]: ", usual.as_str()), |text| match text {
+                "" => Ok(None),
+                text => Dialect::known(text).map(Some).ok_or_else(|| "one of current, older is needed".to_owned()),
+            })?
+        }
+    };
+    let read_only = args.read_only || ask::yes("Read only: nothing can be sent from here?", false)?;
+    let profile = Profile { environment: Some(environment), client_id, url: url.to_string(), dialect, read_only, ..flags(args) };
+    let named = NamedProfile { name, profile };
+    say(&format!("  trying it at {}", url.host()));
+    match RemoteTarget::of_profile(&named, credential.clone())?.try_out().await {
+        Ok(total) => say(&format!("  it works: {total} alerts")),
+        Err(error) => {
+            say(&format!("  {error}"));
+            if !ask::yes("Keep the profile all the same?", false)? {
+                say("nothing was kept");
+                return Err(SaidAlready.into());
+            }
+        }
+    }
+    let current = ask::yes("Open it where no profile is named?", true)?;
+    Ok(Draft { named, credential: Some(credential), operator_key, plain: args.plain_secrets, current, asks: true })
+}
+
+/// A name that is not taken, not even in other letters' case: directories are named after it.
+fn free(access: &ProfileAccess, text: &str) -> anyhow::Result<ProfileName> {
+    let name: ProfileName = text.parse().map_err(Misused)?;
+    let list = access.profiles.list().map_err(unusable)?;
+    check_free(&list, &name)?;
+    Ok(name)
+}
+
+fn check_free(list: &ProfileList, name: &ProfileName) -> Result<(), ServiceError> {
+    match list.all.keys().find(|known| known.as_str().eq_ignore_ascii_case(name.as_str())) {
+        None => Ok(()),
+        Some(known) => {
+            Err(ServiceError::Conflict(format!("there is a profile {known} already: `avert profiles remove {known}` removes it")))
+        }
+    }
+}
+
+fn base_url(text: &str, insecure_http: bool) -> Result<BaseUrl, String> {
+    BaseUrl::parse(text, PlainHttp::when(insecure_http, "say --insecure-http")).map_err(|error| format!("the base URL {error}"))
+}
+
+/// Keeps the credential and then the profile: a profile whose credential could not be kept is none.
+fn keep(access: &ProfileAccess, draft: Draft) -> anyhow::Result<Report> {
+    let Draft { named, credential, operator_key, plain, current, asks } = draft;
+    let name = &named.name;
+    let secrets = [(SecretKind::Access, credential), (SecretKind::Operator, operator_key)];
+    let mut storage = None;
+    let kept = || -> anyhow::Result<()> {
+        for (kind, secret) in secrets {
+            let Some(secret) = secret else { continue };
+            let plainly = plain || storage == Some(SecretStorage::PlainFile);
+            storage = Some(access.keep(name, kind, &secret, plainly, asks)?);
+        }
+        access.profiles.change(|list| {
+            check_free(list, name)?;
+            list.all.insert(name.clone(), named.profile.clone());
+            if current {
+                list.current = Some(name.clone());
+            }
+            Ok(())
+        })
+    };
+    if let Err(error) = { kept }() {
+        let _ = access.forget(name);
+        return Err(error);
+    }
+    Ok(report::added(&named, current, storage))
+}

@@ -1,0 +1,84 @@
+//! `avert profiles`: deployments by name, each with how one works on it and where its credential is.
+
+mod add;
+mod report;
+mod test;
+
+use super::args::{ProfileAddArgs, ProfilesCommand};
+use super::context::Context;
+use super::failure::{Misused, SaidAlready, say};
+use super::output::Report;
+use super::profile_access::{NamedProfile, ProfileAccess};
+use super::target::variable;
+use crate::desk::ProfileName;
+use crate::desk::profiles::LOCAL;
+
+pub(super) async fn run(context: Context, command: ProfilesCommand) -> anyhow::Result<()> {
+    let access = context.require_profiles()?;
+    let answer = match command {
+        ProfilesCommand::Add(args) => add::run(access, *args).await?,
+        ProfilesCommand::List => report::list(access, variable)?,
+        ProfilesCommand::Show { name } => report::one(access, &wanted(access, name.as_deref())?, variable)?,
+        ProfilesCommand::Test { name } => {
+            let (steps, all_well) = test::run(access, &wanted(access, name.as_deref())?).await?;
+            context.output.print(&steps)?;
+            return if all_well { Ok(()) } else { Err(SaidAlready.into()) };
+        }
+        ProfilesCommand::Use { name } => choose(access, &name)?,
+        ProfilesCommand::Remove { name } => remove(&context, access, &name)?,
+    };
+    context.output.print(&answer)
+}
+
+/// Asks for a deployment step by step and keeps it as a profile.
+pub(super) async fn connect(context: &Context) -> anyhow::Result<ProfileName> {
+    let (name, added) = add::step_by_step(context.require_profiles()?, &ProfileAddArgs::default()).await?;
+    say(added.said());
+    Ok(name)
+}
+
+/// The profile of a name, else the current one.
+fn wanted(access: &ProfileAccess, name: Option<&str>) -> anyhow::Result<NamedProfile> {
+    let found = match name {
+        Some(name) => access.named(name)?,
+        None => access.current()?,
+    };
+    found.ok_or_else(|| match name {
+        Some(_) => Misused(format!("{LOCAL} is this machine's own desk and no profile")).into(),
+        None => Misused("no profile is the current one: name one".to_owned()).into(),
+    })
+}
+
+fn choose(access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
+    let chosen = access.named(name)?;
+    let chosen_name = chosen.as_ref().map(|chosen| chosen.name.clone());
+    access.profiles.change(|list| {
+        list.current = chosen_name;
+        Ok::<_, anyhow::Error>(())
+    })?;
+    let Some(chosen) = chosen else {
+        let said = "where no profile is named, this machine's own desk is meant".to_owned();
+        return Ok(Report::one(serde_json::json!({ "current": null }), said));
+    };
+    let said = format!("where no profile is named, {} is meant: {}", chosen.name, report::in_words(&chosen.profile));
+    Ok(Report::one(serde_json::json!({ "current": chosen.name.as_str() }), said))
+}
+
+fn remove(context: &Context, access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
+    let NamedProfile { name, .. } = wanted(access, Some(name))?;
+    // First what is secret: a profile whose credential cannot be removed stays, and can be removed again.
+    let kept = access.forget(&name)?;
+    access.profiles.change(|list| {
+        if list.current.as_ref() == Some(&name) {
+            list.current = None;
+        }
+        list.all.remove(&name);
+        Ok::<_, anyhow::Error>(())
+    })?;
+    let credential = if kept { " and its credential" } else { "" };
+    let desk = context.desk_of_profile(&name);
+    if desk.exists() {
+        say(&format!("its journal, drafts and views stay in {}", desk.display()));
+    }
+    Ok(Report::one(serde_json::json!({ "name": name.as_str(), "credential": kept }), format!("profile {name}{credential} removed")))
+}

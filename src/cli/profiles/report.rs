@@ -1,0 +1,135 @@
+//! Profiles as commands print them.
+
+use serde_json::{Value, json};
+
+use super::super::failure::say;
+use super::super::output::{Report, Rows};
+use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
+use super::super::target::names_credential;
+use crate::desk::{KeyringError, Profile, ProfileName, SecretError, SecretKind, SecretStorage};
+use crate::domain::Environment;
+
+/// The members of each, in their order.
+const COLUMNS: [&str; 7] = ["name", "url", "environment", "dialect", "readOnly", "current", "credential"];
+
+/// `production at https://alerts.example, read-only`
+pub(super) fn in_words(profile: &Profile) -> String {
+    let environment = profile.environment.map_or("", Environment::as_str);
+    let at = if environment.is_empty() { "at" } else { " at" };
+    let read_only = if profile.read_only { ", read-only" } else { "" };
+    format!("{environment}{at} {}{read_only}", profile.url)
+}
+
+pub(super) fn list(access: &ProfileAccess, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Report> {
+    let list = access.profiles.list().map_err(unusable)?;
+    let mut storage = Storage { access, silent: None };
+    let mut records = Vec::new();
+    for (name, profile) in &list.all {
+        let credential = storage.of(name, profile, &lookup)?;
+        records.push(record(name, profile, list.current.as_ref() == Some(name), credential));
+    }
+    if let Some(why) = storage.silent {
+        say(&format!("whether the keyring holds credentials is not known: {why}"));
+    }
+    let cell = |record: &Value, column: &str| match &record[column] {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => if column == "current" { "*" } else { "read-only" }.to_owned(),
+        _ => String::new(),
+    };
+    let table = Rows {
+        head: vec!["", "NAME", "URL", "ENVIRONMENT", "DIALECT", "", "CREDENTIAL"],
+        rows: records
+            .iter()
+            .map(|record| {
+                ["current", "name", "url", "environment", "dialect", "readOnly", "credential"].map(|column| cell(record, column)).into()
+            })
+            .collect(),
+        note: records.is_empty().then(|| "there is no profile; `avert profiles add` makes one".to_owned()),
+        ..Rows::default()
+    };
+    Ok(Report::list(records, &COLUMNS, table))
+}
+
+pub(super) fn one(
+    access: &ProfileAccess,
+    NamedProfile { name, profile }: &NamedProfile,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<Report> {
+    let current = access.profiles.list().map_err(unusable)?.current.as_ref() == Some(name);
+    let mut storage = Storage { access, silent: None };
+    let credential = storage.of(name, profile, &lookup)?;
+    if let Some(why) = &storage.silent {
+        say(&format!("whether the keyring holds a credential is not known: {why}"));
+    }
+    let mut record = record(name, profile, current, credential);
+    record["clientId"] = profile.client_id.clone().into();
+    record["companyParameter"] = profile.company_parameter.clone().into();
+    record["pageSize"] = profile.page_size.into();
+    record["refreshSeconds"] = profile.refresh_seconds.into();
+    record["insecureHttp"] = profile.insecure_http.into();
+    let rows = record.as_object().into_iter().flatten().filter_map(|(label, value)| match value {
+        Value::Null => None,
+        Value::String(text) => Some(vec![label.clone(), text.clone()]),
+        other => Some(vec![label.clone(), other.to_string()]),
+    });
+    let table = Rows { rows: rows.collect(), ..Rows::default() };
+    let columns: Vec<String> = record.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    Ok(Report { table, columns, document: record.clone(), records: vec![record] })
+}
+
+/// A profile that was made just now.
+pub(super) fn added(NamedProfile { name, profile }: &NamedProfile, current: bool, storage: Option<SecretStorage>) -> Report {
+    let kept = match storage {
+        Some(SecretStorage::Keyring) => "its credential is in the system's keyring",
+        Some(SecretStorage::PlainFile) => "its credential is kept as plain text",
+        None => "it has no credential yet: `avert login` gives it one",
+    };
+    let how = if current { "`avert` opens it" } else { "`avert profiles use` makes it the current one" };
+    let said = format!("profile {name} added: {}; {kept}; {how}", in_words(profile));
+    Report::one(record(name, profile, current, storage.map_or("none", word)), said)
+}
+
+fn record(name: &ProfileName, profile: &Profile, current: bool, credential: &str) -> Value {
+    json!({
+        "name": name.as_str(),
+        "url": profile.url,
+        "environment": profile.environment.map(Environment::as_str),
+        "dialect": profile.spoken_dialect().as_str(),
+        "readOnly": profile.read_only,
+        "current": current,
+        "credential": credential,
+    })
+}
+
+fn word(storage: SecretStorage) -> &'static str {
+    match storage {
+        SecretStorage::Keyring => "keyring",
+        SecretStorage::PlainFile => "file",
+    }
+}
+
+/// Where credentials are, asked of a keyring that may not answer; then it is not asked again.
+struct Storage<'a> {
+    access: &'a ProfileAccess,
+    silent: Option<KeyringError>,
+}
+
+impl Storage<'_> {
+    /// Where the credential is that would be used now.
+    fn of(&mut self, name: &ProfileName, profile: &Profile, lookup: &impl Fn(&str) -> Option<String>) -> anyhow::Result<&'static str> {
+        if names_credential(profile, lookup) {
+            return Ok("environment");
+        }
+        if self.silent.is_some() && !self.access.secrets.is_plain(name, SecretKind::Access).map_err(unusable)? {
+            return Ok("none");
+        }
+        match self.access.secrets.get(name, SecretKind::Access) {
+            Ok(found) => Ok(found.map_or("none", |(_, storage)| word(storage))),
+            Err(SecretError::File(error)) => Err(unusable(error)),
+            Err(SecretError::Keyring(why)) => {
+                self.silent = Some(why);
+                Ok("none")
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! `avert profiles test`: step by step what works with a deployment, from its name to what it is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::super::args::RemoteArgs;
+use super::super::output::{Report, Rows};
+use super::super::profile_access::{NamedProfile, ProfileAccess};
+use super::super::target::{RemoteTarget, variable};
+use crate::client::{Client, ListProbe, OperatorProbe};
+use crate::domain::Secret;
+use crate::domain::time::SystemClock;
+use crate::domain::url::BaseUrl;
+use crate::service::{Deployment, ServiceError};
+
+/// A clock may differ by so much before the time that is left is wrong by more than anybody would notice.
+const CLOCK_TOLERANCE: chrono::TimeDelta = chrono::TimeDelta::seconds(30);
+
+/// How long a name may take to be resolved.
+const NAME_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How many alerts are looked at for the fields that come.
+const SAMPLE: u32 = 25;
+
+/// What was found of the list.
+type Listed = Result<ListProbe, ServiceError>;
+
+/// What a step found.
+struct Step {
+    step: &'static str,
+    /// Nothing where it does not apply.
+    ok: Option<bool>,
+    detail: String,
+}
+
+impl Step {
+    fn new(step: &'static str, ok: impl Into<Option<bool>>, detail: impl Into<String>) -> Self {
+        Self { step, ok: ok.into(), detail: detail.into() }
+    }
+}
+
+/// The steps of a profile, and whether none is wrong.
+pub(super) async fn run(access: &ProfileAccess, named: &NamedProfile) -> anyhow::Result<(Report, bool)> {
+    let args = RemoteArgs { profile: Some(named.name.to_string()), ..RemoteArgs::default() };
+    let (target, missing) = match args.target(Some(access), variable) {
+        Ok(target) => (target.ok_or_else(|| anyhow::anyhow!("profile {} names no deployment", named.name))?, None),
+        Err(error) => match error.downcast_ref() {
+            // What needs no credential is tried all the same.
+            Some(error @ ServiceError::NotAuthorized(_)) => (RemoteTarget::of_profile(named, Secret::new("none"))?, Some(error.clone())),
+            _ => return Err(error),
+        },
+    };
+    let target = target.with_kept_operator_key(Some(access))?;
+    let url = target.url.clone();
+    let (client, deployment) = target.connect(Arc::new(SystemClock))?;
+    let steps = steps(&url, &client, &deployment, missing).await;
+    let all_well = steps.iter().all(|step| step.ok != Some(false));
+    Ok((report(&steps), all_well))
+}
+
+async fn steps(url: &BaseUrl, client: &Client, deployment: &Deployment, missing: Option<ServiceError>) -> Vec<Step> {
+    let address = address(url).await;
+    let connected = client.probe_operator().await;
+    let tls = match (url.is_https(), &connected) {
+        (false, _) => Step::new("tls", None, "plain http: nothing is encrypted on the way"),
+        (true, Ok(_)) => Step::new("tls", true, "encrypted, and its certificate is trusted"),
+        (true, Err(error)) => Step::new("tls", false, told(error)),
+    };
+    let token = match missing {
+        Some(why) => Err(why),
+        None => client.probe_token().await,
+    };
+    let list = match &token {
+        Ok(_) => Some(client.probe_list(SAMPLE).await),
+        Err(_) => None,
+    };
+    let address = match (address, &connected) {
+        // Behind a proxy it is the proxy that knows the name.
+        (Err(why), Ok(_)) => Step::new("address", None, format!("{why}; it is reached all the same, by a proxy")),
+        (Err(why), Err(_)) => Step::new("address", false, why),
+        (Ok(addresses), _) => Step::new("address", true, addresses),
+    };
+    let lead = deployment.alerts.clock_lead().await.ok().flatten();
+    vec![address, tls, credential(&token, list.as_ref()), listing(list.as_ref()), fields(list.as_ref()), clock_step(lead), avert(connected)]
+}
+
+/// What a host name leads to.
+async fn address(url: &BaseUrl) -> Result<String, String> {
+    let (host, port) = url.host_and_port();
+    let resolved = tokio::time::timeout(NAME_PATIENCE, tokio::net::lookup_host((host.as_str(), port))).await;
+    let addresses = match resolved {
+        Ok(Ok(addresses)) => addresses,
+        Ok(Err(error)) => return Err(format!("{host} cannot be resolved: {error}")),
+        Err(_) => return Err(format!("{host} cannot be resolved within {} s", NAME_PATIENCE.as_secs())),
+    };
+    let mut all: Vec<String> = addresses.map(|address| address.to_string()).collect();
+    all.dedup();
+    if all.is_empty() { Err(format!("{host} has no address")) } else { Ok(all.join(", ")) }
+}
+
+fn credential(token: &Result<bool, ServiceError>, list: Option<&Listed>) -> Step {
+    let (ok, detail) = match (token, list) {
+        (Err(error @ ServiceError::NotAuthorized(_)), _) => (Some(false), told(error)),
+        (Err(error), _) => (None, format!("no token, and it is not known whether the credential is taken: {}", told(error))),
+        (Ok(_), Some(Err(error @ ServiceError::NotAuthorized(_)))) => (Some(false), told(error)),
+        (Ok(true), _) => (Some(true), "it gave a token for the client credentials".to_owned()),
+        (Ok(false), Some(Ok(_))) => (Some(true), "the API key is taken".to_owned()),
+        (Ok(false), _) => (None, "it is not known whether the API key is taken: the list did not come".to_owned()),
+    };
+    Step::new("credential", ok, detail)
+}
+
+fn listing(list: Option<&Listed>) -> Step {
+    match list {
+        Some(Ok(list)) if list.total == 1 => Step::new("list", true, "1 alert"),
+        Some(Ok(list)) => Step::new("list", true, format!("{} alerts", list.total)),
+        Some(Err(error)) => Step::new("list", false, told(error)),
+        None => Step::new("list", None, "not asked for without a credential"),
+    }
+}
+
+/// Which of the interface's fields ever hold something.
+fn fields(list: Option<&Listed>) -> Step {
+    match list {
+        Some(Ok(list)) if list.seen == 0 => Step::new("fields", None, "there is no alert to look at"),
+        Some(Ok(list)) => {
+            let alerts = if list.seen == 1 { "1 alert" } else { &format!("{} alerts", list.seen) };
+            let of = format!("in {alerts}, {} of {} fields come", list.come, list.come + list.missing.len());
+            Step::new(
+                "fields",
+                true,
+                if list.missing.is_empty() { of } else { format!("{of}; none of these: {}", list.missing.join(", ")) },
+            )
+        }
+        _ => Step::new("fields", None, "no list to look at"),
+    }
+}
+
+fn clock_step(lead: Option<chrono::TimeDelta>) -> Step {
+    let Some(lead) = lead else { return Step::new("clock", None, "it does not tell the time (no Date header)") };
+    let (seconds, which) = (lead.num_seconds().abs(), if lead < chrono::TimeDelta::zero() { "behind" } else { "ahead of" });
+    match (seconds, lead.abs() <= CLOCK_TOLERANCE) {
+        (0 | 1, _) => Step::new("clock", true, "the same as here"),
+        (_, true) => Step::new("clock", true, format!("its clock is {seconds} s {which} this machine's")),
+        (_, false) => Step::new(
+            "clock",
+            false,
+            format!("its clock is {seconds} s {which} this machine's: the time that is left is shown wrong by that much"),
+        ),
+    }
+}
+
+fn avert(connected: Result<OperatorProbe, ServiceError>) -> Step {
+    match connected {
+        Ok(OperatorProbe::Operator { organization, environment }) => Step::new(
+            "avert",
+            true,
+            format!("an avert ({}), the operator's key is one of organization {organization}", environment.as_str()),
+        ),
+        Ok(OperatorProbe::Refused(why)) => {
+            let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+            Step::new("avert", true, format!("it may be an avert: an operator's key is wanted at /operator/v1{why}"))
+        }
+        Ok(OperatorProbe::Absent) => Step::new("avert", true, "not an avert: it has the interface and nothing beyond it"),
+        Err(_) => Step::new("avert", None, "nobody answered"),
+    }
+}
+
+/// The words of an error, where the question is about the service anyway.
+fn told(error: &ServiceError) -> String {
+    match error {
+        ServiceError::Unavailable(why) | ServiceError::NotAuthorized(why) => why.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn report(steps: &[Step]) -> Report {
+    let records: Vec<Value> = steps.iter().map(|step| json!({ "step": step.step, "ok": step.ok, "detail": step.detail })).collect();
+    let sign = |ok| match ok {
+        Some(true) => "✓",
+        Some(false) => "✗",
+        None => "·",
+    };
+    let table = Rows {
+        rows: steps.iter().map(|step| vec![sign(step.ok).to_owned(), step.step.to_owned(), step.detail.clone()]).collect(),
+        ..Rows::default()
+    };
+    Report::list(records, &["step", "ok", "detail"], table)
+}

@@ -1,0 +1,141 @@
+//! The console on a profile: where one is, what may leave, and files that no two deployments share.
+
+use serde_json::{Value, json};
+use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
+
+use super::World;
+use crate::support::binary::run;
+use crate::support::terminal::Terminal;
+
+const CTRL_S: &str = "\x13";
+
+impl World {
+    fn console(&self, arguments: &[&str]) -> Terminal {
+        Terminal::start(self.desk.path(), arguments, 120, 40)
+    }
+}
+
+fn leave(mut terminal: Terminal) {
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+}
+
+#[test]
+fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
+    let world = World::of("production");
+    world.add("shop", &[]);
+    let mut terminal = world.console(&["open", "shop"]);
+    terminal.wait_for("SHOP 2");
+    terminal.wait_for(" PRODUCTION  shop");
+
+    terminal.press("n");
+    terminal.wait_until("the form", |screen| screen.contains("Resolve  ") && screen.matches(" PRODUCTION ").count() == 2);
+    for key in ["\r", "\r", "\r", "\r"] {
+        terminal.press(key);
+    }
+    terminal.press(".");
+    terminal.press("\x1b");
+    terminal.wait_gone("Resolve  ");
+    terminal.press(".");
+    terminal.press("\r");
+    terminal.press("\x1b");
+    assert_eq!(world.alert(1)["outcome"], Value::Null, "neither enter nor a full stop has sent anything");
+    terminal.press("n");
+    terminal.wait_for("Resolve  ");
+    terminal.press(CTRL_S);
+    terminal.wait_for("✓ not refunded, recorded");
+    leave(terminal);
+
+    assert_eq!(world.alert(1)["status"], json!("CHARGEBACK"));
+}
+
+#[test]
+fn a_read_only_profile_says_so_and_its_console_sends_nothing() {
+    let world = World::new();
+    world.add("shop", &["--read-only"]);
+    world.run_ok(&["profiles", "use", "shop"]);
+    let mut terminal = world.console(&[]);
+    terminal.wait_for("SHOP 2");
+    terminal.wait_for("READ-ONLY");
+
+    terminal.press("r");
+    terminal.wait_for("read-only");
+    leave(terminal);
+
+    assert_eq!(world.alert(1)["outcome"], Value::Null);
+}
+
+#[test]
+fn the_environment_of_a_profile_is_asked_once_and_remembered() {
+    let world = World::new();
+    world.write("key", "not-of-an-avert");
+    world.add("shop", &[]);
+    let mut terminal = world.console(&["open", "shop"]);
+    terminal.wait_for("it is asked this once");
+    terminal.press("x\r");
+    terminal.wait_for("production or sandbox is needed");
+    terminal.press("p\r");
+    terminal.wait_for(" PRODUCTION  shop");
+    leave(terminal);
+
+    assert_eq!(world.json(&["profiles", "list"])[0]["environment"], "production");
+    let again = world.console(&["open", "shop"]);
+    again.wait_for(" PRODUCTION  shop");
+    leave(again);
+}
+
+#[test]
+fn a_plain_address_is_asked_nothing_and_its_host_is_named() {
+    let world = World::new();
+    let file = world.write("plain", "not-of-an-avert");
+    let terminal = world.console(&["--url", &world.server.url, "--api-key-file", &file]);
+
+    terminal.wait_for(world.server.url.trim_start_matches("http://"));
+    assert!(!terminal.text().contains("PRODUCTION") && !terminal.text().contains("SANDBOX"), "{}", terminal.text());
+    leave(terminal);
+}
+
+#[test]
+fn every_deployment_has_desk_files_of_its_own() {
+    let world = World::new();
+    world.add("shop", &[]);
+    let terminal = world.console(&["open", "shop"]);
+    terminal.wait_for("SHOP 2");
+    leave(terminal);
+    let terminal = world.console(&["--url", &world.server.url, "--api-key-file", &world.key_file()]);
+    terminal.wait_for("SHOP 2");
+    leave(terminal);
+
+    let desk = world.desk.path().join("desk");
+    let host = world.server.url.trim_start_matches("http://").replace(':', "_");
+    assert!(desk.join("profiles/shop/journal.ndjson").exists() && desk.join("hosts").join(host).join("journal.ndjson").exists());
+    assert!(!desk.join("journal.ndjson").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_console_asks_for_as_many_alerts_as_its_profile_says_by_the_companys_own_name() {
+    let server = MockServer::start().await;
+    let page = json!({"data": [], "total": 0, "page": 0, "size": 25, "totalPages": 0});
+    Mock::given(matchers::any()).respond_with(ResponseTemplate::new(200).set_body_json(page)).mount(&server).await;
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("key"), "k").unwrap();
+    let (url, file) = (server.uri(), home.path().join("key").to_str().unwrap().to_owned());
+    let how = ["--environment", "sandbox", "--page-size", "25", "--refresh-seconds", "1", "--company-parameter", "shopIds"];
+    let add = ["profiles", "add", "shop", "--url", &url, "--api-key-file", &file, "--plain-secrets"];
+    assert!(run(home.path(), &[&add[..], &how].concat()).status.success());
+
+    let terminal = Terminal::start(home.path(), &["open", "shop"], 120, 40);
+    terminal.wait_for("SANDBOX  shop");
+    while server.received_requests().await.unwrap().len() < 4 {
+        tokio::task::yield_now().await;
+    }
+    leave(terminal);
+    let company = "0198c0de-0000-7000-8000-000000000001";
+    run(home.path(), &["alerts", "list", "--profile", "shop", "--company-ids", company]);
+
+    let requests = server.received_requests().await.unwrap();
+    let lists: Vec<&str> =
+        requests.iter().filter_map(|request| request.url.query()).filter(|query| query.contains("sortField=hoursLeft")).collect();
+    assert!(lists.len() >= 2 && lists.iter().all(|query| query.contains("size=25")), "{lists:?}");
+    assert!(requests.last().unwrap().url.query().unwrap().contains(&format!("shopIds={company}")), "{:?}", requests.last());
+}
