@@ -12,6 +12,7 @@ use super::credential_file::allows_others;
 use super::failure::{SaidAlready, say};
 use super::networks;
 use super::output::{Report, Rows};
+use super::profile_access::ProfileAccess;
 use super::target::variable;
 use crate::config::ConfigError;
 use crate::domain::PlacedCredential;
@@ -41,6 +42,7 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>, args:
     findings.extend(room(directory));
     findings.extend(networks::examine(&context.settings, &known_gateways(&context.home.database), variable));
     findings.push(credentials(context));
+    findings.extend(context.profiles.iter().flat_map(profiles));
     findings.push(webhooks(context));
     findings.extend(examine(&context.home.database, &key_file(context).0, SystemClock.now()));
 
@@ -78,6 +80,30 @@ fn credentials(context: &Context) -> Finding {
             Finding::notice("credentials", refused, advice)
         }
     }
+}
+
+/// Whether the profiles can be used, and their plain credentials are their owner's alone; nothing where there are none.
+fn profiles(access: &ProfileAccess) -> Vec<Finding> {
+    let (profiles, secrets) = (access.profiles.path(), access.secrets.path());
+    let mut findings = Vec::new();
+    if profiles.exists() {
+        findings.push(match access.profiles.list() {
+            Err(error) => Finding::wrong("profiles", error.to_string(), "mend it, or move it away: until then no profile can be used"),
+            Ok(list) => match list.current.filter(|name| !list.all.contains_key(name)) {
+                Some(name) => Finding::wrong(
+                    "profiles",
+                    format!("{}: the current profile is {name}, and there is none of that name", profiles.display()),
+                    "avert profiles use NAME, or avert profiles use local",
+                ),
+                None => Finding::fine("profiles", format!("{}, every line is understood", list.all.len())),
+            },
+        });
+    }
+    if std::fs::metadata(secrets).is_ok_and(|there| allows_others(&there, 0o077)) {
+        let shown = secrets.display();
+        findings.push(Finding::wrong("profiles", format!("{shown} is open to other users"), format!("chmod 600 {shown}")));
+    }
+    findings
 }
 
 /// Whether the settings let deliveries reach their endpoints, as far as that can be told without looking names up.

@@ -226,3 +226,25 @@ fn a_live_key_makes_its_profile_one_of_production() {
     assert!(said.contains("profile shop added: production at http://127.0.0.1"), "{said}");
     assert_eq!(world.json(&["profiles", "list"])[0]["environment"], "production");
 }
+
+#[test]
+fn the_doctor_sees_what_is_wrong_with_profiles() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let world = World::new();
+    world.add("shop", &[]);
+    let file = world.config().join("profiles.toml");
+    let found = |world: &World| {
+        let told = world.run(&["doctor", "--output", "json"]).stdout;
+        let told: Value = serde_json::from_slice(&told).unwrap();
+        let ours = told["checks"].as_array().unwrap().iter().filter(|check| check["check"] == "profiles");
+        ours.map(|check| format!("{} {}", check["state"].as_str().unwrap(), check["found"].as_str().unwrap())).collect::<Vec<_>>()
+    };
+
+    assert_eq!(found(&world), ["ok 1, every line is understood"]);
+    std::fs::set_permissions(world.config().join("secrets.toml"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(found(&world)[1].ends_with("secrets.toml is open to other users"), "{:?}", found(&world));
+    std::fs::write(&file, "current = \"gone\"\n").unwrap();
+    assert!(found(&world)[0].contains("the current profile is gone"), "{:?}", found(&world));
+    std::fs::write(&file, "currant = 1\n").unwrap();
+    assert!(found(&world)[0].starts_with("wrong ") && found(&world)[0].contains("line 1"), "{:?}", found(&world));
+}
