@@ -88,7 +88,7 @@ impl Dialog for Leave {
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let (theme, staged) = (&cx.theme, cx.decisions.not_left().collect::<Vec<_>>());
-        let mut question = Question::new(56, area);
+        let mut question = Question::new(56, area).about(&cx.place);
         let verb = if staged.len() == 1 { "has" } else { "have" };
         let many = counted(staged.len() as u64, "decision", "decisions");
         question.line(format!("{many} {verb} not left yet"), theme.strong);

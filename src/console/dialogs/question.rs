@@ -6,20 +6,32 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::menu::NO_FIELD;
+use crate::console::pen::put_right;
 use crate::console::text::wrap;
 use crate::console::widgets::menu::centered;
-use crate::console::{AppContext, ClickTargets, Message, Pen, Theme, Tone};
+use crate::console::{AppContext, ClickTargets, Message, Pen, SessionInfo, Theme, Tone};
+
+/// The badge of what reaches the real world.
+const PRODUCTION: &str = " PRODUCTION ";
 
 /// The lines of a small dialog.
 pub struct Question {
     width: u16,
     lines: Vec<(String, Style)>,
+    /// Whether what is asked reaches the real world.
+    production: bool,
 }
 
 impl Question {
     /// A dialog of this width, where an area has room for it.
     pub fn new(width: u16, area: Rect) -> Self {
-        Self { width: width.min(area.width.saturating_sub(4)), lines: Vec::new() }
+        Self { width: width.min(area.width.saturating_sub(4)), lines: Vec::new(), production: false }
+    }
+
+    /// The same about decisions of this place: where they reach the real world, its first line says so.
+    #[must_use]
+    pub fn about(self, place: &SessionInfo) -> Self {
+        Self { production: place.is_production(), ..self }
     }
 
     /// How many columns a line has.
@@ -48,6 +60,9 @@ impl Question {
         let inside = theme.open_panel(buffer, centered(area, self.width, lines.saturating_add(below + 2)));
         for ((text, style), row) in self.lines.iter().zip(inside.rows()) {
             Pen::new(buffer, row).put(text, *style);
+        }
+        if let (true, Some(first)) = (self.production, inside.rows().next()) {
+            put_right(buffer, first, PRODUCTION, theme.production);
         }
         let y = inside.y.saturating_add(lines).min(inside.bottom());
         Rect { y, height: inside.bottom() - y, ..inside }

@@ -67,7 +67,7 @@ impl Dialog for Reconnected {
         self.targets.clear();
         let theme = &cx.theme;
         let waiting: Vec<_> = cx.decisions.waiting().collect();
-        let mut question = Question::new(64, area);
+        let mut question = Question::new(64, area).about(&cx.place);
         question.line("The service answers again", theme.strong);
         question.gap();
         let verb = if waiting.len() == 1 { "has" } else { "have" };
