@@ -121,3 +121,41 @@ fn without_any_profile_logging_in_asks_for_one() {
     assert_refused(&avert(home.path(), &["login"]).output().unwrap(), 2, &["no profile is the current one"]);
     assert_refused(&avert(home.path(), &["logout", "shop"]).output().unwrap(), 3, &["avert profiles add"]);
 }
+
+#[test]
+fn however_loud_avert_is_a_credential_is_in_nothing_that_it_says_or_writes() {
+    let world = World::new();
+    let operator = run_ok(world.engine.path(), &["keys", "create", "--scope", "operator"]).trim().to_owned();
+    let file = world.write("operator", &operator);
+    world.add("shop", &["--operator-key-file", &file]);
+    let key_file = world.key_file();
+
+    let mut said = Vec::new();
+    for arguments in [
+        &["profiles", "list"][..],
+        &["profiles", "show", "shop"],
+        &["profiles", "test", "shop"],
+        &["login", "shop", "--api-key-file", &key_file, "--plain-secrets"],
+        &["login", "shop", "--operator-key-file", &file, "--plain-secrets"],
+        &["alerts", "list", "--profile", "shop"],
+        &["profiles", "add", "again", "--url", &world.server.url, "--api-key-file", &key_file],
+    ] {
+        let output = world.run(&[arguments, &["-vv"]].concat());
+        said.extend([output.stdout, output.stderr].concat());
+    }
+    let mut terminal = Terminal::start(world.desk.path(), &["open", "shop", "-vv"], 120, 40);
+    terminal.wait_for("SHOP 2");
+    terminal.press("2");
+    terminal.wait_for("Settings");
+    terminal.press("q");
+    said.extend(terminal.wait_exit().1);
+
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let secrets = world.config().join("secrets.toml");
+    for secret in [&world.key, &operator] {
+        assert!(!said.contains(secret.as_str()), "it is said");
+        let files: Vec<_> = world.files_with(secret).into_iter().filter(|path| *path != world.desk.path().join("operator")).collect();
+        assert_eq!(files, std::slice::from_ref(&secrets));
+    }
+    assert!(said.contains("SHOP 2") && world.desk.path().join("logs").exists(), "the search can see");
+}
