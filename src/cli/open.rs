@@ -74,6 +74,7 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, set
         say(&format!("Nothing says yet which world the deployment of profile {name} is ({}); it is asked this once.", target.url.host()));
         target.environment = Some(access.ask_environment(name)?);
     }
+    let target = target.with_key_of_both_scopes().await?;
     let (environment, dialect, read_only, profile) = (target.environment, target.dialect, target.read_only, target.profile.clone());
     let settings = Preferences { refresh: target.refresh, page_size: target.page_size.unwrap_or(settings.page_size), ..settings };
     let (client, deployment) = target.connect(Arc::clone(&clock))?;

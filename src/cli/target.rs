@@ -9,7 +9,7 @@ use super::args::{DialectName, RemoteArgs};
 use super::credential_file::{credential_in, read_credential};
 use super::failure::Misused;
 use super::profile_access::{NamedProfile, PROFILE, ProfileAccess};
-use crate::client::{AccessCredential, Client, ClientOptions};
+use crate::client::{AccessCredential, Client, ClientOptions, OperatorProbe};
 use crate::desk::{Profile, ProfileName};
 use crate::domain::time::{SharedClock, SystemClock};
 use crate::domain::url::{BaseUrl, PlainHttp};
@@ -196,6 +196,21 @@ impl RemoteTarget {
     /// The same with an operator's key.
     pub(super) fn with_operator_key(self, key: Secret) -> Self {
         Self { operator_key: Some(key), ..self }
+    }
+
+    /// The same with its API key as the operator's too, where none was named and the deployment is an avert that takes it as one. A key that
+    /// is none of an avert's goes nowhere but to the interface's own routes.
+    pub(super) async fn with_key_of_both_scopes(self) -> anyhow::Result<Self> {
+        let AccessCredential::ApiKey(key) = &self.credential else { return Ok(self) };
+        if self.operator_key.is_some() || told([Some(key.reveal())]).is_none() {
+            return Ok(self);
+        }
+        let both = self.clone().with_operator_key(key.clone());
+        let (client, _) = both.clone().connect(Arc::new(SystemClock))?;
+        match client.probe_operator().await {
+            Ok(OperatorProbe::Operator { .. }) => Ok(both),
+            Ok(OperatorProbe::Refused(_) | OperatorProbe::Absent) | Err(_) => Ok(self),
+        }
     }
 
     /// A client of the deployment, and the deployment as it may be used. Nothing is sent yet.

@@ -12,6 +12,15 @@ closed_enum! {
         Alerts = "alerts",
         /// avert's own routes.
         Operator = "operator",
+        /// Both: one key for a console that has everything of another avert.
+        Both = "alerts,operator",
+    }
+}
+
+impl KeyScope {
+    /// Whether a key of this scope may do what needs that one.
+    pub fn includes(self, needed: Self) -> bool {
+        self == needed || self == Self::Both
     }
 }
 

@@ -53,7 +53,7 @@ impl Engine {
             return refused("the API key was revoked");
         }
         match credential.kind {
-            CredentialKind::Key(has) if has == scope => {}
+            CredentialKind::Key(has) if has.includes(scope) => {}
             CredentialKind::Key(has) => {
                 return refused(&format!("the API key has the scope {}, this needs the scope {}", has.as_str(), scope.as_str()));
             }

@@ -247,7 +247,7 @@ pub(super) enum KeysCommand {
     /// Make a key; it is shown this once
     Create {
         /// What the key may do
-        #[arg(long, default_value = "alerts", value_parser = scope, value_name = "alerts|operator")]
+        #[arg(long, default_value = "alerts", value_parser = scope, value_name = "alerts|operator|alerts,operator")]
         scope: KeyScope,
         #[command(flatten)]
         organization: OrganizationArgs,
@@ -306,10 +306,13 @@ pub(super) enum ClientsCommand {
 }
 
 fn scope(text: &str) -> Result<KeyScope, String> {
-    [KeyScope::Alerts, KeyScope::Operator]
-        .into_iter()
-        .find(|scope| scope.as_str() == text)
-        .ok_or_else(|| "one of alerts, operator is needed".to_owned())
+    // Both may be named in either order.
+    let both = text.split_once(',').is_some_and(|pair| matches!(pair, ("alerts", "operator") | ("operator", "alerts")));
+    match KeyScope::parse(text) {
+        _ if both => Ok(KeyScope::Both),
+        Some(scope) => Ok(scope),
+        None => Err("alerts, operator or alerts,operator is needed".to_owned()),
+    }
 }
 
 /// A database to use instead of the data directory's own.

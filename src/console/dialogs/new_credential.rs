@@ -11,9 +11,10 @@ use crate::console::{Action, AppContext, Dialog, KeyContext, Message, Order, Ord
 use crate::domain::{CredentialKind, KeyScope};
 
 /// What can be created, in the order of the list, each with what it is for.
-const KINDS: [(CredentialKind, &str, &str); 3] = [
+const KINDS: [(CredentialKind, &str, &str); 4] = [
     (CredentialKind::Key(KeyScope::Alerts), "API key, scope alerts", "lists, reads and resolves alerts (X-API-KEY)"),
     (CredentialKind::Key(KeyScope::Operator), "API key, scope operator", "avert's own routes: alerts in, webhooks, keys"),
+    (CredentialKind::Key(KeyScope::Both), "API key, both scopes", "a console elsewhere that has everything of this avert"),
     (CredentialKind::Client, "client credentials", "access tokens for callers of the older dialect"),
 ];
 

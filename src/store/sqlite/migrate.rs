@@ -34,6 +34,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { number: 5, name: "key_environment", sql: include_str!("../../../assets/migrations/sqlite/0005_key_environment.sql") },
     Migration { number: 6, name: "sealed_addresses", sql: include_str!("../../../assets/migrations/sqlite/0006_sealed_addresses.sql") },
     Migration { number: 7, name: "alike", sql: include_str!("../../../assets/migrations/sqlite/0007_alike.sql") },
+    Migration { number: 8, name: "key_scopes", sql: include_str!("../../../assets/migrations/sqlite/0008_key_scopes.sql") },
 ];
 
 /// What a look at a file found.

@@ -268,7 +268,7 @@ impl Request for NewKeyJson {
         let scope = KeyScope::parse(&given);
         if scope.is_none() {
             let given: String = given.chars().take(60).collect();
-            fields.wrong("scope", format!("{given:?} is not allowed: alerts or operator"));
+            fields.wrong("scope", format!("{given:?} is not allowed: alerts, operator or alerts,operator"));
         }
         Self { scope: scope.map(Text) }
     }

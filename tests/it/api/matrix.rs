@@ -77,6 +77,7 @@ pub(super) async fn unacceptable(served: &Served, scope: KeyScope) -> Vec<Kind> 
     let foreign_token = elsewhere.token().await;
     let (good, wrong_scope, foreign_key) = match scope {
         KeyScope::Alerts => (&served.key, &served.operator_key, &elsewhere.key),
+        KeyScope::Both => unreachable!("no route needs both"),
         KeyScope::Operator => (&served.operator_key, &served.key, &elsewhere.operator_key),
     };
     let revoked_key = served.acting.create_credential(CredentialKind::Key(scope)).await.unwrap();

@@ -77,6 +77,7 @@ fn every_key_and_client_is_shown_with_its_use_and_whether_it_works() {
 #[rstest]
 #[case("", CredentialKind::Key(KeyScope::Alerts))]
 #[case("down", CredentialKind::Key(KeyScope::Operator))]
+#[case("down down", CredentialKind::Key(KeyScope::Both))]
 #[case("end", CredentialKind::Client)]
 fn what_is_chosen_is_created_and_its_secret_is_shown(#[case] keys: &str, #[case] kind: CredentialKind) {
     let mut rig = settings();

@@ -136,6 +136,18 @@ async fn a_key_works_only_within_its_scope(#[case] has: KeyScope, #[case] needs:
 }
 
 #[rstest]
+#[case(KeyScope::Alerts)]
+#[case(KeyScope::Operator)]
+#[tokio::test]
+async fn a_key_of_both_scopes_works_within_each(#[case] needs: KeyScope) {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine_on(directory.path(), &ManualClock::at(NOON), &network(true, true));
+    let created = acting(&engine).await.create_credential(CredentialKind::Key(KeyScope::Both)).await.unwrap();
+
+    assert!(engine.authenticate(created.secret.reveal(), needs).await.is_ok());
+}
+
+#[rstest]
 #[case(CredentialKind::Key(KeyScope::Alerts))]
 #[case(CredentialKind::Key(KeyScope::Operator))]
 #[case(CredentialKind::Client)]

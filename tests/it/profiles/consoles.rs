@@ -139,3 +139,31 @@ async fn a_console_asks_for_as_many_alerts_as_its_profile_says_by_the_companys_o
     assert!(lists.len() >= 2 && lists.iter().all(|query| query.contains("size=25")), "{lists:?}");
     assert!(requests.last().unwrap().url.query().unwrap().contains(&format!("shopIds={company}")), "{:?}", requests.last());
 }
+
+#[test]
+fn one_key_of_both_scopes_opens_all_that_an_avert_has() {
+    let world = World::new();
+    let key = run(world.engine.path(), &["keys", "create", "--scope", "operator,alerts", "--output", "json"]);
+    let key: Value = serde_json::from_slice(&key.stdout).unwrap();
+    assert_eq!(key["scope"], "alerts,operator");
+    world.write("key", key["key"].as_str().unwrap());
+    world.add("shop", &[]);
+
+    let mut terminal = world.console(&["open", "shop"]);
+    terminal.wait_for("SHOP 2");
+    terminal.press("2");
+    terminal.wait_for(key["id"].as_str().unwrap());
+    leave(terminal);
+}
+
+#[test]
+fn a_key_of_the_alerts_scope_alone_opens_the_interface_and_says_what_is_missing() {
+    let world = World::new();
+    world.add("shop", &[]);
+
+    let mut terminal = world.console(&["open", "shop"]);
+    terminal.wait_for("SHOP 2");
+    terminal.press("2");
+    terminal.wait_for("--operator-key-file");
+    leave(terminal);
+}
