@@ -1,11 +1,18 @@
 //! Questions at the terminal: a line, yes or no, a secret that is not shown. Without a terminal nothing is ever asked.
 
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 use anyhow::Context as _;
+use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use zeroize::Zeroizing;
 
-use super::failure::{SaidAlready, say};
+use super::failure::{SaidAlready, Signalled, say};
 use crate::domain::{Environment, Secret};
+
+/// Longest secret that can be typed.
+const LONGEST_SECRET: usize = 4_096;
 
 /// Whether somebody can be asked: questions go to stderr, answers come from stdin.
 pub(super) fn is_possible() -> bool {
@@ -55,11 +62,55 @@ pub(super) fn environment() -> anyhow::Result<Environment> {
 
 /// A secret, which is not shown while it is typed.
 pub(super) fn secret(question: &str) -> anyhow::Result<Secret> {
-    let typed = rpassword::prompt_password(question).context("the secret cannot be read from the terminal")?;
+    // Before the question stands there: who answers at once is not shown either.
+    let hidden = Hidden::begin().context("the terminal cannot be kept from showing what is typed")?;
+    let typed = hidden_line(question);
+    // What was pasted after the secret's line is no answer to anything that follows.
+    while event::poll(Duration::ZERO).unwrap_or(false) && event::read().is_ok() {}
+    drop(hidden);
+    say("");
+    let typed = typed?;
     let secret = Secret::new(typed.trim());
     if secret.reveal().is_empty() {
         say("nothing was typed, nothing was done");
         return Err(SaidAlready.into());
     }
     Ok(secret)
+}
+
+/// The terminal in raw mode, until it is dropped: nothing that is typed is shown.
+struct Hidden;
+
+impl Hidden {
+    fn begin() -> io::Result<Self> {
+        enable_raw_mode().map(|()| Self)
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        let _ = disable_raw_mode();
+    }
+}
+
+fn hidden_line(question: &str) -> anyhow::Result<Zeroizing<String>> {
+    let mut stderr = io::stderr();
+    write!(stderr, "{question}").and_then(|()| stderr.flush()).context("asking failed")?;
+    // Never longer than its room: growing would leave copies behind.
+    let mut typed = Zeroizing::new(String::with_capacity(LONGEST_SECRET));
+    loop {
+        match event::read().context("the secret cannot be read from the terminal")? {
+            Event::Key(key) if key.kind == KeyEventKind::Release => {}
+            Event::Key(key) => match (key.code, key.modifiers.contains(KeyModifiers::CONTROL)) {
+                // A pasted line feed comes as ctrl-j.
+                (KeyCode::Enter, _) | (KeyCode::Char('d' | 'j'), true) => return Ok(typed),
+                (KeyCode::Char('c'), true) => return Err(Signalled("SIGINT").into()),
+                (KeyCode::Char('u'), true) => typed.clear(),
+                (KeyCode::Backspace, _) => drop(typed.pop()),
+                (KeyCode::Char(c), false) if typed.len() + c.len_utf8() <= LONGEST_SECRET => typed.push(c),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
 }

@@ -14,7 +14,7 @@ use crate::domain::{CredentialKind, KeyScope};
 const KINDS: [(CredentialKind, &str, &str); 4] = [
     (CredentialKind::Key(KeyScope::Alerts), "API key, scope alerts", "lists, reads and resolves alerts (X-API-KEY)"),
     (CredentialKind::Key(KeyScope::Operator), "API key, scope operator", "avert's own routes: alerts in, webhooks, keys"),
-    (CredentialKind::Key(KeyScope::Both), "API key, both scopes", "a console elsewhere that has everything of this avert"),
+    (CredentialKind::Key(KeyScope::Both), "API key, both scopes", "for a console elsewhere that does both"),
     (CredentialKind::Client, "client credentials", "access tokens for callers of the older dialect"),
 ];
 

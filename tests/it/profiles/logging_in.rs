@@ -159,3 +159,18 @@ fn however_loud_avert_is_a_credential_is_in_nothing_that_it_says_or_writes() {
     }
     assert!(said.contains("SHOP 2") && world.desk.path().join("logs").exists(), "the search can see");
 }
+
+#[test]
+fn ctrl_c_at_the_question_ends_it_with_130_and_leaves_the_terminal_as_it_was() {
+    let world = World::new();
+    world.add_bare();
+    let mut terminal = Terminal::start(world.desk.path(), &["login", "shop"], 120, 40);
+
+    terminal.wait_for("API key (not shown):");
+    terminal.press("half");
+    terminal.press("\x03");
+    let (code, written) = terminal.wait_exit();
+
+    assert_eq!(code, 130);
+    assert!(!String::from_utf8_lossy(&written).contains("half") && !world.config().join("secrets.toml").exists());
+}
