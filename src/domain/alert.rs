@@ -315,4 +315,53 @@ mod tests {
         assert_eq!(Provider::parse("ethoca"), Provider::Ethoca);
         assert_eq!(AlertStatus::parse("OTHER"), AlertStatus::OtherStatus);
     }
+
+    #[test]
+    fn notices_are_the_types_that_say_so_and_each_type_has_words_of_its_own() {
+        let told: Vec<(bool, &str)> = AlertType::KNOWN.iter().map(|known| (known.is_notice(), known.words())).collect();
+
+        let expected = [
+            (false, "Confirmed fraud"),
+            (false, "Customer dispute"),
+            (false, "Dispute"),
+            (false, "Cancel"),
+            (true, "Dispute notice"),
+            (true, "Fraud notice"),
+            (true, "Cancel notice"),
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(AlertType::parse("RDR").words(), "RDR");
+    }
+
+    #[test]
+    fn only_an_exact_deadline_is_a_moment() {
+        let at = from_iso("2026-01-01T00:00:00Z").unwrap();
+
+        assert_eq!([Deadline::At(at), Deadline::HoursLeft(3), Deadline::Unknown].map(Deadline::moment), [Some(at), None, None]);
+    }
+
+    #[test]
+    fn money_is_known_with_its_amount() {
+        let alert = Alert::sample();
+
+        assert_eq!(alert.money().map(|money| money.to_string()).as_deref(), Some("129.90 EUR"));
+        assert_eq!(Alert { amount: None, ..alert }.money(), None);
+    }
+
+    #[rstest]
+    #[case(Provider::Verifi, Some("R"), None, true)]
+    #[case(Provider::Verifi, None, Some("T"), true)]
+    #[case(Provider::Verifi, None, None, false)]
+    #[case(Provider::Ethoca, Some("R"), Some("T"), false)]
+    fn only_verifi_applies_rules(
+        #[case] provider: Provider,
+        #[case] name: Option<&str>,
+        #[case] kind: Option<&str>,
+        #[case] applied: bool,
+    ) {
+        let (rule_name, rule_type) = (name.map(str::to_owned), kind.map(str::to_owned));
+        let alert = Alert { provider, rule_name, rule_type, ..Alert::sample() };
+
+        assert_eq!(alert.network_rule_applied(), applied);
+    }
 }

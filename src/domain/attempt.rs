@@ -450,4 +450,15 @@ mod tests {
         }
         assert_eq!(AttemptState::parse("LOST"), None);
     }
+
+    #[test]
+    fn an_accepted_attempt_leaves_its_outcome_on_the_alert() {
+        let (mut alert, attempt) = (Alert::sample(), AttemptId::generate());
+        let resolution = Resolution::Current { decision: crate::domain::resolution::Decision::Refunded, comments: "by Ann".to_owned() };
+
+        record_outcome(&mut alert, attempt, &resolution, at(5));
+
+        let outcome = alert.outcome.unwrap();
+        assert_eq!((outcome.id, outcome.comments.as_str(), outcome.action_time), (outcome_id(attempt), "by Ann", Some(at(5))));
+    }
 }

@@ -423,4 +423,76 @@ mod tests {
         assert_eq!(prunable(&[about, entry(2, 2, "key.revoked")], cut_off), Some(2));
         assert_eq!(prunable(&[], cut_off), None);
     }
+
+    #[test]
+    fn an_intake_is_noted_where_it_changed_something() {
+        let noted = |created, updated| {
+            let report = IngestReport { created, updated, unchanged: 9, ..IngestReport::default() };
+            AuditNote::alerts_taken_in(&report).map(|note| note.detail)
+        };
+
+        assert_eq!(noted(2, 3).as_deref(), Some("2 created, 3 updated, 9 unchanged"));
+        assert_eq!([noted(1, 0), noted(0, 1), noted(1, 1)].map(|noted| noted.is_some()), [true; 3]);
+        assert_eq!(noted(0, 0), None);
+    }
+
+    fn endpoint(signed: bool) -> Endpoint {
+        Endpoint {
+            id: EndpointId::generate(),
+            url: crate::domain::url::EndpointUrl::parse("https://a.example/", crate::domain::url::PlainHttp::Allowed).unwrap(),
+            auth: "Basic".to_owned(),
+            created_at: Timestamp::UNIX_EPOCH,
+            disabled: None,
+            failing_since: None,
+            signed,
+            old_secret_until: None,
+        }
+    }
+
+    #[test]
+    fn a_change_of_an_endpoint_is_noted_in_what_it_says_and_not_where_that_is_nothing() {
+        let rotated = || Some(SigningChange::Rotate { secret: crate::domain::Secret::new("whsec_x"), overlap: TimeDelta::hours(24) });
+        let noted = |signed, change| AuditNote::endpoint_changed(&endpoint(signed), &change).map(|note| note.detail);
+
+        let change = EndpointChange { enabled: Some(false), signing: rotated(), ..EndpointChange::default() };
+        assert_eq!(noted(true, change).as_deref(), Some("another signing secret, overlap 24 h, disabled"));
+        let change = EndpointChange { signing: rotated(), ..EndpointChange::default() };
+        assert_eq!(noted(false, change).as_deref(), Some("signed"));
+        let change = EndpointChange { signing: Some(SigningChange::Stop), ..EndpointChange::default() };
+        assert_eq!(noted(true, change).as_deref(), Some("no longer signed"));
+        assert_eq!(noted(true, EndpointChange::default()), None);
+    }
+
+    #[test]
+    fn an_entry_tells_of_a_pruning_only_by_its_action_its_number_and_its_hash() {
+        let pruned = AuditLink { number: 7, hash: [3; 32] };
+        let note = AuditNote::audit_pruned(7, pruned);
+        let told = AuditRecord::following(pruned, 7, 1, &Actor::avert(), note, Timestamp::UNIX_EPOCH);
+        let with = |place: usize, text: &str| {
+            let mut record = told.clone();
+            text.clone_into(&mut record.texts[place]);
+            check(pruned, &[(record.clone(), record.hash())], 8)
+        };
+
+        assert!(told.texts[4].ends_with(&"03".repeat(32)), "{}", told.texts[4]);
+        for wrong in [with(2, "key.created"), with(3, "8"), with(4, "7 entries up to number 7")] {
+            assert!(matches!(wrong, AuditState::Broken { number: 7, .. }), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn an_entry_under_a_number_that_is_taken_and_one_behind_the_last_show() {
+        let [first, second] = log(START, 2).try_into().unwrap();
+        let again = AuditRecord { number: 1, previous: first.1, ..second.0.clone() };
+        let again_hash = again.hash();
+
+        let taken_twice = check(START, &[first.clone(), (again, again_hash)], 2);
+        let behind_the_last = check(START, &[first, second], 1);
+
+        assert!(matches!(&taken_twice, AuditState::Broken { number: 1, what } if what.contains("does not follow")), "{taken_twice:?}");
+        assert!(
+            matches!(&behind_the_last, AuditState::Broken { number: 2, what } if what.contains("later than the last")),
+            "{behind_the_last:?}"
+        );
+    }
 }

@@ -302,4 +302,57 @@ mod tests {
 
         assert_eq!(clocks.jump(-600), clocks.date);
     }
+
+    #[test]
+    fn a_step_back_is_told_and_a_small_one_is_none() {
+        let changed = |millis: i64| {
+            let mut clocks = Clocks::new();
+            let date = clocks.date + TimeDelta::milliseconds(millis);
+            clocks.guard.observe(date, clocks.count).change
+        };
+
+        assert_eq!([-1_001, -1_000, 0, 60_000].map(changed), [Some(ClockChange::Back), None, None, None]);
+    }
+
+    #[test]
+    fn a_jump_that_is_undone_is_told() {
+        let mut clocks = Clocks::new();
+        clocks.jump(60);
+
+        let change = clocks.guard.observe(clocks.date - TimeDelta::minutes(58), clocks.count).change;
+
+        assert_eq!(change, Some(ClockChange::Back));
+    }
+
+    #[test]
+    fn a_date_of_another_boot_may_be_behind_by_a_small_step() {
+        let clocks = Clocks::new();
+        let memory = clocks.guard.memory(ClockEpoch::generate()).unwrap();
+        let recalled =
+            |millis: i64| ClockGuard::default().recall(&memory, ClockEpoch::generate(), clocks.date + TimeDelta::milliseconds(millis));
+
+        assert_eq!([-1_001, -1_000, 0, 500].map(recalled), [Some(ClockChange::Back), None, None, None]);
+    }
+
+    #[test]
+    fn memories_agree_in_boot_and_jump_and_but_for_a_small_step_in_the_date() {
+        let (clocks, epoch) = (Clocks::new(), ClockEpoch::generate());
+        let memory = clocks.guard.memory(epoch).unwrap();
+        let jump = Jump { ahead: TimeDelta::hours(1), since: clocks.count, last_observed: clocks.count, observations: 1 };
+        let later = |seconds: u64, millis: i64| ClockMemory {
+            date: memory.date + TimeDelta::seconds(i64::try_from(seconds).unwrap()) + TimeDelta::milliseconds(millis),
+            count: memory.count + Duration::from_secs(seconds),
+            ..memory
+        };
+
+        assert!([later(0, 0), later(90, 0), later(90, 1_000), later(90, -1_000)].iter().all(|other| memory.agrees_with(other)));
+        let others = [
+            later(90, 1_001),
+            later(90, -1_001),
+            ClockMemory { epoch: ClockEpoch::generate(), ..memory },
+            ClockMemory { jump: Some(jump), ..memory },
+            ClockMemory { epoch: ClockEpoch::generate(), jump: Some(jump), ..memory },
+        ];
+        assert!(!others.iter().any(|other| memory.agrees_with(other)));
+    }
 }

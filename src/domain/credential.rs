@@ -159,4 +159,21 @@ mod tests {
 
         assert!(words.ends_with("key 4 of shop, 3 more"), "{words}");
     }
+
+    #[test]
+    fn as_many_as_are_named_leave_no_more() {
+        let all: Vec<PlacedCredential> = (0..MOST_NAMED).map(|number| placed(&number.to_string(), Some(Environment::Production))).collect();
+
+        let words = PlacedCredential::refused_in(Environment::Sandbox, &all).unwrap();
+
+        assert!(words.ends_with("key 4 of shop"), "{words}");
+    }
+
+    #[test]
+    fn keys_are_alike_whatever_their_scope() {
+        let [alerts, operator] = KeyScope::ALL.map(CredentialKind::Key);
+
+        assert!(alerts.is_alike(operator) && CredentialKind::Client.is_alike(CredentialKind::Client));
+        assert!(!alerts.is_alike(CredentialKind::Client) && !CredentialKind::Client.is_alike(operator));
+    }
 }

@@ -439,4 +439,13 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_same_day_is_said_and_another_one_within_reach_is_not() {
+        let (one, same_day) = (Alert::sample(), Alert::sample());
+        let next_day = Alert { transaction_time: from_iso("2026-03-02T09:00:00Z"), ..Alert::sample() };
+
+        assert_eq!(evidence(&one, &same_day), Some(DuplicateEvidence::CardAmountAndDay));
+        assert_eq!(evidence(&one, &next_day), Some(DuplicateEvidence::CardAndAmount));
+    }
 }

@@ -329,3 +329,77 @@ macro_rules! kind {
 }
 
 pub(super) use {kind, record};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Alert, Outcome};
+
+    fn field(name: &str) -> &'static Field<Alert> {
+        Alert::FIELDS.iter().find(|field| field.name == name).unwrap()
+    }
+
+    #[test]
+    fn a_field_is_spelled_in_its_dialect_and_known_by_either_spelling() {
+        let merchant = field("ethocaMerchantId");
+
+        assert_eq!([false, true].map(|older| merchant.name_in(older)), ["ethocaMerchantId", "ethocaMergantId"]);
+        assert_eq!([false, true].map(|older| field("amount").name_in(older)), ["amount"; 2]);
+        assert!(["ethocaMerchantId", "ETHOCAMERGANTID", "ethocamerchantid"].iter().all(|name| merchant.is_called(name)));
+        assert!(!merchant.is_called("merchantId") && !field("amount").is_called("currency"));
+    }
+
+    #[test]
+    fn what_the_interface_lets_be_null_is_known_by_the_type_of_a_text_and_by_word_else() {
+        let nullable = ["ruleName", "chargebackCurrency", "expiredAt"].map(|name| field(name).is_nullable());
+        let never = ["issuer", "currency", "provider", "createdAt", "hasExternalTransaction"].map(|name| field(name).is_nullable());
+
+        assert_eq!((nullable, never), ([true; 3], [false; 5]));
+    }
+
+    fn holds_what_is_set<R: Default>(fields: &[Field<R>]) {
+        for field in fields {
+            let mut record = R::default();
+            let held = match &field.kind {
+                Kind::Id(access) | Kind::Reference(access) => {
+                    (access.set)(&mut record, Uuid::from_u128(7));
+                    (access.get)(&record) == Some(Uuid::from_u128(7))
+                }
+                Kind::Word(text) | Kind::Text(text) => {
+                    (text.set)(&mut record, Cow::Borrowed("abc"));
+                    (text.get)(&record) == Some("abc")
+                }
+                Kind::Moment(access) => {
+                    (access.set)(&mut record, Timestamp::UNIX_EPOCH);
+                    (access.get)(&record) == Some(Timestamp::UNIX_EPOCH)
+                }
+                Kind::Amount(access) => {
+                    (access.set)(&mut record, Amount::from_micros(5));
+                    (access.get)(&record) == Some(Amount::from_micros(5))
+                }
+                Kind::Flag(access) => [true, false].into_iter().all(|flag| {
+                    (access.set)(&mut record, flag);
+                    (access.get)(&record) == Some(flag)
+                }),
+            };
+            assert!(held, "{}", field.name);
+        }
+    }
+
+    #[test]
+    fn every_field_holds_what_is_set() {
+        holds_what_is_set(Alert::FIELDS);
+        holds_what_is_set(Outcome::FIELDS);
+    }
+
+    #[test]
+    fn no_code_is_no_currency_where_none_is_needed() {
+        let (Kind::Word(currency) | Kind::Text(currency)) = &field("chargebackCurrency").kind else { panic!("a currency is a text") };
+        let mut alert = Alert::default();
+        (currency.set)(&mut alert, Cow::Borrowed("EUR"));
+
+        (currency.set)(&mut alert, Cow::Borrowed(""));
+
+        assert_eq!((currency.get)(&alert), None);
+    }
+}

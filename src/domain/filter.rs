@@ -390,4 +390,38 @@ mod tests {
 
         assert_eq!(page.total_pages(), 3);
     }
+
+    #[test]
+    fn whether_it_has_expired_is_asked_either_way() {
+        let now = Timestamp::UNIX_EPOCH;
+        let alerts = [alert(), Alert { expired_at: Some(now), ..alert() }];
+        let wanted = |expired| {
+            let filter = AlertFilter { expired: Some(expired), ..AlertFilter::default() };
+            alerts.each_ref().map(|alert| filter.matches(alert, now))
+        };
+
+        assert_eq!([true, false].map(wanted), [[false, true], [true, false]]);
+    }
+
+    #[test]
+    fn outcomes_are_wanted_in_any_letter_case_and_what_has_none_is_not() {
+        let now = Timestamp::UNIX_EPOCH;
+        let filter = AlertFilter { outcomes: vec!["missed".to_owned(), "Resolved".to_owned()], ..AlertFilter::default() };
+        let with = |outcome: &str| {
+            let outcome = Outcome { outcome: outcome.to_owned(), ..Outcome::sample(AlertId::generate()) };
+            filter.matches(&Alert { outcome: Some(outcome), ..alert() }, now)
+        };
+
+        assert_eq!((with("resolved"), with("other"), filter.matches(&alert(), now)), (true, false, false));
+    }
+
+    #[rstest]
+    #[case(1, true)]
+    #[case(2, false)]
+    #[case(3, false)]
+    fn whole_hours_of_a_service_may_hide_minutes(#[case] left: i64, #[case] wanted: bool) {
+        let filter = AlertFilter { expires_in: Some(2), ..AlertFilter::default() };
+
+        assert_eq!(filter.matches(&Alert { deadline: Deadline::HoursLeft(left), ..alert() }, Timestamp::UNIX_EPOCH), wanted);
+    }
 }

@@ -204,4 +204,18 @@ mod tests {
         polling.polled(None, now());
         assert!(!polling.take_due(now()) && polling.take_due(now() + gap_before(1)));
     }
+
+    #[test]
+    fn it_is_not_given_up_before_and_a_poll_can_be_brought_forward() {
+        let mut polling = Polling::new("time-out".to_owned(), now());
+        polling.polled(Some(Proof::Nothing), now());
+        polling.polled(Some(Proof::Nothing), now());
+        assert!(!polling.has_given_up());
+
+        polling.poll_now(now() + TimeDelta::seconds(1));
+
+        assert_eq!(polling.next_wake(), Some(now() + TimeDelta::seconds(1)));
+        polling.poll_now(now() + TimeDelta::seconds(9));
+        assert_eq!(polling.next_wake(), Some(now() + TimeDelta::seconds(1)), "never later");
+    }
 }

@@ -178,6 +178,7 @@ mod tests {
     #[case("")]
     #[case("ten")]
     #[case("1,000.00")]
+    #[case("1_000")]
     #[case("+5")]
     #[case(" 5")]
     #[case(".")]
@@ -207,6 +208,9 @@ mod tests {
     #[case("32.45", "KWD", "32.450 KWD")]
     #[case("0.125", "EUR", "0.125 EUR")]
     #[case("999999999.9", "USD", "999,999,999.90 USD")]
+    #[case("3.5", "CLF", "3.5000 CLF")]
+    #[case("-1234.5", "EUR", "-1,234.50 EUR")]
+    #[case("-0.00", "EUR", "0.00 EUR")]
     fn money_is_shown_with_its_currencys_decimals(#[case] text: &str, #[case] code: &str, #[case] shown: &str) {
         let money = Money { amount: text.parse().unwrap(), currency: Currency::new(code) };
 
@@ -229,5 +233,23 @@ mod tests {
         fn no_text_makes_parsing_panic(text in "\\PC{0,40}") {
             let _ = text.parse::<Amount>();
         }
+    }
+
+    #[test]
+    fn equal_amounts_have_the_same_digits() {
+        let [ten, ten_exactly, eleven] = ["10.0", "10.00", "11.0"].map(|text| text.parse::<Amount>().unwrap());
+
+        assert_eq!(ten, ten);
+        assert_ne!(ten, ten_exactly);
+        assert_ne!(ten, eleven);
+    }
+
+    #[rstest]
+    #[case(100_000_000, "100.00")]
+    #[case(12_500_000, "12.50")]
+    #[case(12_345_000, "12.345")]
+    #[case(0, "0.00")]
+    fn millionths_are_shown_to_two_places_at_least(#[case] micros: i128, #[case] text: &str) {
+        assert_eq!(Amount::from_micros(micros).to_string(), text);
     }
 }

@@ -223,3 +223,46 @@ impl Resolution {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn older(amount_stopped: Option<&str>) -> Resolution {
+        Resolution::Older {
+            word: OlderWord::PartiallyStopped,
+            refunded: OlderRefunded::NotSettled,
+            amount_stopped: amount_stopped.map(|amount| amount.parse().unwrap()),
+            comments: "by Ann".to_owned(),
+        }
+    }
+
+    fn current(decision: Decision) -> Resolution {
+        Resolution::Current { decision, comments: "by Ann".to_owned() }
+    }
+
+    #[test]
+    fn a_resolution_is_shown_in_the_words_of_its_dialect() {
+        let shown = [current(Decision::Refunded), current(Decision::Invalid(InvalidReason::Duplicate)), older(Some("9.50")), older(None)];
+
+        let expected = [
+            "REFUNDED",
+            "INVALID, NOT_REFUNDED_DUPLICATE",
+            "PARTIALLY_STOPPED, NOT SETTLED, 9.50 stopped",
+            "PARTIALLY_STOPPED, NOT SETTLED",
+        ];
+        assert_eq!(shown.map(|resolution| resolution.to_string()), expected);
+    }
+
+    #[test]
+    fn a_repeat_is_the_same_line_and_every_other_decision_another() {
+        assert_eq!(older(Some("9.50")).canonical(), older(Some("9.5")).canonical(), "the digits of an amount decide nothing");
+        assert_eq!(current(Decision::Invalid(InvalidReason::Duplicate)).canonical(), "current|INVALID|NOT_REFUNDED_DUPLICATE|by Ann");
+
+        let mut all: Vec<String> = Decision::ALL.iter().map(|decision| current(*decision).canonical()).collect();
+        all.extend([older(Some("9.50")), older(Some("9.51")), older(None)].map(|resolution| resolution.canonical()));
+        all.push(Resolution::Current { decision: Decision::Refunded, comments: String::new() }.canonical());
+        let different: std::collections::HashSet<&String> = all.iter().collect();
+        assert_eq!(different.len(), all.len(), "{all:?}");
+    }
+}

@@ -130,4 +130,13 @@ mod tests {
 
         assert_eq!(retention.cut_offs(noon()).audit, from_iso("2026-02-08T00:00:00Z"));
     }
+
+    #[test]
+    fn what_was_pruned_is_summed_up_by_kind() {
+        let mut all = Pruned { deliveries: 1, events: 2, delivery_attempts: 3, attempts: 4, audit: 5 };
+
+        all.add(Pruned { deliveries: 10, events: 20, delivery_attempts: 30, attempts: 40, audit: 50 });
+
+        assert_eq!(all, Pruned { deliveries: 11, events: 22, delivery_attempts: 33, attempts: 44, audit: 55 });
+    }
 }

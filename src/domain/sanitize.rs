@@ -225,6 +225,8 @@ mod tests {
     #[case("4111\u{200d}1111 \u{200c}\u{200d}", "41111111 ")]
     #[case("\u{1f3f4}\u{e0061}\u{e0062}", "\u{1f3f4}")]
     #[case("\u{1f600}\u{fe0f}\u{fe0e}\u{200d}x", "\u{1f600}\u{fe0f}x")]
+    #[case("a\u{200d}\u{2764} €\u{200c}€", "a\u{2764} €€")]
+    #[case("ᠬᠠᠷ\u{180e} ᠬ\u{180e}x", "ᠬᠠᠷ ᠬx")]
     fn text_from_outside_cannot_steer_the_terminal(#[case] text: &str, #[case] shown: &str) {
         assert_eq!(line(text), shown);
     }
@@ -242,6 +244,7 @@ mod tests {
     #[case::sinhala("ශ්\u{200d}රී")]
     #[case::thai("สวัสดี")]
     #[case::mongolian("ᠮᠣᠩᠭᠣᠯ ᠬᠠᠷ\u{180e}ᠠ")]
+    #[case::mongolian_variants("ᠭ\u{180b} ᠳ\u{180c}ᠠ")]
     #[case::family("👨\u{200d}👩\u{200d}👧")]
     #[case::skin_tone("👩🏽\u{200d}🚀")]
     #[case::heart_on_fire("❤\u{fe0f}\u{200d}🔥")]
@@ -271,6 +274,9 @@ mod tests {
     #[case::a_name("ACME*SHOP", "ACME*SHOP")]
     #[case::an_id("0198c0de-0000", "0198c0de-0000")]
     #[case::a_lone_sign("-", "'-")]
+    #[case::a_fraction_alone("-.5", "'-.5")]
+    #[case::a_point_at_the_end("-5.", "'-5.")]
+    #[case::half_a_number("-1.x2", "'-1.x2")]
     #[case::nothing("", "")]
     fn a_cell_never_starts_a_formula_and_a_number_stays_one(#[case] text: &str, #[case] cell: &str) {
         assert_eq!(spreadsheet_cell(text), cell);

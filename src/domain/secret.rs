@@ -29,3 +29,15 @@ impl std::fmt::Debug for Secret {
         f.write_str("****")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_revealed_where_it_is_asked_for_and_shown_nowhere() {
+        let secret = Secret::new("s3cret");
+
+        assert_eq!((secret.reveal(), format!("{secret:?}")), ("s3cret", "****".to_owned()));
+    }
+}

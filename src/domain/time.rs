@@ -51,3 +51,13 @@ pub fn from_iso(text: &str) -> Option<Timestamp> {
     });
     parsed.map(|moment| moment.trunc_subsecs(6))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_clock_shows_a_date_of_these_years() {
+        assert!(SystemClock.now() > from_iso("2026-01-01T00:00:00Z").unwrap());
+    }
+}

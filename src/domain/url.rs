@@ -378,4 +378,24 @@ mod tests {
             let _ = EndpointUrl::parse(&text, GUARDED);
         }
     }
+
+    #[rstest]
+    #[case("https://api.example", "api.example", false)]
+    #[case("https://api.example:8443/v1", "api.example:8443", false)]
+    #[case("http://localhost:7317", "localhost:7317", true)]
+    #[case("http://127.0.0.9:7317", "127.0.0.9:7317", true)]
+    #[case("http://[::1]:7317", "[::1]:7317", true)]
+    fn a_base_tells_its_host_and_whether_it_is_this_machine(#[case] text: &str, #[case] host: &str, #[case] here: bool) {
+        let url = BaseUrl::parse(text, EXPRESSLY).unwrap();
+
+        assert_eq!((url.host().as_str(), url.is_this_machine(), url.to_string().as_str()), (host, here, text));
+    }
+
+    #[rstest]
+    #[case("https://shop.example/hook", false)]
+    #[case("http://127.0.0.1:9000/hook", false)]
+    #[case("http://shop.example/hook", true)]
+    fn plain_http_beyond_this_machine_is_in_clear(#[case] text: &str, #[case] in_clear: bool) {
+        assert_eq!(EndpointUrl::parse(text, PlainHttp::Allowed).unwrap().is_in_clear(), in_clear);
+    }
 }

@@ -165,6 +165,7 @@ mod tests {
         let at = |minutes| Outcome { action_time: Some(sent_at() + TimeDelta::minutes(minutes)), ..stored(&meant) };
 
         assert!(is_meant(&meant, &at(-4), sent_at()));
+        assert!(is_meant(&meant, &at(-5), sent_at()), "as far apart as two clocks may be");
         assert!(!is_meant(&meant, &at(-6), sent_at()));
     }
 

@@ -381,3 +381,57 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_id_is_made_only_where_there_is_none_and_it_is_not_the_identity() {
+    let nameless = with(|alert| alert.id = AlertId::default()).alert;
+    let named = with(|_| {});
+    let windows = ResponseWindows::default();
+
+    let made = completed(AlertPatch::read(1, nameless.clone(), false), &windows).alert.id;
+    let identity = completed(AlertPatch::read(1, nameless, true), &windows).alert.id;
+    let kept = completed(named.clone(), &windows).alert.id;
+
+    assert_ne!(made, AlertId::default());
+    assert_eq!((identity, kept), (AlertId::default(), named.alert.id));
+}
+
+#[test]
+fn an_open_alert_with_an_outcome_does_not_wait_and_does_not_lapse() {
+    let answered = with(|alert| {
+        alert.outcome = Some(outcome());
+        alert.alert_time = Some(now() - TimeDelta::days(9));
+    });
+
+    let row = completed(answered, &ResponseWindows::default());
+
+    assert_eq!((row.alert.status, row.alert.expired_at, row.event), (AlertStatus::Open, None, false));
+}
+
+#[rstest]
+#[case(0, false)]
+#[case(1, true)]
+fn what_neither_waits_nor_lapsed_is_told_while_its_window_is_open(#[case] micros: i64, #[case] told: bool) {
+    let row = completed(
+        with(|alert| {
+            alert.status = AlertStatus::New;
+            alert.deadline = Deadline::At(now() + TimeDelta::microseconds(micros));
+        }),
+        &ResponseWindows::default(),
+    );
+
+    assert_eq!((row.event, row.alert.deadline), (told, Deadline::At(now() + TimeDelta::microseconds(micros))));
+}
+
+#[test]
+fn a_field_can_be_put_into_a_set_and_taken_out_of_it() {
+    let name = |place: usize| Alert::FIELDS[place].name;
+    let patch = least();
+    let place = (1..Alert::FIELDS.len()).find(|place| !patch.gives(name(*place))).unwrap();
+
+    let more = patch.given.with(place, true);
+
+    assert!(more.contains(place) && !more.with(place, false).contains(place));
+    assert_eq!(more.and(patch.given), patch.given);
+    assert_eq!(more.with(place, false), patch.given);
+}
