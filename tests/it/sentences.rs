@@ -1,13 +1,17 @@
-//! The table of sentences: each sentence of the interface and of what avert decides where it is silent, beside the tests that hold it.
+//! The table of sentences: each sentence of the interface, of what avert decides where it is silent, and of what the console promises, beside the tests that hold it.
 //!
-//! `sentences/interface.md` and `sentences/decisions.md` are the table; here it is held to the tests there are.
+//! `sentences/interface.md`, `sentences/decisions.md` and `sentences/console.md` are the table; here it is held to the tests there are.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const TABLES: [(&str, &str); 2] =
-    [("interface", include_str!("sentences/interface.md")), ("decisions", include_str!("sentences/decisions.md"))];
+/// Each table, with the fewest rows that it has.
+const TABLES: [(&str, usize, &str); 3] = [
+    ("interface", 140, include_str!("sentences/interface.md")),
+    ("decisions", 140, include_str!("sentences/decisions.md")),
+    ("console", 30, include_str!("sentences/console.md")),
+];
 
 /// A row of the table.
 struct Row {
@@ -60,12 +64,12 @@ fn every_sentence_is_held_by_tests_that_exist() {
     let integration = integration_tests();
     let exists = |test: &str| if test.contains("::tests::") { is_unit_test(test) } else { integration.contains(test) };
 
-    for (table, text) in TABLES {
+    for (table, fewest, text) in TABLES {
         let rows = rows(text);
         let empty: Vec<_> = rows.iter().filter(|row| row.tests.is_empty()).map(|row| row.sentence).collect();
         let missing: BTreeSet<_> = rows.iter().flat_map(|row| &row.tests).filter(|test| !exists(test)).collect();
 
-        assert!(rows.len() > 140, "{table} has {} rows", rows.len());
+        assert!(rows.len() > fewest, "{table} has {} rows", rows.len());
         assert!(empty.is_empty(), "{table}: no test holds {empty:#?}");
         assert!(missing.is_empty(), "{table} names tests that are not there: {missing:#?}");
     }
@@ -73,7 +77,7 @@ fn every_sentence_is_held_by_tests_that_exist() {
 
 #[test]
 fn no_sentence_stands_twice_in_a_section() {
-    for (table, text) in TABLES {
+    for (table, _, text) in TABLES {
         let mut seen = BTreeSet::new();
         for row in rows(text) {
             assert!(seen.insert((row.section, row.sentence)), "{table}, {}: {}", row.section, row.sentence);
