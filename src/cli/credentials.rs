@@ -8,7 +8,7 @@ use super::failure::say;
 use super::local::Local;
 use super::output::{Report, Rows};
 use crate::domain::time::to_iso;
-use crate::domain::{Credential, CredentialKind, KeyScope};
+use crate::domain::{Credential, CredentialKind, Environment, KeyScope};
 use crate::service::Credentials;
 
 /// What is asked.
@@ -112,6 +112,7 @@ fn record(words: &Words, credential: &Credential, organization: &str) -> Value {
     record.insert(words.id.0.to_owned(), credential.id.as_str().into());
     record.insert("organization".to_owned(), organization.into());
     record.extend(scope_of(credential.kind).map(|scope| ("scope".to_owned(), scope.into())));
+    record.insert("environment".to_owned(), credential.environment.map(Environment::as_str).into());
     record.insert("createdAt".to_owned(), to_iso(credential.created_at).into());
     record.insert("lastUsedAt".to_owned(), credential.last_used_at.map(to_iso).into());
     record.insert("revokedAt".to_owned(), credential.revoked_at.map(to_iso).into());
@@ -122,16 +123,17 @@ fn listing(words: &Words, credentials: &[Credential], organization: &str) -> Rep
     let noun = words.kind.as_str();
     let (with_scope, time) = (scope_of(words.kind).is_some(), |moment: Option<_>| moment.map(to_iso).unwrap_or_default());
     let row = |credential: &Credential| {
-        let times = [to_iso(credential.created_at), time(credential.last_used_at), time(credential.revoked_at)];
-        [credential.id.clone()].into_iter().chain(scope_of(credential.kind).map(str::to_owned)).chain(times).collect()
+        let made_for = credential.environment.map_or("not known", Environment::as_str).to_owned();
+        let rest = [made_for, to_iso(credential.created_at), time(credential.last_used_at), time(credential.revoked_at)];
+        [credential.id.clone()].into_iter().chain(scope_of(credential.kind).map(str::to_owned)).chain(rest).collect()
     };
-    let named = |first: &[&'static str], scope: &'static str, times: [&'static str; 3]| -> Vec<&'static str> {
-        first.iter().copied().chain(with_scope.then_some(scope)).chain(times).collect()
+    let named = |first: &[&'static str], scope: &'static str, rest: [&'static str; 4]| -> Vec<&'static str> {
+        first.iter().copied().chain(with_scope.then_some(scope)).chain(rest).collect()
     };
     let records: Vec<Value> = credentials.iter().map(|credential| record(words, credential, organization)).collect();
-    let columns = named(&[words.id.0, "organization"], "scope", ["createdAt", "lastUsedAt", "revokedAt"]);
+    let columns = named(&[words.id.0, "organization"], "scope", ["environment", "createdAt", "lastUsedAt", "revokedAt"]);
     let table = Rows {
-        head: named(&[words.id.1], "SCOPE", ["CREATED", "LAST USED", "REVOKED"]),
+        head: named(&[words.id.1], "SCOPE", ["MADE FOR", "CREATED", "LAST USED", "REVOKED"]),
         rows: credentials.iter().map(row).collect(),
         note: credentials.is_empty().then(|| format!("organization {organization} has no {noun}s; `avert {noun}s create` makes one")),
         ..Rows::default()

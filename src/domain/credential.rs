@@ -54,6 +54,8 @@ pub struct Credential {
     pub kind: CredentialKind,
     /// Public part, by which it is revoked.
     pub id: String,
+    /// The environment it was made for; `None` for a key that was made before this was kept and has not been used since.
+    pub environment: Option<Environment>,
     pub created_at: Timestamp,
     /// When it was last used, to the minute.
     pub last_used_at: Option<Timestamp>,

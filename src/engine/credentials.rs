@@ -21,11 +21,11 @@ impl Credentials for ActingEngine {
     }
 
     async fn create_credential(&self, kind: CredentialKind) -> Result<CreatedCredential, ServiceError> {
-        let (id, secret) = made(kind, self.engine.settings().environment);
-        let credential = Credential { kind, id, created_at: self.engine.now(), last_used_at: None, revoked_at: None };
-        let environment = Some(self.engine.settings().environment);
-        let record =
-            CredentialRecord { organization: self.organization(), credential: credential.clone(), environment, hash: hash(&secret) };
+        let here = self.engine.settings().environment;
+        let (id, secret) = made(kind, here);
+        let (environment, created_at) = (Some(here), self.engine.now());
+        let credential = Credential { kind, id, environment, created_at, last_used_at: None, revoked_at: None };
+        let record = CredentialRecord { organization: self.organization(), credential: credential.clone(), hash: hash(&secret) };
         self.store().add_credential(record).await?;
         tracing::info!(actor = %self.caller.actor, ?kind, id = %credential.id, "credential created");
         Ok(CreatedCredential { credential, secret: Secret::new(secret) })

@@ -12,8 +12,6 @@ pub struct CredentialRecord {
     pub organization: OrganizationId,
     /// What can be shown.
     pub credential: Credential,
-    /// The environment it was made for; `None` for a key that was made before this was kept and has not been used since.
-    pub environment: Option<Environment>,
     /// SHA-256 of the whole key, or of the client secret.
     pub hash: [u8; 32],
 }

@@ -108,7 +108,7 @@ async fn a_key_is_shown_with_four_members_and_works_until_it_is_revoked() {
 
     assert_eq!(list().await.unwrap().status(), 403);
     let keys = parsed(&run_ok(home.path(), &["keys", "list", "--output", "json"]));
-    assert_eq!(keys[0]["id"], id);
+    assert_eq!((&keys[0]["id"], &keys[0]["environment"]), (&json!(id), &json!("sandbox")));
     assert!(keys[0]["revokedAt"].is_string() && !keys.to_string().contains(key));
 }
 

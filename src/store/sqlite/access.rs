@@ -93,8 +93,8 @@ const fn table(kind: CredentialKind) -> &'static str {
 }
 
 fn add(unit: &Unit<'_>, record: &CredentialRecord) -> StoreResult<()> {
-    let CredentialRecord { organization, credential, environment, hash } = record;
-    let Credential { kind, id, created_at, last_used_at, revoked_at } = credential;
+    let CredentialRecord { organization, credential, hash } = record;
+    let Credential { kind, id, environment, created_at, last_used_at, revoked_at } = credential;
     let organization = known_organization(unit.conn, *organization)?;
     let (created_at, last_used_at, revoked_at) = (micros(*created_at), last_used_at.map(micros), revoked_at.map(micros));
     let mut values: Vec<&dyn ToSql> = vec![id, &organization, hash, &created_at, &last_used_at, &revoked_at];
@@ -132,8 +132,8 @@ const ALL: &str = "SELECT id, organization, scope, created_at, last_used_at, rev
 /// Every credential that is not revoked.
 pub(super) fn placed(conn: &Connection) -> StoreResult<Vec<PlacedCredential>> {
     conn.all(&format!("{ALL} WHERE revoked_at IS NULL ORDER BY place, key"), [], |row| {
-        let CredentialRecord { credential, environment, .. } = read(row)?;
-        Ok(PlacedCredential { kind: credential.kind, id: credential.id, organization: row.get(8)?, environment })
+        let Credential { kind, id, environment, .. } = read(row)?.credential;
+        Ok(PlacedCredential { kind, id, organization: row.get(8)?, environment })
     })
 }
 
@@ -148,11 +148,11 @@ fn read(row: &Row<'_>) -> StoreResult<CredentialRecord> {
         credential: Credential {
             kind,
             id: row.get(0)?,
+            environment: row.get::<_, Option<String>>(7)?.and_then(|word| Environment::parse(&word)),
             created_at: moment(row.get(3)?)?,
             last_used_at: optional_moment(row, 4)?,
             revoked_at: optional_moment(row, 5)?,
         },
-        environment: row.get::<_, Option<String>>(7)?.and_then(|word| Environment::parse(&word)),
         hash: row.get(6)?,
     })
 }

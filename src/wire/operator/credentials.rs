@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text::{Text, bare};
 use crate::domain::time::Timestamp;
-use crate::domain::{CreatedCredential, Credential, CredentialKind, KeyScope, Secret};
+use crate::domain::{CreatedCredential, Credential, CredentialKind, Environment, KeyScope, Secret};
 
 /// An API key.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,8 @@ pub(crate) struct ClientJson {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct LifeJson {
+    /// Which of the two worlds it was made for; null for a key from before this was kept that has not been used since.
+    environment: Option<Text<Environment>>,
     created_at: Text<Timestamp>,
     last_used_at: Option<Text<Timestamp>>,
     revoked_at: Option<Text<Timestamp>>,
@@ -36,13 +38,25 @@ struct LifeJson {
 
 impl LifeJson {
     fn of(credential: &Credential) -> Self {
-        let Credential { created_at, last_used_at, revoked_at, .. } = *credential;
-        Self { created_at: Text(created_at), last_used_at: last_used_at.map(Text), revoked_at: revoked_at.map(Text) }
+        let Credential { environment, created_at, last_used_at, revoked_at, .. } = *credential;
+        Self {
+            environment: environment.map(Text),
+            created_at: Text(created_at),
+            last_used_at: last_used_at.map(Text),
+            revoked_at: revoked_at.map(Text),
+        }
     }
 
     fn credential(self, id: String, kind: CredentialKind) -> Credential {
-        let Self { created_at, last_used_at, revoked_at } = self;
-        Credential { kind, id, created_at: created_at.0, last_used_at: bare(last_used_at), revoked_at: bare(revoked_at) }
+        let Self { environment, created_at, last_used_at, revoked_at } = self;
+        Credential {
+            kind,
+            id,
+            environment: bare(environment),
+            created_at: created_at.0,
+            last_used_at: bare(last_used_at),
+            revoked_at: bare(revoked_at),
+        }
     }
 }
 

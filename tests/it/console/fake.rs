@@ -346,7 +346,14 @@ impl Credentials for Fake {
             if kind == CredentialKind::Client { "avc_live_NewClient0" } else { "NewKey0000" },
             self.credentials.lock().unwrap().len()
         );
-        let credential = Credential { kind, id, created_at: self.clock.now(), last_used_at: None, revoked_at: None };
+        let credential = Credential {
+            kind,
+            id,
+            environment: Some(Environment::Sandbox),
+            created_at: self.clock.now(),
+            last_used_at: None,
+            revoked_at: None,
+        };
         self.credentials.lock().unwrap().push(credential.clone());
         Ok(CreatedCredential { credential, secret: Secret::new(SECRET) })
     }
@@ -371,6 +378,7 @@ pub fn credentials(now: Timestamp) -> Vec<Credential> {
     let one = |kind, id: &str, days: i64, used: Option<i64>, revoked: Option<i64>| Credential {
         kind,
         id: id.to_owned(),
+        environment: Some(Environment::Production),
         created_at: now - Duration::days(days),
         last_used_at: used.map(|minutes| now - Duration::minutes(minutes)),
         revoked_at: revoked.map(|days| now - Duration::days(days)),

@@ -19,13 +19,15 @@ contract!(
 
 fn key(fixture: &Fixture, id: &str) -> CredentialRecord {
     let kind = CredentialKind::Key(KeyScope::Operator);
-    let credential = Credential { kind, id: id.to_owned(), created_at: noon(), last_used_at: None, revoked_at: None };
-    CredentialRecord {
-        organization: fixture.organization,
-        credential,
+    let credential = Credential {
+        kind,
+        id: id.to_owned(),
         environment: Some(Environment::Sandbox),
-        hash: [id.len().try_into().unwrap(); 32],
-    }
+        created_at: noon(),
+        last_used_at: None,
+        revoked_at: None,
+    };
+    CredentialRecord { organization: fixture.organization, credential, hash: [id.len().try_into().unwrap(); 32] }
 }
 
 async fn fresh_data_has_one_organization_called_default(fixture: Fixture) {
@@ -79,7 +81,8 @@ async fn a_key_remembers_the_minute_of_its_last_use(fixture: Fixture) {
 }
 
 async fn the_environment_of_an_old_key_is_learned_when_it_is_used_and_never_changes(fixture: Fixture) {
-    let old = CredentialRecord { environment: None, ..key(&fixture, "old") };
+    let mut old = key(&fixture, "old");
+    old.credential.environment = None;
     fixture.store.add_credential(old).await.unwrap();
     fixture.store.add_credential(key(&fixture, "gone")).await.unwrap();
     fixture.store.revoke_credential(fixture.organization, "gone", noon()).await.unwrap();

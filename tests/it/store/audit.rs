@@ -12,8 +12,15 @@ contract!(a_change_and_its_entry_are_one_commit);
 
 fn key(organization: OrganizationId, id: &str) -> CredentialRecord {
     let kind = CredentialKind::Key(KeyScope::Alerts);
-    let credential = Credential { kind, id: id.to_owned(), created_at: noon(), last_used_at: None, revoked_at: None };
-    CredentialRecord { organization, credential, environment: Some(Environment::Sandbox), hash: [7; 32] }
+    let credential = Credential {
+        kind,
+        id: id.to_owned(),
+        environment: Some(Environment::Sandbox),
+        created_at: noon(),
+        last_used_at: None,
+        revoked_at: None,
+    };
+    CredentialRecord { organization, credential, hash: [7; 32] }
 }
 
 fn somebody() -> Actor {

@@ -17,14 +17,9 @@ contract!(
 
 fn client(fixture: &Fixture, id: &str) -> CredentialRecord {
     let kind = CredentialKind::Client;
-    let credential = Credential { kind, id: id.to_owned(), created_at: noon(), last_used_at: None, revoked_at: None };
-    CredentialRecord {
-        organization: fixture.organization,
-        credential,
-        // It stands in the id, which here says nothing.
-        environment: None,
-        hash: [id.len().try_into().unwrap(); 32],
-    }
+    // It stands in the id, which here says nothing.
+    let credential = Credential { kind, id: id.to_owned(), environment: None, created_at: noon(), last_used_at: None, revoked_at: None };
+    CredentialRecord { organization: fixture.organization, credential, hash: [id.len().try_into().unwrap(); 32] }
 }
 
 async fn a_client_is_found_by_its_id_with_its_hash(fixture: Fixture) {

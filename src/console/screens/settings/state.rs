@@ -161,6 +161,7 @@ mod tests {
         Credential {
             kind: CredentialKind::Client,
             id: id.to_owned(),
+            environment: Some(Environment::Sandbox),
             created_at: now() - Duration::days(days_old),
             last_used_at: None,
             revoked_at: revoked_days_ago.map(|days| now() - Duration::days(days)),
