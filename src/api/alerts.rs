@@ -6,7 +6,7 @@ use axum::response::Response;
 
 use super::access::{Acting, IdempotencyKey, JsonContent, PathId, WholeBody};
 use super::conditional::tagged;
-use super::list_budget::{missing_filter, within};
+use super::list_budget::{add, missing_filter, within};
 use super::problem::{Code, Problem, json};
 use super::state::Api;
 use crate::domain::{AlertId, Resolution};
@@ -17,7 +17,7 @@ use crate::wire::{body, query, write};
 pub(super) async fn list(State(api): State<Api>, acting: Acting, RawQuery(raw): RawQuery, headers: HeaderMap) -> Result<Response, Problem> {
     let wanted = query::read(raw.as_deref().unwrap_or_default(), acting.dialect);
     let wanted = wanted.map_err(|errors| Problem::of_fields(Code::InvalidQuery, errors))?;
-    let page = within(api.list_timeout, missing_filter(&wanted.filter), acting.alerts.list(&wanted)).await?;
+    let page = within(api.list_timeout, &add(missing_filter(&wanted.filter)), acting.alerts.list(&wanted)).await?;
     Ok(tagged(&headers, write::page(&page, acting.dialect, api.engine.clock().now())))
 }
 

@@ -36,6 +36,12 @@ pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet
     nearest
 }
 
+/// Whether a request names a client that nobody believes, though it comes from where proxies stand: from this machine, which is not trusted.
+pub(super) fn is_untrusted_proxy(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> bool {
+    let names_client = headers.contains_key(FORWARDED) || headers.contains_key(X_FORWARDED_FOR);
+    names_client && peer.to_canonical().is_loopback() && !is_among(trusted, peer)
+}
+
 /// The lines of a header, in their order; one that is no text says nothing that can be read.
 fn lines<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
     headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or("unknown"))
@@ -112,6 +118,25 @@ mod tests {
     fn nobody_else_is_believed() {
         assert_eq!(client("192.0.2.1", &[("x-forwarded-for", "127.0.0.1"), ("forwarded", "for=127.0.0.1")]), "192.0.2.1");
         assert_eq!(client("::ffff:127.0.0.1", &[("x-forwarded-for", "192.0.2.7")]), "192.0.2.7");
+    }
+
+    #[rstest]
+    #[case("127.0.0.2", Some("x-forwarded-for"), true)]
+    #[case("::1", Some("forwarded"), true)]
+    #[case("::ffff:127.0.0.2", Some("forwarded"), true)]
+    #[case("127.0.0.1", Some("x-forwarded-for"), false)]
+    #[case("127.0.0.2", Some("via"), false)]
+    #[case("127.0.0.2", None, false)]
+    #[case("192.0.2.1", Some("x-forwarded-for"), false)]
+    fn a_proxy_on_this_machine_that_is_not_trusted_is_noticed(
+        #[case] peer: &str,
+        #[case] header: Option<&'static str>,
+        #[case] noticed: bool,
+    ) {
+        let trusted = ["127.0.0.1/32".parse().unwrap()];
+        let headers = header.map(|name| (HeaderName::from_static(name), HeaderValue::from_static("for=192.0.2.7"))).into_iter().collect();
+
+        assert_eq!(is_untrusted_proxy(peer.parse().unwrap(), &headers, &trusted), noticed);
     }
 
     proptest! {

@@ -1,22 +1,23 @@
 //! Middleware around every request: size of the head, request id, host check, who the client is, admission, panics.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, ETAG, HOST, ORIGIN, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use ipnet::IpNet;
 use uuid::Uuid;
 
-use super::client_address::client_address;
+use super::client_address::{client_address, is_untrusted_proxy};
 use super::hosts::{HostError, Hosts};
 use super::options::{ApiOptions, MAX_HEAD};
 use super::places::{Admission, RequestPlaces};
@@ -36,12 +37,26 @@ pub(super) struct Guard {
     hosts: Hosts,
     places: Arc<RequestPlaces>,
     trusted_proxies: Vec<IpNet>,
+    /// Whether a proxy that is not trusted was pointed out.
+    pointed_out: AtomicBool,
 }
 
 impl Guard {
     pub(super) fn new(bound: SocketAddr, options: &ApiOptions) -> Result<Self, HostError> {
         let (places, trusted_proxies) = (RequestPlaces::new(options.max_in_flight), options.trusted_proxies.clone());
-        Ok(Self { hosts: Hosts::new(bound, &options.allowed_hosts)?, places, trusted_proxies })
+        Ok(Self { hosts: Hosts::new(bound, &options.allowed_hosts)?, places, trusted_proxies, pointed_out: AtomicBool::new(false) })
+    }
+
+    /// The client's address. Says once where a proxy names clients and nobody believes it: limits would be everybody's together.
+    fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Peer {
+        if is_untrusted_proxy(peer, headers, &self.trusted_proxies) && !self.pointed_out.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                %peer,
+                "a request from this machine names another client (Forwarded, X-Forwarded-For), and is counted as this machine's: where \
+                 that is a proxy, name it in trusted_proxies"
+            );
+        }
+        Peer(client_address(peer, headers, &self.trusted_proxies))
     }
 
     /// Refuses a request that was meant for somebody else, or that a web page of somebody else sends.
@@ -82,7 +97,7 @@ async fn around(State(guard): State<Arc<Guard>>, mut request: Request, next: Nex
     let id = request_id(&request);
     let connected = request.extensions_mut().remove::<Connected>();
     if let Some(Connected { peer, .. }) = &connected {
-        let client = Peer(client_address(*peer, request.headers(), &guard.trusted_proxies));
+        let client = guard.client(*peer, request.headers());
         request.extensions_mut().insert(client);
     }
     let line = connected.map(|connected| connected.line);

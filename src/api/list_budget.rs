@@ -6,16 +6,23 @@ use super::problem::{Code, Problem};
 use crate::domain::AlertFilter;
 use crate::service::ServiceError;
 
-/// Waits for a list within its budget; over it, the refusal names a filter to add. The read ends as soon as nobody waits for it.
-pub(super) async fn within<T>(budget: Duration, filter: &str, list: impl Future<Output = Result<T, ServiceError>>) -> Result<T, Problem> {
+/// What is advised where there is nothing that could be left out.
+pub(super) const AGAIN: &str = "try again in a moment";
+
+/// Waits for a list within its budget; over it, the refusal gives this advice. The read ends as soon as nobody waits for it.
+pub(super) async fn within<T>(budget: Duration, advice: &str, list: impl Future<Output = Result<T, ServiceError>>) -> Result<T, Problem> {
     match tokio::time::timeout(budget, list).await {
         Ok(list) => Ok(list?),
         Err(_) => {
             let seconds = budget.as_secs_f32();
-            let detail = format!("the list was not ready within {seconds} s: add {filter} to its query, so that there is less to look at");
-            Err(Problem::new(Code::Overloaded, detail))
+            Err(Problem::new(Code::Overloaded, format!("the answer was not ready within {seconds} s: {advice}")))
         }
     }
+}
+
+/// The advice to add a filter.
+pub(super) fn add(filter: &str) -> String {
+    format!("add {filter} to the query, so that there is less to look at")
 }
 
 /// The filter that a query lacks and that leaves least to look at.
@@ -45,16 +52,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_list_that_takes_too_long_is_overload_and_names_the_filter() {
-        let refused = within::<()>(Duration::ZERO, "status", std::future::pending()).await.unwrap_err();
+        let refused = within::<()>(Duration::ZERO, &add("status"), std::future::pending()).await.unwrap_err();
 
         assert_eq!(refused.code(), Code::Overloaded);
-        assert!(String::from_utf8(refused.body("r-1")).unwrap().contains("add status to its query"));
+        assert!(String::from_utf8(refused.body("r-1")).unwrap().contains("add status to the query"));
         assert!(refused.into_response().headers().contains_key(RETRY_AFTER));
     }
 
     #[tokio::test]
     async fn a_list_within_its_time_is_what_it_is() {
-        let ready = within(Duration::from_secs(60), "status", async { Ok(7) }).await;
+        let ready = within(Duration::from_secs(60), AGAIN, async { Ok(7) }).await;
 
         assert_eq!(ready.ok(), Some(7));
     }

@@ -1,11 +1,14 @@
 //! API keys, client credentials, companies. A secret is in the answer that creates it, and nowhere else.
 
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use super::extract::{JsonBody, Operator, answer};
 use crate::api::access::PathId;
+use crate::api::list_budget::{AGAIN, within};
 use crate::api::problem::Problem;
+use crate::api::state::Api;
 use crate::domain::{CredentialKind, KeyScope};
 use crate::service::{Credentials, Intake};
 use crate::wire::operator::{ClientJson, CompanyJson, CreatedClientJson, CreatedKeyJson, KeyJson, ListJson, NewKeyJson, Text};
@@ -48,6 +51,7 @@ pub(in crate::api) async fn revoke_client(operator: Operator, PathId(id): PathId
 }
 
 /// GET /operator/v1/companies
-pub(in crate::api) async fn companies(operator: Operator) -> Result<Response, Problem> {
-    Ok(answer(&ListJson::<CompanyJson>::of(operator.acting.companies().await?)))
+pub(in crate::api) async fn companies(State(api): State<Api>, operator: Operator) -> Result<Response, Problem> {
+    let companies = within(api.list_timeout, AGAIN, operator.acting.companies()).await?;
+    Ok(answer(&ListJson::<CompanyJson>::of(companies)))
 }

@@ -5,7 +5,7 @@ use axum::response::Response;
 
 use super::extract::{Operator, Parameters, answer, page_size, uuid};
 use crate::api::access::PathId;
-use crate::api::list_budget::within;
+use crate::api::list_budget::{add, within};
 use crate::api::problem::Problem;
 use crate::api::state::Api;
 use crate::domain::{DeliveryFilter, DeliveryId, DeliveryState, EventKind};
@@ -30,7 +30,7 @@ pub(in crate::api) async fn list(State(api): State<Api>, operator: Operator, par
         Ok(())
     })?;
     let missing = if filter.endpoint.is_none() { "endpoint" } else { "alert" };
-    let page = within(api.list_timeout, missing, operator.acting.deliveries(filter)).await?;
+    let page = within(api.list_timeout, &add(missing), operator.acting.deliveries(filter)).await?;
     Ok(answer(&DeliveryPageJson::from(page)))
 }
 

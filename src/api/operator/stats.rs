@@ -2,10 +2,13 @@
 
 use std::num::NonZeroU64;
 
+use axum::extract::State;
 use axum::response::Response;
 
 use super::extract::{Operator, Parameters, answer, page_size, whole};
+use crate::api::list_budget::{AGAIN, within};
 use crate::api::problem::Problem;
+use crate::api::state::Api;
 use crate::service::{Audit, Stats};
 use crate::wire::operator::{AuditEntryJson, CountsJson, MOST_HOURS, PageJson};
 
@@ -13,19 +16,19 @@ use crate::wire::operator::{AuditEntryJson, CountsJson, MOST_HOURS, PageJson};
 const AT_RISK_HOURS: u32 = 24;
 
 /// GET /operator/v1/counts
-pub(in crate::api) async fn counts(operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
+pub(in crate::api) async fn counts(State(api): State<Api>, operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
     let mut hours = AT_RISK_HOURS;
     parameters.read(&["withinHours"], |_, text| {
         hours = whole(text).filter(|hours| (1..=MOST_HOURS).contains(hours)).ok_or_else(|| format!("1 to {MOST_HOURS}"))?;
         Ok(())
     })?;
-    let counts = operator.acting.counts().await?;
-    let at_risk = operator.acting.at_risk(hours).await?;
+    let both = async { Ok((operator.acting.counts().await?, operator.acting.at_risk(hours).await?)) };
+    let (counts, at_risk) = within(api.list_timeout, AGAIN, both).await?;
     Ok(answer(&CountsJson::of(counts, at_risk)))
 }
 
 /// GET /operator/v1/audit
-pub(in crate::api) async fn audit(operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
+pub(in crate::api) async fn audit(State(api): State<Api>, operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
     let (mut before, mut size) = (None, 10);
     parameters.read(&["before", "size"], |name, text| {
         match name {
@@ -34,7 +37,7 @@ pub(in crate::api) async fn audit(operator: Operator, parameters: Parameters) ->
         }
         Ok(())
     })?;
-    let entries = operator.acting.audit(before, size).await?;
+    let entries = within(api.list_timeout, "ask for fewer entries by size", operator.acting.audit(before, size)).await?;
     let more = entries.len() == size as usize;
     let next = entries.last().filter(|last| more && last.number > 1).and_then(|last| NonZeroU64::new(last.number));
     Ok(answer(&PageJson { data: entries.into_iter().map(AuditEntryJson::from).collect(), next }))

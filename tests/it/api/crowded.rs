@@ -70,6 +70,29 @@ async fn a_list_over_its_time_is_given_up_and_told_which_filter_to_add() {
     assert!(given_up > 0);
 }
 
+#[rstest]
+#[case("/operator/v1/audit", "ask for fewer entries by size")]
+#[case("/operator/v1/counts", "try again in a moment")]
+#[case("/operator/v1/companies", "try again in a moment")]
+#[case("/operator/v1/deliveries", "add endpoint to the query")]
+#[tokio::test]
+async fn what_an_operator_reads_over_its_time_is_given_up_with_advice(#[case] path: &str, #[case] advice: &str) {
+    let served = Served::with(ApiOptions { list_timeout: Duration::ZERO, ..ApiOptions::default() }).await;
+    let mut given_up = 0;
+
+    // One that is ready at its first look may come all the same.
+    for _ in 0..20 {
+        let answer = served.bare(Method::GET, path).header("X-API-KEY", &served.operator_key).send().await.unwrap();
+        if answer.status() != 200 {
+            let problem = refused(answer, 503, "overloaded").await;
+            assert!(problem["detail"].as_str().unwrap().contains(advice), "{problem}");
+            given_up += 1;
+        }
+    }
+
+    assert!(given_up > 0);
+}
+
 #[tokio::test]
 async fn bodies_on_their_way_hold_no_place() {
     let served = Served::with(ApiOptions { max_in_flight: 1, ..ApiOptions::default() }).await;

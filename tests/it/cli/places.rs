@@ -86,6 +86,55 @@ fn a_server_says_that_its_place_is_new() {
 }
 
 #[test]
+fn each_credential_is_listed_with_the_world_it_was_made_for() {
+    let home = home();
+    let settings = home.path().join("production.toml");
+    fs::write(&settings, "environment = \"production\"\n").unwrap();
+    let production = ["--config", settings.to_str().unwrap()];
+
+    for (command, head) in [("keys", "MADE FOR"), ("clients", "MADE FOR")] {
+        run_ok(home.path(), &[command, "create"]);
+        run_ok(home.path(), &[&production, [command, "create"].as_slice()].concat());
+
+        let list = parsed(&run_ok(home.path(), &[command, "list", "--output", "json"]));
+        assert_eq!([&list[0]["environment"], &list[1]["environment"]], ["sandbox", "production"], "{command}");
+        let table = run_ok(home.path(), &[command, "list"]);
+        assert!(table.contains(head) && table.contains("sandbox") && table.contains("production"), "{table}");
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_not_trusted_is_pointed_out_once_and_one_that_is_not_at_all() {
+    let home = home();
+    let (plain, trusting) = (home.path().join("plain.log"), home.path().join("trusting.log"));
+    let settings = home.path().join("trusting.toml");
+    fs::write(&settings, "[serve]\ntrusted_proxies = [\"127.0.0.1\"]\n").unwrap();
+    let servers = [
+        (Server::start_logging(&home.path().join("a"), &[], fs::File::create(&plain).unwrap().into()), plain),
+        (
+            Server::start_logging(
+                &home.path().join("b"),
+                &["--config", settings.to_str().unwrap()],
+                fs::File::create(&trusting).unwrap().into(),
+            ),
+            trusting,
+        ),
+    ];
+
+    let mut said = Vec::new();
+    for (server, log) in servers {
+        for _ in 0..3 {
+            let request = reqwest::Client::new().get(format!("{}/health", server.url)).header("X-Forwarded-For", "192.0.2.7");
+            assert_eq!(request.send().await.unwrap().status(), 200);
+        }
+        server.terminate();
+        said.push(fs::read_to_string(log).unwrap().matches("name it in trusted_proxies").count());
+    }
+
+    assert_eq!(said, [1, 0]);
+}
+
+#[test]
 fn what_is_revoked_already_is_said_to_be() {
     let home = home();
     for (command, member) in [("keys", "id"), ("clients", "client_id")] {

@@ -97,7 +97,7 @@ async fn the_environment_of_an_old_key_is_learned_when_it_is_used_and_never_chan
     assert_eq!(placed().await, of(Some(Environment::Production)));
     fixture.store.touch_credential("old", Environment::Sandbox, noon()).await.unwrap();
     assert_eq!(placed().await, of(Some(Environment::Production)));
-    assert_eq!(fixture.store.credential("old").await.unwrap().unwrap().environment, Some(Environment::Production));
+    assert_eq!(fixture.store.credential("old").await.unwrap().unwrap().credential.environment, Some(Environment::Production));
 }
 
 async fn a_key_id_is_taken_once(fixture: Fixture) {
