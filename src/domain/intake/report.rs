@@ -64,3 +64,38 @@ impl RejectedRow {
         self.error.field.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rejected(field: &str) -> RejectedRow {
+        RejectedRow { line: 3, error: FieldError::new(field, "is wrong") }
+    }
+
+    #[test]
+    fn reports_of_batches_are_summed_up() {
+        let mut all = IngestReport { created: 1, updated: 2, unchanged: 3, rejected: vec![rejected("amount")] };
+
+        all.add(IngestReport { created: 10, updated: 20, unchanged: 30, rejected: vec![rejected("")] });
+
+        let rejected = vec![rejected("amount"), rejected("")];
+        assert_eq!(all, IngestReport { created: 11, updated: 22, unchanged: 33, rejected });
+    }
+
+    #[test]
+    fn unknown_words_of_all_parts_are_told() {
+        let words = |text: &str| vec![text.to_owned()];
+        let mut all = UnknownWords { fields: words("a"), providers: words("b"), types: words("c") };
+
+        all.add(UnknownWords { fields: words("d"), providers: Vec::new(), types: words("e") });
+
+        assert_eq!(all.fields, ["a", "d"]);
+        assert_eq!((all.providers, all.types), (words("b"), vec!["c".to_owned(), "e".to_owned()]));
+    }
+
+    #[test]
+    fn a_row_without_a_field_at_fault_is_unreadable() {
+        assert_eq!([rejected(""), rejected("amount")].map(|row| row.is_unreadable()), [true, false]);
+    }
+}

@@ -435,3 +435,34 @@ fn a_field_can_be_put_into_a_set_and_taken_out_of_it() {
     assert_eq!(more.and(patch.given), patch.given);
     assert_eq!(more.with(place, false), patch.given);
 }
+
+#[rstest]
+#[case("EURO")]
+#[case("EU")]
+#[case("EU1")]
+fn a_currency_is_three_letters(#[case] code: &str) {
+    let error = refused(with(|alert| alert.currency = Currency::new(code)));
+
+    assert_eq!(error.field, "currency");
+    assert!(error.message.contains("three letters"), "{}", error.message);
+}
+
+#[rstest]
+#[case(MAX_HOURS_LEFT, true)]
+#[case(MAX_HOURS_LEFT + 1, false)]
+fn hours_left_have_a_bound_that_is_still_allowed(#[case] hours: i64, #[case] allowed: bool) {
+    assert_eq!(with(|alert| alert.deadline = Deadline::HoursLeft(hours)).validate().is_ok(), allowed);
+}
+
+#[rstest]
+#[case("\u{e9}", 0, true)]
+#[case("\u{e9}", 1, false)]
+#[case("e", 0, true)]
+#[case("e", 1, false)]
+fn the_length_of_a_text_is_counted_in_characters(#[case] letter: &str, #[case] more: usize, #[case] allowed: bool) {
+    let longest = Alert::FIELDS.iter().find(|field| field.name == "issuer").unwrap().text.longest;
+
+    let checked = with(|alert| alert.issuer = letter.repeat(longest + more)).validate();
+
+    assert_eq!(checked.is_ok(), allowed);
+}

@@ -74,4 +74,13 @@ mod tests {
 
         assert_eq!(chips, [Chip { key: Key::Sort, text: "sort:deadline".to_owned(), set: false }]);
     }
+
+    #[test]
+    fn what_can_be_taken_off_is_told_as_set() {
+        let (filter, sort) = parse("status:open sort:-amount").unwrap();
+
+        let set: Vec<(Key, bool)> = chips(&filter, sort).into_iter().map(|chip| (chip.key, chip.set)).collect();
+
+        assert_eq!(set, [(Key::Status, true), (Key::Sort, true)]);
+    }
 }

@@ -253,6 +253,8 @@ mod tests {
     #[case("descriptor:", "descriptor:", "missing")]
     #[case("x \"acme", "\"acme", "not closed")]
     #[case("\"acme\"berlin y", "\"acme\"berlin", "closing quote")]
+    #[case("descriptor:\"acme\"berlin y", "descriptor:\"acme\"berlin", "closing quote")]
+    #[case("\"acme\",berlin y", "\"acme\",berlin", "closing quote")]
     fn an_error_names_the_word_and_what_is_allowed(#[case] text: &str, #[case] word: &str, #[case] says: &str) {
         let error = parse(text).unwrap_err();
 
