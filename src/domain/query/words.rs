@@ -184,3 +184,16 @@ pub(super) fn key_before_colon(word: &str) -> Option<&str> {
     let letters = word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len());
     (letters > 0 && word[letters..].starts_with(':')).then(|| &word[..letters])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_written_in_ten_characters_and_in_no_other_form() {
+        assert_eq!(parse_day("2026-01-05").map(|day| day.to_string()).as_deref(), Some("2026-01-05"));
+        for text in ["+12345-6-7", "2026-1-005", "2026-13-01", "2026-1-5", "2026/01/05"] {
+            assert_eq!(parse_day(text), None, "{text}");
+        }
+    }
+}

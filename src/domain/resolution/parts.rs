@@ -350,4 +350,24 @@ mod tests {
             prop_assert_eq!(current(&refunded, reason.as_deref(), "").is_ok(), allowed);
         }
     }
+
+    #[test]
+    fn parts_are_bare_where_nothing_is_said_beyond_the_refund() {
+        let bare = ResolutionParts { refunded: text("REFUNDED"), ..ResolutionParts::default() };
+        let more = [
+            ResolutionParts { resolution: text("STOPPED"), ..bare.clone() },
+            ResolutionParts { amount_stopped: text("1"), ..bare.clone() },
+            ResolutionParts { comments: "by Ann".to_owned(), ..bare.clone() },
+        ];
+
+        assert!(bare.is_bare());
+        assert!(!more.iter().any(ResolutionParts::is_bare));
+    }
+
+    #[test]
+    fn of_a_word_that_is_not_known_it_is_not_said_what_goes_with_it() {
+        let errors = older("SHRUGGED", Some("5"), None).unwrap_err();
+
+        assert_eq!(errors.iter().map(|error| error.field.as_str()).collect::<Vec<_>>(), ["resolution"]);
+    }
 }

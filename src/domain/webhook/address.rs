@@ -509,4 +509,19 @@ mod tests {
             prop_assert!(!(local && kind(address.into()) == AddressKind::Public));
         }
     }
+
+    #[rstest]
+    #[case("::", "unspecified")]
+    #[case("64:ff9b:1::1.1.1.1", "local NAT64")]
+    #[case("::1.1.1.1", "IPv4-compatible")]
+    #[case("::ffff:0:1.1.1.1", "IPv4-translated")]
+    #[case("100::1", "discard-only")]
+    #[case("5f00::1", "segment routing")]
+    #[case("fe80::1", "link-local")]
+    #[case("fec0::1", "site-local")]
+    #[case("ff02::1", "multicast")]
+    #[case("4000::1", "reserved")]
+    fn each_kind_of_special_address_is_named(#[case] address: &str, #[case] name: &'static str) {
+        assert_eq!(kind(ip(address)), AddressKind::Special(name));
+    }
 }

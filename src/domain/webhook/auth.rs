@@ -148,4 +148,30 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_credential_may_be_as_long_as_its_bound_and_no_longer() {
+        let (long, longer) = ("a".repeat(MAX_CREDENTIAL_BYTES), "a".repeat(MAX_CREDENTIAL_BYTES + 1));
+        let (name, longer_name) = ("a".repeat(MAX_HEADER_NAME_BYTES), "a".repeat(MAX_HEADER_NAME_BYTES + 1));
+
+        assert!(valid_basic(&long, &long).is_ok() && valid_header(&name, &long).is_ok());
+        for (refused, field) in [
+            (valid_basic(&longer, "p"), "username"),
+            (valid_basic("u", &longer), "password"),
+            (valid_header(&longer_name, "v"), "header"),
+            (valid_header("n", &longer), "value"),
+        ] {
+            assert_eq!(refused.unwrap_err().field, field);
+        }
+    }
+
+    #[test]
+    fn each_way_to_be_known_is_checked_by_its_own_rule() {
+        let basic = |username: &str| EndpointAuth::Basic { username: username.to_owned(), password: Secret::new("pw") };
+        let header = |name: &str| EndpointAuth::Header { name: name.to_owned(), value: Secret::new("v") };
+
+        assert!(basic("desk").check().is_ok() && header("X-Key").check().is_ok());
+        assert_eq!(basic("de:sk").check().unwrap_err().field, "username");
+        assert_eq!(header("Host").check().unwrap_err().field, "header");
+    }
 }

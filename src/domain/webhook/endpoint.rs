@@ -117,3 +117,87 @@ pub enum SigningChange {
     /// Sign nothing any more.
     Stop,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
+
+    fn url(text: &str) -> EndpointUrl {
+        EndpointUrl::parse(text, PlainHttp::Allowed).unwrap()
+    }
+
+    fn auth(name: &str) -> EndpointAuth {
+        EndpointAuth::Header { name: name.to_owned(), value: Secret::new("v") }
+    }
+
+    fn rotation(secret: &str, hours: i64) -> Option<SigningChange> {
+        Some(SigningChange::Rotate { secret: Secret::new(secret), overlap: TimeDelta::hours(hours) })
+    }
+
+    fn endpoint(disabled: bool) -> Endpoint {
+        Endpoint {
+            id: EndpointId::generate(),
+            url: url("https://a.example/"),
+            auth: "X-Key".to_owned(),
+            created_at: Timestamp::UNIX_EPOCH,
+            disabled: disabled.then(|| (Timestamp::UNIX_EPOCH, "by hand".to_owned())),
+            failing_since: None,
+            signed: false,
+            old_secret_until: None,
+        }
+    }
+
+    fn fields(checked: Result<(), Vec<FieldError>>) -> Vec<String> {
+        checked.err().unwrap_or_default().into_iter().map(|error| error.field).collect()
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_a_new_endpoint_is_told_at_once() {
+        let whole = NewEndpoint { url: url("https://a.example/?key=1"), auth: auth("X-Key"), signing: Some(Secret::new(SECRET)) };
+        let shown = NewEndpoint { url: url("https://a.example/?****"), auth: auth("Host"), signing: Some(Secret::new("short")) };
+
+        assert_eq!(fields(whole.check()), [""; 0]);
+        assert_eq!(fields(shown.check()).len(), 3);
+        let parsed = NewEndpoint::parse("https://a.example/?****", PlainHttp::Allowed, auth("X-Key"), None);
+        assert_eq!(parsed.unwrap_err()[0].field, "url");
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_a_change_is_told_at_once() {
+        let whole = EndpointChange {
+            url: Some(url("https://b.example/")),
+            auth: Some(auth("X-Key")),
+            enabled: Some(true),
+            signing: rotation(SECRET, 24),
+        };
+        let wrong = EndpointChange {
+            url: Some(url("https://b.example/?****")),
+            auth: Some(auth("Host")),
+            enabled: None,
+            signing: rotation("short", 24 * 31),
+        };
+
+        assert_eq!(fields(whole.check()), [""; 0]);
+        assert_eq!(fields(wrong.check()).len(), 4);
+        assert_eq!(fields(EndpointChange { signing: Some(SigningChange::Stop), ..EndpointChange::default() }.check()), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_so_already_is_left_out_of_a_change() {
+        let change = |text: &str, enabled| EndpointChange {
+            url: Some(url(text)),
+            enabled: Some(enabled),
+            auth: Some(auth("X-Key")),
+            ..EndpointChange::default()
+        };
+
+        let same = change("https://a.example/", true).of(&endpoint(false));
+        let other = change("https://b.example/", false).of(&endpoint(false));
+
+        assert_eq!((same.url, same.enabled, same.auth.is_some()), (None, None, true), "a credential cannot be compared");
+        assert_eq!((other.url, other.enabled), (Some(url("https://b.example/")), Some(false)));
+        assert_eq!([true, false].map(|enabled| change("https://a.example/", enabled).of(&endpoint(true)).enabled), [Some(true), None]);
+    }
+}

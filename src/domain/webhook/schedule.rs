@@ -298,4 +298,18 @@ mod tests {
             prop_assert!((seconds * 800..=seconds * 1_200).contains(&wait), "{} ms", wait);
         }
     }
+
+    #[test]
+    fn gaps_are_a_fifth_shorter_or_longer_by_chance() {
+        let mut random = StdRng::seed_from_u64(7);
+        let gap = |_| match next_step(AttemptResult::Failed, 3, noon(), &mut random) {
+            NextStep::RetryAt(at) => (at - noon()).num_seconds(),
+            other => panic!("{other:?}"),
+        };
+
+        let gaps: Vec<i64> = (0..200).map(gap).collect();
+
+        assert!(gaps.iter().all(|gap| (96..=144).contains(gap)), "{gaps:?}");
+        assert!(gaps.iter().any(|gap| *gap < 105) && gaps.iter().any(|gap| *gap > 135), "{gaps:?}");
+    }
 }
