@@ -461,4 +461,12 @@ mod tests {
         let outcome = alert.outcome.unwrap();
         assert_eq!((outcome.id, outcome.comments.as_str(), outcome.action_time), (outcome_id(attempt), "by Ann", Some(at(5))));
     }
+
+    #[test]
+    fn what_may_still_end_is_open_and_a_persons_word_is_told() {
+        let open: Vec<AttemptState> = AttemptState::ALL.into_iter().filter(|state| state.is_open()).collect();
+
+        assert_eq!(open, [AttemptState::Inflight, AttemptState::Unknown, AttemptState::Parked]);
+        assert_eq!([true, false].map(word_of), ["applied", "not applied"]);
+    }
 }

@@ -448,4 +448,20 @@ mod tests {
         assert_eq!(evidence(&one, &same_day), Some(DuplicateEvidence::CardAmountAndDay));
         assert_eq!(evidence(&one, &next_day), Some(DuplicateEvidence::CardAndAmount));
     }
+
+    #[test]
+    fn each_evidence_has_words_of_its_own() {
+        let all = [
+            DuplicateEvidence::CardAmountAndDay,
+            DuplicateEvidence::CardAndAmount,
+            DuplicateEvidence::Arn,
+            DuplicateEvidence::CardAndAuthCode,
+            DuplicateEvidence::AuthCodeAndAmount,
+        ];
+
+        let words: std::collections::HashSet<&str> = all.iter().map(|evidence| evidence.words()).collect();
+
+        assert_eq!(words.len(), all.len());
+        assert!(words.iter().all(|words| words.starts_with("same ")), "{words:?}");
+    }
 }

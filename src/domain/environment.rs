@@ -23,3 +23,13 @@ impl Environment {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_world_has_its_word_in_credentials() {
+        assert_eq!(Environment::ALL.map(Environment::in_credentials), ["test", "live"]);
+    }
+}

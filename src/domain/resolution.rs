@@ -265,4 +265,13 @@ mod tests {
         let different: std::collections::HashSet<&String> = all.iter().collect();
         assert_eq!(different.len(), all.len(), "{all:?}");
     }
+
+    #[test]
+    fn each_reason_and_each_older_word_has_a_meaning_of_its_own() {
+        let reasons: std::collections::HashSet<&str> = InvalidReason::ALL.into_iter().map(InvalidReason::words).collect();
+        let words: std::collections::HashSet<&str> = OlderWord::KNOWN.iter().map(OlderWord::words).collect();
+
+        assert_eq!((reasons.len(), words.len()), (InvalidReason::ALL.len(), OlderWord::KNOWN.len()));
+        assert!(reasons.iter().chain(&words).all(|meaning| meaning.contains(' ')), "{reasons:?} {words:?}");
+    }
 }

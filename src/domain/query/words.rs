@@ -196,4 +196,17 @@ mod tests {
             assert_eq!(parse_day(text), None, "{text}");
         }
     }
+
+    #[test]
+    fn each_key_and_each_order_is_known_by_its_own_word() {
+        for key in Key::ALL.into_iter().filter(|key| *key != Key::Text) {
+            assert_eq!(Key::known(&key.word().to_uppercase()), Some(key));
+        }
+        assert_eq!(Key::known(Key::Text.word()), None);
+        for field in SortField::ALL {
+            let sort = Sort { field, order: SortOrder::Descending };
+            assert_eq!(read_sort(&sort_word(sort)), Some(sort));
+        }
+        assert_eq!((Key::Expires.word(), field_word(SortField::HoursLeft)), ("expires", "deadline"));
+    }
 }

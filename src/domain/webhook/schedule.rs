@@ -312,4 +312,9 @@ mod tests {
         assert!(gaps.iter().all(|gap| (96..=144).contains(gap)), "{gaps:?}");
         assert!(gaps.iter().any(|gap| *gap < 105) && gaps.iter().any(|gap| *gap > 135), "{gaps:?}");
     }
+
+    #[test]
+    fn sixteen_kibibytes_of_an_answer_are_kept() {
+        assert_eq!(MAX_ANSWER_BYTES, 16_384);
+    }
 }
