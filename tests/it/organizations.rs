@@ -63,7 +63,7 @@ async fn a_client_is_shown_with_three_members_and_its_tokens_work_until_it_is_re
     assert_eq!(total(&server, &access).await, Err(403));
     assert_eq!(token(&server, &created).await, Err(401));
     let listed = as_json(home.path(), &["clients", "list"]);
-    assert_eq!(names(&listed[0]), ["client_id", "organization", "createdAt", "lastUsedAt", "revokedAt"]);
+    assert_eq!(names(&listed[0]), ["client_id", "organization", "environment", "createdAt", "lastUsedAt", "revokedAt"]);
     assert!(listed[0]["revokedAt"].is_string() && listed[0]["lastUsedAt"].is_string(), "{listed}");
     assert!(!listed.to_string().contains(created["client_secret"].as_str().unwrap()));
 }
