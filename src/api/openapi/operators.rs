@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::derived::Derived;
 use super::operation::{Operation, whole};
-use super::schemas::{named, uuid};
+use super::schemas::{moment, named, uuid};
 use crate::domain::DeliveryState;
 use crate::wire::operator::{
     AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeEvent, ClientJson, CompanyJson, CountsJson, CreatedClientJson,
@@ -91,6 +91,8 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
                 json!({"anyOf": [{"type": "string", "enum": ["alert.created", "alert.resolved"]}, uuid()]}),
                 "Of this event or kind of event",
             )
+            .query("from", moment(), "Whose event happened then or later")
+            .query("until", moment(), "Whose event happened before")
             .query("after", uuid(), "The next of the page before")
             .query("size", whole(1, 100), "Deliveries a page; 10 where it is not given")
             .json(200, derived.answer::<DeliveryPageJson>(), "The page")

@@ -39,7 +39,7 @@ pub(super) fn uuid() -> Value {
     json!({"type": "string", "format": "uuid"})
 }
 
-fn moment() -> Value {
+pub(super) fn moment() -> Value {
     json!({"type": "string", "format": "date-time"})
 }
 

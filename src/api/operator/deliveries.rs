@@ -8,6 +8,7 @@ use crate::api::access::PathId;
 use crate::api::list_budget::{add, within};
 use crate::api::problem::Problem;
 use crate::api::state::Api;
+use crate::domain::time::{Timestamp, from_iso};
 use crate::domain::{DeliveryFilter, DeliveryId, DeliveryState, EventKind};
 use crate::service::Webhooks;
 use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson};
@@ -15,7 +16,7 @@ use crate::wire::operator::{DeliveryJson, DeliveryLogJson, DeliveryPageJson};
 /// GET /operator/v1/deliveries
 pub(in crate::api) async fn list(State(api): State<Api>, operator: Operator, parameters: Parameters) -> Result<Response, Problem> {
     let mut filter = DeliveryFilter::default();
-    parameters.read(&["state", "endpoint", "alert", "event", "after", "size"], |name, text| {
+    parameters.read(&["state", "endpoint", "alert", "event", "from", "until", "after", "size"], |name, text| {
         match name {
             "state" => filter.states = text.split(',').map(state).collect::<Result<_, _>>()?,
             "endpoint" => filter.endpoint = uuid(text)?,
@@ -24,6 +25,8 @@ pub(in crate::api) async fn list(State(api): State<Api>, operator: Operator, par
                 Some(kind) => filter.kind = Some(kind),
                 None => filter.event = uuid(text).map_err(|_| "alert.created, alert.resolved, or the UUID of an event".to_owned())?,
             },
+            "from" => filter.from = Some(moment(text)?),
+            "until" => filter.until = Some(moment(text)?),
             "after" => filter.after = uuid(text)?,
             _ => filter.size = page_size(text)?,
         }
@@ -46,6 +49,10 @@ pub(in crate::api) async fn redeliver(operator: Operator, PathId(id): PathId<Del
 
 fn state(text: &str) -> Result<DeliveryState, String> {
     DeliveryState::known(text.trim()).ok_or_else(|| DeliveryState::ALL.map(DeliveryState::as_str).join(", "))
+}
+
+fn moment(text: &str) -> Result<Timestamp, String> {
+    from_iso(text).ok_or_else(|| "a moment, such as 2026-03-10T12:00:00Z".to_owned())
 }
 
 fn kind(text: &str) -> Option<EventKind> {

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::shared::OrganizationArgs;
 use crate::config::Listen;
+use crate::domain::time::{Timestamp, from_iso};
 use crate::domain::{AlertId, DeliveryId, DeliveryState, EndpointId, EventId, EventKind};
 
 /// `avert webhooks`.
@@ -145,6 +146,12 @@ pub(crate) struct WebhookDeliveriesArgs {
     /// Of this kind of event, alert.created or alert.resolved, or of the event with this id
     #[arg(long, value_name = "EVENT", value_parser = which_event)]
     pub(crate) event: Option<WhichEvent>,
+    /// Whose event happened then or later: a moment such as 2026-03-10T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) from: Option<Timestamp>,
+    /// Whose event happened before
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) until: Option<Timestamp>,
     /// At most so many, 1 to 100
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) size: u32,
@@ -165,6 +172,10 @@ pub(crate) enum WhichEvent {
 fn delivery_state(text: &str) -> Result<DeliveryState, String> {
     let known = DeliveryState::ALL.into_iter().find(|state| state.as_str() == text);
     known.ok_or_else(|| format!("one of {}", DeliveryState::ALL.map(DeliveryState::as_str).join(", ")))
+}
+
+fn moment(text: &str) -> Result<Timestamp, String> {
+    from_iso(text).ok_or_else(|| "a moment, such as 2026-03-10T12:00:00Z".to_owned())
 }
 
 fn which_event(text: &str) -> Result<WhichEvent, String> {

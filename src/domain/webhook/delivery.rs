@@ -27,6 +27,8 @@ pub struct Delivery {
     /// The event; its id is the `webhook-id`.
     pub event: EventId,
     pub kind: EventKind,
+    /// When the event happened.
+    pub at: Timestamp,
     /// To which alert; the nil UUID where it is a test.
     pub alert: AlertId,
     /// Whether an operator asked for it to try the endpoint out.
@@ -52,6 +54,10 @@ pub struct DeliveryFilter {
     pub alert: Option<AlertId>,
     pub event: Option<EventId>,
     pub kind: Option<EventKind>,
+    /// Whose event happened then or later.
+    pub from: Option<Timestamp>,
+    /// Whose event happened before.
+    pub until: Option<Timestamp>,
     /// Older than this delivery: where the page before ended.
     pub after: Option<DeliveryId>,
     /// At most so many, 1 or more.
@@ -60,7 +66,7 @@ pub struct DeliveryFilter {
 
 impl Default for DeliveryFilter {
     fn default() -> Self {
-        Self { states: Vec::new(), endpoint: None, alert: None, event: None, kind: None, after: None, size: 10 }
+        Self { states: Vec::new(), endpoint: None, alert: None, event: None, kind: None, from: None, until: None, after: None, size: 10 }
     }
 }
 

@@ -67,6 +67,8 @@ pub struct Endpoint {
     pub created_at: Timestamp,
     /// Since when it gets nothing any more, and why.
     pub disabled: Option<(Timestamp, String)>,
+    /// When it took a delivery last.
+    pub last_success: Option<Timestamp>,
     /// Since when every attempt has failed; nothing while it answers or nothing was sent.
     pub failing_since: Option<Timestamp>,
     /// Whether what it gets is signed.

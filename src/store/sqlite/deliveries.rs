@@ -18,7 +18,7 @@ use crate::domain::{
 use crate::store::{Redelivery, StoreError, StoreResult};
 
 const COLUMNS: &str =
-    "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key, d.test
+    "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key, d.test, d.at
     FROM delivery d JOIN event v ON v.key = d.event JOIN endpoint p ON p.key = d.endpoint LEFT JOIN alert a ON a.key = d.alert";
 
 fn read(row: &Row<'_>) -> StoreResult<Delivery> {
@@ -29,6 +29,7 @@ fn read(row: &Row<'_>) -> StoreResult<Delivery> {
         id: row.get(0)?,
         event: row.get(1)?,
         kind: EventKind::parse(&row.get::<_, String>(2)?),
+        at: moment(row.get(13)?)?,
         alert: row.get::<_, Option<_>>(3)?.unwrap_or_default(),
         test: row.get(12)?,
         endpoint: row.get(4)?,
@@ -69,6 +70,12 @@ pub(super) fn page(reader: &Reader, organization: OrganizationId, filter: &Deliv
     }
     if let Some(kind) = &filter.kind {
         with("d.kind = ?", Box::new(kind.as_str().to_owned()));
+    }
+    if let Some(from) = filter.from {
+        with("d.at >= ?", Box::new(micros(from)));
+    }
+    if let Some(until) = filter.until {
+        with("d.at < ?", Box::new(micros(until)));
     }
     if let Some(after) = filter.after {
         with("d.key < coalesce((SELECT key FROM delivery WHERE id = ?), 0)", Box::new(after));

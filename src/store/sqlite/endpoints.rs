@@ -111,6 +111,7 @@ fn add(unit: &Unit<'_>, organization: i64, endpoint: &NewEndpoint, now: Timestam
         auth: header.map_or_else(|| "Basic".to_owned(), Clone::clone),
         created_at: now,
         disabled: None,
+        last_success: None,
         failing_since: None,
         signed: endpoint.signing.is_some(),
         old_secret_until: None,
@@ -120,7 +121,7 @@ fn add(unit: &Unit<'_>, organization: i64, endpoint: &NewEndpoint, now: Timestam
 const COLUMNS: &str =
     "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, ''), e.key,
         EXISTS (SELECT 1 FROM signing_secret s WHERE s.endpoint = e.key),
-        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since
+        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at
     FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = ?1 AND e.removed_at IS NULL";
 
 fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
@@ -134,6 +135,7 @@ fn read(row: &Row<'_>) -> StoreResult<Endpoint> {
         auth: row.get(2)?,
         created_at: moment(row.get(3)?)?,
         disabled: optional_moment(row, 4)?.map(|at| (at, reason)),
+        last_success: optional_moment(row, 10)?,
         failing_since: optional_moment(row, 9)?,
         signed: row.get(7)?,
         old_secret_until: optional_moment(row, 8)?,
@@ -273,8 +275,8 @@ pub(super) fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &str, no
 }
 
 /// The receiver took a delivery: whatever failed before is forgotten.
-pub(super) fn succeeded(conn: &Connection, endpoint: i64) -> StoreResult<()> {
-    conn.run("UPDATE endpoint SET failing_since = NULL, failed_at = NULL WHERE key = ?1 AND failing_since IS NOT NULL", [endpoint])?;
+pub(super) fn succeeded(conn: &Connection, endpoint: i64, now: Timestamp) -> StoreResult<()> {
+    conn.run("UPDATE endpoint SET failing_since = NULL, failed_at = NULL, succeeded_at = ?2 WHERE key = ?1", [endpoint, micros(now)])?;
     Ok(())
 }
 

@@ -35,6 +35,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { number: 6, name: "sealed_addresses", sql: include_str!("../../../assets/migrations/sqlite/0006_sealed_addresses.sql") },
     Migration { number: 7, name: "alike", sql: include_str!("../../../assets/migrations/sqlite/0007_alike.sql") },
     Migration { number: 8, name: "key_scopes", sql: include_str!("../../../assets/migrations/sqlite/0008_key_scopes.sql") },
+    Migration { number: 9, name: "last_success", sql: include_str!("../../../assets/migrations/sqlite/0009_last_success.sql") },
 ];
 
 /// What a look at a file found.

@@ -305,7 +305,7 @@ fn record_test_event(
     ])?;
     log_attempt(conn, conn.last_insert_rowid(), 1, record)?;
     if record.next == NextStep::Delivered {
-        endpoints::succeeded(conn, endpoint_key)?;
+        endpoints::succeeded(conn, endpoint_key, now)?;
     }
     audit::record(unit, by, organization, AuditNote::endpoint_tested(endpoint, result), now)?;
     deliveries::log(conn, organization, record.delivery)
@@ -343,7 +343,7 @@ fn written(sent: &SentRequest) -> String {
 fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord, now: Timestamp) -> StoreResult<()> {
     let conn = unit.conn;
     match &record.next {
-        NextStep::Delivered => endpoints::succeeded(conn, endpoint)?,
+        NextStep::Delivered => endpoints::succeeded(conn, endpoint, now)?,
         NextStep::RetryAt(_) | NextStep::Exhausted if record.refused => {}
         NextStep::RetryAt(_) | NextStep::Exhausted => endpoints::failed(unit, endpoint, record.ended_at, now)?,
         NextStep::DisableEndpoint(reason) => endpoints::disable_by_itself(unit, endpoint, reason, now)?,

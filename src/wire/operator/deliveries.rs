@@ -7,7 +7,7 @@ use url::form_urlencoded::Serializer;
 use super::lists::{MOST_ROWS, PageJson};
 use super::members::{Member, stands_for};
 use super::text::Text;
-use crate::domain::time::Timestamp;
+use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{
     AlertId, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId, EventId,
     EventKind, SentRequest,
@@ -22,6 +22,8 @@ pub(crate) struct DeliveryJson {
     event_id: Text<EventId>,
     /// `alert.created` or `alert.resolved`.
     event: Text<EventKind>,
+    /// When the event happened.
+    at: Text<Timestamp>,
     alert_id: Text<AlertId>,
     /// Whether it is a test event, of a made-up alert.
     test: bool,
@@ -39,7 +41,7 @@ pub(crate) struct DeliveryJson {
 stands_for!(
     DeliveryJson,
     Delivery,
-    { id, test, url, state, attempts, last_result, delivered_at }
+    { id, at, test, url, state, attempts, last_result, delivered_at }
     { event_id: event, event: kind, alert_id: alert, endpoint_id: endpoint, due_at: due }
 );
 
@@ -114,7 +116,7 @@ pub(crate) struct RedeliveredJson {
 
 /// The query string of a list of deliveries.
 pub(crate) fn delivery_query(filter: &DeliveryFilter) -> String {
-    let DeliveryFilter { states, endpoint, alert, event, kind, after, size } = filter;
+    let DeliveryFilter { states, endpoint, alert, event, kind, from, until, after, size } = filter;
     let states = states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(",");
     let event = kind.as_ref().map(|kind| kind.as_str().to_owned()).or_else(|| event.map(|event| event.to_string()));
     let mut query = Serializer::new(String::new());
@@ -124,6 +126,8 @@ pub(crate) fn delivery_query(filter: &DeliveryFilter) -> String {
         ("endpoint", endpoint.map(|id| id.to_string())),
         ("alert", alert.map(|id| id.to_string())),
         ("event", event),
+        ("from", from.map(to_iso)),
+        ("until", until.map(to_iso)),
         ("after", after.map(|id| id.to_string())),
     ];
     query.extend_pairs(given.into_iter().filter_map(|(name, value)| Some((name, value?))));

@@ -22,6 +22,8 @@ pub(crate) struct EndpointJson {
     created_at: Text<Timestamp>,
     disabled_at: Option<Text<Timestamp>>,
     disabled_reason: Option<String>,
+    /// When a delivery was taken there last.
+    last_success_at: Option<Text<Timestamp>>,
     /// Since when nothing was delivered there, where deliveries fail.
     failing_since: Option<Text<Timestamp>>,
     /// Whether deliveries are signed.
@@ -32,7 +34,7 @@ pub(crate) struct EndpointJson {
 
 impl From<Endpoint> for EndpointJson {
     fn from(endpoint: Endpoint) -> Self {
-        let Endpoint { id, url, auth, created_at, disabled, failing_since, signed, old_secret_until } = endpoint;
+        let Endpoint { id, url, auth, created_at, disabled, last_success, failing_since, signed, old_secret_until } = endpoint;
         let (disabled_at, disabled_reason) = disabled.unzip();
         Self {
             id: Text(id),
@@ -42,6 +44,7 @@ impl From<Endpoint> for EndpointJson {
             created_at: Text(created_at),
             disabled_at: disabled_at.map(Text),
             disabled_reason,
+            last_success_at: last_success.map(Text),
             failing_since: failing_since.map(Text),
             signed,
             old_secret_until: old_secret_until.map(Text),
@@ -51,13 +54,26 @@ impl From<Endpoint> for EndpointJson {
 
 impl From<EndpointJson> for Endpoint {
     fn from(json: EndpointJson) -> Self {
-        let EndpointJson { id, url, auth, created_at, disabled_at, disabled_reason, failing_since, signed, old_secret_until, .. } = json;
+        let EndpointJson {
+            id,
+            url,
+            auth,
+            created_at,
+            disabled_at,
+            disabled_reason,
+            last_success_at,
+            failing_since,
+            signed,
+            old_secret_until,
+            ..
+        } = json;
         Self {
             id: id.0,
             url: url.0,
             auth,
             created_at: created_at.0,
             disabled: bare(disabled_at).map(|at| (at, disabled_reason.unwrap_or_default())),
+            last_success: bare(last_success_at),
             failing_since: bare(failing_since),
             signed,
             old_secret_until: bare(old_secret_until),

@@ -132,6 +132,9 @@ async fn deliveries_are_listed_told_and_sent_again(way: Way) {
     let rest = webhooks.deliveries(next.clone()).await.unwrap();
     let of_event = DeliveryFilter { event: Some(rest.data[0].event), ..none };
     let of_event = webhooks.deliveries(of_event).await.unwrap();
+    let at = rest.data[0].at;
+    let since = webhooks.deliveries(DeliveryFilter { from: Some(at), ..DeliveryFilter::default() }).await.unwrap();
+    let before = webhooks.deliveries(DeliveryFilter { until: Some(at), ..DeliveryFilter::default() }).await.unwrap();
     let log = webhooks.delivery(rest.data[0].id).await.unwrap();
     let again = webhooks.redeliver(log.delivery.id).await.unwrap();
     let others = webhooks.redeliver_exhausted(endpoint).await.unwrap();
@@ -139,6 +142,7 @@ async fn deliveries_are_listed_told_and_sent_again(way: Way) {
     assert_eq!(pages.iter().map(|page| page.data.len()).collect::<Vec<_>>(), [2, 3, 1, 0]);
     assert_eq!((rest.data.len(), rest.next, of_event.data), (1, None, rest.data));
     assert_eq!((log.attempts.len(), log.attempts[0].status, log.attempts[0].answer.as_str()), (1, Some(500), "out of order"));
+    assert_eq!((since.data.len(), before.data.len()), (3, 0));
     assert!(log.body.contains("alert.created"));
     assert_eq!((again.state, others), (DeliveryState::Pending, 2));
     assert_eq!(webhooks.delivery(log.delivery.id).await, served.acting.delivery(log.delivery.id).await);

@@ -82,7 +82,7 @@ async fn deliveries_are_listed_by_what_they_are_looked_into_and_sent_again() {
     assert_eq!(text(&again, "state"), "pending");
     assert_eq!(others["redelivered"], 2);
     assert!(text(&looked, "body").contains("alert.created") && looked["tries"].as_array().unwrap().is_empty());
-    assert!(csv.starts_with("id,eventId,event,alertId,test,") && csv.lines().count() == 4, "{csv}");
+    assert!(csv.starts_with("id,eventId,event,at,alertId,test,") && csv.lines().count() == 4, "{csv}");
 }
 
 #[test]

@@ -89,13 +89,14 @@ async fn one_success_begins_the_count_anew() {
     receiver.answer_next([Answer::Status(204)]);
     house.clock.advance(Duration::hours(5));
     house.dispatcher().run_once().await.unwrap();
-    let well = shown(&house, &endpoint).await.failing_since;
+    let Endpoint { failing_since: well, last_success, .. } = shown(&house, &endpoint).await;
     house.clock.advance(Duration::hours(5));
     try_for(&house, 100).await;
 
     let again = shown(&house, &endpoint).await;
     assert_eq!(again.disabled, None);
     assert!(well.is_none() || well > Some(noon()), "{well:?}");
+    assert_eq!((endpoint.last_success, last_success), (None, Some(noon() + Duration::hours(115))));
     assert!(again.failing_since >= Some(noon() + Duration::hours(115)), "{again:?}");
 }
 
