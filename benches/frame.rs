@@ -134,6 +134,8 @@ impl Desk {
             operator: false,
             compares_all: false,
             credentials: false,
+            webhooks: false,
+            listens: false,
             kept: DeskState::default(),
             size: SIZE,
         };

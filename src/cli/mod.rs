@@ -16,6 +16,7 @@ pub mod failure;
 mod first_page;
 mod home;
 mod import;
+mod listener;
 mod local;
 mod login;
 mod networks;

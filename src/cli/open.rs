@@ -11,6 +11,7 @@ use super::args::{ConsoleArgs, OpenArgs};
 use super::backup::key_file;
 use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
+use super::listener::ConsoleListener;
 use super::local::Local;
 use super::networks::{self, Known};
 use super::signals::Signals;
@@ -104,7 +105,8 @@ async fn stay(deployment: Deployment, clock: SharedClock, place: SessionInfo, se
     let desk_dir = Some(desk);
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let alert_json = alert_json(place.dialect);
-    attend(Session { deployment, clock, place, settings, desk_dir, alert_json }, &mut signals).await
+    let listener = Some(ConsoleListener::new(&clock));
+    attend(Session { deployment, clock, place, settings, desk_dir, alert_json, listener }, &mut signals).await
 }
 
 /// What the Settings screen tells of a console on this machine's own alerts.

@@ -15,6 +15,7 @@ use super::network_trouble::NetworkTroubles;
 use super::screens::queue::link::ReadPart;
 use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
+use super::screens::webhooks::state::WebhooksScreen;
 use super::screens::{ScreenName, Screens};
 use super::session::{AlertJson, Preferences, SessionInfo};
 use super::times::until_next_minute;
@@ -23,7 +24,8 @@ use super::unfinished::Unfinished;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{
-    Action, AppContext, ClickTargets, Dialog, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Theme, Tone, dialogs, resolving,
+    Action, AppContext, ClickTargets, Dialog, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Theme, Tone, dialog, dialogs,
+    resolving,
 };
 use crate::desk::{Draft, Layout, Leftovers, SavedView};
 use crate::domain::time::SharedClock;
@@ -55,6 +57,10 @@ pub struct Parts {
     pub compares_all: bool,
     /// Whether keys and clients can be managed from here.
     pub credentials: bool,
+    /// Whether endpoints and deliveries can be seen from here.
+    pub webhooks: bool,
+    /// Whether a local listener can be started.
+    pub listens: bool,
     pub kept: DeskState,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
@@ -82,7 +88,7 @@ pub struct App {
 impl App {
     /// The application as it was left, and what has to be asked first.
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
-        let Parts { place, settings, theme, clock, alert_json, operator, compares_all, credentials, kept, size } = parts;
+        let Parts { place, settings, theme, clock, alert_json, operator, compares_all, credentials, webhooks, listens, kept, size } = parts;
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views);
         let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
@@ -115,7 +121,12 @@ impl App {
             clock,
             area,
             more_notes: 0,
-            screens: Screens { current, queue, settings: SettingsScreen::new(credentials) },
+            screens: Screens {
+                current,
+                queue,
+                webhooks: WebhooksScreen::new(webhooks, listens),
+                settings: SettingsScreen::new(credentials),
+            },
             dialogs: Vec::new(),
             waiting: VecDeque::new(),
             targets: ClickTargets::default(),
@@ -183,11 +194,20 @@ impl App {
                 Vec::new()
             }
             message => {
+                let mut effects: Vec<Effect> = Vec::new();
+                if let Message::Heard(event) = &message
+                    && event.tells_of_a_change()
+                {
+                    effects.extend(self.screens.queue.refresh(cx.now));
+                    self.screens.webhooks.changed(cx.now);
+                }
                 if let Message::Changed(Ok(_)) = &message {
                     cx.unfinished.changed(cx.now);
                     cx.decisions.poll_now(cx.now);
+                    self.screens.webhooks.changed(cx.now);
                 }
-                self.screens.get_mut(self.screens.addressee(&message)).update(message, cx)
+                let outcome = self.screens.get_mut(self.screens.addressee(&message)).update(message, cx);
+                dialog::run(effects).into_iter().chain(outcome).collect()
             }
         };
         let mut effects = self.carry_out(outcome);

@@ -8,7 +8,7 @@ use super::keymap::Keymap;
 use super::times::{Urgency, Zone};
 use super::unfinished::Unfinished;
 use super::{Action, Pen, Theme};
-use crate::domain::{Dialect, Timestamp};
+use crate::domain::{DeliveryState, Dialect, Timestamp};
 
 /// The draw context: theme, time and words.
 #[derive(Clone, Copy)]
@@ -51,6 +51,17 @@ impl DrawContext<'_> {
                 note(area, *action);
             }
             pen.skip(3);
+        }
+    }
+
+    /// The sign, the word and the style of a delivery's state.
+    pub fn delivery_state(&self, state: DeliveryState) -> (&'static str, &'static str, Style) {
+        match state {
+            DeliveryState::Delivered => ("✓", "delivered", self.theme.ok),
+            DeliveryState::Pending => ("·", "waits", self.theme.plain),
+            DeliveryState::Leased => ("→", "being sent", self.theme.plain),
+            DeliveryState::Exhausted => ("!", "given up", self.theme.danger),
+            DeliveryState::Cancelled => ("–", "cancelled", self.theme.quiet),
         }
     }
 

@@ -2,6 +2,7 @@
 //! written one after the other; those on the terminal are the loop's.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -9,13 +10,19 @@ use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 
 use super::Message;
+use super::listener::{Heard, ListenRequest, WebhookListener};
 use super::screens::queue::listing::Need;
 use crate::desk::indeterminate::look_up;
 use crate::desk::{Desk, Draft, JournalStep, Layout, SavedView};
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, PageRequest, Secret, Sort,
+    Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId,
+    PageRequest, Secret, Sort,
 };
 use crate::service::{Deployment, ResolveRequest, ServiceError, Webhooks};
+
+/// How many deliveries are counted before it is enough to say "or more", and how many at a time.
+const MOST_COUNTED: u64 = 10_000;
+const COUNTED_AT_A_TIME: u32 = 1_000;
 
 /// An effect: something to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +51,24 @@ pub enum Effect {
     Resolve(u64, AlertId, ResolveRequest),
     /// Look up what became of a decision.
     LookUp(u64, AlertId),
+    /// Load the endpoints of webhooks.
+    LoadEndpoints,
+    /// Load deliveries, under this number.
+    ListDeliveries(u64, DeliveryFilter),
+    /// Load a delivery with its attempts.
+    LoadDelivery(DeliveryId),
+    /// Send a test to an endpoint.
+    TestEndpoint(EndpointId),
+    /// Send a delivery again.
+    SendAgain(DeliveryId),
+    /// Count what was given up for an endpoint.
+    CountGivenUp(EndpointId),
+    /// Send everything again that was given up for an endpoint.
+    SendAllAgain(EndpointId),
+    /// Start a local listener.
+    StartListening(Box<ListenRequest>),
+    /// Stop it.
+    StopListening,
     /// Load every key and client.
     LoadCredentials,
     /// Create a credential.
@@ -75,7 +100,16 @@ pub enum Effect {
 impl Effect {
     /// Whether it changes something at the service, so that it runs to its end once it has begun.
     fn writes(&self) -> bool {
-        matches!(self, Self::Resolve(..) | Self::Settle(..) | Self::CreateCredential(_) | Self::RevokeCredential(..))
+        matches!(
+            self,
+            Self::Resolve(..)
+                | Self::Settle(..)
+                | Self::CreateCredential(_)
+                | Self::RevokeCredential(..)
+                | Self::TestEndpoint(_)
+                | Self::SendAgain(_)
+                | Self::SendAllAgain(_)
+        )
     }
 }
 
@@ -100,6 +134,7 @@ pub enum Keep {
 pub struct Runner {
     deployment: Deployment,
     desk: Option<Desk>,
+    listener: Option<Arc<dyn WebhookListener>>,
     messages: UnboundedSender<Message>,
     /// Reads; they end with the runner.
     tasks: JoinSet<()>,
@@ -116,8 +151,13 @@ struct DeskWrite {
 
 impl Runner {
     /// Runs effects here; their results come as messages. To be made inside a tokio runtime.
-    pub fn new(deployment: Deployment, desk: Option<Desk>, messages: UnboundedSender<Message>) -> Self {
-        Self { deployment, desk, messages, tasks: JoinSet::new(), lists: HashMap::new(), keeping: None }
+    pub fn new(
+        deployment: Deployment,
+        desk: Option<Desk>,
+        listener: Option<Arc<dyn WebhookListener>>,
+        messages: UnboundedSender<Message>,
+    ) -> Self {
+        Self { deployment, desk, listener, messages, tasks: JoinSet::new(), lists: HashMap::new(), keeping: None }
     }
 
     /// Starts an effect. Those on the terminal are given back.
@@ -126,6 +166,8 @@ impl Runner {
         match effect {
             Effect::Abandon(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
             Effect::Keep(what) => self.keep(what, None),
+            Effect::StartListening(request) => self.listen(*request),
+            Effect::StopListening => self.stop_listening(),
             Effect::Copy(_) | Effect::CopySecret(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
                 return Some(effect);
             }
@@ -165,6 +207,29 @@ impl Runner {
         }
     }
 
+    fn listen(&self, request: ListenRequest) {
+        let (listener, messages) = (self.listener.clone(), self.messages.clone());
+        let heard = messages.clone();
+        let heard: Heard = Arc::new(move |event| drop(heard.send(Message::Heard(event))));
+        tokio::spawn(async move {
+            let answer = match listener {
+                Some(listener) => listener.start(request, heard).await,
+                None => Err("nothing can listen here".to_owned()),
+            };
+            drop(messages.send(Message::ListenStarted(answer)));
+        });
+    }
+
+    fn stop_listening(&self) {
+        let (listener, messages) = (self.listener.clone(), self.messages.clone());
+        tokio::spawn(async move {
+            if let Some(listener) = listener {
+                listener.stop().await;
+            }
+            drop(messages.send(Message::ListenStopped));
+        });
+    }
+
     /// Has the journal record that a decision leaves. It leaves when that is on the disk.
     fn record_intent(&mut self, effect: &Effect) -> Option<oneshot::Receiver<Result<(), String>>> {
         let Effect::Resolve(_, _, request) = effect else { return None };
@@ -198,6 +263,9 @@ impl Runner {
     /// Ends every read and waits until everything that was to be kept is on the disk.
     pub async fn finish(mut self) {
         self.tasks.shutdown().await;
+        if let Some(listener) = &self.listener {
+            listener.stop().await;
+        }
         if let Some((sender, writer)) = self.keeping.take() {
             drop(sender);
             let _ = writer.await;
@@ -252,6 +320,13 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
             };
             Message::Settled(id, applied, answer)
         }
+        Effect::LoadEndpoints => Message::Endpoints(webhooks.as_ref()?.endpoints().await),
+        Effect::ListDeliveries(asked, filter) => Message::DeliveryList(asked, webhooks.as_ref()?.deliveries(filter).await),
+        Effect::LoadDelivery(id) => Message::DeliveryAttempts(id, webhooks.as_ref()?.delivery(id).await),
+        Effect::TestEndpoint(id) => Message::EndpointTested(id, webhooks.as_ref()?.test_endpoint(id).await),
+        Effect::SendAgain(id) => Message::SentAgain(webhooks.as_ref()?.redeliver(id).await),
+        Effect::CountGivenUp(id) => Message::GivenUp(id, count_given_up(webhooks.as_deref()?, id).await),
+        Effect::SendAllAgain(id) => Message::AllSentAgain(id, webhooks.as_ref()?.redeliver_exhausted(id).await),
         Effect::LoadCredentials => Message::Credentials(credentials.as_ref()?.credentials().await),
         Effect::CreateCredential(kind) => Message::CredentialCreated(credentials.as_ref()?.create_credential(kind).await),
         Effect::RevokeCredential(kind, id) => {
@@ -261,6 +336,8 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
         Effect::Abandon(_)
         | Effect::Keep(_)
+        | Effect::StartListening(_)
+        | Effect::StopListening
         | Effect::Copy(_)
         | Effect::CopySecret(_)
         | Effect::Mouse(_)
@@ -281,6 +358,22 @@ async fn deliveries_of(webhooks: &dyn Webhooks, alert: AlertId) -> Result<Vec<De
         if filter.after.is_none() {
             all.reverse();
             return Ok(all);
+        }
+    }
+}
+
+/// How many deliveries to an endpoint were given up, as far as they are counted, and whether there are even more.
+async fn count_given_up(webhooks: &dyn Webhooks, endpoint: EndpointId) -> Result<(u64, bool), ServiceError> {
+    let states = vec![DeliveryState::Exhausted, DeliveryState::Cancelled];
+    let mut filter = DeliveryFilter { states, endpoint: Some(endpoint), size: COUNTED_AT_A_TIME, ..DeliveryFilter::default() };
+    let mut count = 0;
+    loop {
+        let page = webhooks.deliveries(filter.clone()).await?;
+        // A test is not sent again.
+        count += page.data.iter().filter(|delivery| !delivery.test).count() as u64;
+        filter.after = page.next;
+        if filter.after.is_none() || count >= MOST_COUNTED {
+            return Ok((count, filter.after.is_some()));
         }
     }
 }

@@ -179,7 +179,7 @@ impl Surface for Screen {
 /// Takes the terminal and goes round.
 pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: DeskState) -> Result<(), ConsoleError> {
     let gone = |error| ConsoleError::TerminalGone { error, unsent: 0 };
-    let Session { deployment, clock, place, settings, alert_json, .. } = session;
+    let Session { deployment, clock, place, settings, alert_json, listener, .. } = session;
     let title = format!("avert: {}", super::text::sanitize(&place.name));
     let mut signals = Signals::listen().map_err(gone)?;
     let guard = TerminalGuard::enter(settings.mouse, &title, settings.reports.clone()).map_err(gone)?;
@@ -191,8 +191,9 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let operator = deployment.changes.is_some();
     let compares_all = deployment.duplicates.is_some();
     let credentials = deployment.credentials.is_some();
+    let (webhooks, listens) = (deployment.webhooks.is_some(), listener.is_some());
     let place = SessionInfo { read_only: deployment.is_read_only(), ..place };
-    let mut runner = Runner::new(deployment, desk, sender.clone());
+    let mut runner = Runner::new(deployment, desk, listener, sender.clone());
     let parts = Parts {
         place,
         settings,
@@ -202,6 +203,8 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
         operator,
         compares_all,
         credentials,
+        webhooks,
+        listens,
         kept,
         size: (size.width, size.height),
     };

@@ -58,24 +58,33 @@ impl App {
         }
     }
 
-    /// The screens, each with its key; where there is no room for all, the one that is open.
+    /// The screens, each with its key; where there is no room for all words, the word of the one that is open and the other keys.
     fn draw_tabs(&self, pen: &mut Pen<'_>) {
         let theme = &self.cx.theme;
         let tab = |(screen, _, name, action): (ScreenName, &str, &'static str, Action)| (screen, self.cx.key(action), name, action);
         let tabs = ScreenName::ALL.map(tab);
         let needed: u16 = tabs.iter().map(|(_, key, name, _)| columns(key) + columns(name) + 4).sum();
         let all = needed <= pen.room() + 3;
-        for (screen, key, name, action) in tabs.into_iter().filter(|(screen, ..)| all || *screen == self.screens.current) {
+        let short: u16 = tabs.iter().map(|(screen, key, name, _)| columns(key) + 3 + self.if_open(*screen, columns(name) + 1)).sum();
+        let every = all || short <= pen.room() + 3;
+        for (screen, key, name, action) in tabs.into_iter().filter(|(screen, ..)| every || *screen == self.screens.current) {
             let open = screen == self.screens.current;
-            if columns(&key) + 1 + columns(name) > pen.room() {
+            let word = if all || open { columns(name) + 1 } else { 0 };
+            if columns(&key) + word > pen.room() {
                 return;
             }
-            let number = pen.put(&key, if open { theme.key } else { theme.quiet });
-            pen.skip(1);
-            let word = pen.put(name, if open { theme.strong } else { theme.quiet });
-            self.targets.push(number.union(word), action);
+            let mut tab = pen.put(&key, if open { theme.key } else { theme.quiet });
+            if word > 0 {
+                pen.skip(1);
+                tab = tab.union(pen.put(name, if open { theme.strong } else { theme.quiet }));
+            }
+            self.targets.push(tab, action);
             pen.skip(3);
         }
+    }
+
+    fn if_open(&self, screen: ScreenName, columns: u16) -> u16 {
+        if screen == self.screens.current { columns } else { 0 }
     }
 
     /// How the service answers, the age of what is shown, and the time. Returns the area it took. `whereabouts` is what the other end of the

@@ -58,6 +58,14 @@ pub enum Action {
     ColumnReset,
     ShowQueue,
     ShowSettings,
+    ShowWebhooks,
+    NextPane,
+    DeliveryFilter,
+    EndpointTest,
+    SendAgain,
+    SendAllAgain,
+    GoToAlert,
+    Listen,
     CredentialCreate,
     CredentialRevoke,
     ViewRestore,
@@ -75,6 +83,8 @@ pub enum KeyContext {
     Always,
     /// On the Queue screen.
     Queue,
+    /// On the Webhooks screen.
+    Webhooks,
     /// On the Settings screen.
     Settings,
     /// In any list that opens over the screen.
@@ -89,14 +99,12 @@ impl KeyContext {
     /// Whether a key of one context can mean something in the other at the same time.
     fn meets(self, other: Self) -> bool {
         let chain = |context: Self| match context {
-            Self::Always | Self::Queue | Self::Settings => 0,
+            Self::Always | Self::Queue | Self::Webhooks | Self::Settings => 0,
             Self::Menu | Self::Views | Self::Columns => 1,
         };
-        let duplicates = matches!(
-            (self, other),
-            (Self::Views, Self::Columns) | (Self::Columns, Self::Views) | (Self::Queue, Self::Settings) | (Self::Settings, Self::Queue)
-        );
-        chain(self) == chain(other) && !duplicates
+        // Of screens one is shown, and of lists one is open.
+        let everywhere = |context: Self| matches!(context, Self::Always | Self::Menu);
+        chain(self) == chain(other) && (self == other || everywhere(self) || everywhere(other))
     }
 }
 

@@ -1,16 +1,20 @@
 //! Messages: everything that can happen to the console, from outside or because a dialog wants it of a screen.
 
+use std::net::SocketAddr;
+
 use crossterm::event::Event;
 
 use super::Action;
+use super::listener::ListenRequest;
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::views::View;
 use crate::desk::Draft;
 use crate::domain::indeterminate::Found;
+use crate::domain::webhook::received::ReceivedEvent;
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, Page, Resolution, ResolutionAttempt,
-    Revoked, Sort,
+    Alert, AlertFilter, AlertId, AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, DeliveryFilter, DeliveryId,
+    DeliveryLog, DeliveryPage, Endpoint, EndpointId, Page, Resolution, ResolutionAttempt, Revoked, Sort,
 };
 use crate::service::ServiceError;
 
@@ -40,6 +44,26 @@ pub enum Message {
     SameCard(AlertId, Reply<Vec<Alert>>),
     /// Which of these alerts have duplicates, and whether one of those was refunded.
     Marked(Vec<AlertId>, Reply<Vec<(AlertId, Option<bool>)>>),
+    /// The endpoints of webhooks.
+    Endpoints(Reply<Vec<Endpoint>>),
+    /// Deliveries, by the number of the request for them.
+    DeliveryList(u64, Reply<DeliveryPage>),
+    /// A delivery with its attempts.
+    DeliveryAttempts(DeliveryId, Reply<DeliveryLog>),
+    /// What came of a test of an endpoint.
+    EndpointTested(EndpointId, Reply<DeliveryLog>),
+    /// A delivery that is to be sent again, as it is now.
+    SentAgain(Reply<Delivery>),
+    /// How many deliveries to an endpoint were given up, and whether there are even more.
+    GivenUp(EndpointId, Reply<(u64, bool)>),
+    /// How many deliveries to an endpoint are due again.
+    AllSentAgain(EndpointId, Reply<u64>),
+    /// The local listener answers at this address, or why it does not.
+    ListenStarted(Result<SocketAddr, String>),
+    /// The local listener has ended.
+    ListenStopped,
+    /// The local listener got something.
+    Heard(ReceivedEvent),
     /// Something changed at the service; the change's number.
     Changed(Reply<u64>),
     /// What became of a decision.
@@ -72,6 +96,10 @@ pub enum Message {
     Decided(AlertId, Resolution, Draft),
     /// These alerts are to be listed, in this order.
     List(AlertFilter, Sort),
+    /// These deliveries are to be shown.
+    ShowDeliveries(DeliveryFilter),
+    /// A local listener is to be started.
+    StartListening(Box<ListenRequest>),
     /// The list is to be sorted.
     Sort(Sort),
     /// A view is to be shown.

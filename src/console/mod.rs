@@ -18,6 +18,7 @@ pub mod effects;
 pub mod event_loop;
 pub mod header;
 pub mod keymap;
+pub mod listener;
 pub mod loadable;
 pub mod message;
 pub mod network_trouble;

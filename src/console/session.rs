@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::keymap::Keymap;
+use super::listener::WebhookListener;
 use super::theme::ThemeName;
 use super::times::Zone;
 use crate::domain::filter::MAX_PAGE_SIZE;
@@ -28,6 +29,8 @@ pub struct Session {
     pub desk_dir: Option<PathBuf>,
     /// Writes an alert as the interface does.
     pub alert_json: AlertJson,
+    /// Who listens for the deployment's webhooks; nothing where nobody can.
+    pub listener: Option<Arc<dyn WebhookListener>>,
 }
 
 /// What the header says of the session.

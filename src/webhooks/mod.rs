@@ -15,5 +15,5 @@ pub mod sender;
 pub mod signature;
 
 pub use dispatcher::{Dispatcher, DispatcherSettings, RunReport};
-pub use receiver::{Forwarding, Receipt, ReceivedEvent, Receiver, ReceiverSettings};
+pub use receiver::{Receiver, ReceiverSettings};
 pub use sender::{AttemptReport, Sender, SenderSettings};

@@ -20,10 +20,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tower::Layer as _;
 
-use super::recording::{RecordedDelivery, Recording, Subject};
+use super::recording::{RecordedDelivery, Recording};
 use super::reposting::Forwarder;
 use super::signature;
-use crate::domain::time::{SharedClock, Timestamp};
+use crate::domain::time::SharedClock;
+use crate::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, Subject};
 use crate::domain::{EndpointAuth, Secret};
 use crate::inbound::accepting::{Acceptor, Newcomer};
 use crate::inbound::answering::AnswerBody;
@@ -70,48 +71,6 @@ impl ReceiverSettings {
     pub fn new(auth: EndpointAuth, clock: SharedClock) -> Self {
         Self { auth, signing: None, recording: None, forwarder: None, events: None, patience: Duration::from_secs(10), clock }
     }
-}
-
-/// A received event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReceivedEvent {
-    /// Its number among those of its receiver; 1-based. An event that is forwarded is told twice, with the same number.
-    pub number: u64,
-    pub at: Timestamp,
-    /// What it is about; nothing where that was not looked at.
-    pub subject: Subject,
-    /// The `webhook-id` header: the same for every attempt of one event.
-    pub webhook_id: Option<String>,
-    /// What became of it.
-    pub receipt: Receipt,
-    /// Whether the signature was right; nothing where there was nothing to check.
-    pub verified: Option<bool>,
-    pub forwarding: Forwarding,
-}
-
-/// What became of a delivery.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Receipt {
-    Accepted,
-    /// Its credential was wrong or missing: 401, and its body was not read.
-    WrongCredential,
-    /// Its signature was wrong, missing or too old: 401.
-    WrongSignature,
-    /// It could not be recorded or there was no room to forward it: 503, and why.
-    NotKept(String),
-}
-
-/// Whether a delivery was sent on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Forwarding {
-    /// It is not to be.
-    Nowhere,
-    /// An attempt is on its way, or one more will be.
-    OnItsWay,
-    /// This status came back.
-    Answered(u16),
-    /// No answer came; why not, in words.
-    Failed(String),
 }
 
 /// A receiver that runs until it is stopped or dropped.

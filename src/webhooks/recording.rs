@@ -12,10 +12,14 @@ use serde::{Deserialize, Serialize};
 use super::signature;
 use crate::domain::resolution::FieldError;
 use crate::domain::time::{Timestamp, from_iso, to_iso};
+use crate::domain::webhook::received::Subject;
 use crate::domain::{EventId, Secret};
 
 /// How a line begins.
 const FIRST: &[u8] = b"{\"receivedAt\":";
+
+/// What is longer is no name of an event and no id.
+const LONGEST_WORD: usize = 128;
 
 /// Longest line: a body of the largest size, each byte of it escaped.
 const LONGEST_LINE: u64 = 8 * 1024 * 1024;
@@ -43,23 +47,9 @@ impl RecordedDelivery {
     /// `event` and `payload.id` of the body, where it has them.
     pub fn subject(&self) -> Subject {
         let body = serde_json::from_slice::<serde_json::Value>(&self.body).unwrap_or_default();
-        let text = |value: &serde_json::Value| value.as_str().map(|text| text.chars().take(Subject::LONGEST).collect());
+        let text = |value: &serde_json::Value| value.as_str().map(|text| text.chars().take(LONGEST_WORD).collect());
         Subject { event: text(&body["event"]), alert: text(&body["payload"]["id"]) }
     }
-}
-
-/// What a delivery is about.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Subject {
-    /// `alert.created`, say.
-    pub event: Option<String>,
-    /// The alert's id, in the words of whoever sent it.
-    pub alert: Option<String>,
-}
-
-impl Subject {
-    /// What is longer is no name of an event and no id.
-    const LONGEST: usize = 128;
 }
 
 /// A line of the file.

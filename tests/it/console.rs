@@ -3,6 +3,7 @@
 mod any_keys;
 mod elsewhere;
 mod fake;
+mod fake_webhooks;
 mod foreign_text;
 mod going_round;
 mod header;
@@ -16,3 +17,4 @@ mod settings;
 mod settling;
 mod styled;
 mod walking;
+mod webhooks;

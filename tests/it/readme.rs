@@ -15,9 +15,17 @@ fn between(begin: &str, end: &str) -> &'static str {
 #[test]
 fn the_readme_shows_every_key_there_is() {
     let keymap = Keymap::default();
-    let places = [KeyContext::Queue, KeyContext::Settings, KeyContext::Always, KeyContext::Menu, KeyContext::Views, KeyContext::Columns];
+    let places = [
+        KeyContext::Queue,
+        KeyContext::Webhooks,
+        KeyContext::Settings,
+        KeyContext::Always,
+        KeyContext::Menu,
+        KeyContext::Views,
+        KeyContext::Columns,
+    ];
     let mut table = "| key | where | what it does |\n| --- | --- | --- |\n".to_owned();
-    for (context, place) in places.into_iter().zip(["Queue", "Settings", "everywhere", "menus", "views", "columns"]) {
+    for (context, place) in places.into_iter().zip(["Queue", "Webhooks", "Settings", "everywhere", "menus", "views", "columns"]) {
         for binding in keymap.bindings(context) {
             let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();
             writeln!(table, "| {} | {place} | {} |", keys.join(" "), binding.about).unwrap();

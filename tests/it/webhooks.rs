@@ -17,3 +17,4 @@ mod sharing;
 mod signing;
 mod testing;
 pub mod troubled;
+mod watching;

@@ -19,6 +19,7 @@ use super::args::DemoArgs;
 use super::context::Context;
 use super::failure::{Misused, Signalled, say};
 use super::home::Home;
+use super::listener::ConsoleListener;
 use super::local::{Local, Running};
 use super::open::{alert_json, attend, console_settings, require_terminal};
 use super::signals::Signals;
@@ -117,6 +118,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
         settings: console_settings(context, &args.console, std::env::temp_dir())?,
         desk_dir: Some(home.data_dir.join("desk")),
         alert_json: alert_json(Dialect::Current),
+        listener: Some(ConsoleListener::new(&local.clock)),
     };
     Ok(Stage { session, running, local, _receivers: receivers })
 }

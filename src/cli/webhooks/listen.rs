@@ -4,32 +4,28 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use super::credential::{WhoAsks, credential, header_of, signing_secret};
+use super::wanted::{Forward, WantedListener};
 use crate::cli::args::WebhookListenArgs;
 use crate::cli::failure::{Misused, say};
 use crate::cli::output::{self, print_line};
 use crate::cli::signals::Signals;
 use crate::cli::target::variable;
-use crate::domain::signing;
 use crate::domain::time::{SystemClock, to_iso};
-use crate::domain::url::{EndpointUrl, PlainHttp};
-use crate::webhooks::recording::Recording;
-use crate::webhooks::reposting::{Forwarder, Reposter};
-use crate::webhooks::{Forwarding, Receipt, ReceivedEvent, Receiver, ReceiverSettings};
+use crate::domain::url::PlainHttp;
+use crate::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, what_has_to_be_reachable};
+use crate::webhooks::{Receiver, ReceiverSettings};
 
 /// How many events wait to be printed before the senders wait.
 const UNPRINTED: usize = 64;
 
 /// How long deliveries on their way may take to end.
 const DRAIN: Duration = Duration::from_secs(5);
-
-/// How long a forwarded delivery waits between its attempts.
-const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
 
 pub(super) async fn run(args: WebhookListenArgs) -> anyhow::Result<()> {
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
@@ -59,22 +55,17 @@ pub(super) async fn run(args: WebhookListenArgs) -> anyhow::Result<()> {
 
 fn settings(args: &WebhookListenArgs, events: mpsc::Sender<ReceivedEvent>) -> anyhow::Result<ReceiverSettings> {
     let auth = credential(&args.credential, variable, WhoAsks::Listener)?;
-    auth.check().map_err(|error| Misused(format!("the credential cannot be one: {} {}", error.field, error.message)))?;
-    let signing = signing_secret(args.secret_file.as_deref(), variable)?;
-    if let Some(secret) = &signing {
-        signing::key_of(secret.reveal()).map_err(|error| Misused(format!("the secret {}", error.message)))?;
-    }
-    let forwarder = args.forward.as_deref().map(|url| forwarder(url, args)).transpose()?;
-    let recording = args.record.as_deref().map(Recording::open).transpose().map_err(Misused)?.map(Arc::new);
-    let settings = ReceiverSettings::new(auth, Arc::new(SystemClock));
-    Ok(ReceiverSettings { signing, recording, forwarder, events: Some(events), ..settings })
-}
-
-fn forwarder(url: &str, args: &WebhookListenArgs) -> anyhow::Result<Forwarder> {
-    let url = EndpointUrl::parse(url, PlainHttp::when(args.insecure_http, "say --insecure-http"));
-    let url = url.map_err(|error| Misused(format!("--forward {error}")))?;
-    let auth = args.forward_header_file.as_deref().map(|file| header_of(file, "--forward-header-file")).transpose()?;
-    Ok(Forwarder::new(Reposter::new(url, auth).map_err(|error| anyhow!(error))?, PAUSES))
+    let secret = signing_secret(args.secret_file.as_deref(), variable)?;
+    let forward = match &args.forward {
+        Some(url) => Some(Forward {
+            url: url.clone(),
+            plain_http: PlainHttp::when(args.insecure_http, "say --insecure-http"),
+            auth: args.forward_header_file.as_deref().map(|file| header_of(file, "--forward-header-file")).transpose()?,
+        }),
+        None => None,
+    };
+    let wanted = WantedListener { auth, secret, forward, record: args.record.clone() };
+    Ok(wanted.settings(Arc::new(SystemClock), events).map_err(Misused)?)
 }
 
 /// Prints where it answers, then a line for each delivery, until no more come.
@@ -117,21 +108,5 @@ fn line(event: ReceivedEvent) -> Option<Value> {
             "forwarded": forwarded,
         })),
         Receipt::WrongCredential | Receipt::NotKept(_) => None,
-    }
-}
-
-fn what_has_to_be_reachable(address: SocketAddr) -> String {
-    let port = address.port();
-    if address.ip().is_loopback() {
-        format!(
-            "only programs on this machine reach http://{address}: for a deployment elsewhere let a public https address (a reverse proxy, \
-             a tunnel) lead there, and give the deployment that address and the credential"
-        )
-    } else {
-        format!(
-            "port {port} of {} has to be reachable from the deployment. What comes there in plain http others can read on the way, the \
-             credential too: let a proxy with TLS stand before it",
-            address.ip()
-        )
     }
 }

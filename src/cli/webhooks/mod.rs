@@ -3,6 +3,7 @@
 mod credential;
 mod listen;
 mod replay;
+pub(super) mod wanted;
 
 use std::path::Path;
 
@@ -173,7 +174,19 @@ fn endpoints(endpoints: &[Endpoint]) -> Report {
             state(endpoint),
         ]
     };
-    let columns = ["id", "url", "auth", "enabled", "createdAt", "disabledAt", "disabledReason", "failingSince", "signed", "oldSecretUntil"];
+    let columns = [
+        "id",
+        "url",
+        "auth",
+        "enabled",
+        "createdAt",
+        "disabledAt",
+        "disabledReason",
+        "lastSuccessAt",
+        "failingSince",
+        "signed",
+        "oldSecretUntil",
+    ];
     let table = Rows {
         head: vec!["ID", "URL", "AUTH", "SIGNED", "CREATED", "STATE"],
         rows: endpoints.iter().map(row).collect(),
@@ -190,8 +203,8 @@ async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::R
         Some(WhichEvent::One(event)) => (None, Some(event)),
         None => (None, None),
     };
-    let WebhookDeliveriesArgs { state: states, endpoint, alert, after, size, .. } = args;
-    let page = acting.deliveries(DeliveryFilter { states, endpoint, alert, event, kind, after, size }).await?;
+    let WebhookDeliveriesArgs { state: states, endpoint, alert, from, until, after, size, .. } = args;
+    let page = acting.deliveries(DeliveryFilter { states, endpoint, alert, event, kind, from, until, after, size }).await?;
     let document = record(DeliveryPageJson::from(page.clone()));
     let records: Vec<Value> = document["data"].as_array().cloned().unwrap_or_default();
     let row = |delivery: &Delivery| {
@@ -213,7 +226,7 @@ async fn deliveries(context: &Context, args: WebhookDeliveriesArgs) -> anyhow::R
         (None, false) => None,
     };
     let columns =
-        ["id", "eventId", "event", "alertId", "test", "endpointId", "url", "state", "attempts", "dueAt", "lastResult", "deliveredAt"];
+        ["id", "eventId", "event", "at", "alertId", "test", "endpointId", "url", "state", "attempts", "dueAt", "lastResult", "deliveredAt"];
     let head = vec!["ID", "EVENT", "ALERT", "STATE", "TRIES", "DUE OR DELIVERED", "LAST RESULT", "URL"];
     Ok(Report::new(document, records, &columns, Rows { head, rows: page.data.iter().map(row).collect(), right: vec![4], note }))
 }

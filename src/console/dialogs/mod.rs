@@ -1,11 +1,13 @@
 //! Dialogs: each in a file of its own, with its state, what changes it, and how it is drawn. [`open`] says which action opens which.
 
 pub mod columns;
+pub mod delivery_filter;
 pub mod earlier_session;
 pub mod filter_form;
 pub mod form;
 pub mod help;
 pub mod leave;
+pub mod listen_form;
 pub mod menu;
 pub mod new_credential;
 pub mod prompt;
@@ -14,6 +16,7 @@ pub mod reconnected;
 pub mod resolve_form;
 pub mod revoke;
 pub mod secret;
+pub mod send_all_again;
 pub mod settle;
 pub mod views;
 
@@ -26,13 +29,15 @@ use resolve_form::dialog as resolve;
 /// Opens the dialog of an action over the screen; `None` where it has none.
 pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Option<Orders> {
     let keys = screens.shown().keys();
-    let Screens { queue, settings, .. } = screens;
+    let Screens { queue, webhooks, settings, .. } = screens;
     Some(match action {
         Action::Help => match keys {
             Keys::Of(context) => dialog::open(help::Help::of([context, KeyContext::Always])),
             Keys::Typed(_) => return None,
         },
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort())),
+        Action::DeliveryFilter if webhooks.is_offered() => dialog::open(delivery_filter::DeliveryFilterForm::of(webhooks)),
+        Action::Listen if webhooks.receiver.can_start() => dialog::open(listen_form::ListenForm::default()),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
         Action::Jump => dialog::open(prompt::Prompt::for_row()),

@@ -2,25 +2,32 @@
 
 pub mod queue;
 pub mod settings;
+pub mod webhooks;
 
 use super::{Action, Message, Screen};
 
 use queue::state::Queue;
 use settings::state::SettingsScreen;
+use webhooks::state::WebhooksScreen;
 
 /// A screen by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScreenName {
     /// Alerts and their answers.
     Queue,
+    /// Endpoints, and the deliveries to them.
+    Webhooks,
     /// Keys and clients, and what the console is set to.
     Settings,
 }
 
 impl ScreenName {
     /// Every screen, in the order of the header, with the name it is kept under, the word for it and what goes to it.
-    pub const ALL: [(Self, &'static str, &'static str, Action); 2] =
-        [(Self::Queue, "queue", "Queue", Action::ShowQueue), (Self::Settings, "settings", "Settings", Action::ShowSettings)];
+    pub const ALL: [(Self, &'static str, &'static str, Action); 3] = [
+        (Self::Queue, "queue", "Queue", Action::ShowQueue),
+        (Self::Webhooks, "webhooks", "Webhooks", Action::ShowWebhooks),
+        (Self::Settings, "settings", "Settings", Action::ShowSettings),
+    ];
 
     /// The screen that is kept under a name; the first one where there is none.
     pub fn kept(name: Option<&str>) -> Self {
@@ -44,6 +51,8 @@ pub struct Screens {
     pub current: ScreenName,
     /// Alerts and their answers.
     pub queue: Queue,
+    /// Endpoints, and the deliveries to them.
+    pub webhooks: WebhooksScreen,
     /// Keys and clients.
     pub settings: SettingsScreen,
 }
@@ -58,6 +67,7 @@ impl Screens {
     pub fn get(&self, name: ScreenName) -> &dyn Screen {
         match name {
             ScreenName::Queue => &self.queue,
+            ScreenName::Webhooks => &self.webhooks,
             ScreenName::Settings => &self.settings,
         }
     }
@@ -66,6 +76,7 @@ impl Screens {
     pub fn get_mut(&mut self, name: ScreenName) -> &mut dyn Screen {
         match name {
             ScreenName::Queue => &mut self.queue,
+            ScreenName::Webhooks => &mut self.webhooks,
             ScreenName::Settings => &mut self.settings,
         }
     }
@@ -76,6 +87,18 @@ impl Screens {
             Message::Credentials(_) | Message::CredentialCreated(_) | Message::CredentialRevoked(..) | Message::CreateCredential(_) => {
                 ScreenName::Settings
             }
+            Message::Endpoints(_)
+            | Message::DeliveryList(..)
+            | Message::DeliveryAttempts(..)
+            | Message::EndpointTested(..)
+            | Message::SentAgain(_)
+            | Message::GivenUp(..)
+            | Message::AllSentAgain(..)
+            | Message::ShowDeliveries(_)
+            | Message::StartListening(_)
+            | Message::ListenStarted(_)
+            | Message::ListenStopped
+            | Message::Heard(_) => ScreenName::Webhooks,
             Message::Act(_) | Message::Input(_) | Message::Shown => self.current,
             _ => ScreenName::Queue,
         }

@@ -4,6 +4,7 @@ pub mod address;
 pub mod auth;
 pub mod delivery;
 pub mod endpoint;
+pub mod received;
 pub mod rotation;
 pub mod schedule;
 pub mod signing;

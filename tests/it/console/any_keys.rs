@@ -70,7 +70,7 @@ const KEYS: [&str; 56] = [
     "end",
     "backspace",
     "1",
-    "2",
+    "5",
     "3",
     "4",
     "x",

@@ -8,17 +8,18 @@ use avert::domain::duplicate;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Company, Count,
-    CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryFilter, DeliveryId, DeliveryLog,
-    DeliveryPage, DeliveryState, Endpoint, EndpointChange, EndpointId, Environment, EventId, EventKind, FieldError, IngestOptions,
-    IngestReport, KeyScope, NewEndpoint, Outcome, OutcomeId, Page, Provider, ResolutionAttempt, Revoked, Secret, Sort, decide,
+    CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryId, DeliveryState, Endpoint,
+    EndpointId, Environment, EventId, EventKind, FieldError, IngestOptions, IngestReport, KeyScope, Outcome, OutcomeId, Page, Provider,
+    ResolutionAttempt, Revoked, Secret, Sort, decide,
 };
 use avert::service::{
     Alerts, Attempts, Audit, Changes, Credentials, Deployment, Duplicates, Intake, OutcomeUnknown, ResolveRequest, ServiceError, Stats,
-    Webhooks,
 };
 use chrono::Duration;
 use tokio::sync::watch;
 use uuid::Uuid;
+
+use super::fake_webhooks::Sent;
 
 /// What the next resolution comes to, where it is not the plain success.
 #[derive(Debug, Clone)]
@@ -41,6 +42,10 @@ pub struct Fake {
     pub resolutions: Mutex<Vec<(AlertId, ResolveRequest)>>,
     /// The webhooks of every alert.
     pub deliveries: Mutex<Vec<Delivery>>,
+    /// Where they go.
+    pub endpoints: Mutex<Vec<Endpoint>>,
+    /// Every webhook that was to be sent by hand.
+    pub sent_webhooks: Mutex<Vec<Sent>>,
     /// Every key and client.
     pub credentials: Mutex<Vec<Credential>>,
     /// Ids of those that this console itself uses.
@@ -66,6 +71,8 @@ impl Fake {
             lists: Mutex::default(),
             resolutions: Mutex::default(),
             deliveries: Mutex::default(),
+            endpoints: Mutex::default(),
+            sent_webhooks: Mutex::default(),
             credentials: Mutex::default(),
             own: Mutex::default(),
             refuses_orders: Mutex::default(),
@@ -103,7 +110,11 @@ impl Fake {
         self.alerts.lock().unwrap().iter().find(|alert| alert.id == id).cloned()
     }
 
-    fn up(&self) -> Result<(), ServiceError> {
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub fn up(&self) -> Result<(), ServiceError> {
         self.down.lock().unwrap().clone().map_or(Ok(()), Err)
     }
 
@@ -203,7 +214,7 @@ impl Duplicates for Fake {
     }
 }
 
-fn not_asked<T>() -> Result<T, ServiceError> {
+pub fn not_asked<T>() -> Result<T, ServiceError> {
     Err(ServiceError::Unavailable("not asked by a console".to_owned()))
 }
 
@@ -214,48 +225,6 @@ impl Intake for Fake {
     }
 
     async fn companies(&self) -> Result<Vec<Company>, ServiceError> {
-        not_asked()
-    }
-}
-
-#[async_trait]
-impl Webhooks for Fake {
-    async fn endpoints(&self) -> Result<Vec<Endpoint>, ServiceError> {
-        not_asked()
-    }
-
-    async fn add_endpoint(&self, _endpoint: NewEndpoint) -> Result<Endpoint, ServiceError> {
-        not_asked()
-    }
-
-    async fn change_endpoint(&self, _id: EndpointId, _change: EndpointChange) -> Result<Endpoint, ServiceError> {
-        not_asked()
-    }
-
-    async fn remove_endpoint(&self, _id: EndpointId) -> Result<(), ServiceError> {
-        not_asked()
-    }
-
-    async fn test_endpoint(&self, _id: EndpointId) -> Result<DeliveryLog, ServiceError> {
-        not_asked()
-    }
-
-    async fn deliveries(&self, filter: DeliveryFilter) -> Result<DeliveryPage, ServiceError> {
-        self.up()?;
-        let all = self.deliveries.lock().unwrap();
-        let data = all.iter().rev().filter(|delivery| filter.alert.is_none_or(|alert| delivery.alert == alert)).cloned().collect();
-        Ok(DeliveryPage { data, next: None })
-    }
-
-    async fn delivery(&self, _id: DeliveryId) -> Result<DeliveryLog, ServiceError> {
-        not_asked()
-    }
-
-    async fn redeliver(&self, _id: DeliveryId) -> Result<Delivery, ServiceError> {
-        not_asked()
-    }
-
-    async fn redeliver_exhausted(&self, _endpoint: EndpointId) -> Result<u64, ServiceError> {
         not_asked()
     }
 }
@@ -560,6 +529,7 @@ pub fn delivery(
         id: DeliveryId(Uuid::from_u128(7)),
         event: EventId(Uuid::from_u128(8)),
         kind,
+        at: noon() - Duration::minutes(5),
         alert,
         test: false,
         endpoint: EndpointId(Uuid::from_u128(9)),

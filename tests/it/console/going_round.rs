@@ -65,7 +65,7 @@ impl Going {
         let clock: SharedClock = Arc::new(SystemClock);
         let service = Fake::with(morning(clock.now()), clock.clone());
         let (messages, mut incoming) = mpsc::unbounded_channel();
-        let mut runner = Runner::new(service.deployment(), desk, messages);
+        let mut runner = Runner::new(service.deployment(), desk, None, messages);
         let (screen, shown) = watch::channel(String::new());
         let (performed, frames) = (Arc::<Mutex<Vec<Effect>>>::default(), Arc::<Mutex<usize>>::default());
         let mut stage = Shown {
@@ -84,6 +84,8 @@ impl Going {
             operator: true,
             compares_all: true,
             credentials: true,
+            webhooks: true,
+            listens: true,
             kept: DeskState::default(),
             size: (120, 40),
         };

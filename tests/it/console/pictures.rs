@@ -352,7 +352,7 @@ pub fn in_settings() -> Made {
 pub fn on_settings(rig: &mut Rig) {
     let now = rig.clock.now();
     rig.service.credentials.lock().unwrap().extend(credentials(now));
-    rig.press("2");
+    rig.press("5");
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn the_keys_and_clients() {
 
 #[test]
 fn no_keys_yet() {
-    pictures("settings-empty", in_settings, |rig| rig.press("2"));
+    pictures("settings-empty", in_settings, |rig| rig.press("5"));
 }
 
 #[test]
@@ -410,14 +410,14 @@ fn a_key_that_was_revoked() {
 
 #[test]
 fn keys_that_cannot_be_managed_from_here() {
-    pictures("settings-missing", || Made { operator: false, ..in_settings() }, |rig| rig.press("2"));
+    pictures("settings-missing", || Made { operator: false, ..in_settings() }, |rig| rig.press("5"));
 }
 
 #[test]
 fn keys_that_cannot_be_loaded() {
     pictures("settings-down", in_settings, |rig| {
         rig.service.set_down(Some(ServiceError::Unavailable("the database is busy".to_owned())));
-        rig.press("2");
+        rig.press("5");
     });
 }
 

@@ -103,6 +103,8 @@ impl Made {
             operator: deployment.changes.is_some(),
             compares_all: deployment.duplicates.is_some(),
             credentials: deployment.credentials.is_some(),
+            webhooks: deployment.webhooks.is_some(),
+            listens: true,
             kept: self.kept,
             size: self.size,
         };
@@ -160,6 +162,8 @@ impl Rig {
                 None
             }
             Effect::Keep(_)
+            | Effect::StartListening(_)
+            | Effect::StopListening
             | Effect::Copy(_)
             | Effect::CopySecret(_)
             | Effect::Mouse(_)

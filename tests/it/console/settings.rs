@@ -22,7 +22,7 @@ fn on(made: Made) -> Rig {
     let mut rig = made.start();
     let now = rig.clock.now();
     rig.service.credentials.lock().unwrap().extend(credentials(now));
-    rig.press("2");
+    rig.press("5");
     rig
 }
 
@@ -37,7 +37,7 @@ fn the_screens_are_changed_by_their_digits_and_by_a_click() {
 
     rig.press("1");
     assert!(rig.screen().contains("Open, by deadline"));
-    rig.click_on("2 Settings");
+    rig.click_on("5 Settings");
     assert!(rig.screen().contains("Keys and clients"));
     rig.press("esc");
 
@@ -107,7 +107,7 @@ fn a_secret_is_closed_on_purpose_only_and_is_on_no_screen_afterwards() {
     rig.press("d");
 
     assert!(!rig.screen().contains("S3cr3t"), "{}", rig.screen());
-    for keys in ["2", "1", "2", "n esc", "?"] {
+    for keys in ["5", "1", "5", "n esc", "?"] {
         rig.press(keys);
         assert!(!rig.screen().contains("S3cr3t"), "{}", rig.screen());
     }
@@ -220,7 +220,7 @@ fn a_read_only_console_changes_no_credential() {
 fn where_keys_cannot_be_managed_it_says_what_is_missing() {
     let mut rig = Made { operator: false, ..Made::default() }.start();
 
-    rig.press("2 n");
+    rig.press("5 n");
 
     assert!(rig.screen().contains("--operator-key-file"), "{}", rig.screen());
     assert!(!rig.screen().contains("Create;"), "{}", rig.screen());

@@ -316,7 +316,7 @@ async fn a_wrong_line_of_a_recording_is_told_and_the_others_are_sent() {
 #[case::no_secret(&["listen", "--basic", "a:b", "--secret-file", "FILE"], "whsec_")]
 #[case::no_recording(&["listen", "--basic", "a:b", "--record", "FILE"], "something else")]
 #[case::a_directory(&["listen", "--basic", "a:b", "--record", "."], "cannot be written")]
-#[case::no_address(&["listen", "--basic", "a:b", "--forward", "shop.example"], "--forward")]
+#[case::no_address(&["listen", "--basic", "a:b", "--forward", "shop.example"], "the address to forward to is not an address")]
 #[case::in_clear(&["listen", "--basic", "a:b", "--forward", "http://shop.example/"], "--insecure-http")]
 #[case::header_of_nothing(&["listen", "--basic", "a:b", "--forward-header-file", "FILE"], "--forward")]
 #[case::replay_in_clear(&["replay", "FILE", "--to", "http://shop.example/"], "--insecure-http")]

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use avert::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent};
 use avert::domain::{EndpointAuth, Secret};
 use avert::webhooks::signature::sign;
-use avert::webhooks::{Forwarding, Receipt, ReceivedEvent, Receiver, ReceiverSettings};
+use avert::webhooks::{Receiver, ReceiverSettings};
 use reqwest::Client;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};

@@ -442,13 +442,7 @@ impl Parts<'_> {
         let label_room = self.label_room();
         let kind = delivery.kind.as_str().trim_start_matches("alert.").to_owned();
         let label = self.label(&sanitize(&kind));
-        let (sign, words, style) = match delivery.state {
-            DeliveryState::Delivered => ("✓", "delivered", theme.ok),
-            DeliveryState::Pending => ("·", "waits", theme.plain),
-            DeliveryState::Leased => ("→", "being sent", theme.plain),
-            DeliveryState::Exhausted => ("!", "given up", theme.danger),
-            DeliveryState::Cancelled => ("–", "cancelled", theme.quiet),
-        };
+        let (sign, words, style) = self.draw.delivery_state(delivery.state);
         let mut note = Vec::new();
         if delivery.attempts > 0 {
             note.push(counted(u64::from(delivery.attempts), "try", "tries"));

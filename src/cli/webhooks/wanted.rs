@@ -1,0 +1,55 @@
+//! What a listener is to be, checked and made ready: for the command and for the console.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use crate::domain::time::SharedClock;
+use crate::domain::url::{EndpointUrl, PlainHttp};
+use crate::domain::webhook::received::ReceivedEvent;
+use crate::domain::{EndpointAuth, Secret, signing};
+use crate::webhooks::ReceiverSettings;
+use crate::webhooks::recording::Recording;
+use crate::webhooks::reposting::{Forwarder, Reposter};
+
+/// How long a forwarded delivery waits between its attempts.
+const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
+
+/// What a listener checks, keeps and sends on.
+pub(in crate::cli) struct WantedListener {
+    pub(in crate::cli) auth: EndpointAuth,
+    pub(in crate::cli) secret: Option<Secret>,
+    pub(in crate::cli) forward: Option<Forward>,
+    pub(in crate::cli) record: Option<PathBuf>,
+}
+
+/// Where a listener sends on to.
+pub(in crate::cli) struct Forward {
+    pub(in crate::cli) url: String,
+    pub(in crate::cli) plain_http: PlainHttp,
+    /// What that address asks for.
+    pub(in crate::cli) auth: Option<EndpointAuth>,
+}
+
+impl WantedListener {
+    /// The settings of such a receiver, or what is wrong with it. No error repeats a secret.
+    pub(in crate::cli) fn settings(self, clock: SharedClock, events: mpsc::Sender<ReceivedEvent>) -> Result<ReceiverSettings, String> {
+        let Self { auth, secret, forward, record } = self;
+        auth.check().map_err(|error| format!("the credential cannot be one: {} {}", error.field, error.message))?;
+        if let Some(secret) = &secret {
+            signing::key_of(secret.reveal()).map_err(|error| format!("the secret {}", error.message))?;
+        }
+        let forwarder = forward.map(Forward::forwarder).transpose()?;
+        let recording = record.as_deref().map(Recording::open).transpose()?.map(Arc::new);
+        Ok(ReceiverSettings { signing: secret, recording, forwarder, events: Some(events), ..ReceiverSettings::new(auth, clock) })
+    }
+}
+
+impl Forward {
+    fn forwarder(self) -> Result<Forwarder, String> {
+        let url = EndpointUrl::parse(&self.url, self.plain_http).map_err(|error| format!("the address to forward to {error}"))?;
+        Ok(Forwarder::new(Reposter::new(url, self.auth)?, PAUSES))
+    }
+}

@@ -1,0 +1,119 @@
+//! Draws the filter of deliveries.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::{Click, DeliveryFilterForm, Place};
+use crate::console::dialogs::form::{Measures, button};
+use crate::console::text::{cut, sanitize};
+use crate::console::{DrawContext, Pen, TextInput};
+use crate::domain::DeliveryState;
+
+/// Columns of a field for a moment.
+const MOMENT: u16 = 20;
+
+/// Lines of the form with its edge: title, fields with gaps, buttons, a word.
+const LINES: u16 = 15;
+
+impl DeliveryFilterForm {
+    /// Draws the form into the middle of an area.
+    pub(super) fn draw_form(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, area: Rect) {
+        self.targets.clear();
+        let Some(form) = Measures::of(area, 11) else { return };
+        let height = LINES.min(area.height);
+        let panel = Rect { x: area.x + (area.width - form.width) / 2, y: area.y + (area.height - height) / 2, width: form.width, height };
+        draw.theme.open_form(frame.buffer_mut(), panel);
+        let inside = form.inside(panel);
+        // Where there is little room the blank lines go first.
+        let gap = u16::from(inside.height >= LINES - 2);
+        let line = |number: u16| Rect { y: inside.y + number, height: 1, ..inside }.intersection(panel);
+        Pen::new(frame.buffer_mut(), line(0)).put("Deliveries", draw.theme.strong);
+        let states = line(1 + gap);
+        let endpoint = line(2 + 2 * gap);
+        let from = line(3 + 3 * gap);
+        let until = line(4 + 3 * gap);
+        let buttons = line(6 + 4 * gap);
+        let word = line(7 + 5 * gap);
+        self.states(draw, frame, states);
+        self.endpoint(draw, frame, endpoint);
+        self.moment(draw, frame, from, (Place::From, "From", &self.from, "any time"));
+        self.moment(draw, frame, until, (Place::Until, "Until", &self.until, "now"));
+        self.buttons(draw, frame, buttons);
+        if let Some(wrong) = &self.word {
+            Pen::new(frame.buffer_mut(), word).put(wrong, draw.theme.danger);
+        }
+    }
+
+    fn label<'f>(&self, place: Place, text: &str, draw: &DrawContext<'_>, frame: &'f mut Frame<'_>, line: Rect) -> Pen<'f> {
+        let mut pen = Pen::new(frame.buffer_mut(), line);
+        pen.put(&format!("{text:<11}"), if self.focus == place { draw.theme.key } else { draw.theme.quiet });
+        pen
+    }
+
+    fn states(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
+        let theme = draw.theme;
+        let mut pen = self.label(Place::States, "State", draw, frame, line);
+        for (index, (state, on)) in DeliveryState::ALL.into_iter().zip(self.states).enumerate() {
+            let text = format!("{} {}", if on { "[x]" } else { "[ ]" }, draw.delivery_state(state).1);
+            let style = if on { theme.strong } else { theme.plain };
+            let focused = self.focus == Place::States && self.at == index;
+            let area = pen.put(&text, if focused { style.patch(theme.selection) } else { style });
+            self.targets.push(area, Click::State(index));
+            pen.skip(if line.width < 84 { 1 } else { 2 });
+        }
+    }
+
+    fn endpoint(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
+        let theme = draw.theme;
+        let chosen = self.endpoint.and_then(|at| self.endpoints.get(at));
+        let text = chosen.map_or_else(|| "every endpoint".to_owned(), |(_, url)| sanitize(url).into_owned());
+        let mut pen = self.label(Place::Endpoint, "Endpoint", draw, frame, line);
+        self.targets.push(pen.put("‹", theme.key), Click::Step(false));
+        pen.skip(1);
+        let style = if chosen.is_some() { theme.strong } else { theme.plain };
+        let text = cut(&text, pen.room().saturating_sub(2)).into_owned();
+        let area = pen.put(&text, if self.focus == Place::Endpoint { style.patch(theme.selection) } else { style });
+        self.targets.push(area, Click::Step(true));
+        pen.skip(1);
+        self.targets.push(pen.put("›", theme.key), Click::Step(true));
+    }
+
+    fn moment(
+        &self,
+        draw: &DrawContext<'_>,
+        frame: &mut Frame<'_>,
+        line: Rect,
+        (place, label, input, hint): (Place, &str, &TextInput, &str),
+    ) {
+        let theme = draw.theme;
+        drop(self.label(place, label, draw, frame, line));
+        let field = Rect { x: line.x + 11, width: MOMENT.min(line.width.saturating_sub(11)), ..line };
+        frame.buffer_mut().set_style(field, theme.field);
+        let text = Rect { x: field.x + 1, width: field.width.saturating_sub(1), ..field };
+        let focused = self.focus == place;
+        input.draw(frame, text, theme.field, focused);
+        if input.is_empty() && !focused {
+            Pen::new(frame.buffer_mut(), text).put(hint, theme.field.patch(theme.quiet));
+        }
+        self.targets.push(field, Click::Go(place));
+        let beside = Rect { x: field.right() + 2, width: line.right().saturating_sub(field.right() + 2), ..line };
+        let about = if place == Place::From { "UTC: 2026-11-20 08:30, or 6h, 2d ago" } else { "a day is meant whole" };
+        Pen::new(frame.buffer_mut(), beside).put(about, theme.quiet);
+    }
+
+    fn buttons(&self, draw: &DrawContext<'_>, frame: &mut Frame<'_>, line: Rect) {
+        let theme = draw.theme;
+        let mut pen = Pen::new(frame.buffer_mut(), Rect { x: line.x + 11, width: line.width.saturating_sub(11), ..line });
+        for (place, words, key, style) in [
+            (Place::Show, "Show", "enter", theme.primary),
+            (Place::Everything, "Everything", "", theme.button),
+            (Place::Cancel, "Cancel", "esc", theme.button),
+        ] {
+            let area = pen.put(&button(words, self.focus == place), style);
+            self.targets.push(area, Click::Go(place));
+            pen.skip(1);
+            pen.put(key, theme.quiet);
+            pen.skip(3);
+        }
+    }
+}

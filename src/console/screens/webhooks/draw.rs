@@ -1,0 +1,362 @@
+//! Draws the Webhooks screen: the endpoints with their health above, the deliveries below, and beside them the attempts of one.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::log;
+use super::receiver_draw;
+use super::state::{FilterPart, RowWindow, WebhooksPane, WebhooksScreen, WebhooksTarget};
+use super::words::{event, moment, outlook, short};
+use crate::console::text::{columns, count, counted, cut, sanitize, wrap};
+use crate::console::widgets::scrollbar;
+use crate::console::{Action, DrawContext, Loadable, Pen, times};
+use crate::domain::{Delivery, DeliveryState, Endpoint, Timestamp};
+
+/// Columns left of a row's text: the cursor's bar and a blank.
+const GUTTER: u16 = 2;
+
+/// From so many columns on the attempts stand beside the deliveries.
+const WIDE: u16 = 110;
+
+/// The most rows that endpoints are given, as a share of the screen.
+const ENDPOINTS_SHARE: u16 = 4;
+
+/// A column of a table: title, width, whether it is of numbers.
+type Head = (&'static str, u16, bool);
+
+/// Draws everything below the header and above the notes.
+pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    screen.targets.clear();
+    let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
+    if !screen.is_offered() {
+        let said = [
+            ("This deployment's webhooks cannot be seen from here.", draw.theme.strong),
+            (
+                "The interface tells nothing of its endpoints and deliveries. Where the deployment is an avert engine, a key of scope operator opens \
+                 them: --operator-key-file FILE, or AVERT_OPERATOR_KEY.",
+                draw.theme.plain,
+            ),
+        ];
+        let y = say(&said, draw, buffer, inside);
+        let rest = Rect { y, height: area.bottom().saturating_sub(y), ..area };
+        receiver_draw::draw(screen, draw, buffer, rest);
+        return;
+    }
+    if screen.page {
+        log::draw(screen, draw, buffer, inside);
+        return;
+    }
+    draw_title(screen, draw, buffer, inside);
+    let receiver = receiver_draw::lines(screen, area.height).min(area.height / 2);
+    let foot = Rect { y: area.bottom() - receiver, height: receiver, ..area };
+    receiver_draw::draw(screen, draw, buffer, foot);
+    let area = Rect { height: area.height - receiver - u16::from(receiver > 1 || area.height >= 30), ..area };
+    let endpoints = u16::try_from(screen.endpoint_rows().len()).unwrap_or(u16::MAX).max(1);
+    let height = endpoints.min(area.height / ENDPOINTS_SHARE).max(1);
+    let top = Rect { y: area.y + 2, height: height + 1, ..area }.intersection(area);
+    draw_endpoints(screen, draw, buffer, top);
+    let below = Rect { y: top.bottom() + 1, height: area.bottom().saturating_sub(top.bottom() + 1), ..area };
+    if below.height < 3 {
+        return;
+    }
+    if area.width < WIDE {
+        draw_deliveries(screen, draw, buffer, below);
+        return;
+    }
+    let list = Rect { width: (area.width * 11 / 20).max(WIDE / 2), ..below };
+    draw_deliveries(screen, draw, buffer, list);
+    for y in below.y..below.bottom() {
+        buffer.set_stringn(list.right(), y, "│", 1, draw.theme.line);
+    }
+    let beside = Rect { x: list.right() + 2, width: below.right().saturating_sub(list.right() + 3), ..below };
+    log::draw(screen, draw, buffer, beside);
+}
+
+/// Writes paragraphs, a blank line after each; the line after them.
+fn say(paragraphs: &[(&str, Style)], draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) -> u16 {
+    let mut y = area.y;
+    for (text, style) in paragraphs {
+        for line in wrap(text, area.width.min(100)) {
+            if y < area.bottom() {
+                Pen::new(buffer, Rect { y, height: 1, ..area }).put(&line, draw.theme.page.patch(*style));
+            }
+            y += 1;
+        }
+        y += 1;
+    }
+    y
+}
+
+fn draw_title(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let theme = draw.theme;
+    let mut pen = Pen::new(buffer, Rect { height: 1, ..area });
+    pen.put("Webhooks", theme.strong);
+    pen.skip(3);
+    if let Some(endpoints) = screen.endpoints.loaded() {
+        let disabled = endpoints.iter().filter(|endpoint| endpoint.disabled.is_some()).count() as u64;
+        let failing = endpoints.iter().filter(|endpoint| endpoint.disabled.is_none() && endpoint.failing_since.is_some()).count() as u64;
+        pen.put(&counted(endpoints.len() as u64, "endpoint", "endpoints"), theme.quiet);
+        if failing > 0 {
+            pen.put_whole(&format!(", {} failing", count(failing)), theme.danger);
+        }
+        if disabled > 0 {
+            pen.put_whole(&format!(", {} disabled", count(disabled)), theme.warning);
+        }
+    }
+    if screen.testing.is_some() {
+        pen.skip(3);
+        pen.put_whole("a test is on its way…", theme.accent);
+    }
+    if let Some((since, error)) = screen.trouble().filter(|_| screen.endpoints.loaded().is_some()) {
+        pen.skip(3);
+        pen.put(&format!("▲ stale since {}: {}", since.format("%H:%M"), sanitize(&error.to_string())), theme.warning);
+    }
+}
+
+/// The titles of columns, one blank cell apart from the cursor's bar.
+fn draw_heads(heads: &[Head], style: Style, buffer: &mut Buffer, area: Rect) {
+    let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
+    for (title, width, right) in heads {
+        let width = usize::from(*width);
+        let title = cut(title, u16::try_from(width).unwrap_or(u16::MAX));
+        pen.put(&if *right { format!("{title:>width$}") } else { format!("{title:<width$}") }, style);
+        pen.skip(2);
+    }
+}
+
+/// The cells of a row.
+fn draw_cells(cells: &[(String, Style)], heads: &[Head], buffer: &mut Buffer, row: Rect) {
+    let mut x = row.x + GUTTER;
+    for ((text, style), (_, width, right)) in cells.iter().zip(heads) {
+        let pad = if *right { width.saturating_sub(columns(text)) } else { 0 };
+        let cell = Rect { x: x + pad, y: row.y, width: width.saturating_sub(pad), height: 1 };
+        Pen::new(buffer, cell.intersection(row)).put(text, *style);
+        x += width + 2;
+    }
+}
+
+/// The first row that is shown, so that the cursor's is among them.
+fn scroll(window: &RowWindow, cursor: usize, rows: usize, height: usize) -> usize {
+    let top = window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.saturating_sub(height));
+    window.set((top, height));
+    top
+}
+
+fn endpoint_heads(width: u16) -> Vec<Head> {
+    let (known_by, signed, success) = (12, 6, 11);
+    let others = known_by + signed + success + 2 * 4;
+    let room = width.saturating_sub(GUTTER + 2 + others);
+    if width < 100 {
+        // What is wrong matters more than how it is known.
+        let room = width.saturating_sub(GUTTER + 2 + success + 2 * 2);
+        let state = (room / 2).clamp(14, 40);
+        return vec![("ENDPOINT", room.saturating_sub(state), false), ("HEALTH", state, false), ("LAST TAKEN", success, false)];
+    }
+    let state = (room / 2).clamp(20, 72);
+    vec![
+        ("ENDPOINT", room.saturating_sub(state), false),
+        ("KNOWN BY", known_by, false),
+        ("SIGNED", signed, false),
+        ("HEALTH", state, false),
+        ("LAST TAKEN", success, false),
+    ]
+}
+
+fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let theme = draw.theme;
+    let rows = screen.endpoint_rows();
+    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+    let line = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER), height: 1, ..body };
+    match &screen.endpoints {
+        Loadable::Loaded(_) if rows.is_empty() => {
+            let said = "There are none: `avert webhooks add URL` adds one, and then every new or resolved alert goes there.";
+            Pen::new(buffer, line).put(said, theme.plain);
+            return;
+        }
+        Loadable::Loaded(_) => {}
+        Loadable::Failed(error) => {
+            Pen::new(buffer, line).put(&format!("The endpoints cannot be shown: {}", sanitize(&error.to_string())), theme.danger);
+            return;
+        }
+        Loadable::NotAsked | Loadable::Loading => {
+            Pen::new(buffer, line).put("Loading…", theme.quiet);
+            return;
+        }
+    }
+    let heads = endpoint_heads(area.width);
+    draw_heads(&heads, theme.quiet, buffer, area);
+    let (height, cursor) = (usize::from(body.height).max(1), screen.endpoint_row());
+    let top = scroll(&screen.endpoint_window, cursor, rows.len(), height);
+    for ((index, endpoint), y) in rows.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
+        let row = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
+        mark(index == cursor, screen.pane == WebhooksPane::Endpoints, draw, buffer, row);
+        screen.targets.push(row, WebhooksTarget::Endpoint(index));
+        let (health, style) = health(endpoint, draw.now);
+        let style = if endpoint.disabled.is_some() { theme.quiet } else { style.of(draw) };
+        let taken = endpoint.last_success.map_or_else(|| "never".to_owned(), |at| times::ago(at, draw.now));
+        let cells = heads.iter().map(|(title, ..)| match *title {
+            "ENDPOINT" => {
+                (sanitize(&endpoint.url.to_string()).into_owned(), if endpoint.disabled.is_some() { theme.quiet } else { theme.plain })
+            }
+            "KNOWN BY" => (sanitize(&endpoint.auth).into_owned(), theme.quiet),
+            "SIGNED" => (if endpoint.signed { "yes" } else { "no" }.to_owned(), theme.quiet),
+            "HEALTH" => (health.clone(), style),
+            _ => (taken.clone(), if endpoint.last_success.is_some() { theme.plain } else { theme.quiet }),
+        });
+        draw_cells(&cells.collect::<Vec<_>>(), &heads, buffer, row);
+    }
+    if rows.len() > height {
+        let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
+        scrollbar::draw(theme, buffer, bar, top as u64, rows.len() as u64);
+    }
+}
+
+/// The cursor's row: where the keys go it is marked, elsewhere its bar alone is left.
+fn mark(is_cursor: bool, has_keys: bool, draw: &DrawContext<'_>, buffer: &mut Buffer, row: Rect) {
+    if is_cursor && has_keys {
+        draw.theme.mark_row(buffer, row);
+    } else if is_cursor {
+        Pen::new(buffer, Rect { width: 1, ..row }).put("▏", draw.theme.quiet);
+    }
+}
+
+/// How well an endpoint is.
+enum Health {
+    Well,
+    Unknown,
+    Bad,
+}
+
+impl Health {
+    fn of(&self, draw: &DrawContext<'_>) -> Style {
+        match self {
+            Self::Well => draw.theme.ok,
+            Self::Unknown => draw.theme.plain,
+            Self::Bad => draw.theme.danger,
+        }
+    }
+}
+
+/// `▲ failing for 2 h 10 min`, `– disabled 3 d ago: by the operator`, `● takes what comes`.
+fn health(endpoint: &Endpoint, now: Timestamp) -> (String, Health) {
+    match (&endpoint.disabled, endpoint.failing_since, endpoint.last_success) {
+        (Some((at, reason)), ..) => (format!("– disabled {}: {}", times::ago(*at, now), sanitize(reason)), Health::Bad),
+        (None, Some(since), _) => (format!("▲ failing for {}", times::spell(now - since)), Health::Bad),
+        (None, None, Some(_)) => ("● takes what comes".to_owned(), Health::Well),
+        (None, None, None) => ("· nothing was sent yet".to_owned(), Health::Unknown),
+    }
+}
+
+fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let theme = draw.theme;
+    draw_filter(screen, draw, buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), height: 1, ..area });
+    let rows = screen.delivery_rows();
+    let table = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+    let body = Rect { y: table.y + 1, height: table.height.saturating_sub(1), ..table };
+    let line = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER), height: 1, ..body };
+    match &screen.deliveries {
+        Loadable::Loaded(_) if rows.is_empty() => {
+            let said = match screen.is_filtered() {
+                true => format!("No delivery is like that. {} shows all again.", draw.key(Action::Back)),
+                false => "Nothing was sent yet. A new or resolved alert is told to each endpoint.".to_owned(),
+            };
+            Pen::new(buffer, line).put(&said, theme.plain);
+            return;
+        }
+        Loadable::Loaded(_) => {}
+        Loadable::Failed(error) => {
+            Pen::new(buffer, line).put(&format!("They cannot be shown: {}", sanitize(&error.to_string())), theme.danger);
+            return;
+        }
+        Loadable::NotAsked | Loadable::Loading => {
+            Pen::new(buffer, line).put("Loading…", theme.quiet);
+            return;
+        }
+    }
+    let heads = delivery_heads(area.width);
+    draw_heads(&heads, theme.quiet, buffer, table);
+    let (height, cursor) = (usize::from(body.height).max(1), screen.delivery_row());
+    let top = scroll(&screen.delivery_window, cursor, rows.len(), height);
+    for ((index, delivery), y) in rows.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
+        let row = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
+        mark(index == cursor, screen.pane == WebhooksPane::Deliveries, draw, buffer, row);
+        screen.targets.push(row, WebhooksTarget::Delivery(index));
+        draw_cells(&delivery_cells(delivery, &heads, draw), &heads, buffer, row);
+    }
+    let known = rows.len() as u64 + u64::from(screen.has_more());
+    if rows.len() > height {
+        let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
+        scrollbar::draw(theme, buffer, bar, top as u64, known);
+    }
+}
+
+/// What is shown: `Deliveries`, how many are known, and a chip for each part of the filter.
+fn draw_filter(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, line: Rect) {
+    let theme = draw.theme;
+    let mut pen = Pen::new(buffer, line);
+    pen.put("Deliveries", theme.strong);
+    pen.skip(2);
+    let rows = screen.delivery_rows();
+    if !rows.is_empty() {
+        let known = count(rows.len() as u64);
+        pen.put_whole(&if screen.has_more() { format!("{known} newest") } else { known }, theme.quiet);
+        pen.skip(2);
+    }
+    for (part, text) in chips(screen, draw) {
+        if let Some(area) = pen.put_whole(&format!(" {text} ✕ "), theme.badge) {
+            screen.targets.push(area, WebhooksTarget::Chip(part));
+        }
+        pen.skip(1);
+    }
+    if !screen.is_filtered() {
+        let note = |area, action| screen.targets.push(area, WebhooksTarget::Do(action));
+        draw.put_actions(&mut pen, &[Action::DeliveryFilter], note);
+    }
+}
+
+fn chips(screen: &WebhooksScreen, draw: &DrawContext<'_>) -> Vec<(FilterPart, String)> {
+    let filter = &screen.filter;
+    let states: Vec<_> = filter.states.iter().map(|state| draw.delivery_state(*state).1).collect();
+    let host = |id| {
+        let endpoint = screen.known(id).map(|endpoint| short(&endpoint.url.to_string()).to_owned());
+        sanitize(&endpoint.unwrap_or_else(|| "a removed endpoint".to_owned())).into_owned()
+    };
+    let moment = |word: &str, at: Timestamp| format!("{word} {}", at.format("%Y-%m-%d %H:%M"));
+    [
+        (FilterPart::States, (!states.is_empty()).then(|| states.join(", "))),
+        (FilterPart::Endpoint, filter.endpoint.map(host)),
+        (FilterPart::From, filter.from.map(|at| moment("from", at))),
+        (FilterPart::Until, filter.until.map(|at| moment("until", at))),
+    ]
+    .into_iter()
+    .filter_map(|(part, text)| Some((part, text?)))
+    .collect()
+}
+
+fn delivery_heads(width: u16) -> Vec<Head> {
+    let room = width.saturating_sub(GUTTER + 2);
+    let fixed = [("TIME", 12, false), ("EVENT", 8, false), ("STATE", 12, false), ("TRIES", 5, true)];
+    let taken: u16 = fixed.iter().map(|(_, width, _)| width + 2).sum();
+    let rest = room.saturating_sub(taken);
+    let [time, event, state, tries] = fixed;
+    if rest < 36 {
+        return vec![time, event, state, tries, ("NEXT, RESULT", rest, false)];
+    }
+    let endpoint = (rest * 2 / 5).clamp(16, 44);
+    vec![time, event, ("ENDPOINT", endpoint, false), state, tries, ("NEXT, RESULT", rest.saturating_sub(endpoint + 2), false)]
+}
+
+fn delivery_cells(delivery: &Delivery, heads: &[Head], draw: &DrawContext<'_>) -> Vec<(String, Style)> {
+    let theme = draw.theme;
+    let (sign, word, style) = draw.delivery_state(delivery.state);
+    let cells = heads.iter().map(|(title, ..)| match *title {
+        "TIME" => (moment(delivery.at, draw.now), draw.digits()),
+        "EVENT" => (event(delivery), theme.plain),
+        "ENDPOINT" => (sanitize(short(&delivery.url)).into_owned(), theme.quiet),
+        "STATE" => (format!("{sign} {word}"), style),
+        "TRIES" => (delivery.attempts.to_string(), theme.plain),
+        _ => (outlook(delivery, draw.now), if delivery.state == DeliveryState::Delivered { theme.quiet } else { theme.plain }),
+    });
+    cells.collect()
+}

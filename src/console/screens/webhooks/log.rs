@@ -1,0 +1,161 @@
+//! Draws a delivery with every attempt: what was sent, what came back, how long it took, and what follows.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::state::{WebhooksScreen, WebhooksTarget};
+use super::words::{event, moment};
+use crate::console::text::{columns, sanitize, wrap};
+use crate::console::{Action, DrawContext, Loadable, Pen, times};
+use crate::domain::sanitize::lines;
+use crate::domain::{Delivery, DeliveryAttempt, DeliveryLog, Timestamp};
+
+/// Columns of the labels.
+const LABEL: u16 = 10;
+
+/// Columns that an attempt's facts are set in by.
+const INDENT: u16 = 2;
+
+/// Draws what is known of the delivery under the cursor, scrolled as it was left.
+pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    let Some(delivery) = screen.delivery().filter(|_| !area.is_empty()) else { return };
+    let mut page = Page { draw, width: area.width, lines: Vec::new() };
+    page.head(delivery);
+    match screen.log() {
+        Some(Loadable::Loaded(log)) => page.log(log, delivery),
+        Some(Loadable::Failed(error)) => {
+            page.say(&format!("Its tries cannot be shown: {}", sanitize(&error.to_string())), draw.theme.danger)
+        }
+        Some(Loadable::Loading | Loadable::NotAsked) | None => page.say("Loading its tries…", draw.theme.quiet),
+    }
+    let lines = page.lines;
+    let most = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_sub(area.height);
+    let at = screen.scrolled.get().0.min(most);
+    screen.scrolled.set((at, most));
+    for (line, y) in lines.iter().skip(usize::from(at)).zip(area.y..area.bottom()) {
+        buffer.set_line(area.x, y, line, area.width);
+    }
+    if at < most {
+        let (key, more) = (draw.key(Action::DetailDown), lines.len() - usize::from(at) - usize::from(area.height));
+        let words = format!(" {key} {more} more lines ");
+        let width = columns(&words).min(area.width);
+        let foot = Rect { x: area.right() - width, y: area.bottom().saturating_sub(1), width, height: 1 };
+        Pen::new(buffer, foot).put(&words, draw.theme.muted);
+        screen.targets.push(foot, WebhooksTarget::Do(Action::DetailDown));
+    }
+}
+
+/// The lines of a delivery.
+struct Page<'d> {
+    draw: &'d DrawContext<'d>,
+    width: u16,
+    lines: Vec<Line<'static>>,
+}
+
+impl Page<'_> {
+    fn say(&mut self, text: &str, style: ratatui::style::Style) {
+        self.lines.extend(wrap(text, self.width).into_iter().map(|line| Line::styled(line, style)));
+    }
+
+    fn gap(&mut self) {
+        self.lines.push(Line::default());
+    }
+
+    /// A label and a text beside it, in as many lines as it takes.
+    fn fact(&mut self, indent: u16, label: &str, text: &str, style: ratatui::style::Style) {
+        let before = usize::from(indent);
+        let room = self.width.saturating_sub(indent + LABEL).max(8);
+        for (index, line) in wrap(text, room).into_iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let label = format!("{:before$}{label:<width$}", "", width = usize::from(LABEL));
+            self.lines.push(Line::from(vec![Span::styled(label, self.draw.theme.quiet), Span::styled(line, style)]));
+        }
+    }
+
+    fn head(&mut self, delivery: &Delivery) {
+        let (theme, now) = (self.draw.theme, self.draw.now);
+        let (sign, word, style) = self.draw.delivery_state(delivery.state);
+        let title = if delivery.test { "test event".to_owned() } else { format!("alert.{}", event(delivery)) };
+        self.lines.push(Line::from(vec![
+            Span::styled(title, theme.strong),
+            Span::raw("   "),
+            Span::styled(format!("{sign} {word}"), style),
+        ]));
+        self.fact(0, "To", &sanitize(&delivery.url), theme.plain);
+        if !delivery.test {
+            self.fact(0, "Alert", &delivery.alert.to_string(), theme.plain);
+        }
+        self.fact(0, "Event", &format!("{}, {}", times::utc(delivery.at), times::ago(delivery.at, now)), theme.plain);
+        self.fact(0, "Event id", &delivery.event.to_string(), theme.quiet);
+        if let Some(due) = delivery.due {
+            let when = if due <= now { "now".to_owned() } else { format!("in {}, {}", times::spell(due - now), times::near(due, now)) };
+            self.fact(0, "Next try", &when, theme.warning);
+        }
+        if let Some(at) = delivery.delivered_at {
+            self.fact(0, "Taken", &format!("{}, {}", times::near(at, now), times::ago(at, now)), theme.plain);
+        }
+        self.gap();
+    }
+
+    fn log(&mut self, log: &DeliveryLog, delivery: &Delivery) {
+        let theme = self.draw.theme;
+        if log.attempts.is_empty() {
+            let words = if delivery.attempts == 0 { "It was not tried yet." } else { "The log of its tries is no longer kept." };
+            self.say(words, theme.quiet);
+            self.gap();
+        }
+        // The last one matters most.
+        for attempt in log.attempts.iter().rev() {
+            self.attempt(attempt);
+        }
+        self.lines.push(Line::styled("BODY", theme.quiet));
+        let body = serde_json::from_str::<serde_json::Value>(&log.body).ok();
+        let body = body.and_then(|body| serde_json::to_string_pretty(&body).ok()).unwrap_or_else(|| log.body.clone());
+        self.text(0, &body, theme.plain);
+    }
+
+    /// A text of several lines, each as long as there is room.
+    fn text(&mut self, indent: u16, text: &str, style: ratatui::style::Style) {
+        let room = self.width.saturating_sub(indent).max(8);
+        for line in lines(text).lines() {
+            let before = line.len() - line.trim_start().len();
+            let room = room.saturating_sub(u16::try_from(before).unwrap_or(0)).max(8);
+            for part in wrap(line.trim_start(), room) {
+                self.lines.push(Line::styled(format!("{:indent$}{part}", "", indent = usize::from(indent) + before), style));
+            }
+        }
+    }
+
+    fn attempt(&mut self, attempt: &DeliveryAttempt) {
+        let (theme, now) = (self.draw.theme, self.draw.now);
+        let taken = attempt.status.is_some_and(|status| (200..300).contains(&status));
+        let (result, style) = match (attempt.status, &attempt.error) {
+            (_, Some(error)) => (sanitize(error).into_owned(), theme.danger),
+            (Some(status), None) => (status.to_string(), if taken { theme.ok } else { theme.danger }),
+            (None, None) => ("nothing is known".to_owned(), theme.quiet),
+        };
+        let when = format!("{}  {} ms", started(attempt.started_at, now), attempt.duration_ms);
+        self.lines.push(Line::from(vec![
+            Span::styled(format!("Try {}", attempt.number), theme.strong),
+            Span::raw("   "),
+            Span::styled(when, theme.quiet),
+        ]));
+        self.fact(INDENT, "Result", &result, style);
+        if let Some(sent) = &attempt.sent {
+            self.fact(INDENT, "POST", &sanitize(&sent.url), theme.plain);
+            for (name, value) in &sent.headers {
+                self.fact(INDENT, "", &format!("{}: {}", sanitize(name), sanitize(value)), theme.quiet);
+            }
+        }
+        if !attempt.answer.is_empty() {
+            self.fact(INDENT, "Answer", &sanitize(&attempt.answer), theme.plain);
+        }
+        self.gap();
+    }
+}
+
+/// `14:03:12 UTC`, with the day where it is another one.
+fn started(at: Timestamp, now: Timestamp) -> String {
+    format!("{} UTC", moment(at, now))
+}

@@ -1,0 +1,341 @@
+//! The Webhooks screen: endpoints with their health, deliveries with their state, and every attempt of the one under the cursor.
+
+pub mod draw;
+pub mod log;
+pub mod receiver;
+pub mod receiver_draw;
+pub mod state;
+pub mod words;
+
+use std::net::SocketAddr;
+
+use crossterm::event::{Event, MouseButton, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use crate::console::dialog::run;
+use crate::console::dialogs::send_all_again::SendAllAgain;
+use crate::console::text::{counted, sanitize};
+use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone};
+use crate::domain::{AlertId, Delivery, DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp};
+
+use state::{WebhooksPane, WebhooksScreen, WebhooksTarget, can_be_sent_again};
+
+/// Lines a notch of the wheel scrolls the attempts.
+const WHEEL: i32 = 3;
+
+impl Screen for WebhooksScreen {
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
+        let now = cx.now;
+        match message {
+            Message::Tick => return run(self.run_due(now)),
+            Message::Shown => self.refresh(now),
+            Message::Act(action) => return act(self, action, cx),
+            Message::Input(event) => return input(self, &event, cx),
+            Message::Endpoints(answer) => self.took_endpoints(answer, now),
+            Message::DeliveryList(asked, answer) => self.took_deliveries(asked, answer, now),
+            Message::DeliveryAttempts(id, answer) => self.took_log(id, answer),
+            Message::EndpointTested(id, answer) => tested(self, id, answer, cx),
+            Message::SentAgain(answer) => sent_again(self, answer, cx),
+            Message::GivenUp(id, answer) => return given_up(self, id, answer, cx),
+            Message::AllSentAgain(id, answer) => all_sent_again(self, id, answer, cx),
+            Message::ShowDeliveries(filter) => self.show(filter, now),
+            Message::StartListening(request) => {
+                self.receiver.starts();
+                return vec![Effect::StartListening(request).into()];
+            }
+            Message::ListenStarted(answer) => listen_started(self, answer, cx),
+            Message::ListenStopped => self.receiver.stopped(),
+            Message::Heard(event) => self.receiver.heard(event),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext) {
+        draw::draw(self, &cx.draw_context(), frame.buffer_mut(), body);
+    }
+
+    fn keys(&self) -> Keys {
+        Keys::Of(KeyContext::Webhooks)
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.due()
+    }
+
+    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        let writes = self.refusal(cx.place.read_only).is_none();
+        match action {
+            Action::Back => self.page || self.is_filtered(),
+            Action::Open => self.is_offered() && !self.page,
+            Action::NextPane => self.next_pane() != self.pane && !self.page,
+            Action::DeliveryFilter => self.is_offered() && !self.page,
+            Action::Listen => self.receiver.is_offered() && !self.page,
+            Action::GoToAlert => self.alert().is_some(),
+            Action::EndpointTest | Action::SendAllAgain => writes && self.subject().is_some() && !self.page,
+            Action::SendAgain => writes && self.pane == WebhooksPane::Deliveries && self.delivery().is_some_and(can_be_sent_again),
+            _ => true,
+        }
+    }
+}
+
+fn input(screen: &mut WebhooksScreen, event: &Event, cx: &mut AppContext) -> Orders {
+    let Event::Mouse(mouse) = event else { return Vec::new() };
+    let at = (mouse.column, mouse.row).into();
+    match mouse.kind {
+        MouseEventKind::ScrollDown | MouseEventKind::ScrollUp => {
+            let down = mouse.kind == MouseEventKind::ScrollDown;
+            match screen.targets.at(at) {
+                Some(WebhooksTarget::Endpoint(_)) => screen.pane = WebhooksPane::Endpoints,
+                Some(WebhooksTarget::Delivery(_)) => screen.pane = WebhooksPane::Deliveries,
+                Some(WebhooksTarget::Event(_)) => screen.pane = WebhooksPane::Receiver,
+                Some(WebhooksTarget::Chip(_) | WebhooksTarget::Do(_)) => return Vec::new(),
+                None => {
+                    screen.scroll(if down { WHEEL } else { -WHEEL });
+                    return Vec::new();
+                }
+            }
+            screen.move_by(if down { 1 } else { -1 }, cx.now);
+        }
+        MouseEventKind::Down(MouseButton::Left) => match screen.targets.at(at) {
+            Some(WebhooksTarget::Endpoint(row)) => {
+                screen.pane = WebhooksPane::Endpoints;
+                screen.move_to(row, cx.now);
+            }
+            Some(WebhooksTarget::Delivery(row)) => {
+                screen.pane = WebhooksPane::Deliveries;
+                screen.move_to(row, cx.now);
+            }
+            Some(WebhooksTarget::Event(row)) => {
+                screen.pane = WebhooksPane::Receiver;
+                screen.move_to(row, cx.now);
+            }
+            Some(WebhooksTarget::Chip(part)) => screen.drop_part(part, cx.now),
+            Some(WebhooksTarget::Do(action)) => return vec![Order::Act(action)],
+            None => {}
+        },
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orders {
+    let now = cx.now;
+    let window = match screen.pane {
+        WebhooksPane::Endpoints => screen.endpoint_window.get().1,
+        WebhooksPane::Deliveries => screen.delivery_window.get().1,
+        WebhooksPane::Receiver => screen.receiver.window.get().1,
+    };
+    let page = i64::try_from(window.max(2) - 1).unwrap_or(1);
+    match action {
+        Action::Down => screen.move_by(1, now),
+        Action::Up => screen.move_by(-1, now),
+        Action::PageDown if screen.page => screen.scroll(10),
+        Action::PageUp if screen.page => screen.scroll(-10),
+        Action::PageDown => screen.move_by(page, now),
+        Action::PageUp => screen.move_by(-page, now),
+        Action::Top => screen.move_to(0, now),
+        Action::Bottom => screen.move_to(usize::MAX, now),
+        Action::DetailDown => screen.scroll(WHEEL),
+        Action::DetailUp => screen.scroll(-WHEEL),
+        Action::Refresh => screen.refresh(now),
+        Action::NextPane if !screen.page => {
+            screen.pane = screen.next_pane();
+        }
+        Action::Open => open(screen, now),
+        Action::Back => return back(screen, cx),
+        Action::CopyId => return copy(screen, cx),
+        Action::GoToAlert => return go_to_alert(screen, cx),
+        Action::Listen => return stop_listening(screen, cx),
+        Action::EndpointTest => return test(screen, cx),
+        Action::SendAgain => return send_again(screen, cx),
+        Action::SendAllAgain => return send_all_again(screen, cx),
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn open(screen: &mut WebhooksScreen, now: Timestamp) {
+    match screen.pane {
+        WebhooksPane::Endpoints => {
+            if let Some(endpoint) = screen.endpoint().map(|endpoint| endpoint.id) {
+                screen.show(DeliveryFilter { endpoint: Some(endpoint), ..screen.filter.clone() }, now);
+            }
+        }
+        WebhooksPane::Deliveries => screen.page = screen.delivery().is_some(),
+        WebhooksPane::Receiver => {}
+    }
+}
+
+fn back(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
+    if cx.toasts.clear() {
+        return Vec::new();
+    }
+    if screen.page {
+        screen.page = false;
+    } else if screen.is_filtered() {
+        screen.show(DeliveryFilter::default(), cx.now);
+    } else {
+        return vec![Order::Act(Action::ShowQueue)];
+    }
+    Vec::new()
+}
+
+fn copy(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
+    let id = match screen.pane {
+        WebhooksPane::Endpoints => screen.endpoint().map(|endpoint| endpoint.id.to_string()),
+        WebhooksPane::Deliveries => screen.delivery().map(|delivery| delivery.id.to_string()),
+        WebhooksPane::Receiver => screen.receiver.event().and_then(|event| event.webhook_id.clone()),
+    };
+    let Some(id) = id else { return Vec::new() };
+    cx.notify(Tone::Note, format!("Copied {}", sanitize(&id)));
+    vec![Effect::Copy(id).into()]
+}
+
+fn go_to_alert(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
+    match screen.alert() {
+        Some(alert) if alert != AlertId::default() => vec![Order::Act(Action::ShowQueue), Message::GoToAlert(alert).into()],
+        Some(_) => {
+            cx.notify(Tone::Note, "This was a test: its alert is made up.");
+            Vec::new()
+        }
+        None => Vec::new(),
+    }
+}
+
+fn listen_started(screen: &mut WebhooksScreen, answer: Result<SocketAddr, String>, cx: &mut AppContext) {
+    match &answer {
+        Ok(address) => cx.notify(Tone::Good, format!("Listening at http://{address}.")),
+        Err(why) => cx.notify(Tone::Bad, format!("Nothing listens: {why}")),
+    }
+    screen.receiver.started(answer, cx.now);
+    if screen.receiver.is_shown() {
+        screen.pane = WebhooksPane::Receiver;
+    }
+}
+
+/// What cannot be started, because it runs, is stopped.
+fn stop_listening(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
+    if screen.receiver.stops() {
+        return vec![Effect::StopListening.into()];
+    }
+    if !screen.receiver.is_offered() {
+        cx.notify(Tone::Note, "Nothing can listen here.");
+    }
+    Vec::new()
+}
+
+/// Whether something may be sent; says why not.
+fn may_send(screen: &WebhooksScreen, cx: &mut AppContext) -> bool {
+    let refusal = screen.refusal(cx.place.read_only);
+    if let Some(words) = refusal {
+        cx.notify(Tone::Note, words);
+    }
+    refusal.is_none()
+}
+
+fn test(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
+    if !may_send(screen, cx) {
+        return Vec::new();
+    }
+    if screen.testing.is_some() {
+        cx.notify(Tone::Note, "A test is on its way: its answer comes first.");
+        return Vec::new();
+    }
+    let Some(endpoint) = screen.subject() else {
+        cx.notify(Tone::Note, "There is no endpoint to test.");
+        return Vec::new();
+    };
+    let id = endpoint.id;
+    cx.notify(Tone::Note, format!("A test is on its way to {}.", sanitize(&endpoint.url.to_string())));
+    screen.testing = Some(id);
+    vec![Effect::TestEndpoint(id).into()]
+}
+
+fn tested(screen: &mut WebhooksScreen, id: EndpointId, answer: Reply<DeliveryLog>, cx: &mut AppContext) {
+    screen.testing = None;
+    screen.refresh(cx.now);
+    let to = screen.known(id).map_or_else(|| id.to_string(), |endpoint| endpoint.url.to_string());
+    match answer {
+        Ok(log) => {
+            let took = log.attempts.last().map_or(0, |attempt| attempt.duration_ms);
+            let result = log.delivery.last_result.unwrap_or_default();
+            let taken = log.delivery.state == DeliveryState::Delivered;
+            let (tone, word) = if taken { (Tone::Good, "was taken") } else { (Tone::Bad, "was not taken") };
+            cx.notify(tone, format!("The test {word} by {}: {} in {took} ms.", sanitize(&to), sanitize(result.trim_end_matches('.'))));
+        }
+        Err(error) => cx.notify(Tone::Bad, format!("Nothing is known of the test of {}: {error}", sanitize(&to))),
+    }
+}
+
+fn send_again(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
+    let Some(delivery) = screen.delivery().filter(|_| screen.pane == WebhooksPane::Deliveries).cloned() else {
+        cx.notify(Tone::Note, "There is no delivery under the cursor.");
+        return Vec::new();
+    };
+    if !may_send(screen, cx) {
+        return Vec::new();
+    }
+    if !can_be_sent_again(&delivery) {
+        cx.notify(Tone::Note, "This delivery is on its way already.");
+        return Vec::new();
+    }
+    vec![Effect::SendAgain(delivery.id).into()]
+}
+
+fn sent_again(screen: &mut WebhooksScreen, answer: Reply<Delivery>, cx: &mut AppContext) {
+    match answer {
+        Ok(delivery) => {
+            screen.put(&delivery);
+            cx.notify(Tone::Good, format!("Due again now, with the same webhook-id: {}", sanitize(&delivery.url)));
+        }
+        Err(error) => {
+            cx.writes.suspect(&error, cx.now);
+            cx.notify(Tone::Bad, format!("It was not sent again: {error}"));
+        }
+    }
+    screen.refresh(cx.now);
+}
+
+/// Asks how many there are; the question comes with their number.
+fn send_all_again(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
+    if !may_send(screen, cx) {
+        return Vec::new();
+    }
+    match screen.subject() {
+        Some(endpoint) if endpoint.disabled.is_some() => {
+            cx.notify(Tone::Note, format!("The endpoint is disabled: avert webhooks update {} --enable comes first.", endpoint.id));
+            Vec::new()
+        }
+        Some(endpoint) => vec![Effect::CountGivenUp(endpoint.id).into()],
+        None => Vec::new(),
+    }
+}
+
+fn given_up(screen: &WebhooksScreen, id: EndpointId, answer: Reply<(u64, bool)>, cx: &mut AppContext) -> Orders {
+    match (answer, screen.known(id)) {
+        (Ok((0, _)), _) => cx.notify(Tone::Note, "No delivery to this endpoint was given up."),
+        (Ok((count, more)), Some(endpoint)) => {
+            return vec![Order::OpenNext(Box::new(SendAllAgain::new(id, endpoint.url.to_string(), count, more)))];
+        }
+        (Ok(_), None) => cx.notify(Tone::Note, "This endpoint is no longer there."),
+        (Err(error), _) => cx.notify(Tone::Bad, format!("What was given up cannot be counted: {error}")),
+    }
+    Vec::new()
+}
+
+fn all_sent_again(screen: &mut WebhooksScreen, id: EndpointId, answer: Reply<u64>, cx: &mut AppContext) {
+    let to = screen.known(id).map_or_else(|| id.to_string(), |endpoint| endpoint.url.to_string());
+    match answer {
+        Ok(count) => {
+            let due = counted(count, "delivery is due", "deliveries are due");
+            cx.notify(Tone::Good, format!("{due} again now: {}", sanitize(&to)));
+        }
+        Err(error) => {
+            cx.writes.suspect(&error, cx.now);
+            cx.notify(Tone::Bad, format!("Nothing was sent again: {error}"));
+        }
+    }
+    screen.refresh(cx.now);
+}

@@ -1,0 +1,384 @@
+//! The state of the Webhooks screen: endpoints, deliveries and the attempts of one of them. Cursors hold ids, never rows.
+
+use std::cell::Cell;
+
+use chrono::Duration;
+
+use super::receiver::ReceiverPart;
+use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
+use crate::domain::{
+    AlertId, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, Endpoint, EndpointId, Timestamp,
+};
+use crate::service::ServiceError;
+
+/// How often everything is loaded again while it is looked at and nothing tells of changes.
+const POLL: Duration = Duration::seconds(15);
+
+/// The shortest time between two loads because of changes.
+const SETTLE: Duration = Duration::seconds(1);
+
+/// How long the cursor rests on a delivery before its attempts are loaded.
+const REST: Duration = Duration::milliseconds(150);
+
+/// How many deliveries are loaded at a time, and how near to their end the next ones are.
+const CHUNK: usize = 100;
+const NEAR: usize = 20;
+
+/// A part of the screen that has the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WebhooksPane {
+    Endpoints,
+    #[default]
+    Deliveries,
+    /// The local receiver.
+    Receiver,
+}
+
+/// What a click can meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WebhooksTarget {
+    Endpoint(usize),
+    Delivery(usize),
+    Event(usize),
+    /// A part of the filter.
+    Chip(FilterPart),
+    Do(Action),
+}
+
+/// A part of a filter of deliveries that can be taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilterPart {
+    States,
+    Endpoint,
+    From,
+    Until,
+}
+
+/// Rows that are scrolled away and rows there are room for, as the last frame found.
+pub type RowWindow = Cell<(usize, usize)>;
+
+/// The Webhooks screen.
+#[derive(Debug, Default)]
+pub struct WebhooksScreen {
+    /// The endpoints, as they were told last.
+    pub endpoints: Loadable<Vec<Endpoint>>,
+    /// The deliveries of the filter from the newest on, as far as they were looked at.
+    pub deliveries: Loadable<DeliveryPage>,
+    /// Which deliveries are shown; how many and from where on is the list's own matter.
+    pub filter: DeliveryFilter,
+    pub pane: WebhooksPane,
+    /// Whether the attempts have a page of their own.
+    pub page: bool,
+    /// The local receiver.
+    pub receiver: ReceiverPart,
+    /// The endpoint that is being tested: one at a time.
+    pub testing: Option<EndpointId>,
+    pub endpoint_window: RowWindow,
+    pub delivery_window: RowWindow,
+    /// Lines of the attempts that are scrolled away, and how many can be at most.
+    pub scrolled: Cell<(u16, u16)>,
+    pub(super) targets: ClickTargets<WebhooksTarget>,
+    /// Whether the service has webhooks that can be seen from here.
+    offered: bool,
+    /// Since when endpoints and deliveries cannot be loaded, and why.
+    troubles: [Option<(Timestamp, ServiceError)>; 2],
+    /// The delivery whose attempts were asked for.
+    log: Option<(DeliveryId, Loadable<DeliveryLog>)>,
+    log_due: Option<Timestamp>,
+    endpoint_cursor: Option<EndpointId>,
+    delivery_cursor: Option<DeliveryId>,
+    /// The number of the last list of deliveries that was asked for; earlier answers are late.
+    asked: u64,
+    wanted: usize,
+    refresh_due: Option<Timestamp>,
+    loaded_at: Option<Timestamp>,
+}
+
+impl WebhooksScreen {
+    /// The screen, nothing asked for yet.
+    pub fn new(offered: bool, listens: bool) -> Self {
+        let pane = if offered { WebhooksPane::Deliveries } else { WebhooksPane::Receiver };
+        Self { offered, pane, receiver: ReceiverPart::new(listens), wanted: CHUNK, ..Self::default() }
+    }
+
+    /// Whether the service has webhooks that can be seen from here.
+    pub fn is_offered(&self) -> bool {
+        self.offered
+    }
+
+    /// Why nothing can be sent, where that is so.
+    pub fn refusal(&self, read_only: bool) -> Option<&'static str> {
+        if read_only {
+            Some("This console is read-only: nothing is sent from here.")
+        } else if !self.is_offered() {
+            Some("This deployment's webhooks cannot be seen from here.")
+        } else {
+            None
+        }
+    }
+
+    /// The endpoints that are known.
+    pub fn endpoint_rows(&self) -> &[Endpoint] {
+        self.endpoints.loaded().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The deliveries that are known.
+    pub fn delivery_rows(&self) -> &[Delivery] {
+        self.deliveries.loaded().map(|page| page.data.as_slice()).unwrap_or_default()
+    }
+
+    /// Whether there are more deliveries than are known.
+    pub fn has_more(&self) -> bool {
+        self.deliveries.loaded().is_some_and(|page| page.next.is_some())
+    }
+
+    /// The row of the endpoints' cursor.
+    pub fn endpoint_row(&self) -> usize {
+        self.endpoint_rows().iter().position(|row| Some(row.id) == self.endpoint_cursor).unwrap_or(0)
+    }
+
+    /// The row of the deliveries' cursor.
+    pub fn delivery_row(&self) -> usize {
+        self.delivery_rows().iter().position(|row| Some(row.id) == self.delivery_cursor).unwrap_or(0)
+    }
+
+    /// The endpoint under the cursor.
+    pub fn endpoint(&self) -> Option<&Endpoint> {
+        self.endpoint_rows().get(self.endpoint_row())
+    }
+
+    /// The delivery under the cursor.
+    pub fn delivery(&self) -> Option<&Delivery> {
+        self.delivery_rows().get(self.delivery_row())
+    }
+
+    /// The endpoint that an action is for: the one under the cursor, or the one that the delivery under it goes to.
+    pub fn subject(&self) -> Option<&Endpoint> {
+        match self.pane {
+            WebhooksPane::Endpoints => self.endpoint(),
+            WebhooksPane::Deliveries | WebhooksPane::Receiver => {
+                self.delivery().and_then(|delivery| self.known(delivery.endpoint)).or_else(|| self.endpoint())
+            }
+        }
+    }
+
+    /// An endpoint by its id.
+    pub fn known(&self, id: EndpointId) -> Option<&Endpoint> {
+        self.endpoint_rows().iter().find(|endpoint| endpoint.id == id)
+    }
+
+    /// The alert that the row under the cursor is about; the nil id where it is made up.
+    pub fn alert(&self) -> Option<AlertId> {
+        match self.pane {
+            WebhooksPane::Receiver => self.receiver.event().and_then(|event| event.subject.alert.as_ref()?.parse().ok()),
+            WebhooksPane::Endpoints | WebhooksPane::Deliveries => self.delivery().map(|delivery| delivery.alert),
+        }
+    }
+
+    /// What is known of the attempts of the delivery under the cursor.
+    pub fn log(&self) -> Option<&Loadable<DeliveryLog>> {
+        let shown = self.delivery()?.id;
+        self.log.as_ref().filter(|(id, _)| *id == shown).map(|(_, log)| log)
+    }
+
+    /// The pane that `tab` goes to.
+    pub fn next_pane(&self) -> WebhooksPane {
+        match self.pane {
+            WebhooksPane::Endpoints => WebhooksPane::Deliveries,
+            WebhooksPane::Deliveries if self.receiver.is_shown() => WebhooksPane::Receiver,
+            WebhooksPane::Deliveries => WebhooksPane::Endpoints,
+            WebhooksPane::Receiver if self.is_offered() => WebhooksPane::Endpoints,
+            WebhooksPane::Receiver => WebhooksPane::Receiver,
+        }
+    }
+
+    /// Puts the cursor of the pane with the keys on a row, or on the last one.
+    pub fn move_to(&mut self, row: usize, now: Timestamp) {
+        match self.pane {
+            WebhooksPane::Receiver => self.receiver.move_to(row),
+            WebhooksPane::Endpoints => {
+                let rows = self.endpoint_rows();
+                self.endpoint_cursor = rows.get(row).or(rows.last()).map(|endpoint| endpoint.id);
+            }
+            WebhooksPane::Deliveries => {
+                let before = self.delivery().map(|delivery| delivery.id);
+                let rows = self.delivery_rows();
+                self.delivery_cursor = rows.get(row).or(rows.last()).map(|delivery| delivery.id);
+                if self.delivery_cursor != before {
+                    self.scrolled.set((0, 0));
+                    self.log_due = Some(now + REST);
+                }
+                self.want_more(now);
+            }
+        }
+    }
+
+    /// Moves that cursor by so many rows.
+    pub fn move_by(&mut self, rows: i64, now: Timestamp) {
+        let row = match self.pane {
+            WebhooksPane::Endpoints => self.endpoint_row(),
+            WebhooksPane::Deliveries => self.delivery_row(),
+            WebhooksPane::Receiver => self.receiver.row(),
+        };
+        let at = i64::try_from(row).unwrap_or(i64::MAX);
+        self.move_to(usize::try_from(at.saturating_add(rows).max(0)).unwrap_or(usize::MAX), now);
+    }
+
+    /// Where the cursor comes near to the end of what is known, more is loaded.
+    fn want_more(&mut self, now: Timestamp) {
+        let known = self.delivery_rows().len();
+        if self.has_more() && self.delivery_row() + NEAR >= known && self.wanted <= known {
+            self.refresh(now);
+        }
+    }
+
+    /// Scrolls the attempts.
+    pub fn scroll(&mut self, lines: i32) {
+        let (at, most) = self.scrolled.get();
+        let to = i32::from(at).saturating_add(lines).clamp(0, i32::from(most));
+        self.scrolled.set((u16::try_from(to).unwrap_or(0), most));
+    }
+
+    /// Shows these deliveries from now on.
+    pub fn show(&mut self, filter: DeliveryFilter, now: Timestamp) {
+        self.filter = filter;
+        self.deliveries = Loadable::NotAsked;
+        self.delivery_cursor = None;
+        self.log = None;
+        self.wanted = CHUNK;
+        self.pane = WebhooksPane::Deliveries;
+        self.page = false;
+        self.refresh(now);
+    }
+
+    /// Takes a part of the filter away.
+    pub fn drop_part(&mut self, part: FilterPart, now: Timestamp) {
+        let mut filter = self.filter.clone();
+        match part {
+            FilterPart::States => filter.states.clear(),
+            FilterPart::Endpoint => filter.endpoint = None,
+            FilterPart::From => filter.from = None,
+            FilterPart::Until => filter.until = None,
+        }
+        self.show(filter, now);
+    }
+
+    /// Whether anything is left out.
+    pub fn is_filtered(&self) -> bool {
+        let DeliveryFilter { states, endpoint, from, until, .. } = &self.filter;
+        !states.is_empty() || endpoint.is_some() || from.is_some() || until.is_some()
+    }
+
+    /// Loads everything at the next chance.
+    pub fn refresh(&mut self, now: Timestamp) {
+        self.refresh_due = Some(now);
+    }
+
+    /// Something changed at the service: what is shown is loaded again soon, and not more often than it can be read.
+    pub fn changed(&mut self, now: Timestamp) {
+        let soon = self.loaded_at.map_or(now, |at| (at + SETTLE).max(now));
+        self.refresh_due = Some(self.refresh_due.map_or(soon, |due| due.min(soon)));
+    }
+
+    /// Takes the endpoints in; the cursor stays on its own.
+    pub fn took_endpoints(&mut self, answer: Reply<Vec<Endpoint>>, now: Timestamp) {
+        let shown = self.endpoint().map(|endpoint| endpoint.id);
+        self.note(0, &answer, now);
+        self.endpoints.answer(answer);
+        self.endpoint_cursor = self.endpoint_cursor.or(shown);
+    }
+
+    /// Takes a list of deliveries in, unless another one was asked for since; the cursor stays on its own.
+    pub fn took_deliveries(&mut self, asked: u64, answer: Reply<DeliveryPage>, now: Timestamp) {
+        if asked != self.asked {
+            return;
+        }
+        let shown = self.delivery().map(|delivery| delivery.id);
+        self.note(1, &answer, now);
+        self.deliveries.answer(answer);
+        self.delivery_cursor = self.delivery_cursor.or(shown);
+        let rested = self.log_due.is_none();
+        if rested && self.log_is_late() {
+            self.log_due = Some(now);
+        }
+    }
+
+    /// Takes the attempts of a delivery in.
+    pub fn took_log(&mut self, id: DeliveryId, answer: Reply<DeliveryLog>) {
+        if let Some((known, log)) = &mut self.log
+            && *known == id
+        {
+            log.answer(answer);
+        }
+    }
+
+    /// Takes in how a delivery is now.
+    pub fn put(&mut self, delivery: &Delivery) {
+        if let Loadable::Loaded(page) = &mut self.deliveries
+            && let Some(known) = page.data.iter_mut().find(|known| known.id == delivery.id)
+        {
+            known.clone_from(delivery);
+        }
+    }
+
+    fn note<T>(&mut self, part: usize, answer: &Reply<T>, now: Timestamp) {
+        let before = self.troubles[part].take();
+        self.troubles[part] = answer.as_ref().err().map(|error| (before.map_or(now, |(since, _)| since), error.clone()));
+    }
+
+    /// Since when what is shown cannot be loaded again, and why.
+    pub fn trouble(&self) -> Option<&(Timestamp, ServiceError)> {
+        self.troubles.iter().flatten().min_by_key(|(since, _)| *since)
+    }
+
+    /// Whether the attempts that are known are not those of the delivery as it is listed.
+    fn log_is_late(&self) -> bool {
+        let Some(delivery) = self.delivery() else { return false };
+        match self.log() {
+            Some(Loadable::Loaded(log)) => (log.delivery.state, log.delivery.attempts) != (delivery.state, delivery.attempts),
+            Some(Loadable::Loading) => false,
+            Some(Loadable::NotAsked | Loadable::Failed(_)) | None => true,
+        }
+    }
+
+    /// What is due while the screen is looked at.
+    pub fn run_due(&mut self, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if !self.is_offered() {
+            return effects;
+        }
+        if self.refresh_due.is_none_or(|due| due <= now) {
+            self.refresh_due = Some(now + POLL);
+            self.loaded_at = Some(now);
+            self.asked += 1;
+            self.endpoints.ask();
+            self.deliveries.ask();
+            // What was scrolled past and left again is not loaded again.
+            let seen = self.delivery_row() + self.delivery_window.get().1.max(1) + NEAR;
+            self.wanted = seen.div_ceil(CHUNK).max(1) * CHUNK;
+            let size = u32::try_from(self.wanted).unwrap_or(u32::MAX);
+            effects.extend([Effect::LoadEndpoints, Effect::ListDeliveries(self.asked, DeliveryFilter { size, ..self.filter.clone() })]);
+        }
+        if self.log_due.is_some_and(|due| due <= now) {
+            self.log_due = None;
+            if let Some(id) = self.delivery().map(|delivery| delivery.id) {
+                match &mut self.log {
+                    Some((known, log)) if *known == id => log.ask(),
+                    log => *log = Some((id, Loadable::Loading)),
+                }
+                effects.push(Effect::LoadDelivery(id));
+            }
+        }
+        effects
+    }
+
+    /// When [`WebhooksScreen::run_due`] has something to do by itself.
+    pub fn due(&self) -> Option<Timestamp> {
+        [self.refresh_due, self.log_due].into_iter().flatten().min().filter(|_| self.is_offered())
+    }
+}
+
+/// Whether a delivery can be sent again: it is not waiting or on its way already.
+pub fn can_be_sent_again(delivery: &Delivery) -> bool {
+    !matches!(delivery.state, DeliveryState::Pending | DeliveryState::Leased)
+}

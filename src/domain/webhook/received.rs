@@ -1,0 +1,80 @@
+//! What a local receiver of webhooks got, and what has to be reachable so that it gets anything.
+
+use std::net::SocketAddr;
+
+use crate::domain::time::Timestamp;
+
+/// A received event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceivedEvent {
+    /// Its number among those of its receiver; 1-based. An event that is forwarded is told twice, with the same number.
+    pub number: u64,
+    pub at: Timestamp,
+    /// What it is about; nothing where that was not looked at.
+    pub subject: Subject,
+    /// The `webhook-id` header: the same for every attempt of one event.
+    pub webhook_id: Option<String>,
+    /// What became of it.
+    pub receipt: Receipt,
+    /// Whether the signature was right; nothing where there was nothing to check.
+    pub verified: Option<bool>,
+    pub forwarding: Forwarding,
+}
+
+impl ReceivedEvent {
+    /// Whether it tells of something new: it was taken, and is told for the first time.
+    pub fn tells_of_a_change(&self) -> bool {
+        self.receipt == Receipt::Accepted && matches!(self.forwarding, Forwarding::Nowhere | Forwarding::OnItsWay)
+    }
+}
+
+/// What a delivery is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// `alert.created`, say.
+    pub event: Option<String>,
+    /// The alert's id, in the words of whoever sent it.
+    pub alert: Option<String>,
+}
+
+/// What became of a delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Receipt {
+    Accepted,
+    /// Its credential was wrong or missing: 401, and its body was not read.
+    WrongCredential,
+    /// Its signature was wrong, missing or too old: 401.
+    WrongSignature,
+    /// It could not be recorded or there was no room to forward it: 503, and why.
+    NotKept(String),
+}
+
+/// Whether a delivery was sent on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Forwarding {
+    /// It is not to be.
+    Nowhere,
+    /// An attempt is on its way, or one more will be.
+    OnItsWay,
+    /// This status came back.
+    Answered(u16),
+    /// No answer came; why not, in words.
+    Failed(String),
+}
+
+/// What has to be reachable from outside, for a receiver at this address.
+pub fn what_has_to_be_reachable(address: SocketAddr) -> String {
+    if address.ip().is_loopback() {
+        format!(
+            "only programs on this machine reach http://{address}: for a deployment elsewhere let a public https address (a reverse proxy, \
+             a tunnel) lead there, and give the deployment that address and the credential"
+        )
+    } else {
+        format!(
+            "port {} of {} has to be reachable from the deployment. What comes there in plain http others can read on the way, the \
+             credential too: let a proxy with TLS stand before it",
+            address.port(),
+            address.ip()
+        )
+    }
+}

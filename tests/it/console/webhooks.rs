@@ -1,0 +1,492 @@
+//! The Webhooks screen: how endpoints do, what became of each delivery, every attempt, and what is sent again.
+
+use avert::console::SessionInfo;
+use avert::console::effects::Effect;
+use avert::console::listener::ListenRequest;
+use avert::console::message::Message;
+use avert::domain::time::Clock;
+use avert::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, Subject};
+use avert::domain::{AlertId, Delivery, DeliveryPage, DeliveryState, EndpointAuth, Secret};
+use avert::service::ServiceError;
+use chrono::Duration;
+use rstest::rstest;
+use uuid::Uuid;
+
+use super::fake_webhooks::{Sent, deliveries, delivery_id, endpoint_id, endpoints};
+use super::rig::{Made, Rig, clock};
+
+/// The Webhooks screen on a morning's deliveries.
+fn webhooks() -> Rig {
+    on(Made::default())
+}
+
+fn on(made: Made) -> Rig {
+    let mut rig = made.start();
+    let now = rig.clock.now();
+    rig.service.endpoints.lock().unwrap().extend(endpoints(now));
+    rig.service.deliveries.lock().unwrap().extend(deliveries(now));
+    rig.press("3");
+    rest(&mut rig);
+    rig
+}
+
+/// The cursor rests, and the attempts come.
+fn rest(rig: &mut Rig) {
+    rig.advance(Duration::milliseconds(200));
+}
+
+fn line(rig: &mut Rig, words: &str) -> String {
+    let screen = rig.screen();
+    screen.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words}:\n{screen}")).to_owned()
+}
+
+fn has(rig: &mut Rig, words: &str) -> bool {
+    rig.screen().contains(words)
+}
+
+fn sent(rig: &Rig) -> Vec<Sent> {
+    rig.service.sent_webhooks.lock().unwrap().clone()
+}
+
+#[test]
+fn every_state_of_the_screen_has_its_picture() {
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        let take = |name: &str, keys: &str| {
+            let mut rig = on(Made { size: (width, height), ..Made::default() });
+            rig.press(keys);
+            rest(&mut rig);
+            insta::assert_snapshot!(format!("{name}@{width}x{height}"), rig.screen());
+        };
+        take("list", "j j j");
+        take("endpoints", "tab j");
+        take("page", "j j j enter");
+        take("of-one", "tab j enter");
+        take("filter", "f space right space tab right");
+        take("send-all", "tab j S");
+    }
+}
+
+#[test]
+fn where_there_is_nothing_yet_it_says_what_comes() {
+    let mut rig = Made::default().start();
+    rig.press("3");
+
+    assert!(has(&mut rig, "avert webhooks add URL"), "{}", rig.screen());
+    assert!(has(&mut rig, "Nothing was sent yet"), "{}", rig.screen());
+}
+
+#[test]
+fn a_deployment_without_webhooks_says_what_is_missing_and_sends_nothing() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+
+    rig.press("3 t s S f enter tab");
+
+    assert!(has(&mut rig, "--operator-key-file"), "{}", rig.screen());
+    assert_eq!(sent(&rig), []);
+}
+
+#[test]
+fn the_health_of_each_endpoint_is_in_its_row() {
+    let mut rig = webhooks();
+
+    for (url, words) in [
+        ("shop.example/hooks/alerts", ["takes what comes", "2 min ago"]),
+        ("erp.example", ["failing for 2 h 10 min", "3 h ago"]),
+        ("old-shop.example", ["disabled 3 d ago: it failed for 120 h", "never"]),
+    ] {
+        let row = line(&mut rig, &format!("https://{url}"));
+        assert!(words.iter().all(|word| row.contains(word)), "{row}");
+    }
+    assert!(has(&mut rig, "3 endpoints, 1 failing, 1 disabled"), "{}", rig.screen());
+}
+
+#[test]
+fn a_delivery_shows_every_attempt_with_request_status_time_and_answer() {
+    let mut rig = on(Made { size: (200, 60), ..Made::default() });
+
+    rig.press("j j j");
+    rest(&mut rig);
+
+    for words in [
+        "Try 1",
+        "Try 2",
+        "503",
+        "no answer within 15 s",
+        "15000 ms",
+        "34 ms",
+        "https://erp.example/in/chargebacks",
+        "authorization: Basic ****",
+        "out of order: the stock is being counted",
+        "Next try",
+    ] {
+        assert!(has(&mut rig, words), "{words}:\n{}", rig.screen());
+    }
+}
+
+#[test]
+fn the_attempts_are_those_of_the_delivery_under_the_cursor_and_follow_its_changes() {
+    let mut rig = webhooks();
+    rig.press("j j j enter");
+    rest(&mut rig);
+    assert!(has(&mut rig, "Try 2") && !has(&mut rig, "Try 3"), "{}", rig.screen());
+
+    let change = |delivery: &mut Delivery| delivery.attempts = 3;
+    rig.service.deliveries.lock().unwrap().iter_mut().filter(|delivery| delivery.id == delivery_id(10)).for_each(change);
+    rig.hear();
+    rig.advance(Duration::seconds(2));
+
+    assert!(has(&mut rig, "Try 3"), "{}", rig.screen());
+    rig.press("j");
+    rest(&mut rig);
+    assert!(!has(&mut rig, "Try 3"), "{}", rig.screen());
+}
+
+#[test]
+fn the_filter_shows_deliveries_by_state_endpoint_and_time_and_each_part_goes_by_a_click() {
+    let mut rig = webhooks();
+
+    // Waiting or given up, to the second endpoint, within a day.
+    rig.press("f space right right right space tab right right tab");
+    rig.type_text("1d");
+    rig.press("enter");
+
+    assert!(has(&mut rig, "waits, given up") && has(&mut rig, "erp.example"), "{}", rig.screen());
+    let rows = |rig: &mut Rig| {
+        let screen = rig.screen();
+        ["waits", "given up", "delivered", "cancelled"].map(|word| screen.matches(&format!(" {word}  ")).count())
+    };
+    assert_eq!(rows(&mut rig), [3, 0, 0, 0], "{}", rig.screen());
+    rig.click_on("from 2026-11-19");
+    assert_eq!(rows(&mut rig), [3, 2, 0, 0], "{}", rig.screen());
+    rig.press("esc");
+    assert!(!has(&mut rig, "waits, given up"), "{}", rig.screen());
+}
+
+#[test]
+fn a_moment_that_is_none_is_refused_at_its_field_and_the_form_stays() {
+    let mut rig = webhooks();
+
+    rig.press("f tab tab");
+    rig.type_text("soon");
+    rig.press("enter");
+    assert!(has(&mut rig, "soon is no moment"), "{}", rig.screen());
+    rig.press("ctrl-u tab");
+    rig.type_text("2026-11-20 09:00");
+    rig.press("up");
+    rig.type_text("2026-11-20 09:00");
+    rig.press("enter");
+
+    assert!(has(&mut rig, "The end has to come after the beginning"), "{}", rig.screen());
+}
+
+#[test]
+fn enter_on_an_endpoint_shows_its_deliveries_alone_and_esc_all_again() {
+    let mut rig = webhooks();
+
+    rig.press("tab enter");
+    let screen = rig.screen();
+    let list = screen.lines().skip_while(|line| !line.contains("Deliveries")).collect::<Vec<_>>().join("\n");
+    assert!(list.contains("shop.example") && !list.contains("erp.example"), "{screen}");
+    rig.press("esc");
+
+    assert!(has(&mut rig, "erp.example/in/charg"), "{}", rig.screen());
+    rig.press("esc");
+    assert!(has(&mut rig, "Open, by deadline"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::taken("tab", "The test was taken by https://shop.example/hooks/alerts: 200 in 34 ms.", 1)]
+#[case::not_taken("tab j", "The test was not taken by https://erp.example/in/chargebacks: 503 in 34 ms.", 2)]
+fn a_test_of_an_endpoint_says_what_came_of_it(#[case] keys: &str, #[case] words: &str, #[case] endpoint: u128) {
+    let mut rig = webhooks();
+
+    rig.press(keys);
+    rig.press("t");
+
+    assert_eq!(sent(&rig), [Sent::Test(endpoint_id(endpoint))]);
+    assert!(has(&mut rig, words), "{}", rig.screen());
+}
+
+#[test]
+fn a_delivery_is_sent_again_unless_it_is_on_its_way() {
+    let mut rig = webhooks();
+
+    rig.press("s");
+    assert!(has(&mut rig, "on its way already"), "{}", rig.screen());
+    rig.press("j j s");
+
+    assert_eq!(sent(&rig), [Sent::Again(delivery_id(11))]);
+    assert!(has(&mut rig, "Due again now"), "{}", rig.screen());
+    let now = rig.service.deliveries.lock().unwrap().iter().find(|delivery| delivery.id == delivery_id(11)).unwrap().state;
+    assert_eq!(now, DeliveryState::Pending);
+}
+
+#[test]
+fn everything_that_was_given_up_is_sent_again_when_asked_with_its_number_and_enter_leaves_it() {
+    let mut rig = webhooks();
+
+    rig.press("tab j S");
+    assert!(has(&mut rig, "Send 2 deliveries again?"), "{}", rig.screen());
+    rig.press("enter");
+    assert_eq!(sent(&rig), []);
+    rig.press("S s");
+
+    assert_eq!(sent(&rig), [Sent::AllOf(endpoint_id(2))]);
+    assert!(has(&mut rig, "2 deliveries are due again now"), "{}", rig.screen());
+}
+
+#[rstest]
+#[case::none("tab S", "No delivery to this endpoint was given up")]
+#[case::disabled("tab j j S", "--enable")]
+fn where_nothing_can_be_sent_again_it_says_why(#[case] keys: &str, #[case] words: &str) {
+    let mut rig = webhooks();
+
+    rig.press(keys);
+
+    assert!(has(&mut rig, words), "{}", rig.screen());
+    assert_eq!(sent(&rig), []);
+}
+
+#[test]
+fn a_read_only_console_sends_no_webhook() {
+    let mut rig = on(Made { place: SessionInfo { read_only: true, ..SessionInfo::default() }, ..Made::default() });
+
+    rig.press("j j t s S tab j t S");
+
+    assert_eq!(sent(&rig), []);
+    assert!(has(&mut rig, "read-only: nothing is sent"), "{}", rig.screen());
+}
+
+#[test]
+fn what_cannot_be_loaded_again_stays_and_says_since_when() {
+    let mut rig = webhooks();
+    rig.service.set_down(Some(ServiceError::Unavailable("the disk is full".to_owned())));
+
+    rig.press("ctrl-r");
+    assert!(has(&mut rig, "stale since 14:03") && has(&mut rig, "erp.example"), "{}", rig.screen());
+    rig.press("tab t");
+    assert!(has(&mut rig, "Nothing is known of the test"), "{}", rig.screen());
+    rig.service.set_down(None);
+    rig.press("ctrl-r");
+
+    assert!(!has(&mut rig, "stale since"), "{}", rig.screen());
+}
+
+#[test]
+fn more_deliveries_are_loaded_as_the_cursor_comes_near_their_end_and_it_stays_on_its_own() {
+    let mut rig = Made::default().start();
+    let now = rig.clock.now();
+    rig.service.endpoints.lock().unwrap().extend(endpoints(now));
+    let pattern = deliveries(now).pop().unwrap();
+    let many = (1..=250).map(|number| Delivery { id: delivery_id(number), attempts: u32::try_from(number).unwrap(), ..pattern.clone() });
+    rig.service.deliveries.lock().unwrap().extend(many);
+    rig.press("3");
+    assert!(has(&mut rig, "100 newest"), "{}", rig.screen());
+
+    rig.press("G");
+    rest(&mut rig);
+    assert!(has(&mut rig, "200 newest"), "{}", rig.screen());
+    let cursor = |rig: &mut Rig| line(rig, "▌");
+    assert!(cursor(&mut rig).contains(" 151 "), "{}", rig.screen());
+    rig.service.deliveries.lock().unwrap().push(Delivery { id: delivery_id(999), ..pattern });
+    rig.hear();
+    rig.advance(Duration::seconds(2));
+    assert!(cursor(&mut rig).contains(" 151 "), "{}", rig.screen());
+    rig.press("G");
+    rest(&mut rig);
+    rig.press("G");
+    rest(&mut rig);
+
+    assert!(has(&mut rig, "Deliveries  251  "), "{}", rig.screen());
+}
+
+#[test]
+fn a_late_answer_to_an_earlier_list_is_not_shown() {
+    let mut rig = webhooks();
+    let stranger = Delivery { id: delivery_id(999), url: "https://stranger.example/".to_owned(), ..deliveries(clock().now()).remove(0) };
+
+    rig.update(Message::DeliveryList(0, Ok(DeliveryPage { data: vec![stranger], next: None })));
+
+    assert!(!has(&mut rig, "stranger.example") && has(&mut rig, "erp.example/in/charg"), "{}", rig.screen());
+}
+
+#[test]
+fn a_goes_to_the_alert_of_the_delivery() {
+    let mut rig = webhooks();
+
+    rig.press("j j a");
+
+    assert!(has(&mut rig, "Open, by deadline"), "{}", rig.screen());
+    assert_eq!(rig.current().0.as_u128(), 12);
+}
+
+#[test]
+fn no_decision_can_be_made_from_the_webhooks() {
+    let mut rig = webhooks();
+
+    rig.press("r n i ctrl-s enter ctrl-s");
+    rig.advance(Duration::seconds(30));
+
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn a_click_chooses_a_row_and_the_wheel_scrolls_what_is_under_it() {
+    let mut rig = on(Made { size: (120, 40), ..Made::default() });
+
+    rig.click_on("https://erp.example/in");
+    rig.press("t");
+
+    assert_eq!(sent(&rig), [Sent::Test(endpoint_id(2))]);
+}
+
+/// What the local receiver got, as it is told.
+fn heard(number: u64, receipt: Receipt, forwarding: Forwarding) -> Message {
+    let (event, alert) = (Some("alert.created".to_owned()), Some(AlertId(Uuid::from_u128(12)).to_string()));
+    let subject = if receipt == Receipt::WrongCredential { Subject::default() } else { Subject { event, alert } };
+    let at = clock().now();
+    Message::Heard(ReceivedEvent { number, at, subject, webhook_id: Some(format!("e-{number}")), receipt, verified: None, forwarding })
+}
+
+/// A session at a plain deployment whose listener has started.
+fn listening(size: (u16, u16)) -> Rig {
+    let mut rig = Made { operator: false, size, ..Made::default() }.start();
+    rig.press("3 l");
+    rig.type_text("shop:s3cret");
+    rig.press("enter");
+    rig.update(Message::ListenStarted(Ok("127.0.0.1:9000".parse().unwrap())));
+    rig
+}
+
+#[test]
+fn the_receiver_has_its_pictures() {
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        let mut rig = Made { operator: false, size: (width, height), ..Made::default() }.start();
+        rig.press("3 l");
+        rig.type_text("shop:s3cret");
+        insta::assert_snapshot!(format!("listen-form@{width}x{height}"), rig.screen());
+        let mut rig = listening((width, height));
+        insta::assert_snapshot!(format!("listening@{width}x{height}"), rig.screen());
+        let failed = Forwarding::Failed("no connection: connection refused".to_owned());
+        for message in [
+            heard(1, Receipt::Accepted, Forwarding::Answered(200)),
+            heard(2, Receipt::WrongCredential, Forwarding::Nowhere),
+            heard(3, Receipt::Accepted, failed),
+            heard(4, Receipt::WrongSignature, Forwarding::Nowhere),
+            heard(5, Receipt::Accepted, Forwarding::OnItsWay),
+        ] {
+            rig.update(message);
+        }
+        insta::assert_snapshot!(format!("received@{width}x{height}"), rig.screen());
+        let mut rig = on(Made { size: (width, height), ..Made::default() });
+        rig.update(Message::ListenStarted(Ok("127.0.0.1:9000".parse().unwrap())));
+        rig.update(heard(1, Receipt::Accepted, Forwarding::Nowhere));
+        insta::assert_snapshot!(format!("received-beside@{width}x{height}"), rig.screen());
+    }
+}
+
+#[test]
+fn the_form_asks_for_a_credential_which_is_never_shown_and_starts_the_listener() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+
+    rig.press("3 l enter");
+    assert!(has(&mut rig, "USER:PASS is needed"), "{}", rig.screen());
+    rig.type_text("shop:s3cret");
+    assert!(!has(&mut rig, "s3cret") && has(&mut rig, "•••••••••••"), "{}", rig.screen());
+    rig.press("tab tab tab");
+    rig.type_text("kept.ndjson");
+    rig.press("enter");
+
+    let asked = rig.done.iter().find_map(|effect| match effect {
+        Effect::StartListening(request) => Some((**request).clone()),
+        _ => None,
+    });
+    let auth = EndpointAuth::Basic { username: "shop".to_owned(), password: Secret::new("s3cret") };
+    let record = Some("kept.ndjson".into());
+    assert_eq!(asked, Some(ListenRequest { address: "127.0.0.1:9000".to_owned(), auth, secret: None, forward: None, record }));
+    assert!(!format!("{:?}", rig.done).contains("s3cret"));
+}
+
+#[test]
+fn a_header_of_the_receivers_own_can_be_asked_for() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+
+    rig.press("3 l up space tab");
+    rig.type_text("shop");
+    rig.press("enter");
+    assert!(has(&mut rig, "Name: value is needed"), "{}", rig.screen());
+    rig.type_text(": s3cret");
+    rig.press("enter");
+
+    let auth = EndpointAuth::Header { name: "shop".to_owned(), value: Secret::new("s3cret") };
+    assert!(rig.done.iter().any(|effect| matches!(effect, Effect::StartListening(request) if request.auth == auth)));
+}
+
+#[test]
+fn what_comes_is_shown_at_once_with_what_became_of_it() {
+    let mut rig = listening((120, 40));
+    assert!(has(&mut rig, "listening at http://127.0.0.1:9000") && has(&mut rig, "public https address"), "{}", rig.screen());
+
+    rig.update(heard(1, Receipt::Accepted, Forwarding::OnItsWay));
+    assert!(line(&mut rig, "✓ taken").contains("forwarding…"), "{}", rig.screen());
+    rig.update(heard(1, Receipt::Accepted, Forwarding::Answered(200)));
+    rig.update(heard(2, Receipt::WrongCredential, Forwarding::Nowhere));
+
+    assert!(line(&mut rig, "✓ taken").contains("forwarded, 200"), "{}", rig.screen());
+    assert!(has(&mut rig, "! wrong credential") && has(&mut rig, "1 taken, 1 refused"), "{}", rig.screen());
+}
+
+#[test]
+fn an_accepted_event_refreshes_the_queue_at_once_and_nothing_else_does() {
+    let mut rig = listening((120, 40));
+    let asked = |rig: &Rig| rig.service.lists.lock().unwrap().len();
+    let before = asked(&rig);
+
+    rig.update(heard(1, Receipt::WrongCredential, Forwarding::Nowhere));
+    rig.update(heard(2, Receipt::WrongSignature, Forwarding::Nowhere));
+    assert_eq!(asked(&rig), before);
+    rig.update(heard(3, Receipt::Accepted, Forwarding::OnItsWay));
+    let after = asked(&rig);
+    rig.update(heard(3, Receipt::Accepted, Forwarding::Answered(200)));
+
+    assert!(after > before, "{after}");
+    assert_eq!(asked(&rig), after, "the same event told once more is nothing new");
+}
+
+#[test]
+fn l_stops_the_listener_and_what_came_stays() {
+    let mut rig = listening((120, 40));
+    rig.update(heard(1, Receipt::Accepted, Forwarding::Nowhere));
+
+    rig.press("l");
+    assert!(has(&mut rig, "being stopped"), "{}", rig.screen());
+    rig.update(Message::ListenStopped);
+
+    assert!(rig.done.contains(&Effect::StopListening));
+    assert!(has(&mut rig, "not listening") && has(&mut rig, "✓ taken"), "{}", rig.screen());
+}
+
+#[test]
+fn a_listener_that_cannot_start_says_why_and_can_be_tried_again() {
+    let mut rig = Made { operator: false, ..Made::default() }.start();
+    rig.press("3 l");
+    rig.type_text("a:b");
+    rig.press("enter");
+
+    rig.update(Message::ListenStarted(Err("cannot answer at 127.0.0.1:9000: address in use".to_owned())));
+
+    assert!(has(&mut rig, "Nothing listens: cannot answer at 127.0.0.1:9000: address in use"), "{}", rig.screen());
+    rig.press("l");
+    assert!(has(&mut rig, "Credential"), "{}", rig.screen());
+}
+
+#[test]
+fn a_goes_to_the_alert_of_an_event() {
+    let mut rig = listening((120, 40));
+    rig.update(heard(1, Receipt::Accepted, Forwarding::Nowhere));
+
+    rig.press("a");
+
+    assert!(has(&mut rig, "Open, by deadline"), "{}", rig.screen());
+    assert_eq!(rig.current().0.as_u128(), 12);
+}
