@@ -14,6 +14,7 @@ use crate::desk::{Profile, ProfileName};
 use crate::domain::time::{SharedClock, SystemClock};
 use crate::domain::url::{BaseUrl, PlainHttp};
 use crate::domain::{AlertQuery, Environment, PageRequest, Secret};
+use crate::outbound::tls::TlsFiles;
 use crate::service::Deployment;
 use crate::wire::Dialect;
 use crate::wire::query::COMPANY_PARAMETER;
@@ -43,6 +44,7 @@ pub(super) struct RemoteTarget {
     credential: AccessCredential,
     operator_key: Option<Secret>,
     company_parameter: String,
+    tls: TlsFiles,
 }
 
 /// Where a command works.
@@ -114,6 +116,7 @@ impl RemoteArgs {
             credential,
             operator_key,
             company_parameter: self.company_parameter.clone().or(profile.company_parameter).unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
+            tls: self.tls_files(),
         }))
     }
 
@@ -182,6 +185,7 @@ impl RemoteTarget {
             credential: access_credential(profile.client_id.clone(), secret),
             operator_key: None,
             company_parameter: profile.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
+            tls: TlsFiles::default(),
         })
     }
 
@@ -218,6 +222,7 @@ impl RemoteTarget {
         let options = ClientOptions {
             operator_key: self.operator_key,
             company_parameter: self.company_parameter,
+            tls: self.tls,
             ..ClientOptions::new(self.url, self.dialect, self.credential, clock)
         };
         let client = Client::new(options).map_err(|error| Misused(error.to_string()))?;

@@ -4,13 +4,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, Response};
 
 use super::options::{ClientError, ClientOptions, Pauses};
+use crate::domain::redact;
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::outbound::body::{self, Unread};
-use crate::outbound::reason::{Reason, cause};
+use crate::outbound::causes::cause;
+use crate::outbound::handshake::HandshakeFault;
+use crate::outbound::reason::Reason;
 use crate::outbound::{client, date, retry_after};
 use crate::service::ServiceError;
 use crate::wire::refusal::Refusal;
@@ -69,12 +72,16 @@ impl Answer {
 /// Why a call has no answer.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
-    /// The request was not sent: no name, no connection, no TLS.
+    /// The request was not sent: no name, no connection.
     NotSent(String),
+    /// The request was not sent, because the two do not trust each other: trying again changes nothing.
+    Untrusted(String),
     /// It was sent, or may have been: no answer in time.
     TimedOut(String),
-    /// It was sent, or may have been: the connection broke, or the answer is none that can be taken.
+    /// It was sent, or may have been: the connection broke.
     Broken(String),
+    /// It was sent, and the answer is none that can be taken.
+    Unusable(String),
     /// There was no token to send it with.
     Refused(ServiceError),
 }
@@ -82,19 +89,31 @@ pub(super) enum NoAnswer {
 impl From<NoAnswer> for ServiceError {
     fn from(no: NoAnswer) -> Self {
         match no {
-            NoAnswer::NotSent(why) | NoAnswer::TimedOut(why) | NoAnswer::Broken(why) => Self::Unavailable(why),
+            NoAnswer::NotSent(why)
+            | NoAnswer::Untrusted(why)
+            | NoAnswer::TimedOut(why)
+            | NoAnswer::Broken(why)
+            | NoAnswer::Unusable(why) => Self::Unavailable(why),
             NoAnswer::Refused(error) => error,
         }
     }
 }
 
-impl From<Reason> for NoAnswer {
-    fn from(reason: Reason) -> Self {
-        let words = reason.to_string();
-        match reason {
-            _ if reason.is_not_sent() => Self::NotSent(words),
-            Reason::Timeout(_) => Self::TimedOut(words),
-            _ => Self::Broken(words),
+/// What the client was told of whom to trust, and what to be known by.
+#[derive(Debug, Clone, Copy)]
+struct Trust {
+    own_authorities: bool,
+    certificate: bool,
+}
+
+impl Trust {
+    /// What can be done about a failed handshake.
+    fn advice(self, fault: &HandshakeFault) -> &'static str {
+        match fault {
+            HandshakeFault::UnknownIssuer if self.own_authorities => "; the CA file holds another one",
+            HandshakeFault::UnknownIssuer => "; if it has an authority of its own, name the file of that one's certificate with --ca-file",
+            HandshakeFault::ClientCertificate(_) if !self.certificate => "; name one with --client-certificate and --client-key",
+            _ => "",
         }
     }
 }
@@ -106,6 +125,7 @@ pub(super) struct Http {
     read_timeout: Duration,
     pub(super) write_timeout: Duration,
     connect_timeout: Duration,
+    trust: Trust,
     clock: SharedClock,
     /// How far the service's clock is ahead of ours, as its newest answer told.
     clock_lead: Arc<Mutex<Option<TimeDelta>>>,
@@ -119,8 +139,9 @@ impl std::fmt::Debug for Http {
 
 impl Http {
     pub(super) fn new(options: &ClientOptions) -> Result<Self, ClientError> {
+        let tls = options.tls.read().map_err(ClientError)?;
         let client = client::client("services", |builder| {
-            let builder = builder.connect_timeout(options.connect_timeout);
+            let builder = tls.apply(builder.connect_timeout(options.connect_timeout).gzip(true));
             // What stays on this machine has no business with a proxy.
             if options.base_url.is_this_machine() { builder.no_proxy() } else { builder }
         });
@@ -130,6 +151,7 @@ impl Http {
             read_timeout: options.read_timeout,
             write_timeout: options.write_timeout,
             connect_timeout: options.connect_timeout,
+            trust: Trust { own_authorities: options.tls.ca_file.is_some(), certificate: options.tls.client_certificate.is_some() },
             clock: options.clock.clone(),
             clock_lead: Arc::default(),
         })
@@ -156,7 +178,7 @@ impl Http {
     pub(super) async fn open(&self, call: Call) -> Result<Response, NoAnswer> {
         let patience = call.patience.unwrap_or(self.read_timeout);
         let request = self.request(call, patience)?;
-        Ok(self.client.execute(request).await.map_err(|error| self.why(&error, patience))?)
+        self.client.execute(request).await.map_err(|error| self.why(&error, patience))
     }
 
     /// The whole of an answer that has begun.
@@ -169,15 +191,26 @@ impl Http {
         if let Some(request_id) = response.headers().get("x-request-id").and_then(|id| id.to_str().ok()).filter(|_| !status.is_success()) {
             tracing::debug!(status = status.as_u16(), request_id, "the service refused a request");
         }
+        if let Some(packed) = response.headers().get(CONTENT_ENCODING).filter(|packed| *packed != "identity") {
+            let packed = redact::words(&String::from_utf8_lossy(packed.as_bytes()));
+            return Err(NoAnswer::Unusable(format!("its answer is packed as {packed}, which was not asked for")));
+        }
         let body = body::whole(&mut response, MAX_ANSWER).await.map_err(|unread| match unread {
-            Unread::TooLarge => NoAnswer::Broken(format!("its answer is over {} MiB", MAX_ANSWER / 1024 / 1024)),
-            Unread::Broken(error) => self.why(&error, patience).into(),
+            Unread::TooLarge => NoAnswer::Unusable(format!("its answer is over {} MiB", MAX_ANSWER / 1024 / 1024)),
+            Unread::Broken(error) => self.why(&error, patience),
         })?;
         Ok(Answer { status: status.as_u16(), retry_after, body })
     }
 
-    fn why(&self, error: &reqwest::Error, patience: Duration) -> Reason {
-        Reason::of(error, self.connect_timeout.min(patience), patience)
+    fn why(&self, error: &reqwest::Error, patience: Duration) -> NoAnswer {
+        let reason = Reason::of(error, self.connect_timeout.min(patience), patience);
+        let words = reason.to_string();
+        match &reason {
+            Reason::Tls(fault) => NoAnswer::Untrusted(format!("{words}{}", self.trust.advice(fault))),
+            _ if reason.is_not_sent() => NoAnswer::NotSent(words),
+            Reason::Timeout(_) => NoAnswer::TimedOut(words),
+            _ => NoAnswer::Broken(words),
+        }
     }
 
     /// Makes a request that changes nothing, again after a pause where the service was not there or said when to come again.

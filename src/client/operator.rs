@@ -38,8 +38,10 @@ impl Inner {
     pub(super) async fn send(&self, call: Call, cause: &str) -> Result<Answer, ServiceError> {
         match self.http.send(call).await {
             Ok(answer) => good(answer),
-            Err(NoAnswer::NotSent(why)) => Err(ServiceError::Unavailable(format!("{why}; nothing was sent"))),
-            Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why)) => Err(ServiceError::Unavailable(format!("{why}; {cause}"))),
+            Err(NoAnswer::NotSent(why) | NoAnswer::Untrusted(why)) => Err(ServiceError::Unavailable(format!("{why}; nothing was sent"))),
+            Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::Unusable(why)) => {
+                Err(ServiceError::Unavailable(format!("{why}; {cause}")))
+            }
             Err(NoAnswer::Refused(error)) => Err(error),
         }
     }

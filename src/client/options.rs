@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::domain::time::SharedClock;
 use crate::domain::url::BaseUrl;
 use crate::domain::{AlertId, Secret};
+use crate::outbound::tls::TlsFiles;
 use crate::wire::Dialect;
 use crate::wire::query::COMPANY_PARAMETER;
 
@@ -50,6 +51,8 @@ pub struct ClientOptions {
     pub operator_key: Option<Secret>,
     /// The service's name for its company filter.
     pub company_parameter: String,
+    /// Which authorities are trusted for it, and which certificate it is shown.
+    pub tls: TlsFiles,
     pub connect_timeout: Duration,
     /// How long a read may take in all.
     pub read_timeout: Duration,
@@ -70,6 +73,7 @@ impl ClientOptions {
             credential,
             operator_key: None,
             company_parameter: COMPANY_PARAMETER.to_owned(),
+            tls: TlsFiles::default(),
             connect_timeout: Duration::from_secs(5),
             read_timeout: Duration::from_secs(20),
             // An engine may wait 15 s for another's resolution and 10 s for its provider, with a look-up after it.

@@ -72,8 +72,8 @@ impl Inner {
     /// Sends a decision; where its answer does not come, nobody knows what became of it.
     async fn send_once(&self, call: Call) -> Result<Answer, ServiceError> {
         self.http.send(call).await.map_err(|no| match no {
-            NoAnswer::NotSent(why) => ServiceError::NotSent(why),
-            NoAnswer::TimedOut(why) | NoAnswer::Broken(why) => ServiceError::Indeterminate(why),
+            NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) => ServiceError::NotSent(why),
+            NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::Unusable(why) => ServiceError::Indeterminate(why),
             NoAnswer::Refused(error) => error,
         })
     }

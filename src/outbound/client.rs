@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, redirect, retry};
 
-use super::reason::cause;
+use super::causes::cause;
 
 /// How avert names itself.
 pub const USER_AGENT: &str = concat!("avert/", env!("CARGO_PKG_VERSION"));
@@ -20,6 +20,8 @@ pub fn client(peers: &str, adapt: impl Fn(ClientBuilder) -> ClientBuilder) -> Re
                 .user_agent(USER_AGENT)
                 .redirect(redirect::Policy::none())
                 .referer(false)
+                // Who wants packed answers says so.
+                .gzip(false)
                 // Nothing is sent a second time behind our back.
                 .retry(retry::never())
                 .pool_idle_timeout(Duration::from_secs(20))

@@ -10,7 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::recording::RecordedDelivery;
 use crate::domain::EndpointAuth;
 use crate::domain::url::EndpointUrl;
-use crate::outbound::reason::{Reason, cause};
+use crate::outbound::causes::cause;
+use crate::outbound::reason::Reason;
 use crate::outbound::{client, credential};
 
 /// How long a post may take in all.

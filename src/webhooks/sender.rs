@@ -19,7 +19,8 @@ use crate::domain::url::{masked, secrets};
 use crate::domain::webhook::address::{AddressPolicy, Refused};
 use crate::domain::webhook::schedule::{AttemptResult, MAX_RETRY_AFTER};
 use crate::domain::{EndpointAuth, NextStep, Secret, SentRequest, redact};
-use crate::outbound::reason::{self, Reason, cause};
+use crate::outbound::causes::{cause, find};
+use crate::outbound::reason::Reason;
 use crate::outbound::{body, client, credential, retry_after};
 use crate::store::{AttemptRecord, DueDelivery};
 
@@ -147,7 +148,7 @@ impl Sender {
             Ok(response) => response,
             Err(error) => {
                 let took = began.elapsed();
-                let report = match reason::find::<Refused>(&error) {
+                let report = match find::<Refused>(&error) {
                     Some(refused) => AttemptReport::refused(now, took, refused.at_port(port)),
                     None => {
                         let limit = self.settings.timeout;

@@ -2,9 +2,11 @@
 
 mod answers;
 mod commands;
+mod compressed;
 mod doubts;
 mod exports;
 mod foreign;
 mod lists;
 mod refusals;
+mod tls;
 mod tokens;

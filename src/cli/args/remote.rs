@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::outbound::tls::TlsFiles;
 use crate::wire::Dialect;
 
 /// Which deployment to work on, where it is not this machine's own alerts.
@@ -35,6 +36,15 @@ pub(crate) struct RemoteArgs {
     /// Its name for the company filter. Default: companyIds
     #[arg(long, value_name = "NAME")]
     pub(crate) company_parameter: Option<String>,
+    /// File with the certificates (PEM) of the authorities that are trusted for it, and no others. Default: this machine's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// File with the client certificate (PEM) that it asks for; its private key may be in the same file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) client_certificate: Option<PathBuf>,
+    /// File with the private key (PEM) of the client certificate
+    #[arg(long, value_name = "FILE")]
+    pub(crate) client_key: Option<PathBuf>,
     /// It is production: the console says so. Default: what the prefix of an avert's own key or client says, else nothing is claimed
     #[arg(long)]
     pub(crate) production: bool,
@@ -73,9 +83,17 @@ impl RemoteArgs {
             client_secret_file: self.client_secret_file.or(other.client_secret_file),
             operator_key_file: self.operator_key_file.or(other.operator_key_file),
             company_parameter: self.company_parameter.or(other.company_parameter),
+            ca_file: self.ca_file.or(other.ca_file),
+            client_certificate: self.client_certificate.or(other.client_certificate),
+            client_key: self.client_key.or(other.client_key),
             production: self.production || other.production,
             insecure_http: self.insecure_http || other.insecure_http,
         }
+    }
+
+    /// The files of TLS that they name.
+    pub(crate) fn tls_files(&self) -> TlsFiles {
+        TlsFiles { ca_file: self.ca_file.clone(), client_certificate: self.client_certificate.clone(), client_key: self.client_key.clone() }
     }
 
     /// The first of these flags that was given.
@@ -89,6 +107,9 @@ impl RemoteArgs {
             (self.client_secret_file.is_some(), "--client-secret-file"),
             (self.operator_key_file.is_some(), "--operator-key-file"),
             (self.company_parameter.is_some(), "--company-parameter"),
+            (self.ca_file.is_some(), "--ca-file"),
+            (self.client_certificate.is_some(), "--client-certificate"),
+            (self.client_key.is_some(), "--client-key"),
             (self.production, "--production"),
             (self.insecure_http, "--insecure-http"),
         ];

@@ -7,7 +7,8 @@ use reqwest::{Client, Method};
 
 use crate::domain::{EndpointAuth, redact};
 use crate::outbound::body::{self, Unread};
-use crate::outbound::reason::{Reason, cause};
+use crate::outbound::causes::cause;
+use crate::outbound::reason::Reason;
 use crate::outbound::{client, credential};
 use crate::providers::Cause;
 
@@ -67,9 +68,9 @@ pub(super) enum Unanswered {
 impl From<Reason> for Unanswered {
     fn from(reason: Reason) -> Self {
         match reason {
-            Reason::ConnectTimeout(_) | Reason::Dns(_) | Reason::Connect(_) => Self::NotSent(reason.to_string()),
+            Reason::ConnectTimeout(_) | Reason::Dns(_) | Reason::Connect(_) | Reason::Tls(_) => Self::NotSent(reason.to_string()),
             Reason::Timeout(limit) => Self::Lost(Cause::TimedOut(limit)),
-            Reason::Broken(how) => Self::Lost(Cause::Broken(how)),
+            Reason::Broken(how) | Reason::CutShort(how) => Self::Lost(Cause::Broken(how)),
         }
     }
 }

@@ -1,0 +1,128 @@
+//! Why a TLS handshake failed, in words that a person can act on.
+
+use std::fmt;
+
+use rustls::pki_types::UnixTime;
+use rustls::{AlertDescription, CertificateError};
+
+use super::causes::find;
+use crate::domain::{Timestamp, redact};
+
+/// Most names of a certificate that are told.
+const MOST_NAMES: usize = 3;
+
+/// The fault of a TLS handshake: no request was read by the other side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HandshakeFault {
+    /// The certificate's authority is not trusted.
+    UnknownIssuer,
+    /// The certificate is for other names; those it is for, where they were told.
+    WrongName(String),
+    /// The certificate's time is over, or has not come: since or until when, where that was told.
+    NotNow(String),
+    /// The other side wants a client certificate, or not this one.
+    ClientCertificate(String),
+    /// Anything else.
+    Other(String),
+}
+
+impl HandshakeFault {
+    /// The failed handshake of a call, where that is why it has no answer.
+    pub(super) fn of(error: &reqwest::Error) -> Option<Self> {
+        match find::<rustls::Error>(error)? {
+            rustls::Error::InvalidCertificate(why) => Some(Self::of_certificate(why)),
+            // What is said to our certificate, or to there being none, comes when our side of the handshake is done.
+            rustls::Error::AlertReceived(alert) if is_about_certificates(*alert) => Some(Self::ClientCertificate(words(*alert))),
+            why if error.is_connect() => Some(Self::Other(why.to_string())),
+            _ => None,
+        }
+    }
+
+    fn of_certificate(why: &CertificateError) -> Self {
+        match why {
+            CertificateError::UnknownIssuer => Self::UnknownIssuer,
+            CertificateError::NotValidForName => Self::WrongName(String::new()),
+            CertificateError::NotValidForNameContext { presented, .. } => {
+                let names: Vec<&str> = presented.iter().take(MOST_NAMES).map(|name| bare(name)).collect();
+                Self::WrongName(redact::words(&names.join(", ")))
+            }
+            CertificateError::Expired => Self::NotNow("has expired".to_owned()),
+            CertificateError::ExpiredContext { not_after, .. } => Self::NotNow(format!("expired on {}", day(*not_after))),
+            CertificateError::NotValidYet => Self::NotNow("is not valid yet".to_owned()),
+            CertificateError::NotValidYetContext { not_before, .. } => Self::NotNow(format!("is not valid before {}", day(*not_before))),
+            other => Self::Other(redact::words(&format!("its certificate is refused: {other}"))),
+        }
+    }
+}
+
+impl fmt::Display for HandshakeFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownIssuer => f.write_str("its certificate comes from an authority that is not trusted here"),
+            Self::WrongName(names) if names.is_empty() => f.write_str("its certificate is for another name"),
+            Self::WrongName(names) => write!(f, "its certificate is for another name: {names}"),
+            Self::NotNow(when) => write!(f, "its certificate {when}, by this machine's clock"),
+            Self::ClientCertificate(said) => {
+                write!(f, "it refused the handshake, as for want of a client certificate that it takes ({said})")
+            }
+            Self::Other(why) => f.write_str(why),
+        }
+    }
+}
+
+/// Whether an alert is what a server says to a client's certificate.
+fn is_about_certificates(alert: AlertDescription) -> bool {
+    matches!(
+        alert,
+        AlertDescription::CertificateRequired
+            | AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnknownCA
+            | AlertDescription::AccessDenied
+            | AlertDescription::HandshakeFailure
+    )
+}
+
+/// `CertificateRequired` as "certificate required".
+fn words(alert: AlertDescription) -> String {
+    let name = format!("{alert:?}").replace("CA", "Ca");
+    let spaced: String = name.chars().flat_map(|c| c.is_uppercase().then_some(' ').into_iter().chain([c])).collect();
+    spaced.trim().to_lowercase()
+}
+
+/// The name in `DnsName("localhost")`.
+fn bare(name: &str) -> &str {
+    name.split_once('"').and_then(|(_, rest)| rest.split_once('"')).map_or(name, |(name, _)| name)
+}
+
+fn day(time: UnixTime) -> String {
+    let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+    Timestamp::from_timestamp(seconds, 0).map_or_else(|| "a day of its own".to_owned(), |time| time.date_naive().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(AlertDescription::CertificateRequired, "certificate required")]
+    #[case(AlertDescription::UnknownCA, "unknown ca")]
+    fn an_alert_is_told_in_words(#[case] alert: AlertDescription, #[case] told: &str) {
+        assert_eq!(words(alert), told);
+    }
+
+    #[test]
+    fn a_certificate_that_is_over_is_told_with_its_day() {
+        let march = UnixTime::since_unix_epoch(Duration::from_secs(1_773_144_000));
+        let fault = HandshakeFault::of_certificate(&CertificateError::ExpiredContext { time: march, not_after: march });
+
+        assert_eq!(fault.to_string(), "its certificate expired on 2026-03-10, by this machine's clock");
+    }
+}

@@ -1,0 +1,143 @@
+//! TLS of a client: which authorities are trusted, and which certificate is shown.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use reqwest::{Certificate, ClientBuilder, Identity};
+use rustls::RootCertStore;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use zeroize::Zeroizing;
+
+/// A file larger than this holds something else: all authorities of a system take a quarter of it.
+const LARGEST_FILE: u64 = 1024 * 1024;
+
+/// TLS settings: PEM files by their paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// Certificates of the authorities that are trusted, and no others; without it those of this machine are.
+    pub ca_file: Option<PathBuf>,
+    /// The client certificate, with those between it and its authority; its private key may be in the same file.
+    pub client_certificate: Option<PathBuf>,
+    /// The private key of the client certificate, where it is in a file of its own.
+    pub client_key: Option<PathBuf>,
+}
+
+/// What the files of [`TlsFiles`] hold.
+#[derive(Debug, Clone)]
+pub struct TlsMaterial {
+    authorities: Option<Vec<Certificate>>,
+    identity: Option<Identity>,
+}
+
+impl TlsFiles {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// Which file cannot be used, and why.
+    pub fn read(&self) -> Result<TlsMaterial, String> {
+        let authorities = self.ca_file.as_deref().map(authorities).transpose()?;
+        let identity = match (&self.client_certificate, &self.client_key) {
+            (Some(certificate), key) => Some(identity(certificate, key.as_deref())?),
+            (None, Some(_)) => return Err("a client key needs the client certificate that it belongs to".to_owned()),
+            (None, None) => None,
+        };
+        Ok(TlsMaterial { authorities, identity })
+    }
+}
+
+impl TlsMaterial {
+    /// Sets a client up with it.
+    pub fn apply(&self, mut builder: ClientBuilder) -> ClientBuilder {
+        if let Some(authorities) = &self.authorities {
+            builder = builder.tls_certs_only(authorities.iter().cloned());
+        }
+        if let Some(identity) = &self.identity {
+            builder = builder.identity(identity.clone());
+        }
+        builder
+    }
+}
+
+fn authorities(file: &Path) -> Result<Vec<Certificate>, String> {
+    let pem = read(file)?;
+    let mut store = RootCertStore::empty();
+    let certificates = certificates(file, &pem)?.into_iter().map(|der| {
+        store.add(der.clone()).map_err(|error| unusable(file, &format!("holds a certificate that cannot be trusted: {error}")))?;
+        Certificate::from_der(&der).map_err(|_| unusable(file, "holds a certificate that cannot be read"))
+    });
+    certificates.collect()
+}
+
+fn identity(certificate: &Path, key: Option<&Path>) -> Result<Identity, String> {
+    let mut pem = read(certificate)?;
+    let certificates = certificates(certificate, &pem)?;
+    let key_file = key.unwrap_or(certificate);
+    if let Some(key) = key {
+        pem.push(b'\n');
+        pem.extend_from_slice(&read(key)?);
+    }
+    let private = PrivateKeyDer::from_pem_slice(&pem).map_err(|_| {
+        let encrypted = pem.windows(9).any(|words| words == b"ENCRYPTED");
+        unusable(
+            key_file,
+            match (encrypted, key) {
+                (true, _) => "holds a private key that is encrypted: it has to be decrypted first",
+                (false, Some(_)) => "holds no private key in PEM form (BEGIN PRIVATE KEY)",
+                (false, None) => "holds no private key: name the file that does, as the client key",
+            },
+        )
+    })?;
+    CertifiedKey::from_der(certificates, private, &aws_lc_rs::default_provider())
+        .map_err(|error| unusable(key_file, &format!("holds a private key that does not go with the client certificate: {error}")))?;
+    Identity::from_pem(&pem).map_err(|_| unusable(certificate, "holds something else than certificates and one private key"))
+}
+
+fn certificates(file: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    match read {
+        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+        Ok(_) => Err(unusable(file, "holds no certificate in PEM form (BEGIN CERTIFICATE)")),
+        Err(_) => Err(unusable(file, "holds a certificate that cannot be read")),
+    }
+}
+
+fn read(file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
+    let mut bytes = Zeroizing::new(Vec::new());
+    let opened = File::open(file).and_then(|opened| opened.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
+    opened.map_err(|error| unusable(file, &format!("cannot be read: {error}")))?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(unusable(file, "is larger than 1 MiB: a file with certificates alone is needed"));
+    }
+    Ok(bytes)
+}
+
+fn unusable(file: &Path, what: &str) -> String {
+    format!("{}: {what}", file.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::missing("/nowhere/ca.pem", None, "cannot be read")]
+    #[case::a_folder("/", None, "cannot be read")]
+    #[case::something_else("FILE", Some("hello"), "no certificate in PEM form")]
+    #[case::no_certificate_inside("FILE", Some("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n"), "cannot be trusted")]
+    #[case::cut_short("FILE", Some("-----BEGIN CERTIFICATE-----\naGVs"), "cannot be read")]
+    fn a_file_that_cannot_be_used_is_named_with_the_reason(#[case] path: &str, #[case] text: Option<&str>, #[case] why: &str) {
+        let directory = tempfile::tempdir().unwrap();
+        let written = directory.path().join("ca.pem");
+        let file = text.map_or_else(|| PathBuf::from(path), |text| std::fs::write(&written, text).map(|()| written.clone()).unwrap());
+
+        let error = TlsFiles { ca_file: Some(file.clone()), ..TlsFiles::default() }.read().unwrap_err();
+
+        assert!(error.contains(why) && error.starts_with(&file.display().to_string()), "{error}");
+    }
+}
