@@ -20,6 +20,11 @@ pub struct Misused(pub String);
 #[error("{0}")]
 pub struct NotFound(pub String);
 
+/// It is not known what became of something that was sent: exit 6.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InDoubt(pub String);
+
 /// A failure that was reported already: exit 1 without another word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("failed in part")]
@@ -101,6 +106,9 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     }
     if cause.is::<Misused>() || cause.is::<ConfigError>() {
         return Some(2);
+    }
+    if cause.is::<InDoubt>() {
+        return Some(6);
     }
     cause.is::<NotFound>().then_some(3)
 }

@@ -7,6 +7,7 @@ mod doubts;
 mod exports;
 mod foreign;
 mod lists;
+mod many;
 mod refusals;
 mod tls;
 mod tokens;

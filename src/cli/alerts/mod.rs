@@ -2,6 +2,7 @@
 
 mod answer;
 mod export;
+mod many;
 mod named;
 mod resolve;
 mod whole_list;
@@ -28,7 +29,12 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
             let source = AlertAccess::open(&context, &args.remote, &args.organization).await?;
             single(&named::find(&source, &args.id, args.provider.as_deref()).await?, source.now())?
         }
-        AlertsCommand::Resolve(args) => return resolve::run(&context, *args).await,
+        AlertsCommand::Resolve(args) => {
+            return match &args.from {
+                Some(from) => many::run(&context, &args, from).await,
+                None => resolve::run(&context, *args).await,
+            };
+        }
         AlertsCommand::Export(args) => return export::run(&context, *args).await,
     };
     context.output.print(&answer)

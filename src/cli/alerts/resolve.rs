@@ -18,11 +18,12 @@ use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::Dialect;
 
 pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Result<()> {
-    named::require(&args.id)?;
+    let name = args.id.as_deref().unwrap_or_default();
+    named::require(name)?;
     let source = AlertAccess::open(context, &args.remote, &args.organization).await?;
     source.require_writable()?;
     // Looked at before anything else: whoever is asked has to see what the question is about.
-    let alert = named::find(&source, &args.id, args.provider.as_deref()).await?;
+    let alert = named::find(&source, name, args.provider.as_deref()).await?;
     let id = alert.id;
     let resolution = resolution(&args, source.dialect, alert.amount)?;
     if alert.outcome.is_some() && args.idempotency_key.is_none() {
@@ -40,18 +41,23 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
 
 /// The decision of the flags, in the words of the dialect; all that is wrong is told at its flag.
 fn resolution(args: &AlertResolveArgs, dialect: Dialect, disputed: Option<Amount>) -> Result<Resolution, Misused> {
-    // Words may be typed in any letter case and with hyphens: not-refunded.
-    let spelled = |text: &str, gap: char| text.trim().to_ascii_uppercase().replace(['-', '_', ' '], &gap.to_string());
-    let parts = ResolutionParts {
-        refunded: Some(spelled(&args.refunded, ' ')),
-        resolution: args.resolution.as_deref().map(|text| spelled(text, '_')),
-        amount_stopped: args.amount_stopped.clone(),
-        comments: args.comments.clone().unwrap_or_default(),
-    };
+    let refunded = args.refunded.as_deref().unwrap_or_default();
+    let parts = parts(refunded, args.resolution.as_deref(), args.amount_stopped.as_deref(), args.comments.as_deref());
     if dialect == Dialect::Current && parts.amount_stopped.is_some() {
         return Err(Misused("--amount-stopped is for the older dialect (--dialect older)".to_owned()));
     }
     Resolution::from_parts(parts, dialect, disputed).map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
+}
+
+/// The parts of a decision as they were typed: words in any letter case, also with hyphens, as in not-refunded.
+pub(super) fn parts(refunded: &str, resolution: Option<&str>, amount_stopped: Option<&str>, comments: Option<&str>) -> ResolutionParts {
+    let spelled = |text: &str, gap: char| text.trim().to_ascii_uppercase().replace(['-', '_', ' '], &gap.to_string());
+    ResolutionParts {
+        refunded: Some(spelled(refunded, ' ')),
+        resolution: resolution.map(|text| spelled(text, '_')),
+        amount_stopped: amount_stopped.map(str::to_owned),
+        comments: comments.unwrap_or_default().to_owned(),
+    }
 }
 
 /// What is about to be sent, and about what.
@@ -111,7 +117,7 @@ mod tests {
     use crate::domain::{AlertId, AlertType, Provider};
 
     fn args(refunded: &str, resolution: Option<&str>) -> AlertResolveArgs {
-        AlertResolveArgs { refunded: refunded.to_owned(), resolution: resolution.map(str::to_owned), ..AlertResolveArgs::default() }
+        AlertResolveArgs { refunded: Some(refunded.to_owned()), resolution: resolution.map(str::to_owned), ..AlertResolveArgs::default() }
     }
 
     #[rstest]

@@ -1,5 +1,7 @@
 //! `avert alerts`: its verbs, and the parameters of the interface as flags.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::remote::RemoteArgs;
@@ -12,7 +14,7 @@ pub(crate) enum AlertsCommand {
     List(Box<AlertListArgs>),
     /// One alert with its outcome
     Show(Box<AlertShowArgs>),
-    /// Answer an alert. Final; asks first
+    /// Answer an alert, or many from a file. Final; asks first
     Resolve(Box<AlertResolveArgs>),
     /// Every alert of a filter to stdout, for programs: NDJSON, or --output json, csv
     Export(Box<AlertExportArgs>),
@@ -74,13 +76,14 @@ impl AlertListArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AlertResolveArgs {
     /// The alert's id: its own, or the one that its network gave it
-    pub(crate) id: String,
+    #[arg(required_unless_present = "from")]
+    pub(crate) id: Option<String>,
     /// Which network's id it is, where several have the same: ETHOCA, VERIFI, CDRN
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
     /// refunded, not-refunded or invalid (older dialect: refunded, not-refunded or not-settled)
-    #[arg(long, value_name = "WORD")]
-    pub(crate) refunded: String,
+    #[arg(long, value_name = "WORD", required_unless_present = "from")]
+    pub(crate) refunded: Option<String>,
     /// The reason of an invalid alert, such as not-refunded-duplicate (older dialect: what was done, such as stopped)
     #[arg(long, value_name = "WORD")]
     pub(crate) resolution: Option<String>,
@@ -93,6 +96,16 @@ pub(crate) struct AlertResolveArgs {
     /// Makes a repeat of this very command harmless for 24 h. Default: a new one each time
     #[arg(long, value_name = "KEY")]
     pub(crate) idempotency_key: Option<String>,
+    /// Many decisions from a file instead, NDJSON or CSV: id (or provider and providerId), refunded, resolution, comments. What became of
+    /// each is printed and kept in FILE.results
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["id", "provider", "refunded", "resolution", "comments", "amount_stopped", "idempotency_key"])]
+    pub(crate) from: Option<PathBuf>,
+    /// With --from: read every alert and say what would be sent, and send nothing
+    #[arg(long, requires = "from", conflicts_with_all = ["yes", "resume"])]
+    pub(crate) dry_run: bool,
+    /// With --from: go on where an earlier run ended, by FILE.results. What was recorded is not sent again, what is unknown is read
+    #[arg(long, requires = "from")]
+    pub(crate) resume: bool,
     /// Send it without being asked
     #[arg(long)]
     pub(crate) yes: bool,

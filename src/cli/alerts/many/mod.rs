@@ -1,0 +1,262 @@
+//! `avert alerts resolve --from FILE`: many decisions, each sent once; what became of each is kept beside the file.
+
+mod results;
+mod rows;
+mod told;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::bail;
+
+use super::named;
+use super::resolve::{confirm, parts};
+use crate::cli::args::AlertResolveArgs;
+use crate::cli::context::Context;
+use crate::cli::failure::{InDoubt, Misused, say};
+use crate::cli::output::printable;
+use crate::cli::source::AlertAccess;
+use crate::desk::indeterminate;
+use crate::domain::indeterminate::{Proof, proof};
+use crate::domain::{Alert, AlertId, FieldError, Resolution};
+use crate::service::{ResolveRequest, ServiceError};
+use results::{ResultEntry, ResultsFile, RowResult};
+use rows::{DecisionRow, SaidRow};
+use told::{Became, Counts, Told};
+
+/// After so many rows in a row that found nobody, the others are not tried.
+const MOST_IN_VAIN: u32 = 3;
+
+pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path) -> anyhow::Result<()> {
+    let rows = rows::read(from)?;
+    let source = AlertAccess::open(context, &args.remote, &args.organization).await?;
+    let (results, earlier) = match args.dry_run {
+        true => (None, HashMap::new()),
+        false => {
+            let (results, earlier) = ResultsFile::open(from, args.resume)?;
+            check_unchanged(from, &rows, &earlier)?;
+            (Some(results), earlier)
+        }
+    };
+    if !args.dry_run && !args.yes {
+        confirm(question(&rows, &earlier, &source)).await?;
+    }
+    let mut run = Run { source: &source, results, earlier, seen: HashMap::new(), in_vain: 0, stopped: None };
+    let ended = run.all(&rows, Told::new(context.output, rows.len())).await;
+    let stopped = run.stopped.take();
+    drop(run);
+    source.close();
+    let counts = ended?;
+    let summary = counts.words(from, args.dry_run);
+    if counts.of(RowResult::Unknown) > 0 {
+        return Err(InDoubt(summary).into());
+    }
+    match stopped {
+        Some(error) => Err(anyhow::Error::new(error).context(summary)),
+        None if counts.all_are_well(args.dry_run) => {
+            say(&summary);
+            Ok(())
+        }
+        None => bail!("{summary}"),
+    }
+}
+
+/// Refuses to go on with a file whose rows are other ones than those that entries are about.
+fn check_unchanged(from: &Path, rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>) -> Result<(), Misused> {
+    let digest = |line: u64| rows.iter().find(|row| row.line == line).and_then(|row| row.said.as_ref().ok()).map(SaidRow::digest);
+    let mut changed: Vec<u64> =
+        earlier.values().filter(|entry| digest(entry.line).as_ref() != Some(&entry.row)).map(|entry| entry.line).collect();
+    changed.sort_unstable();
+    match changed.first() {
+        None => Ok(()),
+        Some(line) => Err(Misused(format!(
+            "{}: line {line} is another one than when it was tried: put it back, or give new decisions in a file of their own",
+            from.display()
+        ))),
+    }
+}
+
+/// What is about to be sent, in one question.
+fn question(rows: &[DecisionRow], earlier: &HashMap<u64, ResultEntry>, source: &AlertAccess) -> String {
+    let settled = |line: &u64| earlier.get(line).is_some_and(|entry| matches!(entry.result, RowResult::Recorded | RowResult::Unknown));
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for row in rows.iter().filter(|row| !settled(&row.line)).filter_map(|row| row.said.as_ref().ok()) {
+        let word = printable(&parts(&row.refunded, None, None, None).refunded.unwrap_or_default()).into_owned();
+        match counts.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((word, 1)),
+        }
+    }
+    let total: usize = counts.iter().map(|(_, count)| count).sum();
+    let each: Vec<String> = counts.into_iter().map(|(word, count)| format!("{count} {word}")).collect();
+    let place = source.environment.map_or_else(String::new, |known| format!(" ({})", known.as_str()));
+    format!("{total} decisions{place}: {}\nEach is final. Send them? [y/N] ", each.join(", "))
+}
+
+/// A run over the rows.
+struct Run<'a> {
+    source: &'a AlertAccess,
+    results: Option<ResultsFile>,
+    earlier: HashMap<u64, ResultEntry>,
+    /// The line that each alert was decided by.
+    seen: HashMap<AlertId, u64>,
+    in_vain: u32,
+    /// Why no further decision is sent.
+    stopped: Option<ServiceError>,
+}
+
+impl Run<'_> {
+    async fn all(&mut self, rows: &[DecisionRow], mut told: Told) -> anyhow::Result<Counts> {
+        let mut counts = Counts::default();
+        for row in rows {
+            let became = match &row.said {
+                Err(wrong) => Became::new(RowResult::Refused, wrong.clone()),
+                Ok(said) => self.row(row.line, said).await?,
+            };
+            counts.add(&became);
+            told.row(row.line, &became)?;
+        }
+        told.finish()?;
+        Ok(counts)
+    }
+
+    async fn row(&mut self, line: u64, said: &SaidRow) -> anyhow::Result<Became> {
+        match self.earlier.get(&line).cloned() {
+            Some(entry) if entry.result == RowResult::Recorded => {
+                self.remember(entry.id.as_deref(), line);
+                let mut became = Became::new(RowResult::Recorded, "earlier");
+                became.id = entry.id;
+                Ok(became)
+            }
+            Some(entry) if entry.result == RowResult::Unknown => {
+                self.remember(entry.id.as_deref(), line);
+                let became = self.look_up(&entry, said).await;
+                self.put(line, said, &became)?;
+                Ok(became)
+            }
+            _ => self.decide(line, said).await,
+        }
+    }
+
+    fn remember(&mut self, id: Option<&str>, line: u64) {
+        if let Some(id) = id.and_then(|id| id.parse().ok()) {
+            self.seen.insert(id, line);
+        }
+    }
+
+    /// Reads what became of a decision that left in an earlier run. It is never sent again.
+    async fn look_up(&self, entry: &ResultEntry, said: &SaidRow) -> Became {
+        let Some(id) = entry.id.as_deref().and_then(|id| id.parse::<AlertId>().ok()) else {
+            return Became::new(RowResult::Unknown, "its entry names no alert");
+        };
+        let alerts = &*self.source.alerts;
+        let became = match indeterminate::look_up(alerts, None, id).await {
+            Err(error) => Became::new(RowResult::Unknown, format!("the alert cannot be read: {error}")),
+            Ok(found) => match self.resolution(said, &found.alert).map(|meant| proof(&meant, entry.at, &found)) {
+                Ok(Proof::Landed) => Became::new(RowResult::Recorded, "found out by reading"),
+                Ok(Proof::Overtaken) => Became::new(RowResult::Conflict, already(&found.alert)),
+                Ok(Proof::NotApplied | Proof::Nothing) => Became::new(
+                    RowResult::Unknown,
+                    "the alert has no outcome so far; it is not sent again: look at the alert, and decide it by itself",
+                ),
+                Err(wrong) => Became::new(RowResult::Unknown, wrong),
+            },
+        };
+        became.about(id)
+    }
+
+    async fn decide(&mut self, line: u64, said: &SaidRow) -> anyhow::Result<Became> {
+        if self.stopped.is_some() {
+            return Ok(Became::new(RowResult::Skipped, "not tried: the run was stopped before it"));
+        }
+        let alert = match named::find(self.source, &said.name, said.provider.as_deref()).await {
+            Ok(alert) => alert,
+            Err(error) => {
+                let became = match error.downcast::<ServiceError>() {
+                    Ok(error) => self.refused(error),
+                    Err(other) => Became::new(RowResult::Refused, other.to_string()),
+                };
+                return Ok(became);
+            }
+        };
+        self.in_vain = 0;
+        let id = alert.id;
+        if let Some(before) = self.seen.get(&id) {
+            return Ok(Became::new(RowResult::Skipped, format!("the same alert as in line {before}")).about(id));
+        }
+        let resolution = match self.resolution(said, &alert) {
+            Ok(resolution) => resolution,
+            Err(wrong) => return Ok(Became::new(RowResult::Refused, wrong).about(id)),
+        };
+        if alert.outcome.is_some() {
+            return Ok(Became::new(RowResult::Conflict, already(&alert)).about(id));
+        }
+        self.seen.insert(id, line);
+        if self.results.is_none() {
+            return Ok(Became::would_be_sent().about(id));
+        }
+        // From here on until its answer is written, nobody who reads the file may take it for one that did not leave.
+        self.put(line, said, &Became::new(RowResult::Unknown, "it left, and its answer was not written").about(id))?;
+        let request = ResolveRequest { resolution, idempotency_key: None };
+        let (alerts, clock) = (&*self.source.alerts, &*self.source.clock);
+        let became = match indeterminate::resolve(alerts, id, request, clock, &indeterminate::gaps_of_a_command()).await {
+            Ok(_) => Became::recorded(),
+            Err(error) => self.refused(error),
+        };
+        let became = became.about(id);
+        self.put(line, said, &became)?;
+        Ok(became)
+    }
+
+    /// What an error means for its row, and for the rows after it.
+    fn refused(&mut self, error: ServiceError) -> Became {
+        let words = error.to_string();
+        let result = match &error {
+            ServiceError::AlreadyResolved(alert) => return Became::new(RowResult::Conflict, already(alert)),
+            ServiceError::ResolutionInProgress
+            | ServiceError::WaitsForPerson(_)
+            | ServiceError::IdempotencyKeyReused
+            | ServiceError::Conflict(_) => RowResult::Conflict,
+            ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => RowResult::Unknown,
+            ServiceError::AlertNotFound(_)
+            | ServiceError::NotFound(_)
+            | ServiceError::InvalidResolution(_)
+            | ServiceError::InvalidRequest(_) => RowResult::Refused,
+            ServiceError::ProviderFailed(_) | ServiceError::Refused(_) => RowResult::Failed,
+            ServiceError::NotAuthorized(_) | ServiceError::ReadOnly => {
+                self.stopped = Some(error);
+                RowResult::Refused
+            }
+            ServiceError::Unavailable(_) | ServiceError::NotSent(_) => {
+                self.in_vain += 1;
+                if self.in_vain == MOST_IN_VAIN {
+                    self.stopped = Some(error);
+                }
+                RowResult::Failed
+            }
+        };
+        Became::new(result, words)
+    }
+
+    fn resolution(&self, said: &SaidRow, alert: &Alert) -> Result<Resolution, String> {
+        let SaidRow { refunded, resolution, amount_stopped, comments, .. } = said;
+        let parts = parts(refunded, resolution.as_deref(), amount_stopped.as_deref(), comments.as_deref());
+        let words = |error: &FieldError| format!("{} {}", error.field, error.message);
+        Resolution::from_parts(parts, self.source.dialect, alert.amount)
+            .map_err(|errors| errors.iter().map(words).collect::<Vec<_>>().join("; "))
+    }
+
+    fn put(&mut self, line: u64, said: &SaidRow, became: &Became) -> anyhow::Result<()> {
+        let Some(results) = &mut self.results else { return Ok(()) };
+        let Became { id, result, reason, .. } = became;
+        let (row, at) = (said.digest(), self.source.now());
+        results.put(&ResultEntry { line, id: id.clone(), result: *result, reason: reason.clone(), row, at })
+    }
+}
+
+fn already(alert: &Alert) -> String {
+    match &alert.outcome {
+        Some(outcome) => format!("it has an outcome already: {}, {}", printable(&outcome.refunded), printable(&outcome.outcome)),
+        None => "it has an outcome already".to_owned(),
+    }
+}

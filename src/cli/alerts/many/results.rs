@@ -1,0 +1,155 @@
+//! What became of each row, kept in a file beside the rows: written to the disk before a decision leaves and when its answer is there.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+
+use crate::cli::failure::Misused;
+use crate::cli::import::private;
+use crate::domain::Timestamp;
+
+/// What became of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RowResult {
+    /// The decision is the alert's outcome.
+    Recorded,
+    /// Another decision is, or is on its way.
+    Conflict,
+    /// The row, or the right to decide, is not accepted: again it would not be either.
+    Refused,
+    /// It was not recorded, and may be tried again.
+    Failed,
+    /// It left, and nobody knows whether it arrived.
+    Unknown,
+    /// It was not sent.
+    Skipped,
+}
+
+impl RowResult {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Conflict => "conflict",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+            Self::Unknown => "unknown",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// An entry: what was known of a row when it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ResultEntry {
+    pub(super) line: u64,
+    pub(super) id: Option<String>,
+    pub(super) result: RowResult,
+    pub(super) reason: Option<String>,
+    /// Digest of the row, by which a file that was changed since is known.
+    pub(super) row: String,
+    /// When it was written; of a decision that leaves: when it left.
+    pub(super) at: Timestamp,
+}
+
+/// The file, held by one run at a time.
+pub(super) struct ResultsFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl ResultsFile {
+    /// `FILE.results`.
+    pub(super) fn path_of(rows: &Path) -> PathBuf {
+        let mut path = rows.as_os_str().to_owned();
+        path.push(".results");
+        path.into()
+    }
+
+    /// Opens the file of these rows, with the newest entry of each line. One of an earlier run is gone on with only where that is meant.
+    pub(super) fn open(rows: &Path, resume: bool) -> anyhow::Result<(Self, HashMap<u64, ResultEntry>)> {
+        let path = Self::path_of(rows);
+        let wrong = |what: &str| Misused(format!("{}: {what}", path.display()));
+        let opened = private(OpenOptions::new().read(true).append(true).create(true)).open(&path);
+        let mut file = opened.map_err(|error| wrong(&format!("cannot be written: {error}")))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(wrong("another run is at it").into()),
+            Err(TryLockError::Error(error)) => return Err(wrong(&format!("cannot be locked: {error}")).into()),
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
+        if !text.is_empty() && !resume {
+            return Err(wrong("is there from an earlier run: --resume goes on with it, and whoever wants to begin anew removes it").into());
+        }
+        // The end of a run that was killed while it wrote: the decision had not left, or its entry of before it left stands above.
+        let whole = text.rfind('\n').map_or(0, |at| at + 1);
+        if whole < text.len() {
+            file.set_len(whole as u64).map_err(|error| wrong(&format!("cannot be written: {error}")))?;
+        }
+        let mut entries = HashMap::new();
+        for (number, line) in (1..).zip(text[..whole].lines()) {
+            let entry: ResultEntry = serde_json::from_str(line).map_err(|error| wrong(&format!("line {number}: {error}")))?;
+            entries.insert(entry.line, entry);
+        }
+        Ok((Self { path, file }, entries))
+    }
+
+    /// Writes an entry, to the disk.
+    pub(super) fn put(&mut self, entry: &ResultEntry) -> anyhow::Result<()> {
+        self.append(&format!("{}\n", serde_json::to_string(entry)?))
+    }
+
+    fn append(&mut self, text: &str) -> anyhow::Result<()> {
+        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        written.with_context(|| format!("{} cannot be written: no further decision is sent", self.path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(line: u64, result: RowResult) -> ResultEntry {
+        ResultEntry { line, id: None, result, reason: None, row: "d".to_owned(), at: Timestamp::UNIX_EPOCH }
+    }
+
+    #[test]
+    fn the_newest_entry_of_a_line_counts_and_a_torn_one_does_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let rows = directory.path().join("rows.csv");
+        let (mut results, none) = ResultsFile::open(&rows, false).unwrap();
+        assert!(none.is_empty());
+        results.put(&entry(2, RowResult::Unknown)).unwrap();
+        results.put(&entry(2, RowResult::Recorded)).unwrap();
+        results.put(&entry(3, RowResult::Unknown)).unwrap();
+        results.append("{\"line\":3,\"resu").unwrap();
+        drop(results);
+
+        let (mut results, entries) = ResultsFile::open(&rows, true).unwrap();
+        results.put(&entry(4, RowResult::Failed)).unwrap();
+        drop(results);
+
+        assert_eq!(entries, HashMap::from([(2, entry(2, RowResult::Recorded)), (3, entry(3, RowResult::Unknown))]));
+        assert_eq!(ResultsFile::open(&rows, true).unwrap().1.len(), 3);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn it_is_private_and_held_by_one_run_at_a_time() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let rows = directory.path().join("rows.csv");
+
+        let held = ResultsFile::open(&rows, false).unwrap();
+
+        assert_eq!(std::fs::metadata(ResultsFile::path_of(&rows)).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(ResultsFile::open(&rows, true).is_err_and(|error| error.to_string().contains("another run")));
+        drop(held);
+        assert!(ResultsFile::open(&rows, false).is_ok(), "nothing stands in it");
+    }
+}

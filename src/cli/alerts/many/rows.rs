@@ -1,0 +1,224 @@
+//! The rows of a file of decisions, NDJSON or CSV, each known by its line.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use crate::cli::failure::Misused;
+use crate::cli::output::printable;
+
+/// The fields of a row.
+const FIELDS: [&str; 7] = ["id", "provider", "providerId", "refunded", "resolution", "comments", "amountStopped"];
+/// A file larger than this holds something else.
+const LARGEST_FILE: u64 = 64 * 1024 * 1024;
+
+/// One row: where it stands, and what it says or why that cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct DecisionRow {
+    /// The file's own line, from 1.
+    pub(super) line: u64,
+    pub(super) said: Result<SaidRow, String>,
+}
+
+/// What a row says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(super) struct SaidRow {
+    /// The alert's own id, or its network's.
+    pub(super) name: String,
+    /// Whose id it is, where it is a network's.
+    pub(super) provider: Option<String>,
+    pub(super) refunded: String,
+    pub(super) resolution: Option<String>,
+    pub(super) amount_stopped: Option<String>,
+    pub(super) comments: Option<String>,
+}
+
+impl SaidRow {
+    /// A digest of all it says: another row has another one.
+    pub(super) fn digest(&self) -> String {
+        let text = serde_json::to_vec(self).unwrap_or_default();
+        Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Takes the fields of a row; those that a row does not have are refused, because an answer is final and never read in part.
+    fn of(mut field: impl FnMut(&str) -> Result<Option<String>, String>) -> Result<Self, String> {
+        let [id, provider, provider_id, refunded, resolution, comments, amount_stopped] = {
+            let read: Result<Vec<_>, String> = FIELDS.iter().map(|name| field(name)).collect();
+            <[Option<String>; FIELDS.len()]>::try_from(read?).unwrap_or_default()
+        };
+        let (name, provider) = match (id, provider, provider_id) {
+            (Some(id), None, None) => (id, None),
+            (None, Some(provider), Some(provider_id)) => (provider_id, Some(provider)),
+            (Some(_), _, _) => return Err("id goes without provider and providerId: one name is allowed".to_owned()),
+            (None, _, _) => return Err("id is required, or provider with providerId".to_owned()),
+        };
+        let refunded = refunded.ok_or("refunded is required")?;
+        Ok(Self { name, provider, refunded, resolution, amount_stopped, comments })
+    }
+}
+
+/// Reads a file of decisions.
+pub(super) fn read(file: &Path) -> Result<Vec<DecisionRow>, Misused> {
+    let unusable = |what: String| Misused(format!("{}: {what}", file.display()));
+    let mut bytes = Vec::new();
+    let opened = File::open(file).and_then(|opened| opened.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
+    opened.map_err(|error| unusable(format!("cannot be read: {error}")))?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(unusable(format!("is larger than {} MiB", LARGEST_FILE / 1024 / 1024)));
+    }
+    let text =
+        String::from_utf8(bytes).map_err(|error| unusable(format!("is not UTF-8 at byte {}", error.utf8_error().valid_up_to() + 1)))?;
+    let rows = rows_of(text.trim_start_matches('\u{FEFF}')).map_err(unusable)?;
+    if rows.is_empty() {
+        return Err(unusable(
+            "holds no decision: NDJSON or CSV with the fields id (or provider and providerId), refunded, resolution, comments".to_owned(),
+        ));
+    }
+    Ok(rows)
+}
+
+fn rows_of(text: &str) -> Result<Vec<DecisionRow>, String> {
+    if text.trim_start().starts_with('{') { Ok(lines_of_json(text)) } else { table(text) }
+}
+
+fn lines_of_json(text: &str) -> Vec<DecisionRow> {
+    let numbered = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    numbered.map(|(line, text)| DecisionRow { line, said: object(text) }).collect()
+}
+
+fn object(text: &str) -> Result<SaidRow, String> {
+    let object: Map<String, Value> = serde_json::from_str(text).map_err(|error| format!("is no JSON object: {error}"))?;
+    if let Some(strange) = object.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+        return Err(not_known(strange));
+    }
+    SaidRow::of(|name| match object.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Number(number)) if name == "amountStopped" => Ok(Some(number.to_string())),
+        Some(_) => Err(format!("{name} is no text")),
+    })
+}
+
+fn table(text: &str) -> Result<Vec<DecisionRow>, String> {
+    let head = text.lines().next().unwrap_or_default();
+    // Spreadsheets write what their country uses.
+    let delimiter = [b',', b';', b'\t']
+        .into_iter()
+        .max_by_key(|mark| (head.bytes().filter(|byte| byte == mark).count(), *mark == b','))
+        .unwrap_or(b',');
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
+    let columns: Vec<String> =
+        reader.headers().map_err(|error| format!("line 1: {error}"))?.iter().map(|name| name.trim().to_owned()).collect();
+    if let Some(strange) = columns.iter().find(|name| !FIELDS.contains(&name.as_str())) {
+        return Err(format!("line 1: {}", not_known(strange)));
+    }
+    if let Some(twice) = columns.iter().enumerate().find_map(|(at, name)| columns[..at].contains(name).then_some(name)) {
+        return Err(format!("line 1: {twice} stands twice"));
+    }
+    let mut rows = Vec::new();
+    let mut cells = csv::StringRecord::new();
+    let mut lines = LineCounter { text, at: 0, line: 1 };
+    loop {
+        let line = lines.of(reader.position().byte());
+        match reader.read_record(&mut cells) {
+            Ok(false) => return Ok(rows),
+            Ok(true) => {
+                let said = match cells.len() == columns.len() {
+                    true => SaidRow::of(|name| {
+                        let cell = columns.iter().position(|column| column == name).and_then(|at| cells.get(at));
+                        Ok(cell.filter(|cell| !cell.trim().is_empty()).map(str::to_owned))
+                    }),
+                    false => Err(format!("has {} cells where the header has {}", cells.len(), columns.len())),
+                };
+                rows.push(DecisionRow { line, said });
+            }
+            Err(error) => rows.push(DecisionRow { line, said: Err(error.to_string()) }),
+        }
+    }
+}
+
+/// Which line a byte is on. The reader itself counts lines anew after each way to end one.
+struct LineCounter<'a> {
+    text: &'a str,
+    at: usize,
+    line: u64,
+}
+
+impl LineCounter<'_> {
+    /// The line of the first byte from there on that is none of an empty line; the bytes that are asked for only grow.
+    fn of(&mut self, byte: u64) -> u64 {
+        let bytes = self.text.as_bytes();
+        let from = usize::try_from(byte).unwrap_or(bytes.len()).min(bytes.len());
+        let begins = bytes[from..].iter().position(|byte| !matches!(byte, b'\r' | b'\n')).map_or(bytes.len(), |blank| from + blank);
+        self.line += bytes[self.at..begins].iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.at = begins;
+        self.line
+    }
+}
+
+fn not_known(name: &str) -> String {
+    let nearest = FIELDS.iter().min_by_key(|known| strsim::damerau_levenshtein(&known.to_lowercase(), &name.to_lowercase()));
+    format!("{:?} is not known, {} is the nearest: {} are allowed", printable(name), nearest.unwrap_or(&""), FIELDS.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn said(name: &str) -> SaidRow {
+        SaidRow { name: name.to_owned(), refunded: "REFUNDED".to_owned(), ..SaidRow::default() }
+    }
+
+    #[test]
+    fn rows_of_json_are_known_by_their_lines_and_blank_ones_count() {
+        let rows = rows_of("{\"id\":\"a\",\"refunded\":\"REFUNDED\",\"resolution\":null}\n\n{\"provider\":\"ETHOCA\",\"providerId\":\"7\",\"refunded\":\"REFUNDED\",\"comments\":\"x\"}\n").unwrap();
+
+        let network = SaidRow { provider: Some("ETHOCA".to_owned()), comments: Some("x".to_owned()), ..said("7") };
+        assert_eq!(rows, [DecisionRow { line: 1, said: Ok(said("a")) }, DecisionRow { line: 3, said: Ok(network) }]);
+    }
+
+    #[rstest]
+    #[case("id,refunded,comments\na,REFUNDED,\nb,REFUNDED,\"two\nlines\"\nc,REFUNDED,\n")]
+    #[case("id;refunded;comments\r\na;REFUNDED;\r\nb;REFUNDED;\"two\nlines\"\r\nc;REFUNDED;\r\n")]
+    fn rows_of_a_table_are_known_by_the_lines_they_begin_on(#[case] text: &str) {
+        let rows = rows_of(text).unwrap();
+
+        let two = SaidRow { comments: Some("two\nlines".to_owned()), ..said("b") };
+        let expected = [(2, said("a")), (3, two), (5, said("c"))].map(|(line, said)| DecisionRow { line, said: Ok(said) });
+        assert_eq!(rows, expected);
+    }
+
+    #[rstest]
+    #[case("{\"id\":\"a\",\"refnded\":\"REFUNDED\"}", "refunded is the nearest")]
+    #[case("{\"id\":\"a\"}", "refunded is required")]
+    #[case("{\"provider\":\"ETHOCA\",\"refunded\":\"REFUNDED\"}", "id is required")]
+    #[case("{\"id\":\"a\",\"providerId\":\"b\",\"refunded\":\"REFUNDED\"}", "one name is allowed")]
+    #[case("{\"id\":7,\"refunded\":\"REFUNDED\"}", "id is no text")]
+    #[case("{\"id\":\"a\"", "is no JSON object")]
+    #[case("id,refunded\na,REFUNDED,more", "has 3 cells where the header has 2")]
+    #[case("id,refunded\n,REFUNDED", "id is required")]
+    fn a_row_that_cannot_be_meant_is_told_and_the_others_stand(#[case] text: &str, #[case] words: &str) {
+        let rows = rows_of(text).unwrap();
+
+        assert!(rows.len() == 1 && rows[0].said.as_ref().is_err_and(|error| error.contains(words)), "{rows:?}");
+    }
+
+    #[rstest]
+    #[case("id,refund\na,REFUNDED", "\"refund\" is not known, refunded is the nearest")]
+    #[case("id,refunded,id\na,REFUNDED,a", "id stands twice")]
+    fn a_table_whose_head_is_not_understood_is_refused_whole(#[case] text: &str, #[case] words: &str) {
+        assert!(rows_of(text).is_err_and(|error| error.starts_with("line 1: ") && error.contains(words)));
+    }
+
+    #[test]
+    fn another_decision_has_another_digest() {
+        assert_eq!(said("a").digest(), said("a").digest());
+        assert_ne!(said("a").digest(), SaidRow { comments: Some("x".to_owned()), ..said("a") }.digest());
+    }
+}

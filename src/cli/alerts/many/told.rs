@@ -1,0 +1,124 @@
+//! What is told of a run over many decisions: a line for each row as it comes, and the counts at its end.
+
+use std::collections::HashMap;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use serde_json::{Value, json};
+
+use super::results::{ResultsFile, RowResult};
+use crate::cli::args::Format;
+use crate::cli::output::{Output, Report, Rows, json as on_one_line, print_line};
+use crate::domain::AlertId;
+
+const COLUMNS: [&str; 4] = ["line", "id", "result", "reason"];
+
+/// What became of a row.
+pub(super) struct Became {
+    pub(super) id: Option<String>,
+    pub(super) result: RowResult,
+    pub(super) reason: Option<String>,
+    /// Whether a dry run alone kept it from being sent.
+    good: bool,
+}
+
+impl Became {
+    pub(super) fn new(result: RowResult, reason: impl Into<String>) -> Self {
+        Self { id: None, result, reason: Some(reason.into()), good: false }
+    }
+
+    /// The decision is recorded.
+    pub(super) fn recorded() -> Self {
+        Self { id: None, result: RowResult::Recorded, reason: None, good: false }
+    }
+
+    /// A dry run leaves it out.
+    pub(super) fn would_be_sent() -> Self {
+        Self { good: true, ..Self::new(RowResult::Skipped, "dry run: would be sent") }
+    }
+
+    /// The same about this alert.
+    pub(super) fn about(self, id: AlertId) -> Self {
+        Self { id: Some(id.to_string()), ..self }
+    }
+}
+
+/// How many rows came to what.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    rows: u64,
+    /// Rows that a dry run would have sent.
+    good: u64,
+    by_result: HashMap<&'static str, u64>,
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, became: &Became) {
+        self.rows += 1;
+        self.good += u64::from(became.good);
+        *self.by_result.entry(became.result.as_str()).or_default() += 1;
+    }
+
+    pub(super) fn of(&self, result: RowResult) -> u64 {
+        self.by_result.get(result.as_str()).copied().unwrap_or_default()
+    }
+
+    pub(super) fn all_are_well(&self, dry: bool) -> bool {
+        self.rows == if dry { self.good } else { self.of(RowResult::Recorded) }
+    }
+
+    pub(super) fn words(&self, from: &Path, dry: bool) -> String {
+        if dry {
+            return format!("dry run: {} of {} would be sent; nothing was", self.good, self.rows);
+        }
+        let others = [RowResult::Conflict, RowResult::Refused, RowResult::Failed, RowResult::Unknown, RowResult::Skipped];
+        let others: String =
+            others.into_iter().filter(|of| self.of(*of) > 0).map(|of| format!(", {} {}", self.of(of), of.as_str())).collect();
+        let kept = ResultsFile::path_of(from);
+        format!("{} of {} recorded{others}; kept in {}", self.of(RowResult::Recorded), self.rows, kept.display())
+    }
+}
+
+/// The lines of the answer: as they come, or at the end in a form that is one whole. A bar on a terminal.
+pub(super) struct Told {
+    output: Output,
+    records: Vec<Value>,
+    bar: ProgressBar,
+}
+
+impl Told {
+    pub(super) fn new(output: Output, rows: usize) -> Self {
+        let shown = io::stderr().is_terminal() && !io::stdout().is_terminal();
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        Self { output, records: Vec::new(), bar: ProgressBar::with_draw_target(Some(rows as u64), target) }
+    }
+
+    pub(super) fn row(&mut self, line: u64, became: &Became) -> anyhow::Result<()> {
+        let record = json!({"line": line, "id": became.id, "result": became.result.as_str(), "reason": became.reason});
+        match self.output.asked() {
+            None | Some(Format::Ndjson) => {
+                let line = on_one_line(&record)?;
+                self.bar.suspend(|| print_line(&line))?;
+            }
+            Some(_) => self.records.push(record),
+        }
+        self.bar.inc(1);
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        self.bar.finish_and_clear();
+        if matches!(self.output.asked(), None | Some(Format::Ndjson)) {
+            return Ok(());
+        }
+        let cell = |record: &Value, name: &str| match &record[name] {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let rows = self.records.iter().map(|record| COLUMNS.iter().map(|name| cell(record, name)).collect()).collect();
+        let table = Rows { head: vec!["LINE", "ID", "RESULT", "REASON"], rows, right: vec![0], ..Rows::default() };
+        self.output.print(&Report::list(self.records, &COLUMNS, table))
+    }
+}

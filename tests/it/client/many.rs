@@ -1,0 +1,298 @@
+//! `avert alerts resolve --from FILE`: each decision sent once, what became of each told and kept, and gone on with after whatever ended it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::sync::{Arc, Mutex};
+
+use avert::domain::AlertId;
+use rstest::rstest;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::foreign::{open, resolved};
+use crate::support::binary::{avert, run, run_ok};
+use crate::support::raw_server::{Asked, Play, RawServer};
+
+/// A deployment with some alerts, and how it answers to a decision on each.
+struct Place {
+    server: RawServer,
+    ids: Vec<AlertId>,
+    /// Alerts that were decided.
+    decided: Arc<Mutex<Vec<AlertId>>>,
+    home: TempDir,
+}
+
+/// How a decision goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Goes {
+    Well,
+    Refused(u16, &'static str),
+    /// It lands, and its answer never comes.
+    Lost,
+}
+
+impl Place {
+    async fn with(ways: &[Goes]) -> Self {
+        let ids: Vec<AlertId> = ways.iter().map(|_| AlertId::generate()).collect();
+        let decided = Arc::<Mutex<Vec<AlertId>>>::default();
+        let (known, ways, landed) = (ids.clone(), ways.to_vec(), Arc::clone(&decided));
+        let plan = move |asked: &Asked, _: &[Asked]| {
+            if asked.path() == "/api/v1/alerts" {
+                return Play::json(200, &json!({"data": [], "total": 0}));
+            }
+            let Some(at) = known.iter().position(|id| asked.path().contains(&id.to_string())) else {
+                return Play::json(404, &json!({"code": "alert_not_found"}));
+            };
+            let mut landed = landed.lock().unwrap();
+            let as_it_is = |landed: &[AlertId]| match landed.contains(&known[at]) {
+                true => {
+                    let mut alert = resolved(known[at], "refunded", "resolved", "");
+                    // When it was is not told: the binary's clock is the machine's own.
+                    alert["outcome"]["actionTimestamp"] = Value::Null;
+                    alert
+                }
+                false => open(known[at]),
+            };
+            match (asked.method.as_str(), ways[at]) {
+                ("PUT", Goes::Refused(status, code)) => Play::json(status, &json!({"code": code, "detail": "its words"})),
+                ("PUT", Goes::Lost) => {
+                    landed.push(known[at]);
+                    Play::Hang
+                }
+                ("PUT", Goes::Well) => {
+                    landed.push(known[at]);
+                    Play::json(200, &as_it_is(&landed))
+                }
+                _ => Play::json(200, &as_it_is(&landed)),
+            }
+        };
+        Self { server: RawServer::start(plan).await, ids, decided, home: tempfile::tempdir().unwrap() }
+    }
+
+    /// A file with a row for each alert, all refunded.
+    fn file(&self) -> PathBuf {
+        let rows: String = self.ids.iter().map(|id| format!("{id},REFUNDED\n")).collect();
+        self.written("rows.csv", &format!("id,refunded\n{rows}"))
+    }
+
+    fn written(&self, name: &str, text: &str) -> PathBuf {
+        let file = self.home.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file
+    }
+
+    fn command(&self, file: &Path, flags: &[&str]) -> std::process::Command {
+        let url = self.server.url();
+        let mut command = avert(self.home.path(), &["alerts", "resolve", "--from", file.to_str().unwrap(), "--url", &url]);
+        command.args(flags).env("AVERT_API_KEY", "avk_test_1_s3cret");
+        command
+    }
+
+    fn resolve(&self, file: &Path, flags: &[&str]) -> Output {
+        self.command(file, flags).output().unwrap()
+    }
+
+    fn puts(&self) -> usize {
+        self.server.count("PUT")
+    }
+}
+
+/// Line, result and reason of each line of the answer.
+fn told(output: &Output) -> Vec<(u64, String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let lines = String::from_utf8(output.stdout.clone()).unwrap();
+    let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    records.map(|record| (record["line"].as_u64().unwrap(), text(&record["result"]), text(&record["reason"]))).collect()
+}
+
+fn results(output: &Output) -> Vec<(u64, String)> {
+    told(output).into_iter().map(|(line, result, _)| (line, result)).collect()
+}
+
+fn expected(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
+    rows.iter().map(|(line, result)| (*line, (*result).to_owned())).collect()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_row_is_decided_once_and_told_with_its_own_line() {
+    let place = Place::with(&[
+        Goes::Well,
+        Goes::Refused(409, "resolution_in_progress"),
+        Goes::Refused(400, "provider_failed"),
+        Goes::Refused(400, "invalid_resolution"),
+        Goes::Well,
+    ])
+    .await;
+
+    let output = place.resolve(&place.file(), &["--yes"]);
+
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let all = [(2, "recorded"), (3, "conflict"), (4, "failed"), (5, "refused"), (6, "recorded")];
+    assert_eq!(results(&output), expected(&all));
+    assert!(said(&output).contains("2 of 5 recorded, 1 conflict, 1 refused, 1 failed"), "{}", said(&output));
+    let sent: Vec<Asked> = place.server.asked().into_iter().filter(|asked| asked.method == "PUT").collect();
+    assert!(sent.len() == 5 && sent.iter().all(|put| put.body == br#"{"refunded":"REFUNDED"}"#), "{sent:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_recorded_is_a_success_and_gone_on_with_it_repeats_none() {
+    let place = Place::with(&[Goes::Well, Goes::Well]).await;
+    let file = place.file();
+
+    let (first, again) = (place.resolve(&file, &["--yes"]), place.resolve(&file, &["--yes", "--resume"]));
+
+    assert_eq!((first.status.code(), again.status.code()), (Some(0), Some(0)), "{} {}", said(&first), said(&again));
+    assert_eq!(results(&first), expected(&[(2, "recorded"), (3, "recorded")]));
+    assert!(told(&again).iter().all(|(_, result, reason)| (result.as_str(), reason.as_str()) == ("recorded", "earlier")), "{again:?}");
+    assert_eq!(place.puts(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_failed_is_tried_again_when_it_is_gone_on_with_and_a_second_run_by_accident_is_refused() {
+    let place = Place::with(&[Goes::Well, Goes::Refused(400, "provider_failed")]).await;
+    let file = place.file();
+    place.resolve(&file, &["--yes"]);
+
+    let (by_accident, again) = (place.resolve(&file, &["--yes"]), place.resolve(&file, &["--yes", "--resume"]));
+
+    assert_eq!(by_accident.status.code(), Some(2), "{}", said(&by_accident));
+    assert!(said(&by_accident).contains("--resume goes on with it"), "{}", said(&by_accident));
+    assert_eq!(results(&again), expected(&[(2, "recorded"), (3, "failed")]));
+    assert_eq!(place.puts(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_one_ends_with_6_and_is_read_and_never_sent_again() {
+    let place = Place::with(&[Goes::Refused(400, "provider_outcome_unknown"), Goes::Well]).await;
+    let file = place.file();
+
+    let first = place.resolve(&file, &["--yes"]);
+    let still = place.resolve(&file, &["--yes", "--resume"]);
+    place.decided.lock().unwrap().push(place.ids[0]);
+    let landed = place.resolve(&file, &["--yes", "--resume"]);
+
+    assert_eq!((first.status.code(), still.status.code(), landed.status.code()), (Some(6), Some(6), Some(0)), "{}", said(&landed));
+    assert_eq!(results(&still), expected(&[(2, "unknown"), (3, "recorded")]));
+    assert_eq!(told(&landed)[0], (2, "recorded".to_owned(), "found out by reading".to_owned()));
+    assert_eq!(place.puts(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_killed_between_a_decision_and_its_answer_finds_out_by_reading() {
+    let place = Place::with(&[Goes::Lost, Goes::Well]).await;
+    let file = place.file();
+    let mut killed = place.command(&file, &["--yes"]).stdout(Stdio::null()).spawn().unwrap();
+    while place.puts() == 0 {
+        tokio::task::yield_now().await;
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+
+    let again = place.resolve(&file, &["--yes", "--resume"]);
+
+    assert_eq!(again.status.code(), Some(0), "{}", said(&again));
+    assert_eq!(told(&again)[0], (2, "recorded".to_owned(), "found out by reading".to_owned()));
+    assert_eq!(place.puts(), 2, "one for each alert");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_sends_nothing_keeps_nothing_and_says_what_would_not_be_sent() {
+    let place = Place::with(&[Goes::Well, Goes::Well, Goes::Well]).await;
+    place.decided.lock().unwrap().push(place.ids[1]);
+    let [good, answered, wrong] = [0, 1, 2].map(|at| place.ids[at]);
+    let rows =
+        format!("id,refunded,comments\n{good},REFUNDED,\n{answered},REFUNDED,\n{wrong},MAYBE,\n{good},REFUNDED,\nnobody,REFUNDED,\n");
+    let file = place.written("rows.csv", &rows);
+    let well = place.written("well.csv", &format!("id,refunded\n{good},REFUNDED\n"));
+
+    let (output, all_good) = (place.resolve(&file, &["--dry-run"]), place.resolve(&well, &["--dry-run"]));
+
+    let all = [(2, "skipped"), (3, "conflict"), (4, "refused"), (5, "skipped"), (6, "refused")];
+    assert_eq!(results(&output), expected(&all), "{}", said(&output));
+    assert!(told(&output)[0].2.contains("would be sent") && told(&output)[3].2.contains("line 2"), "{:?}", told(&output));
+    assert_eq!((output.status.code(), all_good.status.code()), (Some(1), Some(0)), "{}", said(&all_good));
+    assert_eq!(place.puts(), 0);
+    assert!(!place.home.path().join("rows.csv.results").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_was_changed_since_is_not_gone_on_with() {
+    let place = Place::with(&[Goes::Well, Goes::Well]).await;
+    let file = place.file();
+    place.resolve(&file, &["--yes"]);
+    place.written("rows.csv", &format!("id,refunded\n{},REFUNDED\n{},NOT REFUNDED\n", place.ids[0], place.ids[1]));
+
+    let again = place.resolve(&file, &["--yes", "--resume"]);
+
+    assert_eq!(again.status.code(), Some(2), "{}", said(&again));
+    assert!(said(&again).contains("line 3 is another one"), "{}", said(&again));
+    assert_eq!(place.puts(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_right_to_decide_the_rest_is_left_out_and_it_ends_with_5() {
+    let place = Place::with(&[Goes::Refused(403, "not_authorized"), Goes::Well]).await;
+
+    let output = place.resolve(&place.file(), &["--yes"]);
+
+    assert_eq!(output.status.code(), Some(5), "{}", said(&output));
+    assert_eq!(results(&output), expected(&[(2, "refused"), (3, "skipped")]));
+    assert_eq!(place.puts(), 1);
+}
+
+#[rstest]
+#[case(&["--from", "FILE"], "--yes")]
+#[case(&["--from", "/nowhere/rows.csv", "--yes"], "cannot be read")]
+#[case(&["--from", "EMPTY", "--yes"], "holds no decision")]
+#[case(&["--from", "FILE", "--refunded", "refunded"], "cannot be used with")]
+#[case(&["--dry-run"], "--from")]
+#[case(&["--refunded", "refunded"], "<ID>")]
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_meant_is_refused_and_nothing_is_sent(#[case] flags: &[&str], #[case] words: &str) {
+    let place = Place::with(&[Goes::Well]).await;
+    let (file, empty) = (place.file(), place.written("empty.csv", "\n"));
+    let flags: Vec<&str> = flags
+        .iter()
+        .map(|flag| match *flag {
+            "FILE" => file.to_str().unwrap(),
+            "EMPTY" => empty.to_str().unwrap(),
+            flag => flag,
+        })
+        .collect();
+    let mut command = avert(place.home.path(), &["alerts", "resolve", "--url", &place.server.url()]);
+
+    let output = command.args(flags).env("AVERT_API_KEY", "k").output().unwrap();
+
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains(words), "{}", said(&output));
+    assert_eq!(place.puts(), 0);
+}
+
+#[test]
+fn this_machines_own_alerts_are_decided_by_their_networks_ids_and_are_on_record() {
+    let home = tempfile::tempdir().unwrap();
+    let alert = |provider_id: &str| json!({"providerId": provider_id, "provider": "CDRN", "type": "VERIFI_DISPUTE", "amount": "1.00", "currency": "EUR", "hoursLeft": 9});
+    let alerts = home.path().join("alerts.ndjson");
+    std::fs::write(&alerts, format!("{}\n{}\n", alert("N-1"), alert("N-2"))).unwrap();
+    run_ok(home.path(), &["import", alerts.to_str().unwrap()]);
+    let row = |provider_id: &str, more: Value| {
+        let mut row = json!({"provider": "cdrn", "providerId": provider_id});
+        row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        row
+    };
+    let rows = home.path().join("rows.ndjson");
+    let invalid = row("N-2", json!({"refunded": "INVALID", "resolution": "NOT_REFUNDED_DUPLICATE", "comments": "twice"}));
+    std::fs::write(&rows, format!("{}\n{invalid}\n", row("N-1", json!({"refunded": "not-refunded"})))).unwrap();
+
+    let output = run(home.path(), &["alerts", "resolve", "--from", rows.to_str().unwrap(), "--yes", "--output", "json"]);
+
+    assert!(output.status.success(), "{}", said(&output));
+    let array: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&array[0]["line"], &array[1]["result"], &array[1]["reason"]), (&json!(1), &json!("recorded"), &Value::Null));
+    let shown = |id: &str| serde_json::from_str::<Value>(&run_ok(home.path(), &["alerts", "show", id, "--output", "json"])).unwrap();
+    assert_eq!((&shown("N-1")["status"], &shown("N-2")["outcome"]["comments"]), (&json!("CHARGEBACK"), &json!("twice")));
+}
