@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use reqwest::Method;
 
+use super::exchange::Exchange;
 use super::handle::Client;
 use super::reading;
 use super::refusals::unreadable;
@@ -15,7 +16,8 @@ impl Attempts for Client {
     async fn unfinished(&self) -> Result<Vec<ResolutionAttempt>, ServiceError> {
         let attempts = self.inner.ask::<ListJson<AttemptJson>>("/attempts").await?.data;
         let read = attempts.into_iter().map(ResolutionAttempt::try_from).collect::<Result<_, _>>();
-        read.map_err(|_| unreadable("it has a decision that is none"))
+        let exchange = Exchange::of(&Method::GET, &self.inner.base.operator("/attempts"));
+        read.map_err(|_| unreadable(&exchange, "it has a decision that is none"))
     }
 
     async fn settle_parked(&self, id: AttemptId, applied: bool) -> Result<Alert, ServiceError> {

@@ -20,12 +20,12 @@ impl Inner {
     /// is of before the data there were restored.
     async fn listen(&self, after: u64) -> Result<ChangeStream, ServiceError> {
         let call = self.call(Method::GET, "/changes")?.header("last-event-id", after.to_string()).within(LONGEST);
-        let response = tokio::time::timeout(SILENCE, self.http.open(call)).await;
-        let response = response.map_err(|_| ServiceError::Unavailable(format!("no answer within {} s", SILENCE.as_secs())))??;
-        if !response.status().is_success() {
-            return Err(refused(&self.http.answer(response, LONGEST).await?));
+        let begun = tokio::time::timeout(SILENCE, self.http.open(call)).await;
+        let begun = begun.map_err(|_| ServiceError::Unavailable(format!("no answer within {} s", SILENCE.as_secs())))??;
+        if !begun.response.status().is_success() {
+            return Err(refused(&self.http.answer(begun).await?));
         }
-        let mut stream = ChangeStream::of(response);
+        let mut stream = ChangeStream::of(begun.response);
         stream.next().await.map_err(ServiceError::Unavailable)?;
         Ok(stream)
     }

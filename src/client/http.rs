@@ -7,7 +7,9 @@ use chrono::TimeDelta;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, Response};
 
+use super::exchange::Exchange;
 use super::options::{ClientError, ClientOptions, Pauses};
+use super::throttle::{self, Throttle};
 use crate::domain::redact;
 use crate::domain::time::{SharedClock, Timestamp};
 use crate::outbound::body::{self, Unread};
@@ -29,15 +31,29 @@ pub(super) struct Call {
     headers: Vec<(&'static str, String)>,
     body: Option<(&'static str, Vec<u8>)>,
     patience: Option<Duration>,
+    /// What must not come back in words.
+    secrets: Vec<String>,
 }
 
 impl Call {
     pub(super) fn new(method: Method, url: &str) -> Self {
-        Self { method, url: url.to_owned(), headers: Vec::new(), body: None, patience: None }
+        Self { method, url: url.to_owned(), headers: Vec::new(), body: None, patience: None, secrets: Vec::new() }
     }
 
     pub(super) fn header(mut self, name: &'static str, value: String) -> Self {
         self.headers.push((name, value));
+        self
+    }
+
+    /// A header that carries a secret, which is told nowhere: neither a scheme before it nor what follows that.
+    pub(super) fn secret_header(self, name: &'static str, value: String) -> Self {
+        let bare = value.rsplit(' ').next().unwrap_or_default().to_owned();
+        self.hiding(bare).header(name, value)
+    }
+
+    /// The same with a secret in it that is told nowhere, should the answer repeat it.
+    pub(super) fn hiding(mut self, secret: String) -> Self {
+        self.secrets.push(secret);
         self
     }
 
@@ -59,7 +75,9 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// How long the service asked to wait.
     pub(super) retry_after: Option<Duration>,
+    /// Of a refusal: without our own secrets, should it repeat one.
     pub(super) body: Vec<u8>,
+    pub(super) exchange: Exchange,
 }
 
 impl Answer {
@@ -82,6 +100,8 @@ pub(super) enum NoAnswer {
     Broken(String),
     /// It was sent, and the answer is none that can be taken.
     Unusable(String),
+    /// It was not sent, because the service asked not to be asked yet.
+    TooEarly(String),
     /// There was no token to send it with.
     Refused(ServiceError),
 }
@@ -93,7 +113,8 @@ impl From<NoAnswer> for ServiceError {
             | NoAnswer::Untrusted(why)
             | NoAnswer::TimedOut(why)
             | NoAnswer::Broken(why)
-            | NoAnswer::Unusable(why) => Self::Unavailable(why),
+            | NoAnswer::Unusable(why)
+            | NoAnswer::TooEarly(why) => Self::Unavailable(why),
             NoAnswer::Refused(error) => error,
         }
     }
@@ -129,6 +150,15 @@ pub(super) struct Http {
     clock: SharedClock,
     /// How far the service's clock is ahead of ours, as its newest answer told.
     clock_lead: Arc<Mutex<Option<TimeDelta>>>,
+    throttle: Arc<Throttle>,
+}
+
+/// A response whose body was not read so far, with what its call was about.
+pub(super) struct Begun {
+    pub(super) response: Response,
+    exchange: Exchange,
+    secrets: Vec<String>,
+    patience: Duration,
 }
 
 impl std::fmt::Debug for Http {
@@ -154,6 +184,7 @@ impl Http {
             trust: Trust { own_authorities: options.tls.ca_file.is_some(), certificate: options.tls.client_certificate.is_some() },
             clock: options.clock.clone(),
             clock_lead: Arc::default(),
+            throttle: Arc::default(),
         })
     }
 
@@ -169,64 +200,95 @@ impl Http {
 
     /// Makes a request once.
     pub(super) async fn send(&self, call: Call) -> Result<Answer, NoAnswer> {
-        let patience = call.patience.unwrap_or(self.read_timeout);
-        let response = self.open(call).await?;
-        self.answer(response, patience).await
+        self.answer(self.open(call).await?).await
     }
 
     /// Makes a request once whose answer may go on for as long as the call may take.
-    pub(super) async fn open(&self, call: Call) -> Result<Response, NoAnswer> {
+    pub(super) async fn open(&self, call: Call) -> Result<Begun, NoAnswer> {
         let patience = call.patience.unwrap_or(self.read_timeout);
+        let (exchange, secrets) = (Exchange::of(&call.method, &call.url), call.secrets.clone());
         let request = self.request(call, patience)?;
-        self.client.execute(request).await.map_err(|error| self.why(&error, patience))
+        match self.client.execute(request).await {
+            Ok(response) => {
+                let exchange = exchange.answered(response.status().as_u16(), response.headers(), &secrets);
+                Ok(Begun { response, exchange, secrets, patience })
+            }
+            Err(error) => Err(self.why(&error, patience, &exchange)),
+        }
     }
 
     /// The whole of an answer that has begun.
-    pub(super) async fn answer(&self, mut response: Response, patience: Duration) -> Result<Answer, NoAnswer> {
+    pub(super) async fn answer(&self, begun: Begun) -> Result<Answer, NoAnswer> {
+        let Begun { mut response, exchange, secrets, patience } = begun;
         let status = response.status();
         if let Some(told) = date::of(response.headers()) {
             *self.clock_lead.lock().unwrap_or_else(PoisonError::into_inner) = Some(told - self.now());
         }
         let retry_after = retry_after::of(response.headers(), self.now());
-        if let Some(request_id) = response.headers().get("x-request-id").and_then(|id| id.to_str().ok()).filter(|_| !status.is_success()) {
-            tracing::debug!(status = status.as_u16(), request_id, "the service refused a request");
+        if !status.is_success() {
+            tracing::debug!(%exchange, "the service refused a request");
         }
         if let Some(packed) = response.headers().get(CONTENT_ENCODING).filter(|packed| *packed != "identity") {
             let packed = redact::words(&String::from_utf8_lossy(packed.as_bytes()));
-            return Err(NoAnswer::Unusable(format!("its answer is packed as {packed}, which was not asked for")));
+            return Err(NoAnswer::Unusable(exchange.about(&format!("its answer is packed as {packed}, which was not asked for"))));
         }
         let body = body::whole(&mut response, MAX_ANSWER).await.map_err(|unread| match unread {
-            Unread::TooLarge => NoAnswer::Unusable(format!("its answer is over {} MiB", MAX_ANSWER / 1024 / 1024)),
-            Unread::Broken(error) => self.why(&error, patience),
+            Unread::TooLarge => NoAnswer::Unusable(exchange.about(&format!("its answer is over {} MiB", MAX_ANSWER / 1024 / 1024))),
+            Unread::Broken(error) => self.why(&error, patience, &exchange),
         })?;
-        Ok(Answer { status: status.as_u16(), retry_after, body })
+        let body = match status.is_success() {
+            true => body,
+            false => redact::secrets(String::from_utf8_lossy(&body).into_owned(), secrets).into_bytes(),
+        };
+        Ok(Answer { status: status.as_u16(), retry_after, body, exchange })
     }
 
-    fn why(&self, error: &reqwest::Error, patience: Duration) -> NoAnswer {
+    fn why(&self, error: &reqwest::Error, patience: Duration, exchange: &Exchange) -> NoAnswer {
         let reason = Reason::of(error, self.connect_timeout.min(patience), patience);
-        let words = reason.to_string();
+        let advice = if let Reason::Tls(fault) = &reason { self.trust.advice(fault) } else { "" };
+        let words = exchange.about(&format!("{reason}{advice}"));
         match &reason {
-            Reason::Tls(fault) => NoAnswer::Untrusted(format!("{words}{}", self.trust.advice(fault))),
+            Reason::Tls(_) => NoAnswer::Untrusted(words),
             _ if reason.is_not_sent() => NoAnswer::NotSent(words),
             Reason::Timeout(_) => NoAnswer::TimedOut(words),
             _ => NoAnswer::Broken(words),
         }
     }
 
-    /// Makes a request that changes nothing, again after a pause where the service was not there or said when to come again.
+    /// Makes a request that changes nothing, again after a pause where the service was not there, and not before it wants to be asked again.
     pub(super) async fn send_patiently(&self, call: Call, pauses: &Pauses) -> Result<Answer, NoAnswer> {
+        let reads = call.method == Method::GET;
+        if let Some(left) = self.throttle.left(self.now()).filter(|_| reads) {
+            let words = format!("it asked to be left alone for a while; it may be asked again in {} s", left.as_secs().max(1));
+            return Err(NoAnswer::TooEarly(Exchange::of(&call.method, &call.url).about(&words)));
+        }
         let mut left = pauses.reads.iter();
         loop {
             let tried = self.send(call.clone()).await;
             let wait = match &tried {
-                Err(NoAnswer::NotSent(_) | NoAnswer::Broken(_)) => Some(Duration::ZERO),
+                Err(NoAnswer::NotSent(_) | NoAnswer::Broken(_)) | Ok(Answer { status: 502..=504, retry_after: None, .. }) => {
+                    Some(Duration::ZERO)
+                }
                 Ok(Answer { status: 429 | 503, retry_after: Some(asked), .. }) => {
                     Some(*asked).filter(|asked| *asked <= pauses.longest_asked)
                 }
                 _ => None,
             };
-            let (Some(wait), Some(pause)) = (wait, left.next()) else { return tried };
-            tokio::time::sleep(wait.max(*pause)).await;
+            let (Some(wait), Some(pause)) = (wait, left.next()) else {
+                if let (Ok(answer), true) = (&tried, reads) {
+                    self.heed(answer);
+                }
+                return tried;
+            };
+            tokio::time::sleep(wait + throttle::jittered(*pause)).await;
+        }
+    }
+
+    /// Takes note of whether the service wants to be left alone.
+    fn heed(&self, answer: &Answer) {
+        match (answer.status, answer.retry_after) {
+            (429 | 503, Some(asked)) => self.throttle.ask(asked, self.now()),
+            _ => self.throttle.lift(),
         }
     }
 

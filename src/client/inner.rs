@@ -43,7 +43,7 @@ impl Inner {
     pub(super) async fn read(&self, url: &str) -> Result<Answer, NoAnswer> {
         let call = Call::new(Method::GET, url);
         let (name, value, used) = self.authorization().await?;
-        let answer = self.http.send_patiently(call.clone().header(name, value), &self.pauses).await?;
+        let answer = self.http.send_patiently(call.clone().secret_header(name, value), &self.pauses).await?;
         let (Authorization::Token(tokens), Some(used), 401 | 403) = (&self.access, used, answer.status) else { return Ok(answer) };
         if !used.may_have_expired() {
             return Ok(answer);
@@ -51,9 +51,9 @@ impl Inner {
         tracing::debug!(status = answer.status, "the token was refused: trying once more with a new one");
         let renewed = tokens.renewed(&used, &self.http, &self.pauses).await.map_err(NoAnswer::Refused)?;
         let (name, value) = renewed.header();
-        let answer = self.http.send_patiently(call.header(name, value), &self.pauses).await?;
+        let answer = self.http.send_patiently(call.secret_header(name, value), &self.pauses).await?;
         if matches!(answer.status, 401 | 403) {
-            tokens.refused(&renewed).await;
+            tokens.refused(&renewed);
         }
         Ok(answer)
     }

@@ -7,6 +7,7 @@ mod attempts;
 mod audit;
 mod changes;
 mod credentials;
+mod exchange;
 mod handle;
 mod http;
 mod inner;
@@ -19,6 +20,7 @@ mod refusals;
 mod resolving;
 mod stats;
 mod stream;
+mod throttle;
 mod tokens;
 mod webhooks;
 

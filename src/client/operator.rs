@@ -15,7 +15,7 @@ impl Inner {
     /// A call of a route, to be sent by one of the others.
     pub(super) fn call(&self, method: Method, path: &str) -> Result<Call, ServiceError> {
         let key = self.operator_key.as_ref().ok_or_else(|| ServiceError::NotAuthorized("no operator's key was named".to_owned()))?;
-        Ok(Call::new(method, &self.base.operator(path)).header("x-api-key", key.reveal().to_owned()))
+        Ok(Call::new(method, &self.base.operator(path)).secret_header("x-api-key", key.reveal().to_owned()))
     }
 
     /// The same with a body.
@@ -38,7 +38,9 @@ impl Inner {
     pub(super) async fn send(&self, call: Call, cause: &str) -> Result<Answer, ServiceError> {
         match self.http.send(call).await {
             Ok(answer) => good(answer),
-            Err(NoAnswer::NotSent(why) | NoAnswer::Untrusted(why)) => Err(ServiceError::Unavailable(format!("{why}; nothing was sent"))),
+            Err(NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) | NoAnswer::TooEarly(why)) => {
+                Err(ServiceError::Unavailable(format!("{why}; nothing was sent")))
+            }
             Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::Unusable(why)) => {
                 Err(ServiceError::Unavailable(format!("{why}; {cause}")))
             }
@@ -55,6 +57,6 @@ fn read<T: DeserializeOwned>(mut answer: Answer) -> Result<T, ServiceError> {
     // By way of a tree, because numbers among flattened members keep their digits only there.
     let tree: Result<Value, _> = serde_json::from_slice(&answer.body);
     answer.body.zeroize();
-    let tree = tree.map_err(|error| unreadable(&format!("line {}, column {}", error.line(), error.column())))?;
-    serde_json::from_value(tree).map_err(|_| unreadable("it is not as avert writes it"))
+    let tree = tree.map_err(|error| unreadable(&answer.exchange, &format!("line {}, column {}", error.line(), error.column())))?;
+    serde_json::from_value(tree).map_err(|_| unreadable(&answer.exchange, "it is not as avert writes it"))
 }

@@ -11,13 +11,13 @@ pub(super) fn alert(answer: &Answer, id: AlertId) -> Result<Alert, ServiceError>
     if alert.id == id {
         return Ok(alert);
     }
-    Err(ServiceError::Unavailable(format!("it answered with another alert, {}", alert.id)))
+    Err(ServiceError::Unavailable(answer.exchange.about(&format!("it answered with another alert, {}", alert.id))))
 }
 
 /// One alert, whichever it is.
 pub(super) fn any_alert(answer: &Answer) -> Result<Alert, ServiceError> {
     let mut unknown = UnknownNames::default();
-    let alert = read::answer(&text(answer), &mut unknown).map_err(|error| unreadable("alert", &error))?;
+    let alert = read::answer(&text(answer), &mut unknown).map_err(|error| unreadable(answer, "alert", &error))?;
     log_unknown_fields(&unknown);
     Ok(alert)
 }
@@ -25,7 +25,7 @@ pub(super) fn any_alert(answer: &Answer) -> Result<Alert, ServiceError> {
 /// A page of alerts.
 pub(super) fn page(answer: &Answer, asked: PageRequest) -> Result<Page<Alert>, ServiceError> {
     let mut unknown = UnknownNames::default();
-    let list = read::page(&text(answer), asked, &mut unknown).map_err(|error| unreadable("list of alerts", &error))?;
+    let list = read::page(&text(answer), asked, &mut unknown).map_err(|error| unreadable(answer, "list of alerts", &error))?;
     log_unknown_fields(&unknown);
     if let Some(error) = list.unreadable.first() {
         tracing::warn!(rows = list.unreadable.len(), field = error.field, "rows of the list are no alerts and were left out");
@@ -44,10 +44,10 @@ fn text(answer: &Answer) -> String {
     text.trim_start_matches('\u{FEFF}').to_owned()
 }
 
-fn unreadable(what: &str, error: &FieldError) -> ServiceError {
+fn unreadable(answer: &Answer, what: &str, error: &FieldError) -> ServiceError {
     let words = format!("{} {}", error.field, error.message);
     let words = crate::domain::redact::words(&words);
-    ServiceError::Unavailable(format!("its answer is no {what}: {words}; is this the right base URL?"))
+    ServiceError::Unavailable(answer.exchange.about(&format!("its answer is no {what}: {words}; is this the right base URL?")))
 }
 
 fn log_unknown_fields(unknown: &UnknownNames) {

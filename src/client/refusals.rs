@@ -1,5 +1,6 @@
 //! What refusals mean to whoever asked, in words.
 
+use super::exchange::Exchange;
 use super::http::Answer;
 use crate::domain::{AlertId, FieldError};
 use crate::service::{OutcomeUnknown, ServiceError};
@@ -9,7 +10,7 @@ use crate::wire::refusal::Refusal;
 pub(super) fn refused_read(answer: &Answer, id: Option<AlertId>) -> ServiceError {
     let refusal = answer.refusal();
     match (answer.status, id) {
-        (401 | 403, _) => ServiceError::NotAuthorized(words(&refusal, "the service did not accept the credentials")),
+        (401 | 403, _) => ServiceError::NotAuthorized(about(answer, &words(&refusal, "the service did not accept the credentials"))),
         (404, Some(id)) if !refusal.is("route_not_found") => ServiceError::AlertNotFound(id),
         (400 | 422, _) => ServiceError::InvalidRequest(fields(refusal, "query")),
         _ => unavailable(answer, &refusal),
@@ -25,11 +26,20 @@ pub(super) fn unavailable(answer: &Answer, refusal: &Refusal) -> ServiceError {
             Some(wait) => format!("it was asked too often; it may be asked again in {} s", wait.as_secs().max(1)),
             None => "it was asked too often; try again later".to_owned(),
         },
-        503 => "it is busy or down (503); try again in a moment".to_owned(),
+        503 => match answer.retry_after {
+            Some(wait) => format!("it is busy or down (503); it may be asked again in {} s", wait.as_secs().max(1)),
+            None => "it is busy or down (503); try again in a moment".to_owned(),
+        },
         status => format!("it answered {status}"),
     };
     let said = words(refusal, "");
-    ServiceError::Unavailable(if said.is_empty() { what } else { format!("{what}: {said}") })
+    let words = if said.is_empty() { what } else { format!("{what}: {said}") };
+    ServiceError::Unavailable(about(answer, &words))
+}
+
+/// Words with the exchange that they are about behind them, for whoever sends them to the service's operator.
+pub(super) fn about(answer: &Answer, words: &str) -> String {
+    answer.exchange.about(words)
 }
 
 /// A redirect, in the same words for everything that was asked.
@@ -59,8 +69,8 @@ pub(super) fn fields(refusal: Refusal, otherwise: &str) -> Vec<FieldError> {
 }
 
 /// The words of an answer that cannot be read never repeat any of it: a secret may be in it.
-pub(super) fn unreadable(why: &str) -> ServiceError {
-    ServiceError::Unavailable(format!("its answer cannot be read: {why}"))
+pub(super) fn unreadable(exchange: &Exchange, why: &str) -> ServiceError {
+    ServiceError::Unavailable(exchange.about(&format!("its answer cannot be read: {why}")))
 }
 
 /// Where the other side is no avert, or one of before the routes that are needed.
@@ -72,7 +82,7 @@ pub(super) fn no_routes() -> ServiceError {
 pub(super) fn refused(answer: &Answer) -> ServiceError {
     let refusal = answer.refusal();
     match answer.status {
-        401 | 403 => ServiceError::NotAuthorized(words(&refusal, "the service did not accept the operator's key")),
+        401 | 403 => ServiceError::NotAuthorized(about(answer, &words(&refusal, "the service did not accept the operator's key"))),
         404 if refusal.is("not_found") => {
             ServiceError::NotFound(refusal.words.strip_suffix(" not found").unwrap_or(&refusal.words).to_owned())
         }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::http::{Answer, Call, NoAnswer};
 use super::inner::{Authorization, Inner};
 use super::reading;
-use super::refusals::{fields, redirected, unavailable, words};
+use super::refusals::{about, fields, redirected, unavailable, words};
 use crate::domain::{Alert, AlertId, AlertStatus, AlertType, FieldError, Provider, Resolution};
 use crate::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use crate::wire::body;
@@ -26,16 +26,16 @@ impl Inner {
             .header("idempotency-key", key)
             .body("application/json", body::write(&resolution))
             .within(self.http.write_timeout);
-        let answer = self.send_once(call.clone().header(name, value)).await?;
+        let answer = self.send_once(call.clone().secret_header(name, value)).await?;
         let answer = match (answer.status, &self.access, token) {
             // Who asks is looked at before what is asked: nothing was decided, and nothing was sent twice.
             (401 | 403, Authorization::Token(tokens), Some(used)) if used.may_have_expired() => {
                 match tokens.renewed(&used, &self.http, &self.pauses).await {
                     Ok(renewed) => {
                         let (name, value) = renewed.header();
-                        let answer = self.send_once(call.header(name, value)).await?;
+                        let answer = self.send_once(call.secret_header(name, value)).await?;
                         if matches!(answer.status, 401 | 403) {
-                            tokens.refused(&renewed).await;
+                            tokens.refused(&renewed);
                         }
                         answer
                     }
@@ -52,27 +52,27 @@ impl Inner {
             _ => answer.refusal(),
         };
         match answer.status {
-            401 | 403 => Err(ServiceError::NotAuthorized(words(&refusal, "the service did not accept the credentials"))),
+            401 | 403 => Err(ServiceError::NotAuthorized(about(&answer, &words(&refusal, "the service did not accept the credentials")))),
             // Who sends elsewhere may have done it or not: networks' gateways that do so are taken the same way.
-            300..=399 => Err(ServiceError::Indeterminate(redirected(answer.status))),
+            300..=399 => Err(ServiceError::Indeterminate(about(&answer, &redirected(answer.status)))),
             404 if !refusal.is("route_not_found") => Err(ServiceError::AlertNotFound(id)),
             409 => self.conflict(id, &refusal).await,
-            400 => Err(bad_request(refusal)),
+            400 => Err(bad_request(&answer, refusal)),
             422 if refusal.is("idempotency_key_reused") => Err(ServiceError::IdempotencyKeyReused),
             422 => Err(ServiceError::InvalidResolution(fields(refusal, "resolution"))),
             408 | 500..=599 => {
                 let said = words(&refusal, "");
                 let said = if said.is_empty() { said } else { format!(": {said}") };
-                Err(ServiceError::Indeterminate(format!("it answered {}{said}", answer.status)))
+                Err(ServiceError::Indeterminate(about(&answer, &format!("it answered {}{said}", answer.status))))
             }
-            _ => Err(unavailable(&answer, &refusal)),
+            _ => Err(not_taken(unavailable(&answer, &refusal))),
         }
     }
 
     /// Sends a decision; where its answer does not come, nobody knows what became of it.
     async fn send_once(&self, call: Call) -> Result<Answer, ServiceError> {
         self.http.send(call).await.map_err(|no| match no {
-            NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) => ServiceError::NotSent(why),
+            NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) | NoAnswer::TooEarly(why) => ServiceError::NotSent(why),
             NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::Unusable(why) => ServiceError::Indeterminate(why),
             NoAnswer::Refused(error) => error,
         })
@@ -109,12 +109,21 @@ impl Inner {
 
 /// An acceptance: the alert with its outcome. Where that cannot be read, only the alert itself can tell.
 fn accepted(answer: &Answer, id: AlertId) -> Result<Alert, ServiceError> {
-    let but = match reading::alert(answer, id) {
+    let why = match reading::alert(answer, id) {
         Ok(alert) if alert.outcome.is_some() => return Ok(alert),
-        Ok(_) => "with an alert that has no outcome".to_owned(),
-        Err(error) => format!("but: {error}"),
+        Ok(_) => about(answer, &format!("it answered {}, with an alert that has no outcome", answer.status)),
+        Err(ServiceError::Unavailable(why)) => format!("it answered {}, but {why}", answer.status),
+        Err(error) => format!("it answered {}, but: {error}", answer.status),
     };
-    Err(ServiceError::Indeterminate(format!("it answered {}, {but}", answer.status)))
+    Err(ServiceError::Indeterminate(why))
+}
+
+/// What the service answers before it looks at a decision (too often, too large, no such route), as an error of that decision.
+fn not_taken(error: ServiceError) -> ServiceError {
+    match error {
+        ServiceError::Unavailable(why) => ServiceError::Refused(why),
+        error => error,
+    }
 }
 
 /// What cannot be had before a decision leaves, as an error of that decision.
@@ -127,17 +136,16 @@ fn not_sent(error: ServiceError) -> ServiceError {
 
 /// A bad request by its code. One without a known code is most probably the network's failure, because the body was valid when it left
 /// (field notes, T3); but that is not known, and either way nothing was retained.
-fn bad_request(refusal: Refusal) -> ServiceError {
+fn bad_request(answer: &Answer, refusal: Refusal) -> ServiceError {
+    let said = |otherwise: &str| about(answer, &words(&refusal, otherwise));
     match refusal.code.as_deref() {
-        Some("provider_failed") => ServiceError::ProviderFailed(words(&refusal, "the service gave no reason")),
-        Some("provider_outcome_unknown") => {
-            ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told(words(&refusal, "the service gave no reason")))
-        }
+        Some("provider_failed") => ServiceError::ProviderFailed(said("the service gave no reason")),
+        Some("provider_outcome_unknown") => ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told(said("the service gave no reason"))),
         Some("invalid_resolution") => ServiceError::InvalidResolution(fields(refusal, "resolution")),
         Some("invalid_id" | "invalid_request" | "invalid_query" | "ambiguous_credentials") => {
             ServiceError::InvalidRequest(fields(refusal, "request"))
         }
-        _ => ServiceError::Refused(words(&refusal, "it answered 400 and gave no reason")),
+        _ => ServiceError::Refused(said("it answered 400 and gave no reason")),
     }
 }
 

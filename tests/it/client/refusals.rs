@@ -1,15 +1,21 @@
 //! Refusals: what each means, in whatever shape it comes.
 
-use avert::client::Client;
+use avert::client::{Client, ClientOptions};
 use avert::domain::{AlertId, AlertQuery, FieldError};
 use avert::service::{Alerts, FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
+use chrono::Duration;
 use rstest::rstest;
 use serde_json::{Value, json};
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::foreign::{answer, current, getting, header, listing, older, open, options, refunded, requests, resolved, resolving, stopped};
+use crate::support::alerts::NOON;
+use crate::support::clock::ManualClock;
+
+use super::foreign::{
+    KEY, answer, current, getting, header, listing, older, open, options, refunded, requests, resolved, resolving, stopped,
+};
 
 async fn refused_resolve(response: ResponseTemplate) -> (ServiceError, usize) {
     let server = MockServer::start().await;
@@ -47,7 +53,57 @@ fn fields(field: &str, message: &str) -> Vec<FieldError> {
 #[case(ResponseTemplate::new(400), ServiceError::Refused("it answered 400 and gave no reason".into()))]
 #[tokio::test]
 async fn a_refused_decision_is_sent_once_and_told_for_what_it_is(#[case] response: ResponseTemplate, #[case] expected: ServiceError) {
-    assert_eq!(refused_resolve(response).await, (expected, 1));
+    let (error, sent) = refused_resolve(response).await;
+
+    assert_eq!((without_exchange(error), sent), (expected, 1));
+}
+
+/// The error without what stands behind its words: which exchange it is about.
+fn without_exchange(error: ServiceError) -> ServiceError {
+    let bare = |words: String| words.split(" (PUT /api/v1/alerts/").next().unwrap().to_owned();
+    match error {
+        ServiceError::NotAuthorized(words) => ServiceError::NotAuthorized(bare(words)),
+        ServiceError::ProviderFailed(words) => ServiceError::ProviderFailed(bare(words)),
+        ServiceError::Refused(words) => ServiceError::Refused(bare(words)),
+        ServiceError::ProviderOutcomeUnknown(unknown) => {
+            ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told(bare(unknown.to_string())))
+        }
+        other => other,
+    }
+}
+
+#[rstest]
+#[case::by_its_status(503, &["it is busy or down (503)", "(GET /api/v1/alerts: 503, request r-17)"])]
+#[case::by_the_credential(403, &["not authorized", "(GET /api/v1/alerts: 403, request r-17)"])]
+#[case::by_its_route(404, &["is this the right base URL?", "(GET /api/v1/alerts: 404, request r-17)"])]
+#[tokio::test]
+async fn a_refusal_is_told_with_what_was_asked_and_the_id_that_its_operator_finds_it_by(#[case] status: u16, #[case] words: &[&str]) {
+    let server = MockServer::start().await;
+    listing().respond_with(ResponseTemplate::new(status).insert_header("x-request-id", "r-17")).mount(&server).await;
+
+    let said = current(&server).list(&AlertQuery::default()).await.unwrap_err().to_string();
+
+    assert!(words.iter().all(|words| said.contains(words)), "{said}");
+    assert!(!said.contains("page=") && !said.contains(&server.address().to_string()), "{said}");
+}
+
+#[tokio::test]
+async fn a_decision_is_told_with_its_alert_and_its_request_too() {
+    let (error, _) = refused_resolve(problem(400, "provider_failed").insert_header("x-request-id", "r-18")).await;
+
+    let said = error.to_string();
+    assert!(said.contains("(PUT /api/v1/alerts/") && said.ends_with("/resolution: 400, request r-18)"), "{said}");
+}
+
+#[tokio::test]
+async fn a_credential_that_a_service_repeats_is_not_told() {
+    let server = MockServer::start().await;
+    let repeated = answer(403, &json!({"detail": format!("the key {KEY} is revoked")})).insert_header("x-request-id", KEY);
+    listing().respond_with(repeated).mount(&server).await;
+
+    let said = current(&server).list(&AlertQuery::default()).await.unwrap_err().to_string();
+
+    assert!(said.contains("the key **** is revoked") && said.contains("request ****") && !said.contains("s3cret"), "{said}");
 }
 
 /// How an avert says it at the other end: the words that come are those of the same error there.
@@ -65,7 +121,7 @@ async fn what_an_avert_says_is_said_once(#[case] status: u16, #[case] code: &str
 
     let (here, _) = refused_resolve(answer(status, &json!({"status": status, "code": code, "detail": words, "title": "T"}))).await;
 
-    assert_eq!(here.to_string(), words);
+    assert_eq!(here.to_string().split(" (PUT /api/v1/alerts/").next(), Some(words.as_str()));
 }
 
 #[rstest]
@@ -79,7 +135,10 @@ async fn a_service_that_cannot_answer_says_so_once(#[case] status: u16) {
     let (here, _) = refused_resolve(answer(status, &json!({"status": status, "code": "x", "detail": there, "title": "T"}))).await;
 
     let words = here.to_string();
-    assert!(words.ends_with(": the disk is full") && words.matches("the service cannot answer").count() <= 1, "{words}");
+    assert!(
+        words.contains(": the disk is full (PUT /api/v1/alerts/") && words.matches("the service cannot answer").count() <= 1,
+        "{words}"
+    );
 }
 
 #[rstest]
@@ -91,7 +150,7 @@ async fn a_service_that_cannot_answer_says_so_once(#[case] status: u16) {
 async fn a_decision_that_did_not_get_in_is_not_sent_again(#[case] response: ResponseTemplate, #[case] words: &str) {
     let (error, sent) = refused_resolve(response).await;
 
-    assert!(matches!(&error, ServiceError::Unavailable(why) if why.contains(words)), "{error}");
+    assert!(matches!(&error, ServiceError::Refused(why) if why.contains(words)), "{error}");
     assert_eq!(sent, 1);
 }
 
@@ -234,12 +293,11 @@ async fn a_read_is_tried_again_when_the_service_says_when() {
 }
 
 #[rstest]
-#[case(ResponseTemplate::new(503))]
 #[case(ResponseTemplate::new(503).insert_header("retry-after", "3600"))]
 #[case(ResponseTemplate::new(503).insert_header("retry-after", "Fri, 31 Dec 2027 23:59:59 GMT"))]
 #[case(ResponseTemplate::new(500).insert_header("retry-after", "0"))]
 #[tokio::test]
-async fn a_read_is_not_tried_again_without_a_time_or_for_a_long_one(#[case] response: ResponseTemplate) {
+async fn a_read_is_not_tried_again_for_a_long_time_or_a_fault_of_the_service(#[case] response: ResponseTemplate) {
     let server = MockServer::start().await;
     let id = AlertId::generate();
     getting(id).respond_with(response).mount(&server).await;
@@ -248,6 +306,41 @@ async fn a_read_is_not_tried_again_without_a_time_or_for_a_long_one(#[case] resp
 
     assert!(matches!(error, ServiceError::Unavailable(_)), "{error}");
     assert_eq!(requests(&server, "GET").await.len(), 1);
+}
+
+#[rstest]
+#[case(502)]
+#[case(503)]
+#[case(504)]
+#[tokio::test]
+async fn a_read_is_tried_again_twice_where_the_service_is_not_there(#[case] status: u16) {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    getting(id).respond_with(ResponseTemplate::new(status)).mount(&server).await;
+
+    let error = current(&server).get(id).await.unwrap_err();
+
+    assert!(matches!(error, ServiceError::Unavailable(_)), "{error}");
+    assert_eq!(requests(&server, "GET").await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_service_that_asked_to_be_left_alone_is_not_read_before_its_time_and_decisions_leave_all_the_same() {
+    let (server, id, clock) = (MockServer::start().await, AlertId::generate(), ManualClock::at(NOON));
+    getting(id).respond_with(ResponseTemplate::new(429).insert_header("retry-after", "60")).up_to_n_times(1).mount(&server).await;
+    getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
+    resolving(id).respond_with(answer(200, &resolved(id, "refunded", "resolved", ""))).mount(&server).await;
+    let client = Client::new(ClientOptions { clock: clock.clone(), ..options(&server.uri(), Dialect::Current) }).unwrap();
+    let _ = client.get(id).await;
+
+    clock.advance(Duration::seconds(20));
+    let early = client.get(id).await;
+    let decided = client.resolve(id, refunded()).await;
+    clock.advance(Duration::seconds(40));
+    let in_time = client.get(id).await;
+
+    assert!(matches!(&early, Err(ServiceError::Unavailable(why)) if why.contains("may be asked again in 40 s")), "{early:?}");
+    assert!(decided.is_ok() && in_time.is_ok(), "{decided:?} {in_time:?}");
+    assert_eq!(requests(&server, "GET").await.len(), 2);
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ async fn tokens_asked(server: &MockServer) -> usize {
 }
 
 #[tokio::test]
-async fn a_token_is_kept_until_shortly_before_its_end() {
+async fn a_token_is_renewed_when_four_fifths_of_its_life_are_over() {
     let server = MockServer::start().await;
     asking_for_a_token().respond_with(token("t")).mount(&server).await;
     listing().respond_with(answer(200, &json!([]))).mount(&server).await;
@@ -23,13 +23,55 @@ async fn a_token_is_kept_until_shortly_before_its_end() {
     let list = async || client.list(&AlertQuery::default()).await.unwrap();
 
     list().await;
-    clock.advance(Duration::seconds(539));
+    clock.advance(Duration::seconds(479));
     list().await;
     assert_eq!(tokens_asked(&server).await, 1);
     clock.advance(Duration::seconds(1));
     list().await;
 
     assert_eq!(tokens_asked(&server).await, 2);
+}
+
+#[tokio::test]
+async fn a_token_that_cannot_be_renewed_is_used_to_its_end_and_not_asked_for_each_time() {
+    let server = MockServer::start().await;
+    asking_for_a_token().respond_with(token("t")).up_to_n_times(1).mount(&server).await;
+    asking_for_a_token().respond_with(ResponseTemplate::new(500)).mount(&server).await;
+    listing().respond_with(answer(200, &json!([]))).mount(&server).await;
+    let (client, clock) = older(&server);
+    let list = async || client.list(&AlertQuery::default()).await;
+    list().await.unwrap();
+
+    clock.advance(Duration::seconds(480));
+    list().await.unwrap();
+    list().await.unwrap();
+    let asked = tokens_asked(&server).await;
+    clock.advance(Duration::seconds(30));
+    list().await.unwrap();
+    let later = tokens_asked(&server).await;
+    clock.advance(Duration::seconds(90));
+
+    assert_eq!((asked, later), (2, 3), "again after a quarter of what is left");
+    assert!(matches!(list().await, Err(ServiceError::Unavailable(_))), "it is over");
+}
+
+#[tokio::test]
+async fn while_a_token_is_renewed_others_go_on_with_the_old_one() {
+    let server = MockServer::start().await;
+    asking_for_a_token().respond_with(token("old")).up_to_n_times(1).mount(&server).await;
+    asking_for_a_token().respond_with(token("new").set_delay(std::time::Duration::from_millis(500))).mount(&server).await;
+    listing().respond_with(answer(200, &json!([]))).mount(&server).await;
+    let (client, clock) = older(&server);
+    client.list(&AlertQuery::default()).await.unwrap();
+    clock.advance(Duration::seconds(480));
+    let query = AlertQuery::default();
+
+    let lists = futures::future::join_all((0..8).map(|_| client.list(&query))).await;
+
+    assert!(lists.iter().all(Result::is_ok));
+    let sent = requests(&server, "GET").await;
+    let with = |text: &str| sent.iter().filter(|request| header(request, "authorization") == text).count();
+    assert_eq!((tokens_asked(&server).await, with("Bearer old"), with("Bearer new")), (2, 8, 1));
 }
 
 #[tokio::test]
