@@ -94,6 +94,11 @@ impl Output {
         Cells { raw: self.raw, terminal: io::stdout().is_terminal() }
     }
 
+    /// How cells are written to a file.
+    pub(super) fn cells_of_a_file(self) -> Cells {
+        Cells { raw: self.raw, terminal: false }
+    }
+
     /// Whether colours are wanted.
     pub(super) fn color(self) -> bool {
         self.color

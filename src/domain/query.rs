@@ -10,7 +10,7 @@ mod render;
 mod words;
 
 pub use chips::{Chip, chips, without};
-pub use read::{QueryError, parse};
+pub use read::{QueryError, parse, parse_as_said};
 pub use render::render;
 pub use words::{DEFAULT_SORT, Key, field_word, parse_day, sort_word, type_word};
 

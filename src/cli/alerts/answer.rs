@@ -5,21 +5,42 @@ use url::form_urlencoded::Serializer;
 
 use crate::cli::failure::Misused;
 use crate::cli::output::{Report, Rows, columns_of};
+use crate::domain::query::parse_as_said;
 use crate::domain::time::{Timestamp, to_iso};
 use crate::domain::{Alert, AlertQuery, Deadline, FieldError, Page};
+use crate::wire::query::COMPANY_PARAMETER;
 use crate::wire::{self, Dialect};
 
-/// The query of the flags: the interface's own parameters, read by its own reader.
-pub(super) fn query(parameters: Vec<(&'static str, &str)>, dialect: Dialect) -> Result<AlertQuery, Misused> {
-    let raw = Serializer::new(String::new()).extend_pairs(parameters).finish();
+/// The query of a text as the console takes it and of the flags: the interface's own parameters, read by its own reader.
+pub(super) fn query(text: Option<&str>, flags: Vec<(&'static str, &str)>, dialect: Dialect) -> Result<AlertQuery, Misused> {
+    let typed = text.map_or_else(|| Ok(Vec::new()), typed)?;
+    if let Some((name, _)) = flags.iter().find(|(name, _)| typed.iter().any(|(known, _)| known == name)) {
+        return Err(Misused(format!("{} and the query both say it: one of them is allowed", flag_of(name))));
+    }
+    let raw = Serializer::new(String::new()).extend_pairs(typed).extend_pairs(flags).finish();
     wire::query::read(&raw, dialect).map_err(|errors| Misused(errors.iter().map(in_words).collect::<Vec<_>>().join("; ")))
+}
+
+/// The parameters that a text as the console takes it stands for. An order that it does not name is the interface's own.
+fn typed(text: &str) -> Result<Vec<(String, String)>, Misused> {
+    let (filter, sort) = parse_as_said(text).map_err(|error| Misused(format!("the query: {error}")))?;
+    let query = AlertQuery { filter, sort: sort.unwrap_or_default(), ..AlertQuery::default() };
+    let written = wire::query::write(&query, COMPANY_PARAMETER);
+    let pairs = url::form_urlencoded::parse(written.as_bytes()).into_owned();
+    let unsaid = |name: &str| matches!(name, "page" | "size") || sort.is_none() && matches!(name, "sortField" | "sortOrder");
+    Ok(pairs.filter(|(name, _)| !unsaid(name)).collect())
 }
 
 /// An error at a parameter as an error at its flag.
 pub(super) fn in_words(error: &FieldError) -> String {
+    format!("{}: {}", flag_of(&error.field), error.message)
+}
+
+/// The flag of a parameter: `--sort-field`.
+fn flag_of(parameter: &str) -> String {
     let flag: String =
-        error.field.chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect();
-    format!("--{flag}: {}", error.message)
+        parameter.chars().flat_map(|c| if c.is_ascii_uppercase() { vec!['-', c.to_ascii_lowercase()] } else { vec![c] }).collect();
+    format!("--{flag}")
 }
 
 pub(super) fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Report> {
@@ -144,9 +165,33 @@ mod tests {
         let filter = AlertFilterArgs { expires_in: Some("soon".to_owned()), ..AlertFilterArgs::default() };
         let args = AlertListArgs { filter, size: Some("101".to_owned()), ..AlertListArgs::default() };
 
-        let Misused(words) = query(args.parameters(), Dialect::Current).unwrap_err();
+        let Misused(words) = query(None, args.parameters(), Dialect::Current).unwrap_err();
 
         assert!(words.contains("--expires-in: \"soon\" is not allowed") && words.contains("--size: \"101\" is not allowed"), "{words}");
+    }
+
+    #[rstest]
+    #[case("status:open expires:6 sort:-amount shop", Vec::new(), "status=OPEN&expiresIn=6&sortField=amount&sortOrder=DESC&q=shop")]
+    #[case("status:open", vec![("sortField", "hoursLeft")], "status=OPEN&sortField=hoursLeft")]
+    #[case("", vec![("q", "shop")], "q=shop")]
+    fn a_text_as_the_console_takes_it_and_flags_are_one_query(
+        #[case] text: &str,
+        #[case] flags: Vec<(&'static str, &str)>,
+        #[case] same: &str,
+    ) {
+        let both = query(Some(text), flags, Dialect::Current).unwrap();
+
+        assert_eq!(both, wire::query::read(same, Dialect::Current).unwrap());
+    }
+
+    #[rstest]
+    #[case("status:open", vec![("status", "OPEN")], "--status and the query both say it")]
+    #[case("sort:amount", vec![("sortField", "hoursLeft")], "--sort-field and the query both say it")]
+    #[case("expires:soon", Vec::new(), "the query: expires:soon: ")]
+    fn what_a_text_cannot_mean_is_told(#[case] text: &str, #[case] flags: Vec<(&'static str, &str)>, #[case] words: &str) {
+        let Misused(error) = query(Some(text), flags, Dialect::Current).unwrap_err();
+
+        assert!(error.starts_with(words), "{error}");
     }
 
     #[test]
@@ -171,9 +216,9 @@ mod tests {
         };
         let args = AlertListArgs { page: some("2"), size: some("50"), filter, ..AlertListArgs::default() };
 
-        let query = query(args.parameters(), Dialect::Current).unwrap();
+        let query = query(None, args.parameters(), Dialect::Current).unwrap();
 
-        let written = wire::query::write(&query, wire::query::COMPANY_PARAMETER);
+        let written = wire::query::write(&query, COMPANY_PARAMETER);
         let pairs: Vec<(String, String)> = url::form_urlencoded::parse(written.as_bytes()).into_owned().collect();
         assert_eq!(pairs.len(), args.parameters().len(), "{written}");
         assert_eq!((query.filter.descriptor.as_deref(), query.filter.q.as_deref()), (Some("ACME & CO"), Some("4111 +")));

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::super::args::{AlertExportArgs, Format};
@@ -11,10 +11,11 @@ use super::super::failure::{Misused, say};
 use super::super::output::Cells;
 use super::super::source::AlertAccess;
 use super::answer::query;
+use super::export_part::{ExportPart, PageMark};
 use super::whole_list::{Next, PageFacts, PageWalk};
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::sanitize;
-use crate::domain::{Alert, Timestamp};
+use crate::domain::{Alert, AlertQuery, Timestamp};
 use crate::wire;
 
 pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Result<()> {
@@ -23,40 +24,87 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
         Some(Format::Table) => return Err(Misused("an export is for programs: --output json, ndjson or csv".to_owned()).into()),
         Some(format) => format,
     };
-    let asked = |dialect| query(args.filter.parameters(), dialect);
+    let asked = |dialect| query(args.query.as_deref(), args.filter.parameters(), dialect);
     let (source, mut query) = AlertAccess::open_for(context, &args.remote, &args.organization, asked).await?;
     query.page.size = MAX_PAGE_SIZE;
+    let count = match &args.to {
+        None => {
+            let mut written = Written::new(format, context.output.cells(), BufWriter::new(io::stdout()))?;
+            let short = read_all(&source, &mut query, args.details, PageWalk::new(), &mut written).await?;
+            // What was read is well-formed, and then it is said that it is not all.
+            let (count, _) = written.finish()?;
+            whole(short)?;
+            count
+        }
+        Some(to) => {
+            let about = format!("{} {}", wire::query::write(&query, wire::query::COMPANY_PARAMETER), args.details);
+            let (mut part, walk) = ExportPart::open(to, args.resume, &about)?;
+            let short = read_all(&source, &mut query, args.details, walk, &mut part).await?;
+            whole(short).with_context(|| format!("what was read is in {}", part.path().display()))?;
+            let mut written = Written::new(format, context.output.cells_of_a_file(), part.target()?)?;
+            part.records(|record| written.put_record(record))?;
+            let (count, target) = written.finish()?;
+            part.replace(target)?;
+            count
+        }
+    };
+    source.close();
+    let place = args.to.as_ref().map_or_else(String::new, |to| format!(" to {}", to.display()));
+    say(&if count == 1 { format!("1 alert exported{place}") } else { format!("{count} alerts exported{place}") });
+    Ok(())
+}
+
+/// What takes the alerts of an export.
+trait AlertSink {
+    fn put(&mut self, alert: &Alert, now: Timestamp) -> anyhow::Result<()>;
+
+    /// A page is over; so many different alerts were found so far.
+    fn end_page(&mut self, number: u64, found: u64, total: u64) -> anyhow::Result<()>;
+
+    /// How many were taken.
+    fn count(&self) -> u64;
+}
+
+/// Why a list is not whole: the error, in words.
+fn whole(short: Option<String>) -> anyhow::Result<()> {
+    short.map_or(Ok(()), |why| bail!("{why}"))
+}
+
+/// Reads a list to its end, each alert once. Where it is not whole: why.
+async fn read_all(
+    source: &AlertAccess,
+    query: &mut AlertQuery,
+    details: bool,
+    mut walk: PageWalk,
+    sink: &mut impl AlertSink,
+) -> anyhow::Result<Option<String>> {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     bar.set_style(
         ProgressStyle::with_template("{bar:30} {pos} of {len} alerts, {per_sec}").unwrap_or_else(|_| ProgressStyle::default_bar()),
     );
-    let mut written = Written::new(format, context.output.cells(), BufWriter::new(io::stdout()))?;
-    let mut walk = PageWalk::new();
+    query.page.page = walk.page();
     let short = loop {
-        let page = source.alerts.list(&query).await?;
+        let number = query.page.page;
+        let page = source.alerts.list(query).await?;
         let (before, facts) = (walk.found(), PageFacts::of(&page));
         bar.set_length(page.total);
         for alert in page.data {
             if walk.meet(alert.id) {
-                let alert = if args.details { source.alerts.get(alert.id).await? } else { alert };
-                written.put(&alert, source.now())?;
+                let alert = if details { source.alerts.get(alert.id).await? } else { alert };
+                sink.put(&alert, source.now())?;
             }
         }
-        bar.set_position(written.count());
-        match walk.follow(before, facts) {
+        bar.set_position(sink.count());
+        let next = walk.follow(before, facts);
+        sink.end_page(number, walk.found(), facts.total)?;
+        match next {
             Next::Page(number) => query.page.page = number,
             Next::Done => break None,
-            Next::Short(why) => break Some(why),
+            Next::Short(why) => break Some(why.words(walk.seen(), walk.total())),
         }
     };
-    source.close();
     bar.finish_and_clear();
-    let count = written.finish()?;
-    if let Some(why) = short {
-        bail!("{}", why.words(walk.seen(), walk.total()));
-    }
-    say(&if count == 1 { "1 alert exported".to_owned() } else { format!("{count} alerts exported") });
-    Ok(())
+    Ok(short)
 }
 
 /// What has been written so far.
@@ -93,20 +141,15 @@ impl<W: Write> Written<W> {
         Ok(Self { out, columns, cells, count: 0 })
     }
 
-    fn count(&self) -> u64 {
-        self.count
-    }
-
-    fn put(&mut self, alert: &Alert, now: Timestamp) -> anyhow::Result<()> {
-        let record = wire::write::record(alert, now);
+    fn put_record(&mut self, record: &str) -> anyhow::Result<()> {
         match &mut self.out {
             Out::Json(out) => {
                 out.write_all(if self.count == 0 { b"\n" } else { b",\n" })?;
-                out.write_all(sanitize::json(&record).as_bytes())?;
+                out.write_all(sanitize::json(record).as_bytes())?;
             }
-            Out::Ndjson(out) => writeln!(out, "{}", sanitize::json(&record))?,
+            Out::Ndjson(out) => writeln!(out, "{}", sanitize::json(record))?,
             Out::Csv(csv) => {
-                let record = serde_json::from_str(&record)?;
+                let record = serde_json::from_str(record)?;
                 csv.write_record(self.columns.iter().map(|column| self.cells.cell(&record, column)))?;
             }
         }
@@ -114,16 +157,46 @@ impl<W: Write> Written<W> {
         Ok(())
     }
 
-    fn finish(self) -> anyhow::Result<u64> {
-        match self.out {
+    /// How many there are, and where they are.
+    fn finish(self) -> anyhow::Result<(u64, W)> {
+        let mut out = match self.out {
             Out::Json(mut out) => {
                 out.write_all(b"\n]\n")?;
-                out.flush()?;
+                out
             }
-            Out::Ndjson(mut out) => out.flush()?,
-            Out::Csv(mut csv) => csv.flush()?,
-        }
-        Ok(self.count)
+            Out::Ndjson(out) => out,
+            Out::Csv(csv) => csv.into_inner().map_err(csv::IntoInnerError::into_error)?,
+        };
+        out.flush()?;
+        Ok((self.count, out))
+    }
+}
+
+impl<W: Write> AlertSink for Written<W> {
+    fn put(&mut self, alert: &Alert, now: Timestamp) -> anyhow::Result<()> {
+        self.put_record(&wire::write::record(alert, now))
+    }
+
+    fn end_page(&mut self, _number: u64, _found: u64, _total: u64) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+impl AlertSink for ExportPart {
+    fn put(&mut self, alert: &Alert, now: Timestamp) -> anyhow::Result<()> {
+        self.put_record(&wire::write::record(alert, now))
+    }
+
+    fn end_page(&mut self, number: u64, found: u64, total: u64) -> anyhow::Result<()> {
+        self.mark(PageMark { page: number, found, total })
+    }
+
+    fn count(&self) -> u64 {
+        self.written()
     }
 }
 
@@ -142,7 +215,7 @@ mod tests {
             alert.outcome = Some(Outcome { amount_stopped: Some("5.50".parse().unwrap()), ..Outcome::sample(alert.id) });
             written.put(&alert, Timestamp::UNIX_EPOCH).unwrap();
         }
-        assert_eq!(written.finish().unwrap(), count as u64);
+        assert_eq!(written.finish().unwrap().0, count as u64);
         String::from_utf8(out).unwrap()
     }
 

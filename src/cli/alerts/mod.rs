@@ -2,6 +2,7 @@
 
 mod answer;
 mod export;
+mod export_part;
 mod many;
 mod named;
 mod resolve;
@@ -19,7 +20,7 @@ use answer::{listing, query};
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
     let answer = match command {
         AlertsCommand::List(args) => {
-            let asked = |dialect| query(args.parameters(), dialect);
+            let asked = |dialect| query(args.query.as_deref(), args.parameters(), dialect);
             let (source, query) = AlertAccess::open_for(&context, &args.remote, &args.organization, asked).await?;
             let page = source.alerts.list(&query).await?;
             listing(&page, source.now())?

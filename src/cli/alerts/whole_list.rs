@@ -67,6 +67,23 @@ impl PageWalk {
         Self { seen: HashMap::new(), pass: 1, page: 0, found: 0, total: 0, changed: false, ended: false }
     }
 
+    /// Goes on with a walk that broke off behind this page, when so many different ones had been found and these were met, some of them
+    /// maybe on the page after it.
+    pub(super) fn resumed(met: impl IntoIterator<Item = AlertId>, page: u64, found: u64, total: u64) -> Self {
+        let seen = met.into_iter().map(|id| (id, 0)).collect();
+        Self { seen, page: page + 1, found, total, ..Self::new() }
+    }
+
+    /// Begins anew when some were met on its first page already.
+    pub(super) fn begun(met: impl IntoIterator<Item = AlertId>) -> Self {
+        Self { seen: met.into_iter().map(|id| (id, 0)).collect(), ..Self::new() }
+    }
+
+    /// Which page is asked for next.
+    pub(super) fn page(&self) -> u64 {
+        self.page
+    }
+
     /// Whether an alert was not seen before, in any pass; from then on it was.
     pub(super) fn meet(&mut self, id: AlertId) -> bool {
         let before = self.seen.insert(id, self.pass);
@@ -206,6 +223,30 @@ mod tests {
         #[case] seen: u64,
     ) {
         assert_eq!(walked(10, |_, number| (page(number), None)), (end, seen));
+    }
+
+    #[rstest]
+    #[case::nothing_changed(25, Next::Done, 25)]
+    #[case::one_came_meanwhile(26, Next::Done, 26)]
+    fn a_walk_that_broke_off_is_gone_on_with_and_the_list_is_read_again_where_it_changed(
+        #[case] of: u64,
+        #[case] end: Next,
+        #[case] seen: u64,
+    ) {
+        let ids = |number| rows(number, 10, 25).into_iter().map(|id| AlertId(uuid::Uuid::from_u128(id)));
+        // Page 0 was written whole, and of page 1 the first alert.
+        let mut walk = PageWalk::resumed(ids(0).chain(ids(1).take(1)), 0, 10, 25);
+        let (mut next, mut new, mut asked) = (Next::Page(walk.page()), 0, Vec::new());
+
+        while let Next::Page(number) = next {
+            asked.push(number);
+            let (before, rows) = (walk.found(), rows(number, 10, of));
+            new += rows.iter().filter(|id| walk.meet(AlertId(uuid::Uuid::from_u128(**id)))).count();
+            next = walk.follow(before, PageFacts { rows: rows.len() as u64, size: 10, total: of, counted: true });
+        }
+
+        assert_eq!((next, walk.seen(), new as u64), (end, seen, of - 11));
+        assert_eq!(asked[0], 1, "what was read is not read again unless it changed");
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(crate) enum AlertsCommand {
     Show(Box<AlertShowArgs>),
     /// Answer an alert, or many from a file. Final; asks first
     Resolve(Box<AlertResolveArgs>),
-    /// Every alert of a filter to stdout, for programs: NDJSON, or --output json, csv
+    /// Every alert of a filter to stdout or a file, for programs: NDJSON, or --output json, csv
     Export(Box<AlertExportArgs>),
 }
 
@@ -50,6 +50,9 @@ impl AlertsCommand {
 /// `avert alerts list`: every parameter of the interface's list operation.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AlertListArgs {
+    /// What to list, as typed in the console: 'status:open provider:ethoca,verifi expires:6 sort:-amount free text'
+    #[arg(value_name = "QUERY")]
+    pub(crate) query: Option<String>,
     /// Which page, from 0
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) page: Option<String>,
@@ -118,6 +121,15 @@ pub(crate) struct AlertResolveArgs {
 /// `avert alerts export`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct AlertExportArgs {
+    /// What to export, as typed in the console: 'status:open provider:ethoca,verifi from:2026-01-01'
+    #[arg(value_name = "QUERY")]
+    pub(crate) query: Option<String>,
+    /// Write it to this file, which must not be there yet; until it is whole it is FILE.part
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+    /// With --to: go on with FILE.part where an earlier export broke off
+    #[arg(long, requires = "to")]
+    pub(crate) resume: bool,
     #[command(flatten)]
     pub(crate) filter: AlertFilterArgs,
     /// Read each alert by itself: for deployments whose lists leave fields out

@@ -22,6 +22,11 @@ pub struct QueryError {
 ///
 /// Lists grow when their key comes again; a key that takes one value may come once. No `sort:` means [`DEFAULT_SORT`].
 pub fn parse(text: &str) -> Result<(AlertFilter, Sort), QueryError> {
+    parse_as_said(text).map(|(filter, sort)| (filter, sort.unwrap_or(DEFAULT_SORT)))
+}
+
+/// The same with the order as it was said, if it was.
+pub fn parse_as_said(text: &str) -> Result<(AlertFilter, Option<Sort>), QueryError> {
     let mut filter = AlertFilter::default();
     let mut sort = None;
     let mut free = Vec::new();
@@ -37,7 +42,7 @@ pub fn parse(text: &str) -> Result<(AlertFilter, Sort), QueryError> {
         }
     }
     filter.q = Some(free.join(" ")).filter(|text| !text.is_empty());
-    Ok((filter, sort.unwrap_or(DEFAULT_SORT)))
+    Ok((filter, sort))
 }
 
 /// A word of a query: a key with its values, or free text as one value.

@@ -1,0 +1,162 @@
+//! The part of an export that is on the disk already: records a line each, with a mark behind each page, so that it can be gone on with.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+
+use super::whole_list::PageWalk;
+use crate::cli::failure::Misused;
+use crate::cli::import::private;
+use crate::domain::AlertId;
+
+/// A file beside the target, `FILE.part`, held by one export at a time.
+pub(super) struct ExportPart {
+    target: PathBuf,
+    path: PathBuf,
+    file: BufWriter<File>,
+    written: u64,
+}
+
+/// The mark behind a page: how far the list had been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PageMark {
+    pub(super) page: u64,
+    /// Different alerts so far.
+    pub(super) found: u64,
+    pub(super) total: u64,
+}
+
+/// A line of the part: what it is about, a record, or a mark.
+#[derive(Deserialize)]
+struct PartLine {
+    export: Option<String>,
+    id: Option<AlertIdText>,
+    #[serde(flatten)]
+    mark: Option<PageMark>,
+}
+
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct AlertIdText(String);
+
+impl ExportPart {
+    /// Opens the part of an export to this file, and the walk that it stands at. `about` says what is exported: a part of something else
+    /// is not gone on with.
+    pub(super) fn open(target: &Path, resume: bool, about: &str) -> anyhow::Result<(Self, PageWalk)> {
+        let mut path = target.as_os_str().to_owned();
+        path.push(".part");
+        let path = PathBuf::from(path);
+        let wrong = |file: &Path, what: &str| Misused(format!("{}: {what}", file.display()));
+        if target.exists() {
+            return Err(wrong(target, "is there already: name another file, or remove it").into());
+        }
+        let opened = private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(&path);
+        let file = opened.map_err(|error| wrong(&path, &format!("cannot be written: {error}")))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(wrong(&path, "another export is at it").into()),
+            Err(TryLockError::Error(error)) => return Err(wrong(&path, &format!("cannot be locked: {error}")).into()),
+        }
+        let empty = file.metadata()?.len() == 0;
+        if !empty && !resume {
+            return Err(wrong(
+                &path,
+                "is there from an export that broke off: --resume goes on with it, and whoever wants to begin anew removes it",
+            )
+            .into());
+        }
+        let mut part = Self { target: target.to_owned(), path, file: BufWriter::new(file), written: 0 };
+        if empty {
+            part.line(&serde_json::json!({ "export": about }).to_string())?;
+            return Ok((part, PageWalk::new()));
+        }
+        let (whole, met, mark) = part.read(about)?;
+        part.written = met.len() as u64;
+        part.file.get_ref().set_len(whole)?;
+        part.file.seek(SeekFrom::End(0))?;
+        let walk = match mark {
+            Some(PageMark { page, found, total }) => PageWalk::resumed(met, page, found, total),
+            None => PageWalk::begun(met),
+        };
+        Ok((part, walk))
+    }
+
+    /// How many bytes of it are whole lines, the alerts in them and the last mark.
+    fn read(&mut self, about: &str) -> anyhow::Result<(u64, Vec<AlertId>, Option<PageMark>)> {
+        let wrong = |what: &str| Misused(format!("{}: {what}", self.path.display()));
+        let (mut whole, mut met, mut mark, mut line) = (0, Vec::new(), None, String::new());
+        let mut reader = BufReader::new(self.file.get_ref());
+        // What a death cut short is no line.
+        while reader.read_line(&mut line)? > 0 && line.ends_with('\n') {
+            let read: PartLine = serde_json::from_str(&line).map_err(|error| wrong(&format!("is no part of an export: {error}")))?;
+            match read {
+                PartLine { export: Some(known), .. } if known != about => {
+                    return Err(wrong("is the part of an export of something else, by another filter or with other details").into());
+                }
+                PartLine { id: Some(AlertIdText(id)), .. } => met.push(id.parse().map_err(|_| wrong("holds an alert without an id"))?),
+                PartLine { mark: Some(newest), .. } => mark = Some(newest),
+                PartLine { .. } => {}
+            }
+            whole += line.len() as u64;
+            line.clear();
+        }
+        Ok((whole, met, mark))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many alerts are in it.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    pub(super) fn put_record(&mut self, record: &str) -> anyhow::Result<()> {
+        self.written += 1;
+        self.line(record)
+    }
+
+    /// Marks that a page is whole, and brings it to the disk.
+    pub(super) fn mark(&mut self, mark: PageMark) -> anyhow::Result<()> {
+        self.line(&serde_json::to_string(&mark)?)?;
+        let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_data());
+        synced.with_context(|| format!("{} cannot be written", self.path.display()))
+    }
+
+    fn line(&mut self, text: &str) -> anyhow::Result<()> {
+        writeln!(self.file, "{text}").with_context(|| format!("{} cannot be written", self.path.display()))
+    }
+
+    /// Gives each record in it, in the order it came.
+    pub(super) fn records(&mut self, mut give: impl FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        self.file.flush()?;
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(0))?;
+        for line in BufReader::new(file).lines() {
+            let line = line?;
+            if serde_json::from_str::<PartLine>(&line)?.id.is_some() {
+                give(&line)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A file beside the target that takes its name when it is whole.
+    pub(super) fn target(&self) -> anyhow::Result<BufWriter<NamedTempFile>> {
+        let directory = self.target.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+        Ok(BufWriter::new(NamedTempFile::new_in(directory)?))
+    }
+
+    /// Gives the whole export its name, and removes the part.
+    pub(super) fn replace(self, whole: BufWriter<NamedTempFile>) -> anyhow::Result<()> {
+        let whole = whole.into_inner().map_err(io::IntoInnerError::into_error)?;
+        whole.as_file().sync_all()?;
+        whole.persist_noclobber(&self.target).with_context(|| format!("{} cannot be written", self.target.display()))?;
+        std::fs::remove_file(&self.path).with_context(|| format!("{} cannot be removed", self.path.display()))
+    }
+}
