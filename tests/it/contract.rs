@@ -1,4 +1,5 @@
-//! The contract of `Alerts`: the same sentences hold whichever handle is asked, the engine's own or a client across HTTP.
+//! The contract of `Alerts`: the same sentences hold whichever handle is asked, the engine's own or a client across HTTP, also at a
+//! deployment that spells all it answers in its own way. That of the capabilities beyond the interface is in `api/capabilities.rs`.
 //!
 //! A further way to the engine is a variant of [`Way`], its opening in [`World::open_with`], and a line in `sentences!`.
 
@@ -14,7 +15,7 @@ use avert::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AlertStatus, AlertType, CreatedCredential, CredentialKind, Deadline, KeyScope, PageRequest,
     Provider, Resolution, Sort, SortField, SortOrder, decide,
 };
-use avert::engine::{ActingEngine, EngineSettings};
+use avert::engine::{ActingEngine, Engine, EngineSettings};
 use avert::providers::{AlertProvider, Cause, Declined, SubmitResult};
 use avert::service::{Alerts, Credentials, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
@@ -26,6 +27,7 @@ use crate::support::alerts::{NOON, noon, open_alert};
 use crate::support::client::client_of;
 use crate::support::clock::ManualClock;
 use crate::support::engine::{Gate, acting, bring_in, engine_with, impatient, network};
+use crate::support::respelling::{Respelling, Spelling};
 
 /// A way to the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,9 @@ enum Way {
     ApiKey,
     /// A client across HTTP with client credentials and tokens, in the older dialect.
     Token,
+    /// The same two at a deployment that spells everything in its own way.
+    KeyElsewhere(Spelling),
+    TokenElsewhere(Spelling),
 }
 
 /// An engine and the handle that the sentences are about.
@@ -46,7 +51,10 @@ struct World {
     /// The engine's own handle, for what has to be there first.
     engine: ActingEngine,
     clock: Arc<ManualClock>,
+    /// The engine itself, for another organization.
+    whole: Engine,
     _server: Option<DropGuard>,
+    _respelling: Option<Respelling>,
     _directory: TempDir,
 }
 
@@ -69,26 +77,42 @@ impl World {
         let acting = acting(&engine).await;
         let over_http = match way {
             Way::InProcess => None,
-            Way::ApiKey => Some((
+            Way::ApiKey | Way::KeyElsewhere(_) => Some((
                 Dialect::Current,
                 AccessCredential::ApiKey(acting.create_credential(CredentialKind::Key(KeyScope::Alerts)).await.unwrap().secret),
             )),
-            Way::Token => {
+            Way::Token | Way::TokenElsewhere(_) => {
                 let CreatedCredential { credential, secret } = acting.create_credential(CredentialKind::Client).await.unwrap();
                 Some((Dialect::Older, AccessCredential::ClientCredentials { id: credential.id, secret }))
             }
         };
         let Some((dialect, credential)) = over_http else {
             let alerts = Arc::new(acting.clone());
-            return Self { alerts, dialect: Dialect::Current, engine: acting, clock, _server: None, _directory: directory };
+            return Self {
+                alerts,
+                dialect: Dialect::Current,
+                engine: acting,
+                clock,
+                whole: engine,
+                _server: None,
+                _respelling: None,
+                _directory: directory,
+            };
         };
         let cancel = CancellationToken::new();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(api::serve(listener, engine.clone(), ApiOptions::default(), cancel.clone()));
-        let client = client_of(&url, dialect, credential, None, clock.clone());
-        let (alerts, server) = (Arc::new(client), Some(cancel.drop_guard()));
-        Self { alerts, dialect, engine: acting, clock, _server: server, _directory: directory }
+        let (url, respelling) = match way {
+            Way::KeyElsewhere(spelling) | Way::TokenElsewhere(spelling) => {
+                let respelling = Respelling::of(url, spelling).await;
+                (respelling.url(), Some(respelling))
+            }
+            _ => (url, None),
+        };
+        let alerts = Arc::new(client_of(&url, dialect, credential, None, clock.clone()));
+        let server = Some(cancel.drop_guard());
+        Self { alerts, dialect, engine: acting, clock, whole: engine, _server: server, _respelling: respelling, _directory: directory }
     }
 
     async fn holding(self, alerts: impl IntoIterator<Item = Alert>) -> Self {
@@ -144,7 +168,7 @@ fn all() -> AlertQuery {
 macro_rules! sentences {
     ($($name:ident,)+) => {$(
         mod $name {
-            use super::Way;
+            use super::{Spelling, Way};
 
             #[tokio::test]
             async fn in_process() {
@@ -160,6 +184,26 @@ macro_rules! sentences {
             async fn over_http_with_a_token() {
                 super::$name(Way::Token).await;
             }
+
+            #[tokio::test]
+            async fn with_a_key_where_everything_is_spelled_loudly() {
+                super::$name(Way::KeyElsewhere(Spelling::Loud)).await;
+            }
+
+            #[tokio::test]
+            async fn with_a_key_where_everything_is_spelled_sparsely() {
+                super::$name(Way::KeyElsewhere(Spelling::Sparse)).await;
+            }
+
+            #[tokio::test]
+            async fn with_a_token_where_everything_is_spelled_loudly() {
+                super::$name(Way::TokenElsewhere(Spelling::Loud)).await;
+            }
+
+            #[tokio::test]
+            async fn with_a_token_where_everything_is_spelled_sparsely() {
+                super::$name(Way::TokenElsewhere(Spelling::Sparse)).await;
+            }
         }
     )+};
 }
@@ -169,6 +213,9 @@ sentences! {
     an_alert_nobody_knows_is_not_found,
     a_list_has_its_page_its_total_and_its_order,
     every_filter_means_the_same,
+    every_order_is_that_of_the_engine,
+    another_organizations_alerts_are_not_there,
+    what_breaks_the_rules_is_told_at_its_field,
     each_decision_leads_to_its_row_of_the_table,
     a_resolved_alert_is_the_same_wherever_it_is_read,
     comments_come_back_as_they_were_said,
@@ -276,6 +323,52 @@ async fn every_filter_means_the_same(way: Way) {
         assert_eq!(page.total, expected.len() as u64, "{filter:?}");
         assert!(expected.len() < everything.len(), "{filter:?} leaves nothing out");
     }
+}
+
+async fn every_order_is_that_of_the_engine(way: Way) {
+    let alert = |number: i64| Alert {
+        amount: Some(format!("{}.5", 100 - number).parse().unwrap()),
+        alert_time: Some(noon() - chrono::Duration::hours(number * 7 % 5)),
+        merchant_descriptor: format!("SHOP {}", number * 3 % 5),
+        deadline: Deadline::At(noon() + chrono::Duration::hours(1 + number * 2 % 5)),
+        ..open_alert(&format!("P-{number}"))
+    };
+    let world = World::open(way).await.holding((0..5).map(alert)).await;
+
+    for field in SortField::ALL {
+        for order in [SortOrder::Ascending, SortOrder::Descending] {
+            let query = AlertQuery { sort: Sort { field, order }, ..all() };
+
+            let expected: Vec<_> = world.engine.list(&query).await.unwrap().data.iter().map(|alert| alert.id).collect();
+
+            assert_eq!((world.ids(&query).await, expected.len()), (expected, 5), "{field:?} {order:?}");
+        }
+    }
+}
+
+async fn another_organizations_alerts_are_not_there(way: Way) {
+    let (ours, theirs) = (open_alert("OURS"), open_alert("THEIRS"));
+    let world = World::open(way).await.holding([ours.clone()]).await;
+    world.whole.create_organization("rival").await.unwrap();
+    let rival = world.whole.acting_for(world.whole.local_caller(Some("rival")).await.unwrap());
+    bring_in(&rival, [theirs.clone()]).await;
+
+    let (read, decided) = (world.alerts.get(theirs.id).await, world.resolve(theirs.id, Decision::Refunded).await);
+
+    assert_eq!((read, decided), (Err(ServiceError::AlertNotFound(theirs.id)), Err(ServiceError::AlertNotFound(theirs.id))));
+    assert_eq!(world.ids(&all()).await, [ours.id]);
+    assert_eq!(world.alerts.list(&all()).await.unwrap().total, 1);
+    assert_eq!(rival.get(theirs.id).await.unwrap().outcome, None);
+}
+
+async fn what_breaks_the_rules_is_told_at_its_field(way: Way) {
+    let alert = open_alert("P-1");
+    let world = World::open(way).await.holding([alert.clone()]).await;
+
+    let too_long = world.alerts.resolve(alert.id, world.says(Decision::Refunded, &"x".repeat(251))).await;
+
+    assert!(matches!(&too_long, Err(ServiceError::InvalidResolution(errors)) if errors[0].field == "comments"), "{too_long:?}");
+    assert_eq!(world.engine.get(alert.id).await.unwrap().outcome, None);
 }
 
 async fn each_decision_leads_to_its_row_of_the_table(way: Way) {

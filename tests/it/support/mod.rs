@@ -12,6 +12,7 @@ pub mod operations;
 pub mod outside;
 pub mod raw_server;
 pub mod receiver;
+pub mod respelling;
 pub mod stop;
 pub mod store;
 pub mod terminal;
