@@ -164,6 +164,7 @@ fn in_words(trouble: &NetworkTrouble) -> String {
     match trouble.fault {
         DecisionFault::Silent => format!("{who}: no answer since {since}"),
         DecisionFault::Declined => format!("{who}: not recorded, {since}"),
+        DecisionFault::Unheard => format!("a decision not known, {since}"),
         DecisionFault::Service => format!("a decision not recorded, {since}"),
     }
 }

@@ -12,7 +12,9 @@ pub enum DecisionFault {
     Silent,
     /// The network took the decision not, or could not be reached.
     Declined,
-    /// The service itself did not take it, or its answer did not come.
+    /// The service's own answer did not come, or says nothing: it is not known what became of it.
+    Unheard,
+    /// The service itself did not take it.
     Service,
 }
 
@@ -55,6 +57,7 @@ impl NetworkTroubles {
             Err(ServiceError::ProviderOutcomeUnknown(unknown)) if unknown.found_out_by() == FoundOutBy::Storing => DecisionFault::Service,
             Err(ServiceError::ProviderOutcomeUnknown(_)) => DecisionFault::Silent,
             Err(ServiceError::ProviderFailed(_)) => DecisionFault::Declined,
+            Err(ServiceError::Indeterminate(_) | ServiceError::Unavailable(_)) => DecisionFault::Unheard,
             // What the alert itself was told by somebody else is no trouble.
             Err(ServiceError::AlreadyResolved(_) | ServiceError::ResolutionInProgress | ServiceError::WaitsForPerson(_)) => return,
             Err(_) => DecisionFault::Service,

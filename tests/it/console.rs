@@ -4,6 +4,7 @@ mod any_keys;
 mod elsewhere;
 mod fake;
 mod fake_webhooks;
+mod faults;
 mod foreign_text;
 mod going_round;
 mod header;
