@@ -141,10 +141,11 @@ impl App {
             ServiceError::Unavailable(why) => why.clone(),
             other => other.to_string(),
         };
-        let again = |what: &str, since: &Timestamp, error: &ServiceError| {
-            format!("Since {} {what}: {}. It is tried again by itself.", since.format("%H:%M"), why(error))
-        };
         let link = &self.screens.queue.link;
+        let again = |what: &str, since: &Timestamp, error: &ServiceError| {
+            let next = link.next_try().map_or_else(|| "by itself".to_owned(), |at| at.format("at %H:%M:%S UTC").to_string());
+            format!("Since {} {what}: {}. It is tried again {next}.", since.format("%H:%M"), why(error))
+        };
         if let Some((since, error)) = link.trouble.as_ref().filter(|_| self.screens.queue.listing.rows() > 0) {
             return Some(again("the list cannot be read", since, error));
         }

@@ -444,6 +444,7 @@ mod tests {
             created_at: Timestamp::UNIX_EPOCH,
             disabled: None,
             failing_since: None,
+            last_success: None,
             signed,
             old_secret_until: None,
         }

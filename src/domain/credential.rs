@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn keys_are_alike_whatever_their_scope() {
-        let [alerts, operator] = KeyScope::ALL.map(CredentialKind::Key);
+        let [alerts, operator, _] = KeyScope::ALL.map(CredentialKind::Key);
 
         assert!(alerts.is_alike(operator) && CredentialKind::Client.is_alike(CredentialKind::Client));
         assert!(!alerts.is_alike(CredentialKind::Client) && !CredentialKind::Client.is_alike(operator));

@@ -146,6 +146,7 @@ mod tests {
             created_at: Timestamp::UNIX_EPOCH,
             disabled: disabled.then(|| (Timestamp::UNIX_EPOCH, "by hand".to_owned())),
             failing_since: None,
+            last_success: None,
             signed: false,
             old_secret_until: None,
         }

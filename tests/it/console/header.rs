@@ -66,7 +66,7 @@ fn a_stale_list_says_since_when_how_old_it_is_and_why() {
     let screen = rig.screen();
 
     assert!(screen.lines().next().unwrap().contains("▲ stale since 14:03  read 3 min ago"), "{screen}");
-    assert!(screen.contains("Since 14:03 the list cannot be read: the database is busy."), "{screen}");
+    assert!(screen.contains("Since 14:03 the list cannot be read: the database is busy. It is tried again at 14:06:"), "{screen}");
     rig.service.set_down(None);
     rig.advance(Duration::seconds(31));
     assert!(header(&mut rig).contains("● live"));

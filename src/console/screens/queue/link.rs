@@ -86,6 +86,11 @@ impl Link {
         self.trouble.is_some()
     }
 
+    /// When the service that does not answer is asked again.
+    pub fn next_try(&self) -> Option<Timestamp> {
+        self.retry_due
+    }
+
     /// A part of what is shown came, or could not be read.
     pub fn took_part<T>(&mut self, part: ReadPart, answer: &Result<T, ServiceError>, now: Timestamp) {
         let since = self.missing.iter().find(|(known, _)| *known == part).map_or(now, |(_, (since, _))| *since);
