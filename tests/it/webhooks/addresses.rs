@@ -105,6 +105,7 @@ async fn addresses_from_before_are_taken_over() {
     assert!(!holding_the_token(directory.path()).is_empty(), "the search can see");
 
     let house = House::on(directory.path(), clock.clone()).await;
+    let last_success = house.engine.endpoints().await.unwrap()[0].last_success;
     house.ingest_fresh("A1").await;
     let report = house.dispatcher().run_once().await.unwrap();
     let seen = seen(&house).await;
@@ -112,6 +113,7 @@ async fn addresses_from_before_are_taken_over() {
     let again = House::on(directory.path(), clock).await;
 
     assert_eq!(report, RunReport { attempted: 1, delivered: 1 });
+    assert_eq!(last_success, Some(crate::support::alerts::noon()), "what was delivered before counts");
     assert_eq!(receiver.requests()[1].path, format!("/hook?token={TOKEN}"));
     assert!(!seen.contains(TOKEN) && seen.contains("?****"), "{seen}");
     assert_eq!(holding_the_token(directory.path()), Vec::<String>::new());
@@ -126,6 +128,7 @@ fn as_it_was(directory: &Path) {
          DROP INDEX alert_by_arn;
          DROP INDEX alert_by_auth_code;
          ALTER TABLE endpoint DROP COLUMN sealed_url;
+         ALTER TABLE endpoint DROP COLUMN succeeded_at;
          DELETE FROM schema_migration WHERE number >= 6;
          UPDATE endpoint SET url = url || '?token={TOKEN}';
          UPDATE delivery_attempt SET sent = json_set(sent, '$.url', json_extract(sent, '$.url') || '?token={TOKEN}');
