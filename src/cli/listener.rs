@@ -28,7 +28,7 @@ pub(super) struct ConsoleListener {
 }
 
 impl ConsoleListener {
-    pub(super) fn new(clock: &SharedClock) -> Arc<dyn WebhookListener> {
+    pub(super) fn shared(clock: &SharedClock) -> Arc<dyn WebhookListener> {
         Arc::new(Self { clock: Arc::clone(clock), running: Mutex::default() })
     }
 }

@@ -105,7 +105,7 @@ async fn stay(deployment: Deployment, clock: SharedClock, place: SessionInfo, se
     let desk_dir = Some(desk);
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let alert_json = alert_json(place.dialect);
-    let listener = Some(ConsoleListener::new(&clock));
+    let listener = Some(ConsoleListener::shared(&clock));
     attend(Session { deployment, clock, place, settings, desk_dir, alert_json, listener }, &mut signals).await
 }
 

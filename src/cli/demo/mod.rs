@@ -118,7 +118,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
         settings: console_settings(context, &args.console, std::env::temp_dir())?,
         desk_dir: Some(home.data_dir.join("desk")),
         alert_json: alert_json(Dialect::Current),
-        listener: Some(ConsoleListener::new(&local.clock)),
+        listener: Some(ConsoleListener::shared(&local.clock)),
     };
     Ok(Stage { session, running, local, _receivers: receivers })
 }

@@ -86,7 +86,7 @@ impl DeliveryFilterForm {
         (place, label, input, hint): (Place, &str, &TextInput, &str),
     ) {
         let theme = draw.theme;
-        drop(self.label(place, label, draw, frame, line));
+        self.label(place, label, draw, frame, line);
         let field = Rect { x: line.x + 11, width: MOMENT.min(line.width.saturating_sub(11)), ..line };
         frame.buffer_mut().set_style(field, theme.field);
         let text = Rect { x: field.x + 1, width: field.width.saturating_sub(1), ..field };

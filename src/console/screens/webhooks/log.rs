@@ -25,7 +25,7 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
     match screen.log() {
         Some(Loadable::Loaded(log)) => page.log(log, delivery),
         Some(Loadable::Failed(error)) => {
-            page.say(&format!("Its tries cannot be shown: {}", sanitize(&error.to_string())), draw.theme.danger)
+            page.say(&format!("Its tries cannot be shown: {}", sanitize(&error.to_string())), draw.theme.danger);
         }
         Some(Loadable::Loading | Loadable::NotAsked) | None => page.say("Loading its tries…", draw.theme.quiet),
     }
