@@ -11,12 +11,20 @@ pub(super) const AGAIN: &str = "try again in a moment";
 
 /// Waits for a list within its budget; over it, the refusal gives this advice. The read ends as soon as nobody waits for it.
 pub(super) async fn within<T>(budget: Duration, advice: &str, list: impl Future<Output = Result<T, ServiceError>>) -> Result<T, Problem> {
-    match tokio::time::timeout(budget, list).await {
-        Ok(list) => Ok(list?),
-        Err(_) => {
+    tokio::select! {
+        biased;
+        list = list => Ok(list?),
+        () = passed(budget) => {
             let seconds = budget.as_secs_f32();
             Err(Problem::new(Code::Overloaded, format!("the answer was not ready within {seconds} s: {advice}")))
         }
+    }
+}
+
+/// Waits until a budget is spent; none at all is spent at once, where a timer would take its next tick.
+async fn passed(budget: Duration) {
+    if !budget.is_zero() {
+        tokio::time::sleep(budget).await;
     }
 }
 
