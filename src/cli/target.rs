@@ -100,6 +100,7 @@ impl RemoteArgs {
             AccessCredential::ClientCredentials { .. } => Dialect::Older,
         };
         let insecure_http = self.insecure_http || profile.insecure_http;
+        let tls = tls_of(&profile);
         let prefix = told([Some(name_in(&credential)), operator_key.as_ref().map(Secret::reveal)]);
         Ok(Some(RemoteTarget {
             profile: name,
@@ -116,7 +117,7 @@ impl RemoteArgs {
             credential,
             operator_key,
             company_parameter: self.company_parameter.clone().or(profile.company_parameter).unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
-            tls: self.tls_files(),
+            tls: self.tls_files().or(tls),
         }))
     }
 
@@ -170,6 +171,11 @@ impl RemoteArgs {
     }
 }
 
+/// The files of TLS that a profile names.
+fn tls_of(Profile { ca_file, client_certificate, client_key, .. }: &Profile) -> TlsFiles {
+    TlsFiles { ca_file: ca_file.clone(), client_certificate: client_certificate.clone(), client_key: client_key.clone() }
+}
+
 impl RemoteTarget {
     /// The deployment of a profile, with a credential that is not kept yet.
     pub(super) fn of_profile(NamedProfile { name, profile }: &NamedProfile, secret: Secret) -> anyhow::Result<Self> {
@@ -185,7 +191,7 @@ impl RemoteTarget {
             credential: access_credential(profile.client_id.clone(), secret),
             operator_key: None,
             company_parameter: profile.company_parameter.clone().unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
-            tls: TlsFiles::default(),
+            tls: tls_of(profile),
         })
     }
 

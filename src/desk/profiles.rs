@@ -96,6 +96,15 @@ pub struct Profile {
     /// How often the console reads a list again, in seconds.
     #[serde(default, deserialize_with = "refresh_seconds", skip_serializing_if = "Option::is_none")]
     pub refresh_seconds: Option<u32>,
+    /// Certificates of the authorities that are trusted with it, and no others (PEM); none for those of this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<PathBuf>,
+    /// The client certificate that it asks for (PEM).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_certificate: Option<PathBuf>,
+    /// The private key of the client certificate (PEM), where it is in a file of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_key: Option<PathBuf>,
     /// Whether it may be spoken to in plain http beyond this machine.
     #[serde(default, skip_serializing_if = "is_false")]
     pub insecure_http: bool,
@@ -231,6 +240,9 @@ mod tests {
             company_parameter: Some("company".to_owned()),
             page_size: Some(25),
             refresh_seconds: Some(30),
+            ca_file: Some("/etc/shop/ca.pem".into()),
+            client_certificate: Some("/etc/shop/desk.pem".into()),
+            client_key: Some("/etc/shop/desk.key".into()),
             insecure_http: true,
         }
     }

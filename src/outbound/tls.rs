@@ -34,6 +34,15 @@ pub struct TlsMaterial {
 }
 
 impl TlsFiles {
+    /// These files, and those of another choice where nothing is said here. A client certificate comes with its own key.
+    pub fn or(self, other: Self) -> Self {
+        let (client_certificate, client_key) = match self.client_certificate {
+            Some(certificate) => (Some(certificate), self.client_key),
+            None => (other.client_certificate, self.client_key.or(other.client_key)),
+        };
+        Self { ca_file: self.ca_file.or(other.ca_file), client_certificate, client_key }
+    }
+
     /// Reads the files.
     ///
     /// # Errors
@@ -124,6 +133,19 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[test]
+    fn a_client_certificate_that_is_named_comes_with_its_own_key() {
+        let files = |ca: Option<&str>, certificate: Option<&str>, key: Option<&str>| TlsFiles {
+            ca_file: ca.map(PathBuf::from),
+            client_certificate: certificate.map(PathBuf::from),
+            client_key: key.map(PathBuf::from),
+        };
+        let kept = files(Some("ca"), Some("kept"), Some("kept.key"));
+
+        assert_eq!(files(None, None, None).or(kept.clone()), kept);
+        assert_eq!(files(Some("mine"), Some("other"), None).or(kept), files(Some("mine"), Some("other"), None));
+    }
 
     #[rstest]
     #[case::missing("/nowhere/ca.pem", None, "cannot be read")]

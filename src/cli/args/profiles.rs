@@ -64,6 +64,15 @@ pub(crate) struct ProfileAddArgs {
     /// How often the console reads its list again. Default: by the work, every 5 to 60 seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(i64::from(*REFRESH_SECONDS.start())..=i64::from(*REFRESH_SECONDS.end())))]
     pub(crate) refresh_seconds: Option<u32>,
+    /// File with the certificates (PEM) of the authorities that are trusted with it. Default: those of this machine
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// File with the client certificate (PEM) that it asks for; its private key may be in the same file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) client_certificate: Option<PathBuf>,
+    /// File with the private key (PEM) of the client certificate
+    #[arg(long, value_name = "FILE", requires = "client_certificate")]
+    pub(crate) client_key: Option<PathBuf>,
     /// Speak plain http to it beyond this machine, where others can read credentials and alerts on the way
     #[arg(long)]
     pub(crate) insecure_http: bool,

@@ -1,5 +1,7 @@
 //! `avert profiles add`: a profile from flags, or step by step at the terminal.
 
+use std::path::{Path, PathBuf};
+
 use super::super::args::ProfileAddArgs;
 use super::super::ask;
 use super::super::credential_file::credential_in;
@@ -76,9 +78,17 @@ fn flags(args: &ProfileAddArgs) -> Profile {
         company_parameter: args.company_parameter.clone(),
         page_size: args.page_size,
         refresh_seconds: args.refresh_seconds,
+        ca_file: args.ca_file.as_deref().map(from_anywhere),
+        client_certificate: args.client_certificate.as_deref().map(from_anywhere),
+        client_key: args.client_key.as_deref().map(from_anywhere),
         insecure_http: args.insecure_http,
         ..Profile::default()
     }
+}
+
+/// A file as it is found from every directory.
+fn from_anywhere(file: &Path) -> PathBuf {
+    std::path::absolute(file).unwrap_or_else(|_| file.to_owned())
 }
 
 /// Asks for what the flags leave open, and tries the credential before it is kept.

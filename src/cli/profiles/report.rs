@@ -1,5 +1,7 @@
 //! Profiles as commands print them.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use super::super::failure::say;
@@ -66,6 +68,10 @@ pub(super) fn one(
     record["companyParameter"] = profile.company_parameter.clone().into();
     record["pageSize"] = profile.page_size.into();
     record["refreshSeconds"] = profile.refresh_seconds.into();
+    let path = |file: &Option<PathBuf>| file.as_ref().map(|file| file.display().to_string());
+    record["caFile"] = path(&profile.ca_file).into();
+    record["clientCertificate"] = path(&profile.client_certificate).into();
+    record["clientKey"] = path(&profile.client_key).into();
     record["insecureHttp"] = profile.insecure_http.into();
     let rows = record.as_object().into_iter().flatten().filter_map(|(label, value)| match value {
         Value::Null => None,
