@@ -80,7 +80,7 @@ pub fn deliveries(now: Timestamp) -> Vec<Delivery> {
         Delivery {
             id: delivery_id(number),
             event: EventId(Uuid::from_u128(0xE_0000 + number)),
-            kind: if number % 3 == 0 { EventKind::AlertResolved } else { EventKind::AlertCreated },
+            kind: if number.is_multiple_of(3) { EventKind::AlertResolved } else { EventKind::AlertCreated },
             at,
             alert: AlertId(Uuid::from_u128(number % 19 + 1)),
             test: false,

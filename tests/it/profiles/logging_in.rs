@@ -145,7 +145,7 @@ fn however_loud_avert_is_a_credential_is_in_nothing_that_it_says_or_writes() {
     }
     let mut terminal = Terminal::start(world.desk.path(), &["open", "shop", "-vv"], 120, 40);
     terminal.wait_for("SHOP 2");
-    terminal.press("2");
+    terminal.press("5");
     terminal.wait_for("Settings");
     terminal.press("q");
     said.extend(terminal.wait_exit().1);

@@ -30,6 +30,9 @@ const MOST_IN_VAIN: u32 = 3;
 pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path) -> anyhow::Result<()> {
     let rows = rows::read(from)?;
     let source = AlertAccess::open(context, &args.remote, &args.organization).await?;
+    if !args.dry_run {
+        source.require_writable()?;
+    }
     let (results, earlier) = match args.dry_run {
         true => (None, HashMap::new()),
         false => {
