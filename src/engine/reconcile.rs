@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::handle::{Engine, later, locked, span};
 use super::metrics;
-use super::resolve::Landed;
+use super::resolve::{Landed, left_to_a_person};
 use crate::domain::time::later_by;
 use crate::domain::{MonotonicTime, Provider, batch, redact};
 use crate::providers::{Capabilities, Cause, Declined, LookUp, Submission, SubmitResult};
@@ -197,12 +197,6 @@ impl Engine {
         metrics::submitted(&submission.provider, answer.as_ref().ok(), began.elapsed());
         answer.unwrap_or(SubmitResult::Indeterminate(Cause::TimedOut(self.settings().provider_timeout)))
     }
-}
-
-/// Why nothing can be found out, after why nothing is known.
-fn left_to_a_person(cause: &str) -> String {
-    let who = if cause.is_empty() { "the process that sent it ended before an answer came; the network" } else { &format!("{cause}; it") };
-    format!("{who} can neither look the decision up nor take it twice")
 }
 
 /// The finding that a look-up proves.

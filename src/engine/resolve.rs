@@ -269,7 +269,7 @@ impl Sending {
         }
     }
 
-    /// Steps 4c and 4d: indeterminate; one look-up, where the provider can, and else the reconciler.
+    /// Steps 4c and 4d: indeterminate; one look-up, where the provider can, and else the reconciler, or a person where that can do nothing.
     async fn clear_up(self, cause: &Cause) -> Result<Alert, ServiceError> {
         let (engine, settings) = (&self.engine, self.engine.settings());
         let provider = engine.inner.providers.answering_for(&self.submission.provider);
@@ -294,11 +294,16 @@ impl Sending {
             }
         }
         let why = redact::words(&cause.to_string());
+        let found_out_by = engine.found_out_by(&self.submission.provider);
+        if found_out_by == FoundOutBy::Person {
+            // No check of ours would find anything out. What the store cannot take is left to the reconciler.
+            self.end(AttemptEnd::Parked, &left_to_a_person(&why)).await.ok();
+            return Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::new(why, found_out_by)));
+        }
         let (now, gap) = (engine.present(), span(settings.checks.first().copied().unwrap_or_default()));
         if self.end(AttemptEnd::Unknown { next_check: later_by(now.date, gap), calls_over }, &why).await == Ok(true) {
             engine.check_at(now.counted.after(gap));
         }
-        let found_out_by = engine.found_out_by(&self.submission.provider);
         Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::new(why, found_out_by)))
     }
 
@@ -308,6 +313,12 @@ impl Sending {
         let ended = self.engine.store().end_attempt(attempt, self.generation, end, detail, self.engine.present()).await;
         ended.map_err(|error| tracing::error!(%error, %attempt, "the end of an attempt was not stored; it is left to the reconciler"))
     }
+}
+
+/// Why nothing can be found out, after why nothing is known.
+pub(super) fn left_to_a_person(cause: &str) -> String {
+    let who = if cause.is_empty() { "the process that sent it ended before an answer came; the network" } else { &format!("{cause}; it") };
+    format!("{who} can neither look the decision up nor take it twice")
 }
 
 /// 1 to 255 visible ASCII characters (decisions, Repeats).

@@ -160,23 +160,25 @@ async fn an_unknown_decision_blocks_others_until_it_is_cleared_up() {
 #[case(Fault::TimeOut { applied: false }, "the network gave no answer within 0 s")]
 #[case(Fault::AlreadyActioned { applied: false }, "the network says that the alert was answered already")]
 #[tokio::test]
-async fn what_is_left_to_a_person_says_first_why_nobody_knows(#[case] fault: Fault, #[case] why: &str) {
+async fn what_nothing_here_can_find_out_is_a_persons_at_once_and_says_first_why(#[case] fault: Fault, #[case] why: &str) {
     let directory = tempfile::tempdir().unwrap();
     let (clock, network) = (ManualClock::at(NOON), network(false, false));
     let engine = engine_on(directory.path(), &clock, &network);
     let (acting, id) = with_one_alert(&engine).await;
     network.script([Some(fault)]);
-    let told = resolve(&acting, id, Decision::Refunded).await;
-    assert!(matches!(told, Err(ServiceError::ProviderOutcomeUnknown(_))), "{told:?}");
 
-    clear_up(&engine, &clock).await;
+    let told = resolve(&acting, id, Decision::Refunded).await.unwrap_err();
 
+    let ServiceError::ProviderOutcomeUnknown(unknown) = &told else { panic!("{told}") };
+    assert_eq!(unknown.found_out_by(), FoundOutBy::Person);
     let [parked] = acting.unfinished().await.unwrap().try_into().unwrap();
     assert_eq!((parked.state.as_str(), parked.alert), ("PARKED", id));
     assert_eq!(parked.detail, format!("{why}; it can neither look the decision up nor take it twice"));
     let again = resolve(&acting, id, Decision::NotRefunded).await.unwrap_err();
     assert_eq!(again, ServiceError::WaitsForPerson(parked.id));
     assert!(again.to_string().contains(&format!("`avert attempts settle {}`", parked.id)), "{again}");
+    clock.advance(Duration::hours(1));
+    assert_eq!(engine.reconcile_once().await.unwrap(), Reconciled::default(), "nothing is left to be checked");
 }
 
 #[rstest]

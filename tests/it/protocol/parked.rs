@@ -10,10 +10,11 @@ use avert::service::{Alerts, Attempts, Audit, ServiceError, Webhooks};
 use chrono::TimeDelta;
 use serde_json::Value;
 
+use super::deaths::promising;
 use crate::support::alerts::{NOON, open_alert};
 use crate::support::binary::{run, run_ok};
 use crate::support::clock::ManualClock;
-use crate::support::engine::{acting, bring_in, deliveries_of, engine_on, network, resolve};
+use crate::support::engine::{acting, bring_in, deliveries_of, engine_on, resolve};
 use crate::support::operations::refused;
 
 /// A data directory with a decision that nobody can find out about, and one that is looked at again.
@@ -29,14 +30,15 @@ struct Desk {
 impl Desk {
     async fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let (clock, network) = (ManualClock::at(NOON), network(false, false));
+        let (clock, network) = (ManualClock::at(NOON), promising("final-error-only"));
         let engine = engine_on(directory.path(), &clock, &network);
         let acting = acting(&engine).await;
         let [alert, other] = [open_alert("P-1"), open_alert("P-2")];
         bring_in(&acting, [alert.clone(), other.clone()]).await;
         let auth = EndpointAuth::Header { name: "X-Api-Key".to_owned(), value: Secret::new("k") };
         acting.add_endpoint(NewEndpoint { url: "https://shop.example/".parse().unwrap(), auth, signing: None }).await.unwrap();
-        network.script([Some(Fault::TimeOut { applied: true }), Some(Fault::TimeOut { applied: true })]);
+        let lost = Some(Fault::TimeOut { applied: true });
+        network.script([lost, None, lost]);
         assert!(resolve(&acting, alert.id, Decision::Refunded).await.is_err());
         clock.advance(TimeDelta::minutes(1));
         engine.reconcile_once().await.unwrap();
