@@ -113,7 +113,7 @@ impl App {
         let has_list = queue.listing.total().is_some();
         match &queue.link.trouble {
             Some((since, _)) if has_list => return wrong(format!("stale since {}", since.format("%H:%M"))),
-            Some((since, _)) => return wrong(format!("no answer since {}", since.format("%H:%M"))),
+            Some((since, _)) => return wrong(format!("list not read since {}", since.format("%H:%M"))),
             None => {}
         }
         if self.cx.writes.failing.is_some() {
@@ -157,13 +157,13 @@ impl App {
     }
 }
 
-/// `ETHOCA does not answer since 14:03`
+/// `ETHOCA: outcome unknown since 14:03`
 fn in_words(trouble: &NetworkTrouble) -> String {
     let since = trouble.since.format("%H:%M");
     let names: Vec<_> = trouble.networks.iter().map(|network| sanitize(network.as_str()).into_owned()).collect();
     let who = if names.is_empty() { "a network".to_owned() } else { names.join(", ") };
     match trouble.fault {
-        DecisionFault::Silent => format!("{who}: no answer since {since}"),
+        DecisionFault::Unknown => format!("{who}: outcome unknown since {since}"),
         DecisionFault::Declined => format!("{who}: not recorded, {since}"),
         DecisionFault::Unheard => format!("a decision not known, {since}"),
         DecisionFault::Service => format!("a decision not recorded, {since}"),

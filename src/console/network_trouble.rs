@@ -8,8 +8,8 @@ use crate::service::{FoundOutBy, ServiceError};
 /// What went wrong with a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DecisionFault {
-    /// The network did not answer.
-    Silent,
+    /// The network did not answer, or with nothing that says what became of it.
+    Unknown,
     /// The network took the decision not, or could not be reached.
     Declined,
     /// The service's own answer did not come, or says nothing: it is not known what became of it.
@@ -55,7 +55,7 @@ impl NetworkTroubles {
             }
             // The network has answered: what is left is the service's own.
             Err(ServiceError::ProviderOutcomeUnknown(unknown)) if unknown.found_out_by() == FoundOutBy::Storing => DecisionFault::Service,
-            Err(ServiceError::ProviderOutcomeUnknown(_)) => DecisionFault::Silent,
+            Err(ServiceError::ProviderOutcomeUnknown(_)) => DecisionFault::Unknown,
             Err(ServiceError::ProviderFailed(_)) => DecisionFault::Declined,
             Err(ServiceError::Indeterminate(_) | ServiceError::Unavailable(_)) => DecisionFault::Unheard,
             // What the alert itself was told by somebody else is no trouble.
@@ -80,7 +80,7 @@ impl NetworkTroubles {
         };
         let own = self.noted.iter().filter(lasting).map(|noted| (noted.fault, Some(noted.provider.clone()), noted.since));
         let engines = unfinished.all().filter(|attempt| Stage::of(attempt) == Stage::Unknown);
-        let engines = engines.map(|attempt| (DecisionFault::Silent, network_of(attempt.alert), attempt.started_at));
+        let engines = engines.map(|attempt| (DecisionFault::Unknown, network_of(attempt.alert), attempt.started_at));
         let all: Vec<_> = own.chain(engines).collect();
         let fault = all.iter().map(|(fault, ..)| *fault).min()?;
         let gravest = || all.iter().filter(|(known, ..)| *known == fault);

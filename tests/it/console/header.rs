@@ -73,6 +73,14 @@ fn a_stale_list_says_since_when_how_old_it_is_and_why() {
 }
 
 #[test]
+fn a_list_that_was_never_read_is_said_to_be_that_though_the_service_answers() {
+    let mut rig = Made { operator: false, down: true, ..Made::default() }.start();
+
+    let header = header(&mut rig);
+    assert!(header.contains("▲ list not read since 14:03") && !header.contains("no answer"), "{header}");
+}
+
+#[test]
 fn a_service_that_leaves_a_question_unanswered_is_not_shown_as_well() {
     let mut rig = Made { operator: false, ..Made::default() }.start();
     rig.holding = true;
@@ -84,19 +92,19 @@ fn a_service_that_leaves_a_question_unanswered_is_not_shown_as_well() {
 }
 
 #[test]
-fn a_network_that_does_not_answer_is_named_with_the_time_since_when_until_it_is_known_what_became_of_it() {
+fn a_network_is_named_with_the_time_since_when_an_outcome_is_unknown_whatever_it_answered() {
     let mut rig = Made { operator: false, ..Made::default() }.start();
     let id = rig.current();
     let provider = rig.service.alert(id).unwrap().provider;
-    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("no answer in time"))));
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("the network answered 503"))));
     rig.press("r ctrl-s");
     rig.advance(Duration::seconds(6));
 
     let first = header(&mut rig);
-    assert!(first.contains(&format!("▲ {provider}: no answer since 14:03")), "{first}");
+    assert!(first.contains(&format!("▲ {provider}: outcome unknown since 14:03")), "{first}");
     rig.advance(Duration::minutes(1));
     let later = header(&mut rig);
-    assert!(later.contains(&format!("▲ {provider}: no answer since 14:03")), "{later}");
+    assert!(later.contains(&format!("▲ {provider}: outcome unknown since 14:03")), "{later}");
 
     let (_, request) = rig.service.resolutions.lock().unwrap()[0].clone();
     rig.service.record(id, &request).unwrap();
@@ -115,7 +123,7 @@ fn a_network_that_the_engine_waits_for_is_named_whoever_decided() {
     rig.hear();
 
     let header = header(&mut rig);
-    assert!(header.contains(&format!("▲ {provider}: no answer since 13:50")), "{header}");
+    assert!(header.contains(&format!("▲ {provider}: outcome unknown since 13:50")), "{header}");
 }
 
 #[test]
