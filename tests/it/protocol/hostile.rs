@@ -169,7 +169,7 @@ impl Desk {
 
     fn pass(&self, seconds: u32) {
         self.clocks.pass(seconds);
-        self.gateway.world().pass(seconds);
+        self.gateway.pass(seconds);
     }
 
     /// A process ends and another one starts in its place, or the whole machine is booted.

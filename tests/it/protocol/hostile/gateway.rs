@@ -3,8 +3,10 @@
 //! twice. Time in it is the test's.
 
 use std::collections::{HashMap, HashSet};
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::Context;
 
 use avert::domain::{AlertId, AttemptId};
 use avert::providers::Capabilities;
@@ -51,6 +53,8 @@ pub struct World {
     seed: u64,
     capabilities: Capabilities,
     now: u64,
+    /// How often time has gone by. A call of an earlier turn is not looked at.
+    turn: u64,
     /// Whether it has come to its senses.
     honest: bool,
     cases: HashMap<AlertId, Case>,
@@ -61,25 +65,33 @@ pub struct World {
 /// The gateway, on a port of this machine; it ends when dropped.
 pub struct Gateway {
     address: SocketAddr,
+    /// Where calls wait that nobody has accepted yet.
+    waiting: std::net::TcpListener,
     world: Arc<Mutex<World>>,
     serving: JoinHandle<()>,
 }
 
 impl Gateway {
     pub async fn start(seed: u64, capabilities: Capabilities) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let world = World { seed, capabilities, now: 0, honest: false, cases: HashMap::new(), attempts: HashMap::new() };
+        let waiting = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        waiting.set_nonblocking(true).unwrap();
+        let (address, listener) = (waiting.local_addr().unwrap(), TcpListener::from_std(waiting.try_clone().unwrap()).unwrap());
+        let world = World { seed, capabilities, now: 0, turn: 0, honest: false, cases: HashMap::new(), attempts: HashMap::new() };
         let world = Arc::new(Mutex::new(world));
         let shared = Arc::clone(&world);
         let serving = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
+            // Its turn is taken with the call: no time goes by between the two.
+            let accepted = |context: &mut Context<'_>| {
+                let world = shared.lock().unwrap();
+                listener.poll_accept(context).map_ok(|(stream, _)| (stream, world.turn))
+            };
+            while let Ok((stream, turn)) = poll_fn(accepted).await {
                 let world = Arc::clone(&shared);
                 // A line that breaks is its caller's loss.
-                tokio::spawn(async move { answer(stream, &world).await.ok() });
+                tokio::spawn(async move { answer(stream, &world, turn).await.ok() });
             }
         });
-        Self { address, world, serving }
+        Self { address, waiting, world, serving }
     }
 
     pub fn url(&self) -> String {
@@ -89,6 +101,15 @@ impl Gateway {
     pub fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap()
     }
+
+    /// So many seconds go by. A call that nobody has looked at so far was given up before, or has to be: it would come in later than any
+    /// network may take, and is lost on its way.
+    pub fn pass(&self, seconds: u32) {
+        let mut world = self.world();
+        while self.waiting.accept().is_ok() {}
+        world.turn += 1;
+        world.pass(seconds);
+    }
 }
 
 impl Drop for Gateway {
@@ -97,7 +118,7 @@ impl Drop for Gateway {
     }
 }
 
-async fn answer(mut stream: TcpStream, world: &Mutex<World>) -> std::io::Result<()> {
+async fn answer(mut stream: TcpStream, world: &Mutex<World>, turn: u64) -> std::io::Result<()> {
     let mut request = Vec::new();
     let (head, length) = loop {
         if let Some(end) = request.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -116,17 +137,13 @@ async fn answer(mut stream: TcpStream, world: &Mutex<World>) -> std::io::Result<
         }
     }
     let body = request.split_off(request.len().min(head.len() + 4));
-    let stream = stream.into_std()?;
     let reply = {
         let mut world = world.lock().unwrap();
-        // Time in here stands still while a call runs. One that was given up before it was looked at would come in after its time, later
-        // than any network may take: it was lost on its way.
-        if matches!(stream.peek(&mut [0]), Ok(0)) {
+        if world.turn != turn {
             return Ok(());
         }
         world.reply(&head, &body)
     };
-    let mut stream = TcpStream::from_std(stream)?;
     match reply {
         Reply::Bytes(bytes) => stream.write_all(&bytes).await,
         Reply::Silence => std::future::pending().await,
@@ -134,8 +151,7 @@ async fn answer(mut stream: TcpStream, world: &Mutex<World>) -> std::io::Result<
 }
 
 impl World {
-    /// So many seconds go by.
-    pub fn pass(&mut self, seconds: u32) {
+    fn pass(&mut self, seconds: u32) {
         self.now += u64::from(seconds);
         for case in self.cases.values_mut() {
             let (due, waiting): (Vec<Late>, Vec<Late>) = std::mem::take(&mut case.late).into_iter().partition(|late| late.at <= self.now);
