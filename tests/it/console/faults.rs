@@ -4,12 +4,13 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration as Wait;
 
+use async_trait::async_trait;
 use avert::client::{AccessCredential, Client, ClientOptions, Pauses};
 use avert::console::SessionInfo;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
-use avert::domain::{AlertQuery, Resolution, Secret};
-use avert::service::{Alerts, ResolveRequest};
+use avert::domain::{Alert, AlertId, AlertQuery, Page, Resolution, Secret};
+use avert::service::{Alerts, Deployment, ResolveRequest, ServiceError};
 use avert::wire::{self, Dialect};
 use chrono::Duration;
 use futures::executor::block_on;
@@ -122,8 +123,13 @@ impl Place {
 
     /// A console on it, with what it needs of the runtime.
     fn console(&self, fault: Fault) -> Rig {
-        // A hang and a drip end by the client's own patience, everything else has all the time it needs.
-        let patience = if matches!(fault, Fault::Hang | Fault::Drip) { Wait::from_millis(200) } else { Wait::from_secs(60) };
+        let [patient, hasty] = [Wait::from_secs(60), Wait::from_millis(200)].map(|patience| self.client(fault, patience));
+        let mut deployment = patient.deployment();
+        deployment.alerts = Arc::new(Reached { patient, hasty, fault: Arc::clone(&self.fault) });
+        console(deployment, self.server.host())
+    }
+
+    fn client(&self, fault: Fault, patience: Wait) -> Client {
         let credential = match fault {
             Fault::ExpiredToken => AccessCredential::ClientCredentials { id: "desk".to_owned(), secret: Secret::new(SECRET) },
             _ => AccessCredential::ApiKey(Secret::new(SECRET)),
@@ -134,7 +140,7 @@ impl Place {
             pauses: Pauses { reads: vec![Wait::ZERO], longest_asked: Wait::ZERO },
             ..ClientOptions::new(self.server.url().parse().unwrap(), Dialect::Current, credential, self.clock.clone())
         };
-        console(&Client::new(options).unwrap(), self.server.host())
+        Client::new(options).unwrap()
     }
 
     fn set(&self, fault: Option<Fault>) {
@@ -160,11 +166,44 @@ impl Place {
     }
 }
 
+/// The deployment as its console reaches it: what hangs ends by a short patience, everything else has all the time it needs.
+struct Reached {
+    patient: Client,
+    hasty: Client,
+    fault: Arc<Mutex<Option<Fault>>>,
+}
+
+impl Reached {
+    fn now(&self) -> &Client {
+        let hangs = matches!(*self.fault.lock().unwrap(), Some(Fault::Hang | Fault::Drip));
+        if hangs { &self.hasty } else { &self.patient }
+    }
+}
+
+#[async_trait]
+impl Alerts for Reached {
+    async fn list(&self, query: &AlertQuery) -> Result<Page<Alert>, ServiceError> {
+        self.now().list(query).await
+    }
+
+    async fn get(&self, id: AlertId) -> Result<Alert, ServiceError> {
+        self.now().get(id).await
+    }
+
+    async fn clock_lead(&self) -> Result<Option<Duration>, ServiceError> {
+        self.now().clock_lead().await
+    }
+
+    async fn resolve(&self, id: AlertId, request: ResolveRequest) -> Result<Alert, ServiceError> {
+        self.now().resolve(id, request).await
+    }
+}
+
 const SECRET: &str = "avk_test_1_s3cret";
 
-fn console(client: &Client, name: String) -> Rig {
+fn console(deployment: Deployment, name: String) -> Rig {
     let place = SessionInfo { name, ..SessionInfo::default() };
-    Made { deployment: Some(client.deployment()), place, operator: false, size: (160, 45), ..Made::default() }.start()
+    Made { deployment: Some(deployment), place, operator: false, size: (160, 45), ..Made::default() }.start()
 }
 
 /// What a deployment without a fault answers.
@@ -276,10 +315,10 @@ fn a_deployment_of_an_unknown_authority_is_told_with_what_to_do_and_sent_nothing
     let credential = AccessCredential::ApiKey(Secret::new(SECRET));
     let options = ClientOptions::new(server.url().parse().unwrap(), Dialect::Current, credential, clock());
 
-    let mut rig = console(&Client::new(options).unwrap(), server.host());
+    let mut rig = console(Client::new(options).unwrap().deployment(), server.host());
 
     let screen = rig.screen();
-    assert!(screen.contains("no answer since 14:03") && !screen.contains("● live"), "{screen}");
+    assert!(screen.contains("list not read since 14:03") && !screen.contains("● live"), "{screen}");
     assert!(screen.contains("authority that is not trusted here") && screen.contains("--ca-file"), "{screen}");
     assert!(server.asked().is_empty());
     rig.press("?");

@@ -38,7 +38,9 @@ fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
     terminal.wait_gone("Resolve  ");
     terminal.press(".");
     terminal.press("\r");
+    terminal.wait_for("esc back");
     terminal.press("\x1b");
+    terminal.wait_gone("esc back");
     assert_eq!(world.alert(1)["outcome"], Value::Null, "neither enter nor a full stop has sent anything");
     terminal.press("n");
     terminal.wait_for("Resolve  ");

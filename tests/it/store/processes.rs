@@ -75,7 +75,7 @@ async fn another_processs_commit_is_noticed(writing: Fixture) {
 
     let alert = open_alert("P1");
     writing.store.ingest(writing.organization, vec![row(&alert, false)], noon()).await.unwrap();
-    let noticed = tokio::time::timeout(Time::from_secs(10), changes.wait_for(|number| *number == 1)).await;
+    let noticed = tokio::time::timeout(Time::from_secs(60), changes.wait_for(|number| *number == 1)).await;
 
     assert!(noticed.is_ok(), "not noticed");
     assert_eq!(watching.get(&alert).await, alert);

@@ -14,6 +14,9 @@ use tokio::sync::mpsc;
 use crate::support::alerts::noon;
 use crate::support::clock::ManualClock;
 
+/// The longest a test waits for what has to come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 const BODY: &str =
     r#"{"event":"alert.created","timestamp":"2026-03-10T12:00:00.000Z","payload":{"id":"0198c5a0-0000-7000-8000-000000000001"}}"#;
 
@@ -45,7 +48,7 @@ impl Told {
         let mut stream = TcpStream::connect(self.receiver.address()).await.unwrap();
         stream.write_all(bytes).await.unwrap();
         let mut answer = Vec::new();
-        tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer)).await.expect("an end").unwrap();
+        tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("an end").unwrap();
         String::from_utf8(answer).unwrap()
     }
 }
@@ -194,5 +197,5 @@ async fn a_dropped_receiver_lets_its_port_go() {
             tokio::task::yield_now().await;
         }
     };
-    assert!(tokio::time::timeout(Duration::from_secs(5), rebound).await.is_ok());
+    assert!(tokio::time::timeout(PATIENCE, rebound).await.is_ok());
 }
