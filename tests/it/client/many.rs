@@ -29,6 +29,8 @@ enum Goes {
     Refused(u16, &'static str),
     /// It lands, and its answer never comes.
     Lost,
+    /// The alert cannot even be read.
+    Away,
 }
 
 impl Place {
@@ -55,6 +57,7 @@ impl Place {
             };
             match (asked.method.as_str(), ways[at]) {
                 ("PUT", Goes::Refused(status, code)) => Play::json(status, &json!({"code": code, "detail": "its words"})),
+                (_, Goes::Away) => Play::json(503, &json!({"detail": "its words"})),
                 ("PUT", Goes::Lost) => {
                     landed.push(known[at]);
                     Play::Hang
@@ -241,6 +244,20 @@ async fn without_the_right_to_decide_the_rest_is_left_out_and_it_ends_with_5() {
 
     assert_eq!(output.status.code(), Some(5), "{}", said(&output));
     assert_eq!(results(&output), expected(&[(2, "refused"), (3, "skipped")]));
+    assert_eq!(place.puts(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deployment_that_is_away_three_times_in_a_row_is_asked_no_more_and_the_rest_can_be_gone_on_with() {
+    use Goes::{Away, Well};
+    let place = Place::with(&[Away, Away, Well, Away, Away, Away, Well]).await;
+
+    let output = place.resolve(&place.file(), &["--yes"]);
+
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let rows = ["failed", "failed", "recorded", "failed", "failed", "failed", "skipped"];
+    assert_eq!(results(&output), expected(&(2..).zip(rows).collect::<Vec<_>>()));
+    assert!(said(&output).contains("its words") && said(&output).contains("1 of 7 recorded"), "{}", said(&output));
     assert_eq!(place.puts(), 1);
 }
 

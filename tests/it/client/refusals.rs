@@ -1,6 +1,8 @@
 //! Refusals: what each means, in whatever shape it comes.
 
-use avert::client::{Client, ClientOptions};
+use std::time::{Duration as Time, Instant};
+
+use avert::client::{Client, ClientOptions, Pauses};
 use avert::domain::{AlertId, AlertQuery, FieldError};
 use avert::service::{Alerts, FoundOutBy, OutcomeUnknown, ResolveRequest, ServiceError};
 use avert::wire::Dialect;
@@ -292,6 +294,20 @@ async fn a_read_is_tried_again_when_the_service_says_when() {
     assert_eq!(requests(&server, "GET").await.len(), 3);
 }
 
+#[tokio::test]
+async fn a_read_is_not_tried_again_sooner_than_the_service_asked() {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    getting(id).respond_with(ResponseTemplate::new(503).insert_header("retry-after", "1")).up_to_n_times(1).mount(&server).await;
+    getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
+    let pauses = Pauses { reads: vec![Time::ZERO], longest_asked: Time::from_secs(5) };
+    let client = Client::new(ClientOptions { pauses, ..options(&server.uri(), Dialect::Current) }).unwrap();
+    let asked = Instant::now();
+
+    assert_eq!(client.get(id).await.unwrap().id, id);
+
+    assert!(asked.elapsed() >= Time::from_secs(1), "{:?}", asked.elapsed());
+}
+
 #[rstest]
 #[case(ResponseTemplate::new(503).insert_header("retry-after", "3600"))]
 #[case(ResponseTemplate::new(503).insert_header("retry-after", "Fri, 31 Dec 2027 23:59:59 GMT"))]
@@ -341,6 +357,22 @@ async fn a_service_that_asked_to_be_left_alone_is_not_read_before_its_time_and_d
     assert!(matches!(&early, Err(ServiceError::Unavailable(why)) if why.contains("may be asked again in 40 s")), "{early:?}");
     assert!(decided.is_ok() && in_time.is_ok(), "{decided:?} {in_time:?}");
     assert_eq!(requests(&server, "GET").await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_service_that_has_answered_since_is_left_alone_no_more_whatever_the_clock_does() {
+    let (server, id, clock) = (MockServer::start().await, AlertId::generate(), ManualClock::at(NOON));
+    getting(id).respond_with(ResponseTemplate::new(429).insert_header("retry-after", "60")).up_to_n_times(1).mount(&server).await;
+    getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
+    let client = Client::new(ClientOptions { clock: clock.clone(), ..options(&server.uri(), Dialect::Current) }).unwrap();
+    let _ = client.get(id).await;
+
+    clock.advance(Duration::hours(-1));
+    let set_back = client.get(id).await;
+    clock.advance(Duration::hours(1));
+    let set_right = client.get(id).await;
+
+    assert!(set_back.is_ok() && set_right.is_ok(), "{set_back:?} {set_right:?}");
 }
 
 #[tokio::test]

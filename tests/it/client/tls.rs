@@ -38,12 +38,13 @@ fn empty_list() -> Play {
 
 /// What a list and a decision are told, which must be the same; nothing is sent.
 async fn refused(server: &RawServer, tls: TlsFiles) -> String {
-    let client = client(server, tls);
+    let (client, before) = (client(server, tls), server.connections());
     let (read, sent) = (client.list(&AlertQuery::default()).await, client.resolve(AlertId::generate(), refunded()).await);
     let (Err(ServiceError::Unavailable(read)), Err(ServiceError::NotSent(sent))) = (&read, &sent) else { panic!("{read:?} {sent:?}") };
     let why = |words: &str| words.rsplit_once(" (").unwrap().0.to_owned();
     assert_eq!(why(read), why(sent));
     assert!(server.asked().is_empty());
+    assert_eq!(server.connections() - before, 2, "trying again changes nothing");
     why(read)
 }
 

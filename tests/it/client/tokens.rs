@@ -4,7 +4,7 @@ use avert::domain::{AlertId, AlertQuery};
 use avert::service::{Alerts, ServiceError};
 use chrono::Duration;
 use rstest::rstest;
-use serde_json::json;
+use serde_json::{Value, json};
 use wiremock::matchers::header as has_header;
 use wiremock::{MockServer, ResponseTemplate};
 
@@ -30,6 +30,27 @@ async fn a_token_is_renewed_when_four_fifths_of_its_life_are_over() {
     list().await;
 
     assert_eq!(tokens_asked(&server).await, 2);
+}
+
+#[rstest]
+#[case::longer_than_any(json!({"access_token": "t", "token_type": "Bearer", "expires_in": 1_000_000_000}), 69_120)]
+#[case::untold(json!({"access_token": "t", "token_type": "Bearer"}), 240)]
+#[tokio::test]
+async fn a_token_is_kept_for_a_day_at_most_and_for_minutes_where_its_life_is_not_told(#[case] issued: Value, #[case] seconds: i64) {
+    let server = MockServer::start().await;
+    asking_for_a_token().respond_with(answer(200, &issued)).mount(&server).await;
+    listing().respond_with(answer(200, &json!([]))).mount(&server).await;
+    let (client, clock) = older(&server);
+    let list = async || client.list(&AlertQuery::default()).await.unwrap();
+
+    list().await;
+    clock.advance(Duration::seconds(seconds - 1));
+    list().await;
+    let before = tokens_asked(&server).await;
+    clock.advance(Duration::seconds(1));
+    list().await;
+
+    assert_eq!((before, tokens_asked(&server).await), (1, 2));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! A server of raw bytes: for each request what a test says, also what no server of HTTP would do.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -83,6 +83,7 @@ pub struct RawServer {
     address: SocketAddr,
     scheme: &'static str,
     asked: Arc<Mutex<Vec<Asked>>>,
+    connections: Arc<AtomicUsize>,
     deaf: Arc<AtomicBool>,
     serving: JoinHandle<()>,
 }
@@ -109,10 +110,13 @@ impl RawServer {
         let asked = Arc::<Mutex<Vec<Asked>>>::default();
         let deaf = Arc::<AtomicBool>::default();
         let hears_nothing = Arc::clone(&deaf);
+        let connections = Arc::<AtomicUsize>::default();
+        let accepted = Arc::clone(&connections);
         let (seen, scheme) = (Arc::clone(&asked), if tls.is_some() { "https" } else { "http" });
         let serving = tokio::spawn(async move {
             loop {
                 let Ok((stream, _)) = listener.accept().await else { return };
+                accepted.fetch_add(1, Ordering::SeqCst);
                 let (tls, plan, asked) = (tls.clone(), Arc::clone(&plan), Arc::clone(&asked));
                 let deaf = hears_nothing.load(Ordering::SeqCst);
                 tokio::spawn(async move {
@@ -139,7 +143,7 @@ impl RawServer {
                 });
             }
         });
-        Self { address, scheme, asked: seen, deaf, serving }
+        Self { address, scheme, asked: seen, connections, deaf, serving }
     }
 
     /// `http://127.0.0.1:PORT`, or https.
@@ -155,6 +159,11 @@ impl RawServer {
     /// Every request so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
+    }
+
+    /// How many connections were made, whatever came of them.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     /// How many requests with this method came.
