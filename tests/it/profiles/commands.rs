@@ -218,6 +218,18 @@ fn a_wrong_line_of_the_file_is_named_and_the_file_is_left_alone() {
 }
 
 #[test]
+fn a_wrong_line_of_the_plain_credentials_is_told_without_what_stands_there() {
+    let world = World::new();
+    world.add("shop", &[]);
+    std::fs::write(world.config().join("secrets.toml"), "shop = avk_test_1_s3cret\n").unwrap();
+
+    let refused = world.run(&["alerts", "list", "--profile", "shop"]);
+
+    assert_refused(&refused, 2, &["secrets.toml", "both in double quotes"]);
+    assert!(!errors(&refused).contains("s3cret"), "{}", errors(&refused));
+}
+
+#[test]
 fn a_live_key_makes_its_profile_one_of_production() {
     let world = World::of("production");
 

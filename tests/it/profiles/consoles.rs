@@ -52,6 +52,17 @@ fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
 }
 
 #[test]
+fn a_live_key_makes_it_production_whatever_the_profile_says() {
+    let world = World::of("production");
+    world.run_ok(&["profiles", "add", "shop", "--url", &world.server.url, "--environment", "sandbox"]);
+
+    let terminal = Terminal::start_with(world.desk.path(), &["open", "shop"], &[("AVERT_API_KEY", &world.key)], 120, 40);
+
+    terminal.wait_for(" PRODUCTION  shop");
+    leave(terminal);
+}
+
+#[test]
 fn a_read_only_profile_says_so_and_its_console_sends_nothing() {
     let world = World::new();
     world.add("shop", &["--read-only"]);

@@ -206,15 +206,20 @@ fn a_plain_credential_takes_the_place_of_the_one_in_the_keyring_and_back() {
     let world = World::new();
     service.add(&world);
     let login = ["login", "shop", "--api-key-file", &world.key_file()];
+    let login_plainly = [&login[..], &["--plain-secrets"]].concat();
 
-    service.run_ok(&world, &[&login[..], &["--plain-secrets"]].concat());
+    service.run_ok(&world, &login_plainly);
     let plain = (service.credential(&world), world.files_with(&world.key).len());
+    std::fs::remove_file(world.config().join("secrets.toml")).unwrap();
+    let without_the_file = service.credential(&world);
+    service.run_ok(&world, &login_plainly);
     service.run_ok(&world, &login);
     let back = (service.credential(&world), world.files_with(&world.key).len());
 
     assert_eq!((plain, back), (("file".to_owned(), 1), ("keyring".to_owned(), 0)));
+    assert_eq!(without_the_file, "none", "the one that the plain one replaced has not come back");
     service.run_ok(&world, &["logout", "shop"]);
-    assert_eq!(service.credential(&world), "none", "the one that the plain one replaced has not come back");
+    assert_eq!(service.credential(&world), "none");
 }
 
 #[test]

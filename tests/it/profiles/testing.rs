@@ -97,6 +97,9 @@ async fn another_service_is_no_avert_and_its_clock_and_fields_are_told() {
     let early = httpdate::fmt_http_date(std::time::SystemTime::now() - std::time::Duration::from_secs(3_600));
     let answer = ResponseTemplate::new(200).set_body_json(page).insert_header("date", early.as_str());
     Mock::given(matchers::path("/api/v1/alerts")).respond_with(answer).mount(&server).await;
+    // It wants a credential everywhere, in words of its own.
+    let login = ResponseTemplate::new(401).set_body_json(json!({"error": "log in first"}));
+    Mock::given(matchers::path("/operator/v1")).respond_with(login).mount(&server).await;
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("key"), "k").unwrap();
     let (url, file) = (server.uri(), home.path().join("key").to_str().unwrap().to_owned());
