@@ -282,11 +282,26 @@ mod tests {
             drop(recording);
             OpenOptions::new().append(true).open(&path).unwrap().write_all(torn).unwrap();
 
+            drop(Recording::open(&path).unwrap());
+            assert_eq!(all(&path).len(), whole);
             Recording::open(&path).unwrap().write(received(b"[]")).unwrap();
 
             let found = all(&path);
             assert_eq!((found.len(), found.last()), (whole + 1, Some(&received(b"[]"))));
         }
+    }
+
+    #[test]
+    fn what_a_failed_write_left_of_a_line_goes_before_the_next_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("recording.ndjson");
+        let recording = Recording::open(&path).unwrap();
+        recording.write(received(b"{}")).unwrap();
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"receivedAt\":\"2026").unwrap();
+
+        recording.write(received(b"[]")).unwrap();
+
+        assert_eq!(all(&path), [received(b"{}"), received(b"[]")]);
     }
 
     #[test]

@@ -127,3 +127,19 @@ impl Forwarder {
         result
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn so_many_deliveries_wait_and_one_more_only_when_another_has_gone() {
+        let forwarder = Forwarder::new(Reposter::new("http://127.0.0.1:9/".parse().unwrap(), None).unwrap(), [Duration::ZERO; 2]);
+        let mut waiting: Vec<_> = std::iter::from_fn(|| forwarder.place()).take(10 * MOST_WAITING).collect();
+
+        assert_eq!(waiting.len(), MOST_WAITING);
+        assert!(forwarder.clone().place().is_none(), "they are counted together");
+        waiting.pop();
+        assert!(forwarder.place().is_some());
+    }
+}

@@ -144,7 +144,10 @@ impl Rig {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
             let searches = self.holding_searches && matches!(effect, Effect::SameCard(..));
-            if searches || self.holding && matches!(effect, Effect::Load(_) | Effect::Resolve(..) | Effect::CreateCredential(_)) {
+            if searches
+                || self.holding
+                    && matches!(effect, Effect::Load(_) | Effect::Resolve(..) | Effect::CreateCredential(_) | Effect::TestEndpoint(_))
+            {
                 self.held.push_back(effect);
                 continue;
             }

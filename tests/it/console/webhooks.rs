@@ -208,6 +208,20 @@ fn a_test_of_an_endpoint_says_what_came_of_it(#[case] keys: &str, #[case] words:
 }
 
 #[test]
+fn one_endpoint_is_tested_at_a_time() {
+    let mut rig = webhooks();
+    rig.holding = true;
+
+    rig.press("t t");
+
+    assert!(has(&mut rig, "its answer comes first"), "{}", rig.screen());
+    rig.release();
+    assert_eq!(sent(&rig).len(), 1);
+    rig.press("t");
+    assert_eq!(sent(&rig).len(), 2);
+}
+
+#[test]
 fn a_delivery_is_sent_again_unless_it_is_on_its_way() {
     let mut rig = webhooks();
 
@@ -298,6 +312,25 @@ fn more_deliveries_are_loaded_as_the_cursor_comes_near_their_end_and_it_stays_on
     rest(&mut rig);
 
     assert!(has(&mut rig, "Deliveries  251  "), "{}", rig.screen());
+}
+
+#[test]
+fn the_cursor_stays_on_its_delivery_though_nobody_has_moved_it() {
+    let mut rig = Made::default().start();
+    let now = rig.clock.now();
+    let pattern = deliveries(now).pop().unwrap();
+    let numbered = |number: u32| Delivery { id: delivery_id(number.into()), attempts: number, ..pattern.clone() };
+    rig.service.endpoints.lock().unwrap().extend(endpoints(now));
+    rig.service.deliveries.lock().unwrap().extend((101..=103).map(numbered));
+    rig.press("3");
+    rest(&mut rig);
+    assert!(line(&mut rig, "▌").contains(" 103 "), "{}", rig.screen());
+
+    rig.service.deliveries.lock().unwrap().push(numbered(104));
+    rig.hear();
+    rig.advance(Duration::seconds(2));
+
+    assert!(line(&mut rig, "▌").contains(" 103 ") && has(&mut rig, " 104 "), "{}", rig.screen());
 }
 
 #[test]

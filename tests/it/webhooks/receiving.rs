@@ -177,10 +177,12 @@ async fn slow_senders_are_cut_and_who_has_no_credential_is_answered_before_the_b
     let right = "authorization: Basic ZGVzazpodW50ZXIyMg==\r\n";
 
     let half_a_body = told.answer_to(format!("POST / HTTP/1.1\r\nhost: a\r\n{right}content-length: 100\r\n\r\n{{").as_bytes()).await;
+    let too_large = told.answer_to(format!("POST / HTTP/1.1\r\nhost: a\r\n{right}content-length: 1048577\r\n\r\n").as_bytes()).await;
     let half_a_head = told.answer_to(b"POST / HTTP/1.1\r\nhost: a\r\n").await;
     let stranger = told.answer_to(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n").await;
 
     assert!(half_a_body.starts_with("HTTP/1.1 408"), "{half_a_body}");
+    assert!(too_large.starts_with("HTTP/1.1 413"), "it is told before the body came: {too_large}");
     assert!(!half_a_head.starts_with("HTTP/1.1 200"), "{half_a_head}");
     assert!(stranger.starts_with("HTTP/1.1 401"), "{stranger}");
     let receipts: Vec<_> = told.so_far().into_iter().map(|event| event.receipt).collect();

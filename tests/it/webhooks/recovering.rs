@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use avert::domain::time::{Clock as _, SystemClock, to_iso};
 use avert::domain::{Alert, DeliveryState};
 use avert::webhooks::{Dispatcher, DispatcherSettings, RunReport};
 use chrono::Duration;
@@ -11,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::house::{House, sender};
 use super::troubled::{Trouble, TroubledStore};
 use crate::support::alerts::{noon, open_alert};
-use crate::support::receiver::Receiver;
+use crate::support::clock::ManualClock;
+use crate::support::receiver::{Answer, Receiver};
 use crate::support::stop::Stop;
 
 const NOTHING: RunReport = RunReport { attempted: 0, delivered: 0 };
@@ -142,6 +144,38 @@ async fn a_claim_that_fails_is_made_again() {
     cancel.cancel();
     running.await.unwrap();
     assert_eq!(receiver.count(), 1);
+}
+
+#[tokio::test]
+async fn a_retry_goes_out_when_it_is_due_and_not_only_at_the_next_poll() {
+    let (directory, receiver) = (tempfile::tempdir().unwrap(), Receiver::start().await);
+    receiver.answer_next([Answer::Status(500)]);
+    // The first gap is seconds long by the machine's own clock.
+    let house = House::on(directory.path(), ManualClock::at(&to_iso(SystemClock.now()))).await;
+    house.endpoint(&receiver).await;
+    house.ingest_fresh("A1").await;
+    let settings = DispatcherSettings { poll: std::time::Duration::from_secs(365 * 24 * 3_600), ..DispatcherSettings::default() };
+    let cancel = CancellationToken::new();
+
+    let running = Dispatcher::new(house.store.clone(), sender(), Arc::new(SystemClock), settings).start(cancel.clone());
+
+    receiver.wait_for(2).await;
+    cancel.cancel();
+    running.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_dispatcher_with_nothing_in_flight_ends_at_once() {
+    let receiver = Receiver::start().await;
+    let (house, alert) = one_due(&receiver).await;
+    let settings = DispatcherSettings { drain: std::time::Duration::from_secs(3_600), ..DispatcherSettings::default() };
+    let cancel = CancellationToken::new();
+    let running = Dispatcher::new(house.store.clone(), sender(), house.clock.clone(), settings).start(cancel.clone());
+    house.wait_until(alert.id, "delivered", |known| known[0].state == DeliveryState::Delivered).await;
+
+    cancel.cancel();
+
+    tokio::time::timeout(std::time::Duration::from_secs(60), running).await.expect("it does not wait for its drain").unwrap();
 }
 
 #[tokio::test]

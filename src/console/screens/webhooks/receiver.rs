@@ -116,3 +116,37 @@ impl ReceiverPart {
         self.cursor = event.filter(|_| row > 0).map(|event| event.number);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::webhook::received::{Forwarding, Subject};
+
+    fn heard(number: u64) -> ReceivedEvent {
+        let (at, receipt) = (Timestamp::UNIX_EPOCH, Receipt::Accepted);
+        ReceivedEvent {
+            number,
+            at,
+            subject: Subject::default(),
+            webhook_id: None,
+            receipt,
+            verified: None,
+            forwarding: Forwarding::Nowhere,
+        }
+    }
+
+    #[test]
+    fn the_cursor_stays_with_its_event_and_on_the_first_row_with_the_newest() {
+        let mut receiver = ReceiverPart::new(true);
+        (1..=3).for_each(|number| receiver.heard(heard(number)));
+
+        receiver.move_to(1);
+        receiver.heard(heard(4));
+        let with_its_own = (receiver.row(), receiver.event().unwrap().number);
+        receiver.move_to(0);
+        receiver.heard(heard(5));
+
+        assert_eq!(with_its_own, (2, 2));
+        assert_eq!((receiver.row(), receiver.event().unwrap().number), (0, 5));
+    }
+}

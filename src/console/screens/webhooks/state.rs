@@ -382,3 +382,21 @@ impl WebhooksScreen {
 pub fn can_be_sent_again(delivery: &Delivery) -> bool {
     !matches!(delivery.state, DeliveryState::Pending | DeliveryState::Leased)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_that_come_soon_after_a_load_are_gathered() {
+        let now = Timestamp::UNIX_EPOCH;
+        let mut screen = WebhooksScreen::new(true, false);
+        let first = screen.run_due(now).len();
+
+        screen.changed(now + Duration::milliseconds(1));
+        screen.changed(now + Duration::milliseconds(500));
+
+        let loads = [Duration::milliseconds(999), SETTLE, SETTLE * 2].map(|after| screen.run_due(now + after).len());
+        assert_eq!((first, loads), (2, [0, 2, 0]), "endpoints and deliveries, once");
+    }
+}
