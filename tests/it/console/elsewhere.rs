@@ -98,6 +98,19 @@ fn what_is_let_wait_is_asked_for_again_by_a_refresh_and_can_be_taken_back() {
 }
 
 #[test]
+fn what_is_let_wait_is_asked_for_once() {
+    let mut rig = decided_offline();
+    rig.advance(Duration::seconds(20));
+    reconnect(&mut rig);
+
+    rig.press("esc");
+    rig.advance(Duration::minutes(2));
+
+    assert!(!rig.screen().contains("The service answers again"), "{}", rig.screen());
+    assert!(footer(&mut rig).contains("1 decision waits, not sent"), "{}", rig.screen());
+}
+
+#[test]
 fn undo_takes_back_a_decision_that_waits() {
     let mut rig = decided_offline();
     rig.advance(Duration::seconds(20));

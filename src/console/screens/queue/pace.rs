@@ -80,6 +80,16 @@ mod tests {
     }
 
     #[test]
+    fn whoever_touches_anything_is_there() {
+        let start = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let mut pace = Pace::new(None, start);
+
+        pace.touch(start + Duration::minutes(15));
+
+        assert_eq!([24, 25].map(|minutes| pace.every(false, start + Duration::minutes(minutes)).num_seconds()), [15, 60]);
+    }
+
+    #[test]
     fn a_service_in_trouble_is_asked_half_as_often_for_five_minutes() {
         let start = from_iso("2026-03-10T12:00:00Z").unwrap();
         let mut pace = Pace::new(None, start);
