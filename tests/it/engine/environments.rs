@@ -5,6 +5,8 @@ use std::path::Path;
 use avert::domain::{CredentialKind, Environment, KeyScope};
 use avert::engine::{Engine, EngineSettings};
 use avert::service::Credentials;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rstest::rstest;
 
 use super::clients::{refused, token};
@@ -40,6 +42,19 @@ async fn keys_clients_and_tokens_of_one_environment_are_refused_by_the_other(#[c
     assert!(by_token.contains("another environment, database or use"), "{by_token}");
     assert!(here.authenticate(key.secret.reveal(), KeyScope::Alerts).await.is_ok());
     assert!(here.authenticate_token(&access).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_token_is_for_its_environment_and_its_database() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine_of(Environment::Sandbox, directory.path());
+    let client = acting(&engine).await.create_credential(CredentialKind::Client).await.unwrap();
+
+    let access = token(&engine, &client).await.unwrap();
+
+    let claims = URL_SAFE_NO_PAD.decode(access.split('.').nth(1).unwrap()).unwrap();
+    let claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();
+    assert_eq!(claims["aud"], format!("avert:sandbox:{}", engine.store().database()));
 }
 
 #[tokio::test]

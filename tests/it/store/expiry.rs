@@ -4,8 +4,9 @@ use avert::domain::{Alert, AlertFilter, AlertQuery, AlertStatus, Deadline};
 use avert::store::AttemptEnd;
 use chrono::Duration;
 
+use super::organizations::organization;
 use super::resolutions::{claim, claimed};
-use super::{Fixture, outcome};
+use super::{Fixture, outcome, row};
 use crate::support::alerts::{noon, open_alert};
 
 contract!(
@@ -13,6 +14,7 @@ contract!(
     what_waits_for_the_provider_does_not_lapse_until_it_is_released,
     only_as_many_lapse_as_are_asked_for_the_earliest_first,
     only_open_alerts_without_outcome_lapse,
+    alerts_of_every_organization_lapse,
 );
 
 fn due(id: &str, seconds: i64) -> Alert {
@@ -75,4 +77,17 @@ async fn only_open_alerts_without_outcome_lapse(fixture: Fixture) {
 
     assert_eq!(fixture.store.next_deadline().await.unwrap(), None);
     assert_eq!(fixture.store.expire_due(noon(), 100).await.unwrap(), 0);
+}
+
+async fn alerts_of_every_organization_lapse(fixture: Fixture) {
+    let (another, own, theirs) = (organization("another"), due("own", -1), due("theirs", -2));
+    fixture.store.add_organization(another.clone(), noon()).await.unwrap();
+    fixture.bring(std::slice::from_ref(&own)).await;
+    fixture.store.ingest(another.organization.id, vec![row(&theirs, false)], noon()).await.unwrap();
+
+    let expired = fixture.store.expire_due(noon(), 100).await.unwrap();
+
+    assert_eq!(expired, 2);
+    let theirs = fixture.store.get_alert(another.organization.id, theirs.id).await.unwrap().unwrap();
+    assert_eq!([fixture.get(&own).await.status, theirs.status], [AlertStatus::Expired, AlertStatus::Expired]);
 }

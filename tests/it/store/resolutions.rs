@@ -24,6 +24,7 @@ contract!(
     a_key_may_try_anew_after_a_failure_and_waits_while_it_runs,
     a_key_is_forgotten_after_a_day,
     attempts_past_their_deadline_are_taken_over_once,
+    no_more_attempts_are_taken_over_than_are_asked_for,
     an_unknown_attempt_is_taken_over_when_its_check_is_due,
     a_late_yes_is_committed_where_there_is_no_outcome,
     a_late_yes_after_another_outcome_is_parked,
@@ -293,6 +294,22 @@ async fn attempts_past_their_deadline_are_taken_over_once(fixture: Fixture) {
     assert_eq!((unfinished.checks, after_lease[0].checks), (0, 1));
     assert!(matches!(stale, Commit::Fenced(_)));
     assert!(told.outcome.is_some());
+}
+
+async fn no_more_attempts_are_taken_over_than_are_asked_for(fixture: Fixture) {
+    let mut attempts = Vec::new();
+    for id in ["P1", "P2", "P3"] {
+        let alert = open_alert(id);
+        fixture.bring(std::slice::from_ref(&alert)).await;
+        let request = claim(&fixture, &alert);
+        attempts.push(request.attempt);
+        claimed(&fixture, request).await;
+    }
+    let late = noon() + Duration::minutes(1);
+
+    let taken = fixture.store.claim_due_attempts(late.into(), late + Duration::seconds(30), 2).await.unwrap();
+
+    assert_eq!(taken.iter().map(|one| one.attempt).collect::<Vec<_>>(), attempts[..2], "the oldest first");
 }
 
 async fn an_unknown_attempt_is_taken_over_when_its_check_is_due(fixture: Fixture) {
