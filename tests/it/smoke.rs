@@ -106,7 +106,7 @@ fn enter_alone_never_sends_a_decision() {
 fn a_decision_is_taken_back_within_its_grace() {
     let home = tempfile::tempdir().unwrap();
     bring_in(home.path(), &["FIRST SHOP"]);
-    let mut terminal = console(home.path(), 120, 40);
+    let mut terminal = Terminal::start_with(home.path(), &["open"], &[("AVERT_GRACE_SECONDS", "60")], 120, 40);
     terminal.wait_for("FIRST SHOP");
 
     open_form(&mut terminal, "n");

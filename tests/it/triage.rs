@@ -67,8 +67,17 @@ impl World {
     }
 
     fn console(&self, flags: &[String]) -> Terminal {
+        self.console_with(flags, &[])
+    }
+
+    /// A console in which a decision can be taken back for longer than any test lasts.
+    fn console_that_keeps_decisions(&self, flags: &[String]) -> Terminal {
+        self.console_with(flags, &[("AVERT_GRACE_SECONDS", "60")])
+    }
+
+    fn console_with(&self, flags: &[String], variables: &[(&str, &str)]) -> Terminal {
         let arguments: Vec<&str> = std::iter::once("open").chain(flags.iter().map(String::as_str)).collect();
-        let terminal = Terminal::start(self.desk.path(), &arguments, 120, 40);
+        let terminal = Terminal::start_with(self.desk.path(), &arguments, variables, 120, 40);
         terminal.wait_until("the alerts", |screen| (1..=3).all(|number| screen.contains(&format!("SHOP {number}"))));
         terminal
     }
@@ -282,7 +291,7 @@ fn again(world: &World, flags: &[String]) -> Terminal {
 fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
     let world = World::new();
     let flags = world.by_key(&world.server.url);
-    let mut terminal = world.console(&flags);
+    let mut terminal = world.console_that_keeps_decisions(&flags);
     open_form(&mut terminal, "n");
     terminal.press("goods were sent");
     terminal.press(CTRL_S);
