@@ -13,7 +13,10 @@ mod networks;
 mod organizations;
 mod outbox;
 pub mod seal;
+mod sealed;
+mod searched;
 pub mod sqlite;
+mod tries;
 mod upkeep;
 
 use std::sync::Arc;

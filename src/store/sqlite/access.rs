@@ -14,8 +14,8 @@ use super::writer::{Unit, WriteKind};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
-use crate::store::seal::{AssociatedData, Seal};
-use crate::store::{AccessStore, CredentialRecord, SigningKeyRecord, StoreError, StoreResult};
+use crate::store::seal::Seal;
+use crate::store::{AccessStore, CredentialRecord, SigningKeyRecord, StoreError, StoreResult, sealed};
 
 #[async_trait]
 impl AccessStore for SqliteStore {
@@ -173,23 +173,18 @@ fn revoke(unit: &Unit<'_>, organization: OrganizationId, id: &str, now: Timestam
     Ok(find(unit.conn, id)?.map(|record| Revoked { credential: record.credential, already }))
 }
 
-fn place(id: &str) -> AssociatedData<'_> {
-    AssociatedData { table: "signing_key", row: id.as_bytes(), column: "private_key" }
-}
-
 /// The signing key, where there is one.
 fn signing_key(conn: &Connection, seal: &Seal) -> StoreResult<Option<SigningKeyRecord>> {
     conn.first("SELECT id, private_key, created_at FROM signing_key", [], |row| {
         let (id, sealed): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
-        let opened = seal.open(place(&id), &sealed);
-        let private_key = opened.ok_or_else(|| StoreError::Corrupt("a signing key that cannot be opened".to_owned()))?;
+        let private_key = sealed::open_signing_key(seal, &id, &sealed)?;
         Ok(SigningKeyRecord { id, private_key, created_at: moment(row.get(2)?)? })
     })
 }
 
 /// Keeps a signing key where there is none yet; returns the one that is kept.
 fn keep_signing_key(unit: &Unit<'_>, record: &SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
-    let sealed = unit.shared.seal.seal(place(&record.id), &record.private_key)?;
+    let sealed = sealed::signing_key(&unit.shared.seal, &record.id, &record.private_key)?;
     unit.conn.run(
         "INSERT INTO signing_key (only, id, private_key, created_at) VALUES (1, ?1, ?2, ?3) ON CONFLICT DO NOTHING",
         (&record.id, sealed, micros(record.created_at)),

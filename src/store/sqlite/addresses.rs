@@ -5,25 +5,12 @@ use rusqlite::{Connection, Row, TransactionBehavior};
 use super::statements::Statements as _;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{EndpointId, Secret};
-use crate::store::seal::{AssociatedData, Seal};
-use crate::store::{StoreError, StoreResult};
-
-fn place(id: &EndpointId) -> AssociatedData<'_> {
-    AssociatedData { table: "endpoint", row: id.0.as_bytes(), column: "url" }
-}
-
-/// An address as columns: as it is shown, and the whole of it sealed where it has a secret.
-pub(super) fn columns(seal: &Seal, id: &EndpointId, url: &EndpointUrl) -> StoreResult<(String, Option<Vec<u8>>)> {
-    let sealed = url.has_secret().then(|| seal.seal(place(id), url.reveal().as_bytes())).transpose()?;
-    Ok((url.to_string(), sealed))
-}
+use crate::store::seal::Seal;
+use crate::store::{StoreError, StoreResult, sealed};
 
 /// The whole address, from the columns `url` and `sealed_url`.
-pub(super) fn whole(row: &Row<'_>, url: usize, sealed: usize, id: &EndpointId, seal: &Seal) -> StoreResult<Secret> {
-    let Some(sealed) = row.get::<_, Option<Vec<u8>>>(sealed)? else { return Ok(Secret::new(row.get::<_, String>(url)?)) };
-    let opened = seal.open(place(id), &sealed).and_then(|bytes| String::from_utf8(bytes).ok());
-    let corrupt = || StoreError::Corrupt(format!("the address of endpoint {id}, which cannot be opened; give it another"));
-    opened.map(Secret::new).ok_or_else(corrupt)
+pub(super) fn whole(row: &Row<'_>, url: usize, column: usize, id: &EndpointId, seal: &Seal) -> StoreResult<Secret> {
+    sealed::open_address(seal, id, row.get(url)?, row.get::<_, Option<Vec<u8>>>(column)?.as_deref())
 }
 
 /// Seals what still stands openly: addresses that were stored before they were sealed.
@@ -42,7 +29,7 @@ pub(super) fn seal_open_ones(conn: &mut Connection, seal: &Seal) -> StoreResult<
     for (key, id, text, removed) in open(&tx)? {
         let url = EndpointUrl::parse(&text, PlainHttp::Allowed);
         let url = url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?;
-        let (shown, sealed) = columns(seal, &id, &url)?;
+        let (shown, sealed) = sealed::address(seal, &id, &url)?;
         tx.run("UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1", (key, shown, sealed.filter(|_| !removed)))?;
     }
     tx.commit()?;

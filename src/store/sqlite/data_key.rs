@@ -7,16 +7,12 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::files::unusable;
 use super::statements::{Statements as _, cell};
 use crate::store::StoreResult;
-use crate::store::seal::{AssociatedData, Seal};
-
-/// The row of `fact` that proves a data key: this text, sealed.
-const KEY_CHECK: &str = "key_check";
-const KEY_CHECK_TEXT: &[u8] = b"avert";
-const KEY_CHECK_PLACE: AssociatedData<'static> = AssociatedData { table: "fact", row: KEY_CHECK.as_bytes(), column: "value" };
+use crate::store::seal::Seal;
+use crate::store::sealed::{self, KEY_CHECK};
 
 /// Whether a seal is the one that everything in a database was sealed with; `None` where the database does not tell.
 pub(super) fn fits(conn: &Connection, seal: &Seal) -> StoreResult<Option<bool>> {
-    Ok(key_check(conn)?.map(|sealed| seal.open(KEY_CHECK_PLACE, &sealed).is_some()))
+    Ok(key_check(conn)?.map(|check| sealed::proves(seal, &check)))
 }
 
 fn key_check(conn: &Connection) -> StoreResult<Option<Vec<u8>>> {
@@ -29,7 +25,7 @@ pub(super) fn unlock(conn: &mut Connection, key_file: &Path, database: &Path) ->
     let check = key_check(&tx)?;
     let seal = Seal::from_file(key_file, check.is_none())?;
     match check {
-        Some(sealed) if seal.open(KEY_CHECK_PLACE, &sealed).is_none() => Err(unusable(
+        Some(check) if !sealed::proves(&seal, &check) => Err(unusable(
             key_file,
             &format!(
                 "is not the key that {} was sealed with; put the right file there (it was made with the database)",
@@ -38,7 +34,7 @@ pub(super) fn unlock(conn: &mut Connection, key_file: &Path, database: &Path) ->
         )),
         Some(_) => Ok(seal),
         None => {
-            tx.execute("INSERT INTO fact (name, value) VALUES (?1, ?2)", (KEY_CHECK, seal.seal(KEY_CHECK_PLACE, KEY_CHECK_TEXT)?))?;
+            tx.execute("INSERT INTO fact (name, value) VALUES (?1, ?2)", (KEY_CHECK, sealed::key_check(&seal)?))?;
             tx.commit()?;
             Ok(seal)
         }

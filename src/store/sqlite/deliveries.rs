@@ -1,7 +1,6 @@
 //! Deliveries as an operator sees them: lists, one with its attempts, and sending again.
 
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
-use serde::Deserialize;
 
 use super::audit;
 use super::readers::Reader;
@@ -13,9 +12,9 @@ use crate::domain::time::Timestamp;
 use crate::domain::webhook::schedule::RedeliveryRule;
 use crate::domain::{
     Actor, Delivery, DeliveryAttempt, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, DeliveryState, EndpointId, EventKind,
-    OrganizationId, SentRequest,
+    OrganizationId,
 };
-use crate::store::{Redelivery, StoreError, StoreResult};
+use crate::store::{Redelivery, StoreError, StoreResult, tries};
 
 const COLUMNS: &str =
     "SELECT d.id, v.id, d.kind, a.id, p.id, p.url, d.state, d.attempts, d.due, d.last_result, d.delivered_at, d.key, d.test, d.at
@@ -104,23 +103,11 @@ pub(super) fn log(conn: &Connection, organization: OrganizationId, id: DeliveryI
             status: row.get(3)?,
             error: row.get(4)?,
             answer: row.get(5)?,
-            sent: row.get::<_, Option<String>>(6)?.map(|text| sent(&text)).transpose()?,
+            sent: row.get::<_, Option<String>>(6)?.map(|text| tries::sent(&text)).transpose()?,
         })
     })?;
     let body = conn.one("SELECT v.body FROM delivery d JOIN event v ON v.key = d.event WHERE d.key = ?1", [key], cell)?;
     Ok(Some(DeliveryLog { delivery, body, attempts }))
-}
-
-/// What was sent, from its stored form.
-fn sent(text: &str) -> StoreResult<SentRequest> {
-    #[derive(Deserialize)]
-    struct Stored {
-        url: String,
-        headers: Vec<(String, String)>,
-    }
-    let corrupt = |error| StoreError::Corrupt(format!("what a try sent: {error}"));
-    let Stored { url, headers } = serde_json::from_str(text).map_err(corrupt)?;
-    Ok(SentRequest { url, headers })
 }
 
 fn find(conn: &Connection, organization: OrganizationId, id: DeliveryId) -> StoreResult<Option<(i64, Delivery)>> {

@@ -16,8 +16,8 @@ use crate::domain::time::Timestamp;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::webhook::schedule::{BY_OPERATOR, Failing, REMOVED};
 use crate::domain::{Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange};
-use crate::store::seal::{AssociatedData, Seal};
-use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult};
+use crate::store::seal::Seal;
+use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult, sealed};
 
 #[async_trait]
 impl EndpointStore for SqliteStore {
@@ -78,25 +78,11 @@ impl EndpointStore for SqliteStore {
     }
 }
 
-fn place(id: &EndpointId) -> AssociatedData<'_> {
-    AssociatedData { table: "endpoint", row: id.0.as_bytes(), column: "credential" }
-}
-
-/// A credential as columns: its kind, its header's name, and the text to be sealed.
-fn columns(auth: &EndpointAuth) -> (&'static str, Option<&String>, String) {
-    match auth {
-        // A user name has no colon, as in the header that is made of it.
-        EndpointAuth::Basic { username, password } => ("basic", None, format!("{username}:{}", password.reveal())),
-        EndpointAuth::Header { name, value } => ("header", Some(name), value.reveal().to_owned()),
-    }
-}
-
 /// Adds an endpoint.
 fn add(unit: &Unit<'_>, organization: i64, endpoint: &NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
     let id = EndpointId::generate();
-    let (auth, header, credential) = columns(&endpoint.auth);
-    let sealed = unit.shared.seal.seal(place(&id), credential.as_bytes())?;
-    let (url, sealed_url) = addresses::columns(&unit.shared.seal, &id, &endpoint.url)?;
+    let (auth, header, sealed) = sealed::credential(&unit.shared.seal, &id, &endpoint.auth)?;
+    let (url, sealed_url) = sealed::address(&unit.shared.seal, &id, &endpoint.url)?;
     unit.conn.run(
         "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -168,12 +154,11 @@ fn change(
     let mut change = change.of(&before);
     change.url = change.url.filter(|url| url.reveal() != known.reveal());
     if let Some(url) = &change.url {
-        let (url, sealed) = addresses::columns(&unit.shared.seal, &id, url)?;
+        let (url, sealed) = sealed::address(&unit.shared.seal, &id, url)?;
         conn.run("UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1", (key, url, sealed))?;
     }
     if let Some(auth) = &change.auth {
-        let (auth, header, credential) = columns(auth);
-        let sealed = unit.shared.seal.seal(place(&id), credential.as_bytes())?;
+        let (auth, header, sealed) = sealed::credential(&unit.shared.seal, &id, auth)?;
         conn.run("UPDATE endpoint SET auth = ?2, header_name = ?3, credential = ?4 WHERE key = ?1", (key, auth, header, sealed))?;
     }
     let signed_otherwise = match &change.signing {
@@ -244,16 +229,7 @@ fn target(
 }
 
 fn auth(row: &Row<'_>, id: EndpointId, seal: &Seal) -> StoreResult<EndpointAuth> {
-    let corrupt = || StoreError::Corrupt(format!("the credential of endpoint {id}, which cannot be opened; add the endpoint anew"));
-    let sealed: Vec<u8> = row.get(4)?;
-    let credential = seal.open(place(&id), &sealed).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(corrupt)?;
-    Ok(match row.get(3)? {
-        Some(name) => EndpointAuth::Header { name, value: Secret::new(credential) },
-        None => {
-            let (username, password) = credential.split_once(':').ok_or_else(corrupt)?;
-            EndpointAuth::Basic { username: username.to_owned(), password: Secret::new(password) }
-        }
-    })
+    sealed::open_credential(seal, &id, row.get(3)?, &row.get::<_, Vec<u8>>(4)?)
 }
 
 /// Sends nothing more to an endpoint.

@@ -6,13 +6,14 @@ use super::counts::CountChanges;
 use super::interned::Dictionary;
 use super::organizations::Named;
 use super::outbox::{self, Recipients};
-use super::rows::{self, Stored, WordKeys, known_organization, search_text};
+use super::rows::{self, Stored, WordKeys, known_organization};
 use super::statements::{Statements as _, cell};
 use super::writer::Unit;
 use crate::domain::intake::merge;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertPatch, EventKind, IngestReport, OrganizationId};
 use crate::store::StoreResult;
+use crate::store::searched::search_text;
 
 /// Takes alerts in, all in one unit of work.
 pub(super) fn ingest(

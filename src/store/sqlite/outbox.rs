@@ -6,7 +6,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
-use serde_json::json;
 use uuid::Uuid;
 
 use super::endpoints::{self, SendTarget};
@@ -21,9 +20,9 @@ use crate::domain::webhook::schedule::{DeliveryEnd, MAX_ANSWER_BYTES, sendable_a
 use crate::domain::webhook::turns;
 use crate::domain::{
     Actor, Alert, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, EndpointId, EventId, EventKind, InstanceId, NextStep,
-    OrganizationId, SentRequest, lease,
+    OrganizationId, lease,
 };
-use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent, StoreError, StoreResult};
+use crate::store::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent, StoreError, StoreResult, tries};
 
 #[async_trait]
 impl OutboxStore for SqliteStore {
@@ -287,7 +286,7 @@ fn record_test_event(
     ])?;
     let event = conn.last_insert_rowid();
     let end = DeliveryEnd::after(&record.next, false, now);
-    let result = result(record);
+    let result = tries::result(record);
     conn.prepare_cached(
         "INSERT INTO delivery (id, event, endpoint, kind, at, test, state, attempts, due, last_result, delivered_at, given_up_at)
          VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, 1, ?5, ?7, ?8, ?9)",
@@ -311,15 +310,6 @@ fn record_test_event(
     deliveries::log(conn, organization, record.delivery)
 }
 
-/// What an attempt came to, in a word.
-fn result(record: &AttemptRecord) -> Option<String> {
-    match (record.status, &record.error) {
-        (_, Some(error)) => Some(error.clone()),
-        (Some(status), None) => Some(status.to_string()),
-        (None, None) => None,
-    }
-}
-
 fn log_attempt(conn: &Connection, delivery: i64, attempt: i64, record: &AttemptRecord) -> StoreResult<()> {
     let answer = &record.answer[..record.answer.floor_char_boundary(MAX_ANSWER_BYTES)];
     conn.prepare_cached("INSERT INTO delivery_attempt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
@@ -330,14 +320,9 @@ fn log_attempt(conn: &Connection, delivery: i64, attempt: i64, record: &AttemptR
         record.status,
         record.error,
         answer,
-        record.sent.as_ref().map(written),
+        record.sent.as_ref().map(tries::written),
     ])?;
     Ok(())
-}
-
-/// What was sent as it is stored: `{"url", "headers": [[name, value]]}`.
-fn written(sent: &SentRequest) -> String {
-    json!({"url": sent.url, "headers": sent.headers}).to_string()
 }
 
 fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord, now: Timestamp) -> StoreResult<()> {
@@ -359,7 +344,7 @@ fn finish(unit: &Unit<'_>, delivery: i64, endpoint: i64, record: &AttemptRecord,
         delivery,
         end.state.as_str(),
         end.due.map(micros),
-        result(record),
+        tries::result(record),
         end.delivered_at.map(micros),
         end.given_up_at.map(micros)
     ])?;

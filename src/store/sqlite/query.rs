@@ -7,12 +7,12 @@ use rusqlite::types::Value;
 use super::counts::{Cell, CellFilter, DAY_MICROS};
 use super::interned::Dictionary;
 use super::readers::Reader;
-use super::rows::{DESCRIPTOR_MARK, searchable};
 use super::statements::micros;
 use crate::domain::filter::{fold, wanted_text};
 use crate::domain::time::Timestamp;
 use crate::domain::{AlertFilter, SortField, SortOrder};
 use crate::store::StoreResult;
+use crate::store::searched::{DESCRIPTOR_MARK, searchable};
 
 /// A half-open range: from the first on, before the second.
 pub(super) type Range = (Option<i64>, Option<i64>);

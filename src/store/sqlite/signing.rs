@@ -10,12 +10,8 @@ use super::statements::{Statements as _, cell, micros, optional_moment};
 use super::writer::Unit;
 use crate::domain::time::Timestamp;
 use crate::domain::{Secret, rotation};
-use crate::store::seal::{AssociatedData, Seal};
-use crate::store::{StoreError, StoreResult};
-
-fn place(id: &[u8; 16]) -> AssociatedData<'_> {
-    AssociatedData { table: "signing_secret", row: id, column: "secret" }
-}
+use crate::store::seal::Seal;
+use crate::store::{StoreResult, sealed};
 
 /// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest one already.
 pub(super) fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, overlap: TimeDelta, now: Timestamp) -> StoreResult<bool> {
@@ -30,7 +26,7 @@ pub(super) fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, overlap: T
         };
     }
     let id = Uuid::new_v4();
-    let sealed = unit.shared.seal.seal(place(id.as_bytes()), secret.reveal().as_bytes())?;
+    let sealed = sealed::signing_secret(&unit.shared.seal, id.as_bytes(), secret)?;
     let values = (id.as_bytes(), endpoint, sealed, micros(now));
     conn.run("INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES (?1, ?2, ?3, ?4)", values)?;
     Ok(true)
@@ -69,9 +65,7 @@ fn all(conn: &Connection, seal: &Seal, endpoint: i64) -> StoreResult<Vec<Known>>
     let secrets = "SELECT key, id, secret, ends_at FROM signing_secret WHERE endpoint = ?1 ORDER BY key DESC";
     conn.all(secrets, [endpoint], |row| {
         let (id, sealed): ([u8; 16], Vec<u8>) = (row.get(1)?, row.get(2)?);
-        let secret = seal.open(place(&id), &sealed).and_then(|bytes| String::from_utf8(bytes).ok());
-        let secret =
-            secret.ok_or_else(|| StoreError::Corrupt("a signing secret that cannot be opened; give the endpoint another".to_owned()))?;
-        Ok(Known { key: row.get(0)?, secret: Secret::new(secret), ends_at: optional_moment(row, 3)? })
+        let secret = sealed::open_signing_secret(seal, &id, &sealed)?;
+        Ok(Known { key: row.get(0)?, secret, ends_at: optional_moment(row, 3)? })
     })
 }

@@ -1,0 +1,102 @@
+//! What is sealed and how it is written: the credentials, addresses and secrets of endpoints, the key of access tokens, and the row that
+//! proves a data key. The same in every store, so that what is copied from one to another opens there.
+
+use super::seal::{AssociatedData, Seal};
+use super::{StoreError, StoreResult};
+use crate::domain::url::EndpointUrl;
+use crate::domain::{EndpointAuth, EndpointId, Secret};
+
+/// The row of facts that proves a data key: its name; this text, sealed, is its value.
+pub(super) const KEY_CHECK: &str = "key_check";
+const KEY_CHECK_TEXT: &[u8] = b"avert";
+const KEY_CHECK_PLACE: AssociatedData<'static> = AssociatedData { table: "fact", row: KEY_CHECK.as_bytes(), column: "value" };
+
+/// The value that proves this data key.
+pub(super) fn key_check(seal: &Seal) -> StoreResult<Vec<u8>> {
+    seal.seal(KEY_CHECK_PLACE, KEY_CHECK_TEXT)
+}
+
+/// Whether the value was made with this data key.
+pub(super) fn proves(seal: &Seal, check: &[u8]) -> bool {
+    seal.open(KEY_CHECK_PLACE, check).is_some()
+}
+
+fn url_place(id: &EndpointId) -> AssociatedData<'_> {
+    AssociatedData { table: "endpoint", row: id.0.as_bytes(), column: "url" }
+}
+
+/// An address as columns: as it is shown, and the whole of it sealed where it has a secret.
+pub(super) fn address(seal: &Seal, id: &EndpointId, url: &EndpointUrl) -> StoreResult<(String, Option<Vec<u8>>)> {
+    let sealed = url.has_secret().then(|| seal.seal(url_place(id), url.reveal().as_bytes())).transpose()?;
+    Ok((url.to_string(), sealed))
+}
+
+/// The whole address from those columns.
+pub(super) fn open_address(seal: &Seal, id: &EndpointId, url: String, sealed: Option<&[u8]>) -> StoreResult<Secret> {
+    let Some(sealed) = sealed else { return Ok(Secret::new(url)) };
+    let opened = seal.open(url_place(id), sealed).and_then(|bytes| String::from_utf8(bytes).ok());
+    let corrupt = || StoreError::Corrupt(format!("the address of endpoint {id}, which cannot be opened; give it another"));
+    opened.map(Secret::new).ok_or_else(corrupt)
+}
+
+fn credential_place(id: &EndpointId) -> AssociatedData<'_> {
+    AssociatedData { table: "endpoint", row: id.0.as_bytes(), column: "credential" }
+}
+
+/// A credential as columns: its kind, its header's name, and the sealed text.
+pub(super) fn credential<'a>(
+    seal: &Seal,
+    id: &EndpointId,
+    auth: &'a EndpointAuth,
+) -> StoreResult<(&'static str, Option<&'a String>, Vec<u8>)> {
+    let (kind, header, text) = match auth {
+        // A user name has no colon, as in the header that is made of it.
+        EndpointAuth::Basic { username, password } => ("basic", None, format!("{username}:{}", password.reveal())),
+        EndpointAuth::Header { name, value } => ("header", Some(name), value.reveal().to_owned()),
+    };
+    Ok((kind, header, seal.seal(credential_place(id), text.as_bytes())?))
+}
+
+/// The credential from those columns.
+pub(super) fn open_credential(seal: &Seal, id: &EndpointId, header: Option<String>, sealed: &[u8]) -> StoreResult<EndpointAuth> {
+    let corrupt = || StoreError::Corrupt(format!("the credential of endpoint {id}, which cannot be opened; add the endpoint anew"));
+    let credential = seal.open(credential_place(id), sealed).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(corrupt)?;
+    Ok(match header {
+        Some(name) => EndpointAuth::Header { name, value: Secret::new(credential) },
+        None => {
+            let (username, password) = credential.split_once(':').ok_or_else(corrupt)?;
+            EndpointAuth::Basic { username: username.to_owned(), password: Secret::new(password) }
+        }
+    })
+}
+
+fn signing_secret_place(id: &[u8; 16]) -> AssociatedData<'_> {
+    AssociatedData { table: "signing_secret", row: id, column: "secret" }
+}
+
+/// A signing secret of an endpoint, sealed.
+pub(super) fn signing_secret(seal: &Seal, id: &[u8; 16], secret: &Secret) -> StoreResult<Vec<u8>> {
+    seal.seal(signing_secret_place(id), secret.reveal().as_bytes())
+}
+
+/// The signing secret again.
+pub(super) fn open_signing_secret(seal: &Seal, id: &[u8; 16], sealed: &[u8]) -> StoreResult<Secret> {
+    let secret = seal.open(signing_secret_place(id), sealed).and_then(|bytes| String::from_utf8(bytes).ok());
+    let corrupt = || StoreError::Corrupt("a signing secret that cannot be opened; give the endpoint another".to_owned());
+    secret.map(Secret::new).ok_or_else(corrupt)
+}
+
+fn signing_key_place(id: &str) -> AssociatedData<'_> {
+    AssociatedData { table: "signing_key", row: id.as_bytes(), column: "private_key" }
+}
+
+/// The key of access tokens, sealed.
+pub(super) fn signing_key(seal: &Seal, id: &str, private_key: &[u8]) -> StoreResult<Vec<u8>> {
+    seal.seal(signing_key_place(id), private_key)
+}
+
+/// The key of access tokens again.
+pub(super) fn open_signing_key(seal: &Seal, id: &str, sealed: &[u8]) -> StoreResult<Vec<u8>> {
+    let opened = seal.open(signing_key_place(id), sealed);
+    opened.ok_or_else(|| StoreError::Corrupt("a signing key that cannot be opened".to_owned()))
+}

@@ -1,0 +1,33 @@
+//! Tries of deliveries as they are written down: what was sent, what came of it.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{AttemptRecord, StoreError, StoreResult};
+use crate::domain::SentRequest;
+
+/// What a try came to, in a word.
+pub(super) fn result(record: &AttemptRecord) -> Option<String> {
+    match (record.status, &record.error) {
+        (_, Some(error)) => Some(error.clone()),
+        (Some(status), None) => Some(status.to_string()),
+        (None, None) => None,
+    }
+}
+
+/// What was sent as it is stored: `{"url", "headers": [[name, value]]}`.
+pub(super) fn written(sent: &SentRequest) -> String {
+    json!({"url": sent.url, "headers": sent.headers}).to_string()
+}
+
+/// What was sent, from its stored form.
+pub(super) fn sent(text: &str) -> StoreResult<SentRequest> {
+    #[derive(Deserialize)]
+    struct Stored {
+        url: String,
+        headers: Vec<(String, String)>,
+    }
+    let corrupt = |error| StoreError::Corrupt(format!("what a try sent: {error}"));
+    let Stored { url, headers } = serde_json::from_str(text).map_err(corrupt)?;
+    Ok(SentRequest { url, headers })
+}
