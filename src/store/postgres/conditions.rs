@@ -1,0 +1,197 @@
+//! The query builder: a filter as SQL conditions, a sort as an ORDER BY; the meaning of `AlertFilter` and `Sort` in the columns of `alert`.
+
+use chrono::{Duration, NaiveDate, NaiveTime};
+
+use super::counts::{DAY_MICROS, NO_DAY};
+use super::statements::{Sql, Value, micros};
+use crate::domain::filter::{fold, wanted_text};
+use crate::domain::time::Timestamp;
+use crate::domain::{AlertFilter, SortField, SortOrder};
+use crate::store::searched::{DESCRIPTOR_MARK, searchable};
+
+/// A half-open range: from the first on, before the second.
+pub(super) type Range = (Option<i64>, Option<i64>);
+
+/// A compiled filter.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    organization: i64,
+    /// Words by column; none where any will do.
+    words: Vec<(&'static str, Vec<String>)>,
+    expired: Option<bool>,
+    alert_time: Range,
+    transaction_time: Range,
+    companies: Vec<uuid::Uuid>,
+    /// Open deadlines up to this moment, or any.
+    expires: Option<Option<i64>>,
+    /// What the searched text has to contain: `q`, and the beginning of the descriptor.
+    texts: Vec<String>,
+}
+
+impl Wanted {
+    /// Reads a filter.
+    pub(super) fn new(organization: i64, filter: &AlertFilter, now: Timestamp) -> Self {
+        let limit = |hours: u32| now.checked_add_signed(Duration::hours(hours.into())).map(micros);
+        let q = wanted_text(filter.q.as_ref()).map(searchable);
+        let descriptor = wanted_text(filter.descriptor.as_ref()).map(searchable);
+        let descriptor = descriptor.map(|prefix| format!("{DESCRIPTOR_MARK}{prefix}"));
+        let words = [
+            ("provider", filter.providers.iter().map(|word| word.as_str().to_owned()).collect::<Vec<_>>()),
+            ("type", filter.types.iter().map(|word| word.as_str().to_owned()).collect()),
+            ("status", filter.statuses.iter().map(|word| word.as_str().to_owned()).collect()),
+            ("outcome", filter.outcomes.iter().map(|word| fold(word)).collect()),
+        ];
+        // No stored word has the character that PostgreSQL cannot hold: such a word stays a wish that nothing fulfils.
+        let storable = |words: Vec<String>| words.into_iter().filter(|word| !word.contains('\0')).collect();
+        let asked = words.into_iter().filter(|(_, words)| !words.is_empty());
+        Self {
+            organization,
+            words: asked.map(|(column, words)| (column, storable(words))).collect(),
+            expired: filter.expired,
+            alert_time: days(filter.start_date, filter.end_date),
+            transaction_time: days(filter.transaction_start_date, filter.transaction_end_date),
+            companies: filter.companies.iter().map(|company| company.0).collect(),
+            expires: filter.expires_in.map(limit),
+            texts: q.into_iter().chain(descriptor).collect(),
+        }
+    }
+
+    /// Whether the counts alone know the total.
+    pub(super) fn is_counted(&self) -> bool {
+        self.transaction_time == (None, None) && self.companies.is_empty() && self.expires.is_none() && self.texts.is_empty()
+    }
+
+    /// Whether only alerts that wait for an answer are wanted: all of them have an open deadline.
+    pub(super) fn waits(&self) -> bool {
+        self.expires.is_some()
+    }
+
+    /// Only alerts whose time is within this range.
+    pub(super) fn within(&self, alert_time: Range) -> Self {
+        Self { alert_time, ..self.clone() }
+    }
+
+    /// The range of alert times that is asked for.
+    pub(super) fn alert_time(&self) -> Range {
+        self.alert_time
+    }
+
+    fn push_words(&self, sql: &mut Sql) {
+        for (column, words) in &self.words {
+            sql.with(&format!(" AND a.{column} = ANY("), Value::Texts(words.clone()));
+            sql.push(")");
+        }
+    }
+
+    /// FROM and WHERE over the alerts.
+    pub(super) fn push_alerts(&self, sql: &mut Sql) {
+        sql.with(" FROM alert a WHERE a.organization = ", Value::Number(self.organization));
+        self.push_words(sql);
+        sql.range("a.alert_time", self.alert_time);
+        sql.range("a.transaction_time", self.transaction_time);
+        match self.expired {
+            Some(true) => sql.push(" AND a.expired_at IS NOT NULL"),
+            Some(false) => sql.push(" AND a.expired_at IS NULL"),
+            None => {}
+        }
+        if !self.companies.is_empty() {
+            sql.with(" AND a.company = ANY(", Value::Ids(self.companies.clone()));
+            sql.push(")");
+        }
+        match self.expires {
+            Some(Some(limit)) => sql.with(" AND a.expired_at IS NULL AND a.open_deadline <= ", Value::Number(limit)),
+            Some(None) => sql.push(" AND a.expired_at IS NULL AND a.open_deadline IS NOT NULL"),
+            None => {}
+        }
+        for text in &self.texts {
+            sql.with(" AND a.searched LIKE ", Value::Text(format!("%{}%", literal(text))));
+        }
+    }
+
+    /// FROM and WHERE over the counts of what is wanted, where they know it.
+    pub(super) fn push_counts(&self, sql: &mut Sql) {
+        sql.with(" FROM alert_count a WHERE a.organization = ", Value::Number(self.organization));
+        self.push_words(sql);
+        match self.expired {
+            Some(true) => sql.push(" AND a.expired"),
+            Some(false) => sql.push(" AND NOT a.expired"),
+            None => {}
+        }
+        let (from, until) = self.alert_time;
+        if from.is_some() || until.is_some() {
+            // Alerts without a time are on no day that can be asked for.
+            let day = |at: i64| at.div_euclid(DAY_MICROS);
+            sql.range("a.day", (from.map(day), Some(until.map_or(NO_DAY, day))));
+        }
+    }
+}
+
+/// Text in a LIKE that means itself.
+fn literal(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}
+
+/// Whole UTC days, both ends included.
+fn days(start: Option<NaiveDate>, end: Option<NaiveDate>) -> Range {
+    let midnight = |day: NaiveDate| micros(day.and_time(NaiveTime::MIN).and_utc());
+    // A bound that is given is never dropped, not even after the last day there is: alerts without a time do not match it.
+    (start.map(midnight), end.map(|day| day.succ_opt().map_or(i64::MAX, midnight)))
+}
+
+/// Where a sort puts rows without a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nulls {
+    /// There are none.
+    Never,
+    /// Last in either direction.
+    Last,
+    /// Where the least value stands.
+    Least,
+}
+
+/// The column of a sort field.
+pub(super) const fn sort_column(field: SortField) -> (&'static str, Nulls) {
+    match field {
+        SortField::AlertTimeStamp => ("a.alert_time", Nulls::Last),
+        SortField::TransactionTimeStamp => ("a.transaction_time", Nulls::Last),
+        SortField::CreatedAt => ("a.created_at", Nulls::Last),
+        SortField::UpdatedAt => ("a.updated_at", Nulls::Last),
+        SortField::ExpiredAt => ("a.expired_at", Nulls::Last),
+        SortField::Amount => ("a.amount_micros", Nulls::Last),
+        SortField::Currency => ("a.currency", Nulls::Never),
+        SortField::Provider => ("a.provider", Nulls::Never),
+        SortField::ProviderId => ("a.provider_id", Nulls::Never),
+        SortField::Type => ("a.type", Nulls::Never),
+        SortField::Status => ("a.status", Nulls::Never),
+        SortField::Issuer => ("a.issuer", Nulls::Never),
+        SortField::MerchantDescriptor => ("a.merchant_descriptor", Nulls::Never),
+        SortField::MerchantName => ("a.merchant_name", Nulls::Never),
+        SortField::CardBin => ("a.card_bin", Nulls::Never),
+        SortField::CardLastFour => ("a.card_last_four", Nulls::Never),
+        SortField::HoursLeft => ("a.open_deadline", Nulls::Least),
+    }
+}
+
+/// The ORDER BY of rows that all have a value in this column, or none. Without a word on nulls, so that an index serves both directions.
+pub(super) fn push_order(sql: &mut Sql, column: Option<&str>, order: SortOrder) {
+    let direction = match order {
+        SortOrder::Ascending => "ASC",
+        SortOrder::Descending => "DESC",
+    };
+    sql.push(" ORDER BY ");
+    if let Some(column) = column {
+        sql.push(&format!("{column} {direction}, "));
+    }
+    sql.push(&format!("a.id {direction}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_something_in_a_pattern_is_made_to_mean_itself() {
+        assert_eq!(literal(r"100%_\"), r"100\%\_\\");
+        assert_eq!(literal("ACME*"), "ACME*");
+    }
+}

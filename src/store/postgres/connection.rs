@@ -1,0 +1,176 @@
+//! Connections: the pool with its time-outs, transactions that end with whoever began them, and statements in one call.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use deadpool_postgres::{Hook, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, TimeoutType};
+use tokio_postgres::{Config, NoTls, Row, SimpleQueryMessage};
+
+use super::fault::{Work, WorkFault};
+use super::statements::{Sql, Values};
+use crate::store::{StoreError, StoreResult};
+
+/// Most connections of one process: three of them and some commands stay within PostgreSQL's default of 100.
+const MOST_CONNECTIONS: usize = 20;
+
+/// How long it may take to reach the server.
+pub(super) const CONNECT: Duration = Duration::from_secs(4);
+
+/// How long a unit of work waits for a connection.
+const ACQUIRE: Duration = Duration::from_secs(5);
+
+/// How long a statement may take, and a transaction may stand still: a process that is stopped in the middle keeps nobody waiting for longer.
+const ON_THE_SERVER: &str = "-c statement_timeout=60s -c lock_timeout=6s -c idle_in_transaction_session_timeout=10s -c client_encoding=UTF8 \
+     -c timezone=UTC -c standard_conforming_strings=on";
+
+/// The configuration with avert's time-outs.
+pub(super) fn configured(given: &Config) -> Config {
+    let mut config = given.clone();
+    config.connect_timeout(CONNECT).tcp_user_timeout(Duration::from_secs(5)).keepalives_idle(Duration::from_secs(5));
+    let options = given.get_options().map_or_else(|| ON_THE_SERVER.to_owned(), |given| format!("{given} {ON_THE_SERVER}"));
+    config.options(options);
+    if given.get_application_name().is_none() {
+        config.application_name("avert");
+    }
+    config
+}
+
+/// A pool of connections to a server, none of which is opened yet.
+pub(super) fn pool(config: Config) -> StoreResult<Pool> {
+    let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+    let built = Pool::builder(manager)
+        .max_size(MOST_CONNECTIONS)
+        .runtime(Runtime::Tokio1)
+        .wait_timeout(Some(ACQUIRE))
+        .create_timeout(Some(ACQUIRE))
+        .recycle_timeout(Some(ACQUIRE))
+        .post_create(Hook::sync_fn(|_, _| {
+            metrics::counter!("avert_store_connections_total").increment(1);
+            Ok(())
+        }))
+        .build();
+    built.map_err(|error| StoreError::Unavailable(format!("no connections can be made: {error}")))
+}
+
+/// A connection from the pool. One that is dropped within a transaction is closed, and the server rolls back.
+pub(super) struct Connection {
+    client: Option<Object>,
+    in_transaction: AtomicBool,
+    changed: AtomicBool,
+}
+
+impl Connection {
+    /// Waits for one.
+    pub(super) async fn take(pool: &Pool) -> Work<Self> {
+        let client = pool.get().await.map_err(|error| match error {
+            PoolError::Timeout(TimeoutType::Wait) => {
+                StoreError::Unavailable("every connection to it has been at work for too long; try again".to_owned())
+            }
+            PoolError::Timeout(_) => StoreError::Unavailable("the server does not answer".to_owned()),
+            PoolError::Backend(error) => StoreError::from(WorkFault::from(error)),
+            PoolError::Closed => StoreError::Unavailable("the store is closed".to_owned()),
+            other => StoreError::Unavailable(other.to_string()),
+        })?;
+        Ok(Self { client: Some(client), in_transaction: AtomicBool::new(false), changed: AtomicBool::new(false) })
+    }
+
+    fn client(&self) -> Work<&Object> {
+        Ok(self.client.as_ref().ok_or_else(|| StoreError::Unavailable("the connection to it is closed".to_owned()))?)
+    }
+
+    /// Begins a transaction in this mode.
+    pub(super) async fn begin(&self, mode: &str) -> Work<()> {
+        self.in_transaction.store(true, Ordering::Relaxed);
+        Ok(self.client()?.batch_execute(&format!("BEGIN {mode}")).await?)
+    }
+
+    /// Ends the transaction, doing this afterwards; the number that it answers with, where it answers.
+    pub(super) async fn commit(&self, afterwards: &str) -> Work<Option<u64>> {
+        let answers = self.client()?.simple_query(&format!("COMMIT; {afterwards}")).await?;
+        self.in_transaction.store(false, Ordering::Relaxed);
+        let number = answers.iter().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+            _ => None,
+        });
+        Ok(number)
+    }
+
+    /// Undoes the transaction. Where that fails the connection is given up, and the server does it.
+    pub(super) async fn roll_back(&self) {
+        if let Ok(client) = self.client()
+            && client.batch_execute("ROLLBACK").await.is_ok()
+        {
+            self.in_transaction.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a statement has changed anything.
+    pub(super) fn has_changed(&self) -> bool {
+        self.changed.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a statement with an answer has changed something.
+    pub(super) fn mark_changed(&self) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    /// Runs a statement that has no answer; how many rows it changed.
+    pub(super) async fn run(&self, sql: &str, values: Values<'_>) -> Work<u64> {
+        let rows = self.try_run(sql, values).await?;
+        Ok(rows?)
+    }
+
+    /// The same, with what the server says against it.
+    pub(super) async fn try_run(&self, sql: &str, values: Values<'_>) -> Work<Result<u64, tokio_postgres::Error>> {
+        let client = self.client()?;
+        let statement = client.prepare_cached(sql).await?;
+        let done = client.execute(&statement, values).await;
+        if matches!(done, Ok(1..)) {
+            self.mark_changed();
+        }
+        Ok(done)
+    }
+
+    /// Runs statements that have no values and no answer.
+    pub(super) async fn batch(&self, sql: &str) -> Work<()> {
+        Ok(self.client()?.batch_execute(sql).await?)
+    }
+
+    async fn query(&self, sql: &str, values: Values<'_>) -> Work<Vec<Row>> {
+        let client = self.client()?;
+        let statement = client.prepare_cached(sql).await?;
+        Ok(client.query(&statement, values).await?)
+    }
+
+    /// Reads every row of the answer.
+    pub(super) async fn all<T>(&self, sql: &str, values: Values<'_>, read: impl Fn(&Row) -> Work<T> + Send) -> Work<Vec<T>> {
+        self.query(sql, values).await?.iter().map(read).collect()
+    }
+
+    /// Reads the first row of the answer, where there is one.
+    pub(super) async fn first<T>(&self, sql: &str, values: Values<'_>, read: impl FnOnce(&Row) -> Work<T> + Send) -> Work<Option<T>> {
+        self.query(sql, values).await?.first().map(read).transpose()
+    }
+
+    /// Reads the row that is always there.
+    pub(super) async fn one<T>(&self, sql: &str, values: Values<'_>, read: impl FnOnce(&Row) -> Work<T> + Send) -> Work<T> {
+        let found = self.first(sql, values, read).await?;
+        Ok(found.ok_or_else(|| StoreError::Corrupt("a row that is always there is missing".to_owned()))?)
+    }
+
+    /// Reads every row of the answer to SQL that was made for this once: it is planned for its values and not remembered.
+    pub(super) async fn made<T>(&self, sql: &Sql, read: impl Fn(&Row) -> Work<T> + Send) -> Work<Vec<T>> {
+        let rows = self.client()?.query_typed(&sql.text, &sql.bound()).await?;
+        rows.iter().map(read).collect()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if *self.in_transaction.get_mut()
+            && let Some(client) = self.client.take()
+        {
+            drop(Object::take(client));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Materialized counts of alerts by kind and day: each commit adds rows of its own, so that nobody waits for another's, and the count of a kind
+//! is the sum of its rows. What was added is drawn together now and then.
+
+use std::collections::HashMap;
+
+use super::connection::Connection;
+use super::fault::Work;
+use super::statements::storable;
+use crate::domain::Alert;
+use crate::domain::filter::fold;
+use crate::domain::time::Timestamp;
+
+pub(super) const DAY_MICROS: i64 = 86_400_000_000;
+
+/// The day of alerts without a time: after every other.
+pub(super) const NO_DAY: i64 = i64::MAX;
+
+/// Whole days since 1970.
+fn day_of(time: Option<Timestamp>) -> i64 {
+    time.map_or(NO_DAY, |time| time.timestamp_micros().div_euclid(DAY_MICROS))
+}
+
+/// What an alert is counted by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct CountKey {
+    day: i64,
+    provider: String,
+    alert_type: String,
+    status: String,
+    outcome: Option<String>,
+    expired: bool,
+}
+
+impl CountKey {
+    /// Where an alert is counted.
+    pub(super) fn of(alert: &Alert) -> Self {
+        let word = |word: &str| storable(word).into_owned();
+        Self {
+            day: day_of(alert.alert_time),
+            provider: word(alert.provider.as_str()),
+            alert_type: word(alert.alert_type.as_str()),
+            status: word(alert.status.as_str()),
+            outcome: alert.outcome.as_ref().map(|outcome| word(&fold(&outcome.outcome))),
+            expired: alert.expired_at.is_some(),
+        }
+    }
+}
+
+/// Changes of an organization's counts, gathered in a unit of work and written at its end.
+#[derive(Debug, Default)]
+pub(super) struct CountChanges(HashMap<CountKey, i64>);
+
+impl CountChanges {
+    /// One alert more.
+    pub(super) fn add(&mut self, key: CountKey) {
+        *self.0.entry(key).or_default() += 1;
+    }
+
+    /// An alert moved from one cell to another.
+    pub(super) fn shift(&mut self, from: CountKey, to: CountKey) {
+        if from != to {
+            *self.0.entry(from).or_default() -= 1;
+            self.add(to);
+        }
+    }
+
+    /// Writes the changes.
+    pub(super) async fn write(self, conn: &Connection, organization: i64) -> Work<()> {
+        let (keys, by): (Vec<CountKey>, Vec<i64>) = self.0.into_iter().filter(|(_, by)| *by != 0).unzip();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let days: Vec<i64> = keys.iter().map(|key| key.day).collect();
+        let words = |pick: fn(&CountKey) -> &str| -> Vec<&str> { keys.iter().map(pick).collect() };
+        let providers = words(|key| &key.provider);
+        let types = words(|key| &key.alert_type);
+        let statuses = words(|key| &key.status);
+        let outcomes: Vec<Option<&str>> = keys.iter().map(|key| key.outcome.as_deref()).collect();
+        let expired: Vec<bool> = keys.iter().map(|key| key.expired).collect();
+        conn.run(
+            "INSERT INTO alert_count (organization, day, provider, type, status, outcome, expired, alerts)
+             SELECT $1::bigint, n.* FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[], $8::bigint[]) AS n",
+            &[&organization, &days, &providers, &types, &statuses, &outcomes, &expired, &by],
+        )
+        .await?;
+        Ok(())
+    }
+}
+
+/// Draws together some of what commits have added. What another process is at is left to it: every row goes into one sum, whoever makes it.
+pub(super) const DRAW_TOGETHER: &str = "WITH cell AS (
+            SELECT DISTINCT organization, day, provider, type, status, outcome, expired
+            FROM (SELECT * FROM alert_count WHERE fresh ORDER BY key LIMIT 2000) AS added
+        ), part AS (
+            SELECT c.key FROM alert_count c JOIN cell USING (organization, day, provider, type, status)
+            WHERE c.outcome IS NOT DISTINCT FROM cell.outcome AND c.expired = cell.expired
+            FOR UPDATE OF c SKIP LOCKED
+        ), gone AS (
+            DELETE FROM alert_count USING part WHERE alert_count.key = part.key RETURNING alert_count.*
+        )
+        INSERT INTO alert_count (organization, day, provider, type, status, outcome, expired, alerts, fresh)
+        SELECT organization, day, provider, type, status, outcome, expired, sum(alerts)::bigint, false FROM gone GROUP BY 1, 2, 3, 4, 5, 6, 7
+        HAVING sum(alerts) <> 0";

@@ -1,0 +1,304 @@
+//! Webhook endpoints; their credentials are sealed.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use tokio_postgres::Row;
+
+use super::connection::Connection;
+use super::fault::Work;
+use super::handle::{PostgresStore, WriteKind};
+use super::signing;
+use super::statements::{cell, micros, moment_at, optional_moment, storable};
+use super::unit::Unit;
+use crate::domain::audit::AuditNote;
+use crate::domain::time::Timestamp;
+use crate::domain::url::{EndpointUrl, PlainHttp};
+use crate::domain::webhook::schedule::{BY_OPERATOR, Failing, REMOVED};
+use crate::domain::{Actor, Endpoint, EndpointAuth, EndpointChange, EndpointId, NewEndpoint, OrganizationId, Secret, SigningChange};
+use crate::store::seal::Seal;
+use crate::store::{EndpointStore, EndpointTarget, StoreError, StoreResult, sealed};
+
+#[async_trait]
+impl EndpointStore for PostgresStore {
+    async fn add_endpoint(
+        &self,
+        organization: OrganizationId,
+        endpoint: NewEndpoint,
+        most: u32,
+        now: Timestamp,
+    ) -> StoreResult<Option<Endpoint>> {
+        self.write(WriteKind::Visible, |unit| Box::pin(add(unit, organization, &endpoint, most, now))).await
+    }
+
+    async fn endpoints(&self, organization: OrganizationId) -> StoreResult<Vec<Endpoint>> {
+        self.look(|unit| Box::pin(all(&unit.conn, organization))).await
+    }
+
+    async fn endpoint(&self, organization: OrganizationId, id: EndpointId) -> StoreResult<Option<Endpoint>> {
+        let found = self.look(|unit| Box::pin(find(&unit.conn, organization, id))).await?;
+        Ok(found.map(|(_, endpoint)| endpoint))
+    }
+
+    async fn change_endpoint(
+        &self,
+        organization: OrganizationId,
+        id: EndpointId,
+        change: EndpointChange,
+        now: Timestamp,
+    ) -> StoreResult<Option<Endpoint>> {
+        self.write(WriteKind::Visible, |unit| Box::pin(self::change(unit, organization, id, change.clone(), now))).await
+    }
+
+    async fn remove_endpoint(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<bool> {
+        self.write(WriteKind::Visible, |unit| Box::pin(remove(unit, organization, id, now))).await
+    }
+
+    async fn target(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<Option<EndpointTarget>> {
+        self.read(|unit| Box::pin(target(unit, organization, id, now))).await
+    }
+}
+
+/// Adds an endpoint where there is room.
+async fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoint, most: u32, now: Timestamp) -> Work<Option<Endpoint>> {
+    let (conn, seal) = (&unit.conn, &unit.shared.seal);
+    // Of two who add one at once, the second one counts the first one's.
+    let owner = conn.first("SELECT key FROM organization WHERE id = $1 FOR NO KEY UPDATE", &[&organization.0], cell::<i64>).await?;
+    let owner = owner.ok_or_else(|| StoreError::Corrupt(format!("no organization {organization}")))?;
+    let has = "SELECT count(*) FROM endpoint WHERE organization = $1 AND removed_at IS NULL";
+    if conn.one(has, &[&owner], cell::<i64>).await? >= i64::from(most) {
+        return Ok(None);
+    }
+    let id = EndpointId::generate();
+    let (auth, header, credential) = sealed::credential(seal, &id, &endpoint.auth)?;
+    let (url, sealed_url) = sealed::address(seal, &id, &endpoint.url)?;
+    let key = conn
+        .one(
+            "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING key",
+            &[&id.0, &owner, &url, &sealed_url, &auth, &header, &credential, &micros(now)],
+            cell::<i64>,
+        )
+        .await?;
+    conn.mark_changed();
+    if let Some(secret) = &endpoint.signing {
+        signing::rotate(unit, key, secret, TimeDelta::zero(), now).await?;
+    }
+    let added = Endpoint {
+        id,
+        url: endpoint.url.masked(),
+        auth: header.map_or_else(|| "Basic".to_owned(), Clone::clone),
+        created_at: now,
+        disabled: None,
+        last_success: None,
+        failing_since: None,
+        signed: endpoint.signing.is_some(),
+        old_secret_until: None,
+    };
+    unit.note(owner, AuditNote::endpoint_added(&added), now);
+    Ok(Some(added))
+}
+
+const COLUMNS: &str =
+    "SELECT e.id, e.url, coalesce(e.header_name, 'Basic'), e.created_at, e.disabled_at, coalesce(e.disabled_reason, ''), e.key,
+        EXISTS (SELECT 1 FROM signing_secret s WHERE s.endpoint = e.key),
+        (SELECT max(s.ends_at) FROM signing_secret s WHERE s.endpoint = e.key), e.failing_since, e.succeeded_at
+    FROM endpoint e JOIN organization o ON o.key = e.organization WHERE o.id = $1 AND e.removed_at IS NULL";
+
+fn read(row: &Row) -> Work<Endpoint> {
+    let id = EndpointId(row.try_get(0)?);
+    let reason = row.try_get(5)?;
+    // Plain http was allowed when it was added, or before that had to be asked for.
+    let url = EndpointUrl::parse(row.try_get(1)?, PlainHttp::Allowed);
+    Ok(Endpoint {
+        id,
+        url: url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?,
+        auth: row.try_get(2)?,
+        created_at: moment_at(row, 3)?,
+        disabled: optional_moment(row, 4)?.map(|at| (at, reason)),
+        last_success: optional_moment(row, 10)?,
+        failing_since: optional_moment(row, 9)?,
+        signed: row.try_get(7)?,
+        old_secret_until: optional_moment(row, 8)?,
+    })
+}
+
+async fn all(conn: &Connection, organization: OrganizationId) -> Work<Vec<Endpoint>> {
+    conn.all(&format!("{COLUMNS} ORDER BY e.key"), &[&organization.0], read).await
+}
+
+/// One endpoint with its key.
+pub(super) async fn find(conn: &Connection, organization: OrganizationId, id: EndpointId) -> Work<Option<(i64, Endpoint)>> {
+    conn.first(&format!("{COLUMNS} AND e.id = $2"), &[&organization.0, &id.0], |row| Ok((row.try_get(6)?, read(row)?))).await
+}
+
+/// The same, which nobody else changes from here on.
+async fn find_to_change(conn: &Connection, organization: OrganizationId, id: EndpointId) -> Work<Option<(i64, i64, Endpoint)>> {
+    let lock = "SELECT e.organization FROM endpoint e JOIN organization o ON o.key = e.organization
+        WHERE o.id = $1 AND e.id = $2 AND e.removed_at IS NULL FOR NO KEY UPDATE OF e";
+    let Some(owner) = conn.first(lock, &[&organization.0, &id.0], cell::<i64>).await? else { return Ok(None) };
+    Ok(find(conn, organization, id).await?.map(|(key, endpoint)| (key, owner, endpoint)))
+}
+
+/// Changes an endpoint; `None` where there is none such.
+async fn change(
+    unit: &Unit<'_>,
+    organization: OrganizationId,
+    id: EndpointId,
+    change: EndpointChange,
+    now: Timestamp,
+) -> Work<Option<Endpoint>> {
+    let (conn, seal) = (&unit.conn, &unit.shared.seal);
+    let Some((key, owner, before)) = find_to_change(conn, organization, id).await? else { return Ok(None) };
+    let known = "SELECT url, sealed_url FROM endpoint WHERE key = $1";
+    let known = conn.one(known, &[&key], |row| whole(row, 0, 1, &id, seal)).await?;
+    let mut change = change.of(&before);
+    change.url = change.url.filter(|url| url.reveal() != known.reveal());
+    if let Some(url) = &change.url {
+        let (url, sealed) = sealed::address(seal, &id, url)?;
+        conn.run("UPDATE endpoint SET url = $2, sealed_url = $3 WHERE key = $1", &[&key, &url, &sealed]).await?;
+    }
+    if let Some(auth) = &change.auth {
+        let (auth, header, sealed) = sealed::credential(seal, &id, auth)?;
+        let changed = "UPDATE endpoint SET auth = $2, header_name = $3, credential = $4 WHERE key = $1";
+        conn.run(changed, &[&key, &auth, &header, &sealed]).await?;
+    }
+    let signed_otherwise = match &change.signing {
+        Some(SigningChange::Rotate { secret, overlap }) => signing::rotate(unit, key, secret, *overlap, now).await?,
+        Some(SigningChange::Stop) => signing::stop(conn, key).await?,
+        None => false,
+    };
+    change.signing = change.signing.filter(|_| signed_otherwise);
+    match change.enabled {
+        Some(true) => {
+            let enabled = "UPDATE endpoint SET disabled_at = NULL, disabled_reason = NULL, failing_since = NULL, failed_at = NULL
+                WHERE key = $1";
+            conn.run(enabled, &[&key]).await?;
+        }
+        Some(false) => disable(conn, key, BY_OPERATOR, now).await?,
+        None => {}
+    }
+    if let Some(note) = AuditNote::endpoint_changed(&before, &change) {
+        unit.note(owner, note, now);
+    }
+    Ok(find(conn, organization, id).await?.map(|(_, endpoint)| endpoint))
+}
+
+async fn remove(unit: &Unit<'_>, organization: OrganizationId, id: EndpointId, now: Timestamp) -> Work<bool> {
+    let conn = &unit.conn;
+    let Some((key, owner, endpoint)) = find_to_change(conn, organization, id).await? else { return Ok(false) };
+    disable(conn, key, REMOVED, now).await?;
+    signing::stop(conn, key).await?;
+    let removed = "UPDATE endpoint SET removed_at = $2, credential = '', sealed_url = NULL WHERE key = $1";
+    conn.run(removed, &[&key, &micros(now)]).await?;
+    unit.note(owner, AuditNote::endpoint_removed(&endpoint), now);
+    Ok(true)
+}
+
+/// An endpoint with what sending to it needs.
+pub(super) struct SendTarget {
+    pub(super) key: i64,
+    pub(super) id: EndpointId,
+    pub(super) organization: OrganizationId,
+    /// How many deliveries to it are on their way.
+    pub(super) in_flight: u32,
+    pub(super) url: Secret,
+    pub(super) auth: EndpointAuth,
+    pub(super) signing: Arc<[Secret]>,
+}
+
+/// Every endpoint that is not disabled and has something waiting that is due, with the secrets that sign at this moment.
+pub(super) async fn with_due_deliveries(unit: &Unit<'_>, now: Timestamp) -> Work<Vec<SendTarget>> {
+    let (conn, seal) = (&unit.conn, &unit.shared.seal);
+    let due = "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id,
+            (SELECT count(*) FROM delivery d WHERE d.endpoint = e.key AND d.state = 'leased')
+         FROM endpoint e JOIN organization o ON o.key = e.organization
+         WHERE e.disabled_at IS NULL
+           AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending' AND d.due <= $1)
+         ORDER BY e.key";
+    let mut targets = conn
+        .all(due, &[&micros(now)], |row| {
+            let id = EndpointId(row.try_get(1)?);
+            let in_flight: i64 = row.try_get(7)?;
+            Ok(SendTarget {
+                key: row.try_get(0)?,
+                id,
+                organization: OrganizationId(row.try_get(6)?),
+                in_flight: u32::try_from(in_flight).unwrap_or(u32::MAX),
+                url: whole(row, 2, 5, &id, seal)?,
+                auth: auth(row, id, seal)?,
+                signing: Arc::new([]),
+            })
+        })
+        .await?;
+    for target in &mut targets {
+        target.signing = signing::in_force(conn, seal, target.key, now).await?;
+    }
+    Ok(targets)
+}
+
+/// Where and how to send to an endpoint, disabled or not.
+async fn target(unit: &Unit<'_>, organization: OrganizationId, id: EndpointId, now: Timestamp) -> Work<Option<EndpointTarget>> {
+    let (conn, seal) = (&unit.conn, &unit.shared.seal);
+    let found = "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url FROM endpoint e
+         JOIN organization o ON o.key = e.organization WHERE o.id = $1 AND e.id = $2 AND e.removed_at IS NULL";
+    let found = conn
+        .first(found, &[&organization.0, &id.0], |row| Ok((row.try_get::<_, i64>(0)?, whole(row, 2, 5, &id, seal)?, auth(row, id, seal)?)))
+        .await?;
+    let Some((key, url, auth)) = found else { return Ok(None) };
+    Ok(Some(EndpointTarget { url, auth, signing: signing::in_force(conn, seal, key, now).await? }))
+}
+
+/// The whole address, from the columns `url` and `sealed_url`.
+fn whole(row: &Row, url: usize, column: usize, id: &EndpointId, seal: &Seal) -> Work<Secret> {
+    Ok(sealed::open_address(seal, id, row.try_get(url)?, row.try_get(column)?)?)
+}
+
+fn auth(row: &Row, id: EndpointId, seal: &Seal) -> Work<EndpointAuth> {
+    Ok(sealed::open_credential(seal, &id, row.try_get(3)?, row.try_get(4)?)?)
+}
+
+/// Sends nothing more to an endpoint.
+pub(super) async fn disable(conn: &Connection, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
+    let now = micros(now);
+    // Whoever records deliveries to it right now goes first: theirs are cancelled too.
+    conn.all("SELECT key FROM endpoint WHERE key = $1 FOR UPDATE", &[&endpoint], cell::<i64>).await?;
+    let disabled = "UPDATE endpoint SET disabled_at = $2, disabled_reason = $3 WHERE key = $1 AND disabled_at IS NULL";
+    conn.run(disabled, &[&endpoint, &now, &storable(reason)]).await?;
+    let cancelled = "UPDATE delivery SET state = 'cancelled', given_up_at = $2 WHERE endpoint = $1 AND state = 'pending'";
+    conn.run(cancelled, &[&endpoint, &now]).await?;
+    Ok(())
+}
+
+/// Disables an endpoint that wants nothing more or has failed for too long, and writes that down.
+pub(super) async fn disable_by_itself(unit: &Unit<'_>, endpoint: i64, reason: &str, now: Timestamp) -> Work<()> {
+    let enabled = "SELECT organization, id FROM endpoint WHERE key = $1 AND disabled_at IS NULL FOR NO KEY UPDATE";
+    let enabled = unit.conn.first(enabled, &[&endpoint], |row| Ok((row.try_get::<_, i64>(0)?, EndpointId(row.try_get(1)?)))).await?;
+    if let Some((organization, id)) = enabled {
+        disable(&unit.conn, endpoint, reason, now).await?;
+        unit.note_of(Actor::avert(), organization, AuditNote::endpoint_disabled(id, reason), now);
+    }
+    Ok(())
+}
+
+/// The receiver took a delivery: whatever failed before is forgotten.
+pub(super) async fn succeeded(conn: &Connection, endpoint: i64, now: Timestamp) -> Work<()> {
+    let taken = "UPDATE endpoint SET failing_since = NULL, failed_at = NULL, succeeded_at = $2 WHERE key = $1";
+    conn.run(taken, &[&endpoint, &micros(now)]).await.map(drop)
+}
+
+/// An attempt failed at the moment `ended_at`, by a clock that does not jump. An endpoint that has failed for too long is disabled.
+pub(super) async fn failed(unit: &Unit<'_>, endpoint: i64, ended_at: Timestamp, now: Timestamp) -> Work<()> {
+    let known = "SELECT failing_since, failed_at FROM endpoint WHERE key = $1 AND disabled_at IS NULL FOR NO KEY UPDATE";
+    let known = unit.conn.first(known, &[&endpoint], |row| Ok((optional_moment(row, 0)?, optional_moment(row, 1)?))).await?;
+    let Some((since, last)) = known else { return Ok(()) };
+    let before = since.zip(last).map(|(since, last)| Failing { since, last });
+    let failing = Failing::again(before, ended_at);
+    let values = [micros(failing.since), micros(failing.last)];
+    unit.conn.run("UPDATE endpoint SET failing_since = $2, failed_at = $3 WHERE key = $1", &[&endpoint, &values[0], &values[1]]).await?;
+    match failing.disables() {
+        Some(reason) => disable_by_itself(unit, endpoint, &reason, now).await,
+        None => Ok(()),
+    }
+}

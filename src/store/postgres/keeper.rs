@@ -1,0 +1,127 @@
+//! The keeper thread of a process, on a connection of its own: heartbeats, news of other processes' changes four times a second while somebody
+//! listens, and counts drawn together. It ends with the store and says so, whatever the rest of the process is at.
+
+use std::sync::{Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use tokio::sync::{oneshot, watch};
+use tokio::time::{Instant, timeout};
+use tokio_postgres::{Client, Config, NoTls};
+use uuid::Uuid;
+
+use super::counts::DRAW_TOGETHER;
+use super::liveness;
+use crate::domain::InstanceId;
+use crate::store::{StoreError, StoreResult};
+
+/// How often it looks for changes.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// How often it tells that this process lives: thrice before others would take it for dead.
+const BEAT: Duration = Duration::from_secs(5);
+
+/// How long any of it may take.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long the end may take.
+const LEAVE: Duration = Duration::from_secs(2);
+
+/// The newest change number.
+pub(super) const NEWEST_CHANGE: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_number";
+
+/// The keeper thread.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    thread: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
+}
+
+impl Keeper {
+    /// Starts the thread.
+    pub(super) fn start(config: Config, own: InstanceId, changes: watch::Sender<u64>) -> StoreResult<Self> {
+        let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("no thread can be started: {error}"));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)?;
+        let (stop, stopped) = oneshot::channel();
+        let work = move || runtime.block_on(keep(&config, own.0, &changes, stopped));
+        let thread = Builder::new().name("avert-keeper".to_owned()).spawn(work).map_err(unavailable)?;
+        Ok(Self { thread: Mutex::new(Some((stop, thread))) })
+    }
+
+    /// Ends the thread, which tells the others that this process is gone.
+    pub(super) fn close(&self) {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((stop, thread)) = thread {
+            let _ = stop.send(());
+            // A panic of it was reported by the panic hook.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Opens a connection, which is driven until it ends.
+pub(super) async fn connect(config: &Config) -> Result<Client, tokio_postgres::Error> {
+    let (client, connection) = config.connect(NoTls).await?;
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a connection to the database has ended");
+        }
+    });
+    Ok(client)
+}
+
+async fn keep(config: &Config, own: Uuid, changes: &watch::Sender<u64>, mut stopped: oneshot::Receiver<()>) {
+    let mut client: Option<Client> = None;
+    let mut next_beat = Instant::now() + BEAT;
+    loop {
+        if timeout(LOOK, &mut stopped).await.is_ok() {
+            break;
+        }
+        let beats = Instant::now() >= next_beat;
+        if beats {
+            next_beat = Instant::now() + BEAT;
+        }
+        if !beats && changes.receiver_count() == 0 {
+            continue;
+        }
+        let turn = async {
+            let connected = match client.take().filter(|client| !client.is_closed()) {
+                Some(connected) => connected,
+                None => connect(config).await?,
+            };
+            if beats {
+                liveness::beat(&connected, &own).await?;
+                connected.execute(DRAW_TOGETHER, &[]).await?;
+            }
+            let newest: i64 = connected.query_one(NEWEST_CHANGE, &[]).await?.try_get(0)?;
+            Ok::<_, tokio_postgres::Error>((connected, newest.unsigned_abs()))
+        };
+        match timeout(PATIENCE, turn).await {
+            Ok(Ok((connected, newest))) => {
+                client = Some(connected);
+                changes.send_if_modified(|known| {
+                    let newer = newest > *known;
+                    *known = newest.max(*known);
+                    newer
+                });
+            }
+            // Tried again in a moment.
+            Ok(Err(error)) => tracing::debug!(%error, "the database was not reached"),
+            Err(_) => tracing::debug!("the database does not answer"),
+        }
+    }
+    let leave = async {
+        let connected = match client.take().filter(|client| !client.is_closed()) {
+            Some(connected) => connected,
+            None => connect(config).await?,
+        };
+        liveness::leave(&connected, &own).await
+    };
+    // Where it cannot be said now, the missing heartbeats say it later.
+    let _ = timeout(LEAVE, leave).await;
+}

@@ -1,0 +1,170 @@
+//! Schema migrations, numbered and with checksums, applied by one process at a time. A newer or altered schema is refused.
+
+use sha2::{Digest as _, Sha256};
+use tokio_postgres::Config;
+
+use super::connection::{Connection, configured, pool};
+use super::fault::{Work, WorkFault};
+use super::statements::{cell, micros};
+use crate::domain::time::{Clock as _, SystemClock};
+use crate::store::{StoreError, StoreResult};
+
+/// One step of the schema. Never edited once released: the checksum is compared.
+#[derive(Debug, Clone, Copy)]
+struct Migration {
+    number: i64,
+    name: &'static str,
+    sql: &'static str,
+}
+
+impl Migration {
+    fn checksum(&self) -> Vec<u8> {
+        Sha256::digest(self.sql.as_bytes()).to_vec()
+    }
+}
+
+/// Every step, in order.
+const MIGRATIONS: &[Migration] =
+    &[Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/postgres/0001_store.sql") }];
+
+/// Looks, without changing anything, which steps of the schema wait to be applied.
+///
+/// # Errors
+/// [`Unusable`](StoreError::Unusable) where the schema is newer, altered or another program's.
+pub async fn pending(server: &Config) -> StoreResult<Vec<&'static str>> {
+    let pool = pool(configured(server))?;
+    let conn = Connection::take(&pool).await?;
+    Ok(waiting(&conn).await?.iter().map(|step| step.name).collect())
+}
+
+/// Brings the schema up to date, and says which steps it applied. Another process that does so at the same time waits, and finds nothing left
+/// to do.
+///
+/// # Errors
+/// [`Unusable`](StoreError::Unusable) where the schema is newer, altered or another program's.
+pub async fn migrate(server: &Config) -> StoreResult<Vec<&'static str>> {
+    let pool = pool(configured(server))?;
+    let conn = Connection::take(&pool).await?;
+    refuse_strangers(&conn).await?;
+    make_lock(&conn).await?;
+    conn.begin("").await?;
+    let done = apply(&conn).await;
+    match done {
+        Ok(applied) => {
+            conn.commit("").await?;
+            offer_trigrams(&conn).await;
+            Ok(applied)
+        }
+        Err(fault) => {
+            conn.roll_back().await;
+            Err(fault.into())
+        }
+    }
+}
+
+/// Refuses a schema that is not the one that this avert knows.
+pub(super) async fn check(conn: &Connection) -> Work<()> {
+    if waiting(conn).await?.is_empty() {
+        return Ok(());
+    }
+    Err(unusable("its schema waits for steps of this avert; apply them with `avert migrate`"))
+}
+
+fn unusable(what: &str) -> WorkFault {
+    WorkFault::Final(StoreError::Unusable(format!("the database: {what}")))
+}
+
+/// The steps that have not been applied, in order.
+async fn waiting(conn: &Connection) -> Work<&'static [Migration]> {
+    refuse_strangers(conn).await?;
+    let applied = applied(conn).await?;
+    Ok(&MIGRATIONS[applied.min(MIGRATIONS.len())..])
+}
+
+async fn has_table(conn: &Connection, name: &str) -> Work<bool> {
+    conn.one("SELECT to_regclass($1) IS NOT NULL", &[&name], cell).await
+}
+
+/// Refuses a database with tables that are not avert's.
+async fn refuse_strangers(conn: &Connection) -> Work<()> {
+    if has_table(conn, "schema_migration").await? {
+        return Ok(());
+    }
+    let tables = "SELECT count(*) FROM pg_class c WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
+        AND c.relname <> 'schema_lock'";
+    if conn.one(tables, &[], cell::<i64>).await? > 0 {
+        return Err(unusable("holds the tables of another program; name an empty one"));
+    }
+    Ok(())
+}
+
+/// How many steps have been applied; refuses others than these.
+async fn applied(conn: &Connection) -> Work<usize> {
+    if !has_table(conn, "schema_migration").await? {
+        return Ok(0);
+    }
+    let rows = conn
+        .all("SELECT number, checksum FROM schema_migration ORDER BY number", &[], |row| {
+            Ok((row.try_get::<_, i64>(0)?, row.try_get::<_, Vec<u8>>(1)?))
+        })
+        .await?;
+    for (index, (number, checksum)) in rows.iter().enumerate() {
+        let Some(known) = MIGRATIONS.get(index) else {
+            let newest = MIGRATIONS.last().map_or(0, |migration| migration.number);
+            let what = format!("was written by a newer avert (schema {number}, this one knows {newest}); use that version");
+            return Err(unusable(&what));
+        };
+        if known.number != *number || known.checksum() != *checksum {
+            let (number_here, name) = (known.number, known.name);
+            return Err(unusable(&format!(
+                "its schema step {number} is not the one that this avert knows as {number_here:04}_{name}; use the version that wrote it"
+            )));
+        }
+    }
+    Ok(rows.len())
+}
+
+/// Makes the row that whoever migrates locks: a row, because not every database of this kind has other locks.
+async fn make_lock(conn: &Connection) -> Work<()> {
+    let made = "CREATE TABLE IF NOT EXISTS schema_lock (single bigint PRIMARY KEY CHECK (single = 1))";
+    if let Err(fault) = conn.batch(made).await
+        && !has_table(conn, "schema_lock").await?
+    {
+        // Of two who make it at once one is told that it is there already.
+        return Err(fault);
+    }
+    conn.batch("INSERT INTO schema_lock (single) VALUES (1) ON CONFLICT DO NOTHING").await
+}
+
+async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
+    conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
+    let pending = waiting(conn).await?;
+    if pending.is_empty() {
+        return Ok(Vec::new());
+    }
+    conn.batch(
+        "CREATE TABLE IF NOT EXISTS schema_migration (
+            number bigint PRIMARY KEY, name text NOT NULL, checksum bytea NOT NULL, applied_at bigint NOT NULL
+        )",
+    )
+    .await?;
+    for migration in pending {
+        conn.batch(migration.sql).await?;
+        conn.run(
+            "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
+            &[&migration.number, &migration.name, &migration.checksum(), &micros(SystemClock.now())],
+        )
+        .await?;
+    }
+    Ok(pending.iter().map(|migration| migration.name).collect())
+}
+
+/// Gives searches an index of trigrams where the server has such a thing; without it every row is looked at.
+async fn offer_trigrams(conn: &Connection) {
+    let index = "CREATE EXTENSION IF NOT EXISTS pg_trgm;
+        CREATE INDEX IF NOT EXISTS alert_by_trigram ON alert USING gin (searched gin_trgm_ops)";
+    if let Err(fault) = conn.batch(index).await {
+        let error = StoreError::from(fault);
+        tracing::warn!(%error, "searches have no index: the server has no pg_trgm, or this user may not create it");
+    }
+}

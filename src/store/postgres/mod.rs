@@ -1,0 +1,39 @@
+//! PostgreSQL behind [`crate::store::Store`]: a pool of connections, units of work as transactions, and a thread that tells others that this
+//! process lives and hears what they have changed.
+
+mod access;
+mod alerts;
+mod alike;
+mod attempts;
+mod audit;
+mod chain;
+mod columns;
+mod conditions;
+mod connection;
+mod counts;
+mod deliveries;
+mod due;
+mod endpoints;
+mod events;
+mod expiry;
+mod fault;
+mod handle;
+mod ingest;
+mod keeper;
+mod list;
+mod liveness;
+pub mod migrate;
+mod networks;
+mod opening;
+mod organizations;
+mod outbox;
+mod retention;
+mod rows;
+mod signing;
+mod statements;
+mod store;
+mod unit;
+mod upkeep;
+
+pub use self::handle::PostgresStore;
+pub use self::opening::PostgresOptions;

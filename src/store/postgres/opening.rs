@@ -1,0 +1,101 @@
+//! Opening a store: the schema, the data key, the first organization, and the announcement that this process lives.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use tokio_postgres::Config;
+
+use super::connection::{CONNECT, Connection, configured, pool};
+use super::fault::{Work, WorkFault};
+use super::handle::PostgresStore;
+use super::keeper::{self, Keeper, NEWEST_CHANGE};
+use super::liveness;
+use super::migrate;
+use super::organizations::ensure_organization;
+use super::statements::cell;
+use super::unit::Shared;
+use crate::domain::event::RenderEvent;
+use crate::domain::time::{Clock as _, SystemClock};
+use crate::domain::{Actor, DatabaseId, InstanceId};
+use crate::store::seal::Seal;
+use crate::store::sealed::{self, KEY_CHECK};
+use crate::store::{StoreError, StoreResult};
+
+/// Options of a PostgreSQL store.
+#[derive(Clone)]
+pub struct PostgresOptions {
+    /// Where the server is, which database of it, and as whom.
+    pub server: Config,
+    /// Writes the bodies of events.
+    pub render: Arc<dyn RenderEvent>,
+    /// The file with the data key, which every process on the database has. It is made where the database has none yet.
+    pub secret_key_file: PathBuf,
+}
+
+impl PostgresStore {
+    /// Opens a database whose schema is the one of this avert.
+    ///
+    /// # Errors
+    /// [`Unusable`](StoreError::Unusable) says what is wrong with the schema or the key and what to do;
+    /// [`Unavailable`](StoreError::Unavailable) that the server cannot be reached.
+    pub async fn open(options: &PostgresOptions) -> StoreResult<Arc<Self>> {
+        let config = configured(&options.server);
+        let pool = pool(config.clone())?;
+        let conn = Connection::take(&pool).await?;
+        migrate::check(&conn).await?;
+        conn.begin("").await?;
+        let (seal, database) = match unlock(&conn, options).await {
+            Ok(unlocked) => unlocked,
+            Err(fault) => {
+                conn.roll_back().await;
+                return Err(fault.into());
+            }
+        };
+        conn.commit("").await?;
+        let own = InstanceId::generate();
+        announce(&config, own).await?;
+        let newest: i64 = conn.one(NEWEST_CHANGE, &[], cell).await?;
+        let (changes, _) = watch::channel(newest.unsigned_abs());
+        let keeper = Arc::new(Keeper::start(config, own, changes.clone())?);
+        let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, database, own });
+        Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper }))
+    }
+}
+
+/// Proves the data key, which is made for a database that has none, and gives fresh data its id and its organization. One process at a time.
+async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(Seal, DatabaseId)> {
+    conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
+    let file = &options.secret_key_file;
+    let check = conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await?;
+    let seal = Seal::from_file(file, check.is_none())?;
+    match check {
+        Some(check) if !sealed::proves(&seal, &check) => {
+            let what = "is not the key that the database was sealed with; put the right file there (it was made with the database)";
+            return Err(StoreError::Unusable(format!("{}: {what}", file.display())).into());
+        }
+        Some(_) => {}
+        None => {
+            conn.run("INSERT INTO fact (name, value) VALUES ($1, $2)", &[&KEY_CHECK, &sealed::key_check(&seal)?]).await?;
+        }
+    }
+    let id = DatabaseId::generate();
+    let made = "INSERT INTO fact (name, value) VALUES ('database', $1) ON CONFLICT DO NOTHING";
+    conn.run(made, &[&id.0.as_bytes().as_slice()]).await?;
+    let id: Vec<u8> = conn.one("SELECT value FROM fact WHERE name = 'database'", &[], cell).await?;
+    let id = uuid::Uuid::from_slice(&id).map_err(|_| StoreError::Corrupt("the id of the database".to_owned()))?;
+    ensure_organization(conn, SystemClock.now()).await?;
+    Ok((seal, DatabaseId(id)))
+}
+
+/// Says that this process lives, before it takes any lease.
+async fn announce(config: &Config, own: InstanceId) -> StoreResult<()> {
+    let announced = async {
+        let client = keeper::connect(config).await?;
+        liveness::beat(&client, &own.0).await
+    };
+    match tokio::time::timeout(2 * CONNECT, announced).await {
+        Ok(announced) => Ok(announced.map_err(WorkFault::from)?),
+        Err(_) => Err(StoreError::Unavailable("the server does not answer".to_owned())),
+    }
+}

@@ -1,0 +1,180 @@
+//! Alerts as rows: writing many, reading them, field by field from the tables of the domain.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::columns::{Columns, ManyCells};
+use super::connection::Connection;
+use super::fault::Work;
+use super::statements::{cell, micros, optional_moment};
+use crate::domain::field::{Access, Field, Kind};
+use crate::domain::filter::fold;
+use crate::domain::{Alert, AlertId, Amount, Deadline, OrganizationId, Outcome};
+use crate::store::searched::search_text;
+use crate::store::{StoreError, StoreResult};
+
+/// The columns of the fields that have one.
+fn columns<R>(fields: &'static [Field<R>]) -> impl Iterator<Item = &'static str> {
+    fields.iter().filter_map(|field| field.column)
+}
+
+/// A SELECT of what [`alert_of`] reads, in its order.
+fn selection(condition: &str) -> String {
+    let of_alert = ["key", "deadline"].into_iter().chain(columns(Alert::FIELDS)).map(|column| format!("a.{column}"));
+    let columns: Vec<String> = of_alert.chain(columns(Outcome::FIELDS).map(|column| format!("o.{column}"))).collect();
+    format!("SELECT {} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE {condition}", columns.join(", "))
+}
+
+static READ_BY_KEYS: LazyLock<String> = LazyLock::new(|| selection("a.key = ANY($1)"));
+static READ_BY_KEY: LazyLock<String> = LazyLock::new(|| selection("a.key = $1"));
+static READ_BY_ID: LazyLock<String> =
+    LazyLock::new(|| selection("a.organization = (SELECT key FROM organization WHERE id = $1) AND a.id = $2"));
+
+/// An alert with its row's key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stored {
+    pub(super) key: i64,
+    pub(super) alert: Alert,
+}
+
+/// The key of an organization.
+pub(super) async fn organization_key(conn: &Connection, id: OrganizationId) -> Work<Option<i64>> {
+    conn.first("SELECT key FROM organization WHERE id = $1", &[&id.0], cell).await
+}
+
+/// The key of an organization that has to be there.
+pub(super) async fn known_organization(conn: &Connection, id: OrganizationId) -> Work<i64> {
+    let known = organization_key(conn, id).await?;
+    Ok(known.ok_or_else(|| StoreError::Corrupt(format!("no organization {id}")))?)
+}
+
+/// Locks the rows of alerts until the end, always in the same order.
+pub(super) async fn lock(conn: &Connection, keys: &[i64]) -> Work<()> {
+    conn.all("SELECT key FROM alert WHERE key = ANY($1) ORDER BY key FOR NO KEY UPDATE", &[&keys], cell::<i64>).await.map(drop)
+}
+
+/// Reads one alert by its row's key.
+pub(super) async fn read_by_key(conn: &Connection, key: i64) -> Work<Alert> {
+    let found = conn.first(&READ_BY_KEY, &[&key], alert_of).await?;
+    Ok(found.ok_or_else(|| StoreError::Corrupt(format!("no alert in row {key}")))?.alert)
+}
+
+/// Reads alerts by their rows' keys, in that order.
+pub(super) async fn read_by_keys(conn: &Connection, keys: &[i64]) -> Work<Vec<Stored>> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = conn.all(&READ_BY_KEYS, &[&keys], alert_of).await?;
+    let mut found: HashMap<i64, Stored> = found.into_iter().map(|stored| (stored.key, stored)).collect();
+    let missing = |key: &i64| StoreError::Corrupt(format!("no alert in row {key}"));
+    keys.iter().map(|key| Ok(found.remove(key).ok_or_else(|| missing(key))?)).collect()
+}
+
+/// Reads one alert of an organization by its id.
+pub(super) async fn read_by_id(conn: &Connection, organization: OrganizationId, id: AlertId) -> Work<Option<Stored>> {
+    conn.first(&READ_BY_ID, &[&organization.0, &id.0], alert_of).await
+}
+
+/// Reads the columns of [`selection`].
+fn alert_of(row: &Row) -> Work<Stored> {
+    let deadline = optional_moment(row, 1)?;
+    let mut alert = Alert { deadline: deadline.map_or(Deadline::Unknown, Deadline::At), ..Alert::default() };
+    let next = read_fields(row, 2, Alert::FIELDS, &mut alert)?;
+    // The first column of an outcome is its id: null where there is none.
+    if row.try_get::<_, Option<Uuid>>(next)?.is_some() {
+        let mut outcome = Outcome { alert_id: alert.id, ..Outcome::default() };
+        read_fields(row, next, Outcome::FIELDS, &mut outcome)?;
+        alert.outcome = Some(outcome);
+    }
+    Ok(Stored { key: row.try_get(0)?, alert })
+}
+
+/// Reads the cells of the fields that have a column, the first of which is at `at`; returns the place after the last.
+fn read_fields<R>(row: &Row, mut at: usize, fields: &[Field<R>], into: &mut R) -> Work<usize> {
+    for field in fields.iter().filter(|field| field.column.is_some()) {
+        match &field.kind {
+            Kind::Id(id) | Kind::Reference(id) => set(into, id, row.try_get(at)?),
+            Kind::Word(access) | Kind::Text(access) => {
+                if let Some(text) = row.try_get::<_, Option<&str>>(at)? {
+                    (access.set)(into, Cow::Borrowed(text));
+                }
+            }
+            Kind::Moment(access) => set(into, access, optional_moment(row, at)?),
+            Kind::Amount(access) => set(into, access, row.try_get::<_, Option<&str>>(at)?.map(amount).transpose()?),
+            Kind::Flag(flag) => set(into, flag, row.try_get(at)?),
+        }
+        at += 1;
+    }
+    Ok(at)
+}
+
+fn set<R, T>(into: &mut R, access: &Access<R, T>, value: Option<T>) {
+    if let Some(value) = value {
+        (access.set)(into, value);
+    }
+}
+
+fn amount(text: &str) -> StoreResult<Amount> {
+    text.parse().map_err(|_| StoreError::Corrupt(format!("the amount {text:?}")))
+}
+
+/// Columns of `alert`: its key, those beside the table of fields, and those of the fields.
+fn columns_of<'a>(organization: i64, stored: &[(i64, &'a Alert)]) -> Columns<'a> {
+    let alerts: Vec<&'a Alert> = stored.iter().map(|(_, alert)| *alert).collect();
+    let numbers = |of: fn(&Alert) -> Option<i64>| ManyCells::Numbers(alerts.iter().map(|alert| of(alert)).collect());
+    let outcome = |alert: &Alert| alert.outcome.as_ref().map(|outcome| Cow::Owned(fold(&outcome.outcome)));
+    let mut columns = Columns::default();
+    columns.add("key", ManyCells::Numbers(stored.iter().map(|(key, _)| Some(*key)).collect()));
+    columns.add("organization", ManyCells::Numbers(vec![Some(organization); stored.len()]));
+    columns.add("outcome", ManyCells::Texts(alerts.iter().map(|alert| outcome(alert)).collect()));
+    columns.add("deadline", numbers(|alert| alert.deadline.moment().map(micros)));
+    columns.add("open_deadline", numbers(|alert| alert.waits_until().map(micros)));
+    columns.add("amount_micros", numbers(|alert| alert.amount.and_then(Amount::micros)));
+    columns.add("searched", ManyCells::Texts(alerts.iter().map(|alert| Some(Cow::Owned(search_text(alert)))).collect()));
+    columns.add_fields(Alert::FIELDS, &alerts);
+    columns
+}
+
+/// So many keys for new rows of a table, smallest first.
+pub(super) async fn new_keys(conn: &Connection, table: &str, count: usize) -> Work<Vec<i64>> {
+    let sql = format!("SELECT nextval(pg_get_serial_sequence('{table}', 'key')) FROM generate_series(1, $1::bigint) ORDER BY 1");
+    conn.all(&sql, &[&i64::try_from(count).unwrap_or(i64::MAX)], cell).await
+}
+
+/// Stores new alerts under these keys, with their outcomes.
+pub(super) async fn insert(conn: &Connection, organization: i64, alerts: &[(i64, &Alert)]) -> Work<()> {
+    if alerts.is_empty() {
+        return Ok(());
+    }
+    let columns = columns_of(organization, alerts);
+    conn.run(&columns.insertion("alert"), &columns.values()).await?;
+    let outcomes: Vec<(i64, &Outcome)> = alerts.iter().filter_map(|(key, alert)| Some((*key, alert.outcome.as_ref()?))).collect();
+    insert_outcomes(conn, &outcomes).await
+}
+
+/// Stores known alerts as they are now; their outcomes are not touched.
+pub(super) async fn update(conn: &Connection, organization: i64, alerts: &[(i64, &Alert)]) -> Work<()> {
+    if alerts.is_empty() {
+        return Ok(());
+    }
+    let columns = columns_of(organization, alerts);
+    conn.run(&columns.update("alert"), &columns.values()).await?;
+    Ok(())
+}
+
+/// Stores alerts' outcomes.
+pub(super) async fn insert_outcomes(conn: &Connection, outcomes: &[(i64, &Outcome)]) -> Work<()> {
+    if outcomes.is_empty() {
+        return Ok(());
+    }
+    let records: Vec<&Outcome> = outcomes.iter().map(|(_, outcome)| *outcome).collect();
+    let mut columns = Columns::default();
+    columns.add("alert", ManyCells::Numbers(outcomes.iter().map(|(key, _)| Some(*key)).collect()));
+    columns.add_fields(Outcome::FIELDS, &records);
+    conn.run(&columns.insertion("outcome"), &columns.values()).await?;
+    Ok(())
+}

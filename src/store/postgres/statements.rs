@@ -1,0 +1,129 @@
+//! Moments, texts and cells as PostgreSQL holds them, and SQL under construction with its values.
+
+use std::borrow::Cow;
+
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSqlOwned, ToSql, Type};
+use uuid::Uuid;
+
+use super::fault::Work;
+use crate::domain::time::Timestamp;
+use crate::store::{StoreError, StoreResult};
+
+/// Values of a statement.
+pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// The first column of a row, which mostly is the only one.
+pub(super) fn cell<T: FromSqlOwned>(row: &Row) -> Work<T> {
+    Ok(row.try_get(0)?)
+}
+
+/// Moments as they are stored.
+pub(super) fn micros(moment: Timestamp) -> i64 {
+    moment.timestamp_micros()
+}
+
+/// A stored moment.
+pub(super) fn moment(micros: i64) -> StoreResult<Timestamp> {
+    Timestamp::from_timestamp_micros(micros).ok_or_else(|| StoreError::Corrupt(format!("the moment {micros}")))
+}
+
+/// A moment in a column.
+pub(super) fn moment_at(row: &Row, column: usize) -> Work<Timestamp> {
+    Ok(moment(row.try_get(column)?)?)
+}
+
+/// A moment that may not be there.
+pub(super) fn optional_moment(row: &Row, column: usize) -> Work<Option<Timestamp>> {
+    Ok(row.try_get::<_, Option<i64>>(column)?.map(moment).transpose()?)
+}
+
+/// A small number in a column.
+pub(super) fn number_at<T: TryFrom<i64>>(row: &Row, column: usize) -> Work<T> {
+    let number: i64 = row.try_get(column)?;
+    Ok(T::try_from(number).map_err(|_| StoreError::Corrupt(format!("the number {number}")))?)
+}
+
+/// A SHA-256 in a column.
+pub(super) fn hash_at(row: &Row, column: usize) -> Work<[u8; 32]> {
+    let bytes: &[u8] = row.try_get(column)?;
+    Ok(bytes.try_into().map_err(|_| StoreError::Corrupt("a hash that is none".to_owned()))?)
+}
+
+/// Text without the one character that PostgreSQL cannot hold.
+pub(super) fn storable(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
+}
+
+/// A number of rows as a LIMIT.
+pub(super) fn limit_of(rows: impl Into<u64>) -> i64 {
+    i64::try_from(rows.into()).unwrap_or(i64::MAX)
+}
+
+/// A value of SQL under construction.
+#[derive(Debug, Clone)]
+pub(super) enum Value {
+    Number(i64),
+    Text(String),
+    Texts(Vec<String>),
+    Id(Uuid),
+    Ids(Vec<Uuid>),
+}
+
+impl Value {
+    fn bound(&self) -> (&(dyn ToSql + Sync), Type) {
+        match self {
+            Self::Number(number) => (number, Type::INT8),
+            Self::Text(text) => (text, Type::TEXT),
+            Self::Texts(texts) => (texts, Type::TEXT_ARRAY),
+            Self::Id(id) => (id, Type::UUID),
+            Self::Ids(ids) => (ids, Type::UUID_ARRAY),
+        }
+    }
+}
+
+/// SQL under construction, with its values.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sql {
+    pub(super) text: String,
+    values: Vec<Value>,
+}
+
+impl Sql {
+    /// Begins with this text.
+    pub(super) fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), values: Vec::new() }
+    }
+
+    /// Adds text.
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Adds a value.
+    pub(super) fn value(&mut self, value: Value) {
+        self.values.push(value);
+        self.text.push_str(&format!("${}", self.values.len()));
+    }
+
+    /// Adds text and a value behind it.
+    pub(super) fn with(&mut self, text: &str, value: Value) {
+        self.push(text);
+        self.value(value);
+    }
+
+    /// Adds the condition that a column is within a range: from the first on, before the second.
+    pub(super) fn range(&mut self, column: &str, (from, until): (Option<i64>, Option<i64>)) {
+        if let Some(from) = from {
+            self.with(&format!(" AND {column} >= "), Value::Number(from));
+        }
+        if let Some(until) = until {
+            self.with(&format!(" AND {column} < "), Value::Number(until));
+        }
+    }
+
+    /// The values with their types.
+    pub(super) fn bound(&self) -> Vec<(&(dyn ToSql + Sync), Type)> {
+        self.values.iter().map(Value::bound).collect()
+    }
+}

@@ -1,0 +1,61 @@
+//! One unit of work: its connection, who does it for whom, and what the audit log will say of it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::connection::Connection;
+use crate::domain::audit::AuditNote;
+use crate::domain::event::RenderEvent;
+use crate::domain::time::Timestamp;
+use crate::domain::{Actor, DatabaseId, InstanceId};
+use crate::store::seal::Seal;
+
+/// The shared context of units of work.
+pub(super) struct Shared {
+    pub(super) render: Arc<dyn RenderEvent>,
+    pub(super) seal: Seal,
+    pub(super) database: DatabaseId,
+    /// This process.
+    pub(super) own: InstanceId,
+}
+
+/// An entry of the audit log that is written at the end of its unit of work.
+pub(super) struct PendingEntry {
+    pub(super) by: Actor,
+    pub(super) organization: i64,
+    pub(super) note: AuditNote,
+    pub(super) at: Timestamp,
+}
+
+/// One unit of work.
+pub(super) struct Unit<'r> {
+    pub(super) conn: Connection,
+    pub(super) shared: &'r Shared,
+    /// Whom the audit log puts it down to.
+    pub(super) by: &'r Actor,
+    entries: Mutex<Vec<PendingEntry>>,
+}
+
+impl<'r> Unit<'r> {
+    pub(super) fn new(conn: Connection, shared: &'r Shared, by: &'r Actor) -> Self {
+        Self { conn, shared, by, entries: Mutex::new(Vec::new()) }
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Vec<PendingEntry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the audit log say this of an organization, which is known by its key.
+    pub(super) fn note(&self, organization: i64, note: AuditNote, at: Timestamp) {
+        self.note_of(self.by.clone(), organization, note, at);
+    }
+
+    /// The same of somebody else.
+    pub(super) fn note_of(&self, by: Actor, organization: i64, note: AuditNote, at: Timestamp) {
+        self.entries().push(PendingEntry { by, organization, note, at });
+    }
+
+    /// What the audit log is to say, which is forgotten here.
+    pub(super) fn take_entries(&self) -> Vec<PendingEntry> {
+        std::mem::take(&mut *self.entries())
+    }
+}
