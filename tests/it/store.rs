@@ -1,4 +1,5 @@
-//! The contract of every store: functions over a [`Fixture`], run against each kind of store. What only SQLite has is in `store/sqlite.rs`.
+//! The contract of every store: functions over a [`Fixture`], run against each kind of store. What only SQLite has is in
+//! `store/sqlite.rs`, what only PostgreSQL has in `store/postgres.rs`.
 
 mod ground;
 
@@ -15,7 +16,9 @@ macro_rules! tests_on {
             $(
                 #[tokio::test]
                 async fn $name() {
-                    super::$name($crate::store::Fixture::on::<$ground>().await).await;
+                    if let Some(fixture) = $crate::store::Fixture::on::<$ground>().await {
+                        super::$name(fixture).await;
+                    }
                 }
             )+
         }
@@ -30,6 +33,7 @@ mod ingest;
 mod lists;
 mod organizations;
 mod outbox;
+mod postgres;
 mod processes;
 mod resolutions;
 mod sqlite;
@@ -50,9 +54,9 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// The first process on fresh data.
-    pub(crate) async fn on<G: Ground>() -> Self {
-        Self::start(Arc::new(G::fresh().await)).await
+    /// The first process on fresh data, where this kind of store can be had here.
+    pub(crate) async fn on<G: Ground>() -> Option<Self> {
+        Some(Self::start(Arc::new(G::fresh().await?)).await)
     }
 
     /// The same on every kind of store.
@@ -60,7 +64,7 @@ impl Fixture {
         let mut fixtures = Vec::new();
         macro_rules! add {
             ($kind:ident, $ground:ty,) => {
-                fixtures.push(Self::on::<$ground>().await);
+                fixtures.extend(Self::on::<$ground>().await);
             };
         }
         ground::each_kind! { add }

@@ -47,6 +47,7 @@ async fn a_key_is_found_by_its_id_with_its_hash(fixture: Fixture) {
 
     assert_eq!(fixture.store.credential("first").await.unwrap(), Some(first.clone()));
     assert_eq!(fixture.store.credential("nobody's").await.unwrap(), None);
+    assert_eq!(fixture.store.credential("first\0").await.unwrap(), None);
     assert_eq!(fixture.store.credentials(fixture.organization).await.unwrap(), [first.credential, second.credential]);
     assert!(fixture.store.credentials(OrganizationId::generate()).await.unwrap().is_empty());
 }

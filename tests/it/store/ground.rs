@@ -7,12 +7,15 @@ use async_trait::async_trait;
 use avert::domain::event::RenderEvent;
 use avert::domain::time::{Timestamp, to_iso};
 use avert::domain::{Alert, EventKind};
-use avert::store::{SharedStore, SqliteOptions, SqliteStore};
+use avert::store::{PostgresOptions, PostgresStore, SharedStore, SqliteOptions, SqliteStore};
+
+use crate::support::postgres::Database;
 
 /// Every kind of store, by the module of its tests and what it stands on. A further kind is one more line.
 macro_rules! each_kind {
     ($with:ident $($given:tt)*) => {
         $with! { on_sqlite, $crate::store::ground::Sqlite, $($given)* }
+        $with! { on_postgres, $crate::store::ground::Postgres, $($given)* }
     };
 }
 pub(super) use each_kind;
@@ -20,8 +23,8 @@ pub(super) use each_kind;
 /// Data of one kind of store, which go when it goes.
 #[async_trait]
 pub(crate) trait Ground: Send + Sync + 'static {
-    /// Fresh data.
-    async fn fresh() -> Self
+    /// Fresh data; `None` where this kind of store cannot be had here.
+    async fn fresh() -> Option<Self>
     where
         Self: Sized;
 
@@ -45,13 +48,41 @@ impl Sqlite {
 
 #[async_trait]
 impl Ground for Sqlite {
-    async fn fresh() -> Self {
+    async fn fresh() -> Option<Self> {
         let own = tempfile::tempdir().unwrap();
-        Self { directory: own.path().to_owned(), _own: Some(own) }
+        Some(Self { directory: own.path().to_owned(), _own: Some(own) })
     }
 
     async fn open(&self) -> SharedStore {
         open(&self.directory)
+    }
+}
+
+/// A PostgreSQL database, and the directory with its key.
+pub(crate) struct Postgres {
+    pub(crate) database: Database,
+    pub(crate) keys: tempfile::TempDir,
+}
+
+impl Postgres {
+    /// How its store is opened.
+    pub(crate) fn options(&self) -> PostgresOptions {
+        PostgresOptions {
+            server: self.database.server(),
+            render: Arc::new(PlainEvents),
+            secret_key_file: self.keys.path().join("secret.key"),
+        }
+    }
+}
+
+#[async_trait]
+impl Ground for Postgres {
+    async fn fresh() -> Option<Self> {
+        Some(Self { database: Database::fresh().await?, keys: tempfile::tempdir().unwrap() })
+    }
+
+    async fn open(&self) -> SharedStore {
+        PostgresStore::open(&self.options()).await.unwrap()
     }
 }
 

@@ -174,6 +174,8 @@ contract!(
     another_organizations_alerts_are_not_there,
     money_at_risk_is_summed_by_currency,
     a_search_for_what_nobody_has_finds_nothing_and_quotes_do_no_harm,
+    what_means_something_in_a_pattern_is_searched_as_it_is,
+    a_page_deep_in_the_list_is_the_one_that_follows_from_the_pages_before,
 );
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -290,4 +292,31 @@ async fn a_search_for_what_nobody_has_finds_nothing_and_quotes_do_no_harm(fixtur
     assert_eq!(found("\0").await, 0);
     assert_eq!(found("a\0b OR \"").await, 0);
     assert_eq!(found("*").await, 2);
+}
+
+async fn what_means_something_in_a_pattern_is_searched_as_it_is(fixture: Fixture) {
+    fixture.bring(&["100% off", "1000 off", "a_b", "axb", "back\\slash", "backslash"].map(open_alert)).await;
+    let found = async |q: &str| {
+        let filter = AlertFilter { q: Some(q.to_owned()), ..AlertFilter::default() };
+        fixture.list(&AlertQuery { filter, ..AlertQuery::default() }).await.1
+    };
+
+    assert_eq!((found("100%").await, found("a_b").await, found("back\\s").await), (1, 1, 1));
+    assert_eq!((found("%").await, found("_").await, found("\\").await), (1, 1, 1));
+    let nobodys = AlertFilter { providers: vec![Provider::parse("\0")], ..AlertFilter::default() };
+    assert_eq!(fixture.list(&AlertQuery { filter: nobodys, ..AlertQuery::default() }).await.1, 0);
+}
+
+async fn a_page_deep_in_the_list_is_the_one_that_follows_from_the_pages_before(fixture: Fixture) {
+    let at = |number: i64| (number % 11 != 0).then(|| noon() + Duration::hours(7 * (number % 90)));
+    let alerts: Vec<Alert> = (0..1_300).map(|number| Alert { alert_time: at(number), ..open_alert(&format!("P{number}")) }).collect();
+    fixture.bring(&alerts).await;
+
+    for order in [SortOrder::Ascending, SortOrder::Descending] {
+        for page in [100, 115, 118, 119, 129, 130] {
+            let query =
+                AlertQuery { sort: Sort { order, ..Sort::default() }, page: PageRequest { page, size: 10 }, ..AlertQuery::default() };
+            assert_lists(&fixture, &alerts, &query).await;
+        }
+    }
 }

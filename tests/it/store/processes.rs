@@ -15,6 +15,9 @@ contract!(
     a_lease_that_was_taken_from_a_dead_process_is_respected,
     another_processs_commit_is_noticed,
     several_processes_write_and_all_of_it_is_there_and_counted,
+    of_several_processes_one_claims_an_alert,
+    several_processes_that_bring_the_same_alert_in_make_one,
+    several_processes_share_what_is_due_and_none_gets_what_another_has,
 );
 
 async fn the_work_of_a_dead_process_goes_on_at_once_and_that_of_a_living_one_is_left_alone(dying: Fixture) {
@@ -93,4 +96,60 @@ async fn several_processes_write_and_all_of_it_is_there_and_counted(first: Fixtu
     for fixture in &fixtures {
         assert_eq!(fixture.list(&AlertQuery::default()).await.1, 20);
     }
+}
+
+async fn of_several_processes_one_claims_an_alert(first: Fixture) {
+    let second = first.another().await;
+    let alert = open_alert("P1");
+    first.bring(std::slice::from_ref(&alert)).await;
+
+    let claims = (0..20).map(|number| {
+        let fixture = if number % 2 == 0 { &first } else { &second };
+        fixture.store.claim_resolution(claim(fixture, &alert))
+    });
+    let claims = futures::future::join_all(claims).await;
+
+    let won = claims.into_iter().filter(|claim| matches!(claim, Ok(Claim::Claimed { .. }))).count();
+    assert_eq!(won, 1);
+}
+
+async fn several_processes_that_bring_the_same_alert_in_make_one(first: Fixture) {
+    let second = first.another().await;
+    let patches = |number: usize| {
+        let alerts = (0..5).map(|alert| open_alert(&format!("P{}", (alert + number) % 5)));
+        alerts.map(|alert| row(&alert, true).without("id")).collect::<Vec<_>>()
+    };
+
+    let batches = (0..8).map(|number| {
+        let fixture = if number % 2 == 0 { &first } else { &second };
+        fixture.store.ingest(fixture.organization, patches(number), noon())
+    });
+    let reports = futures::future::join_all(batches).await;
+
+    let created: u64 = reports.into_iter().map(|report| report.unwrap().created).sum();
+    assert_eq!((created, first.list(&AlertQuery::default()).await.1), (5, 5));
+    assert_eq!(second.store.count_alerts(second.organization).await.unwrap(), 5);
+}
+
+async fn several_processes_share_what_is_due_and_none_gets_what_another_has(first: Fixture) {
+    let second = first.another().await;
+    let auth = EndpointAuth::Header { name: "X-Token".to_owned(), value: Secret::new("token") };
+    let endpoint = NewEndpoint { url: "https://a.example".parse().unwrap(), auth, signing: None };
+    first.store.add_endpoint(first.organization, endpoint, 32, noon()).await.unwrap();
+    for number in 0..12 {
+        first.announce(&open_alert(&format!("P{number}"))).await;
+    }
+    let lease = noon() + Duration::seconds(45);
+
+    let claims = (0..6).map(|number| {
+        let fixture = if number % 2 == 0 { &first } else { &second };
+        fixture.store.claim_due_deliveries(noon(), lease, 3, 10, &[])
+    });
+    let claimed = futures::future::join_all(claims).await;
+
+    let mut deliveries: Vec<_> = claimed.into_iter().flat_map(|due| due.unwrap()).map(|due| due.delivery).collect();
+    let taken = deliveries.len();
+    deliveries.sort_unstable();
+    deliveries.dedup();
+    assert_eq!((taken, deliveries.len()), (10, 10), "no more are on their way to an endpoint than may be");
 }

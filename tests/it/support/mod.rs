@@ -10,6 +10,7 @@ pub mod engine;
 pub mod link;
 pub mod operations;
 pub mod outside;
+pub mod postgres;
 pub mod raw_server;
 pub mod receiver;
 pub mod respelling;

@@ -1,0 +1,240 @@
+//! What only PostgreSQL has: a schema that is applied on purpose, a key that every process has, connections that are lost, counts in parts.
+
+use std::fs;
+
+use avert::domain::{AuditState, CutOffs};
+use avert::store::postgres::migrate;
+use avert::store::{
+    AlertStore as _, AuditStore as _, OrganizationStore as _, PostgresOptions, PostgresStore, StoreError, UpkeepStore as _,
+};
+use rstest::rstest;
+
+use super::Fixture;
+use super::ground::{Ground as _, Postgres};
+use super::organizations::organization;
+use super::resolutions::{claim, resolve};
+use crate::support::alerts::{noon, open_alert};
+use crate::support::postgres::Database;
+
+/// The words of a refusal to open.
+async fn refusal(options: &PostgresOptions) -> String {
+    match PostgresStore::open(options).await {
+        Err(StoreError::Unusable(words)) => words,
+        Err(other) => panic!("not unusable: {other:?}"),
+        Ok(_) => panic!("it opened"),
+    }
+}
+
+async fn on_an_empty_database() -> Option<Postgres> {
+    Some(Postgres { database: Database::empty().await?, keys: tempfile::tempdir().unwrap() })
+}
+
+#[tokio::test]
+async fn a_closed_store_refuses_work_and_says_so() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let store = PostgresStore::open(&ground.options()).await.unwrap();
+
+    store.close();
+
+    let refused = [store.ping().await.unwrap_err(), store.probe(noon()).await.unwrap_err()];
+    assert!(refused.iter().all(|error| matches!(error, StoreError::Unavailable(words) if words.contains("closed"))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_told_and_its_password_is_not() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let mut options = ground.options();
+    let nowhere = ground.keys.path();
+    options.server = tokio_postgres::Config::new();
+    options.server.host_path(nowhere).user("avert").password("correct horse").dbname("desk");
+
+    let error = PostgresStore::open(&options).await.unwrap_err();
+
+    assert!(matches!(&error, StoreError::Unavailable(_)), "{error:?}");
+    assert!(!format!("{error} {error:?}").contains("horse"));
+    assert_eq!(fs::read_dir(nowhere).unwrap().count(), 0, "no key is made for it");
+}
+
+#[tokio::test]
+async fn a_schema_that_waits_is_told_and_applied_once_by_whoever_comes_first() {
+    let Some(ground) = on_an_empty_database().await else { return };
+    let (server, hands) = (ground.database.server(), ground.database.client().await);
+    let tables =
+        async || hands.query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[]).await.unwrap().get::<_, i64>(0);
+
+    let waiting = migrate::pending(&server).await.unwrap();
+    let refused = refusal(&ground.options()).await;
+    let untouched = tables().await;
+    let (one, other) = tokio::join!(migrate::migrate(&server), migrate::migrate(&server));
+    let again = migrate::migrate(&server).await.unwrap();
+
+    assert_eq!((waiting, untouched), (vec!["store"], 0));
+    assert!(refused.contains("avert migrate"), "{refused}");
+    assert_eq!(one.unwrap().len() + other.unwrap().len(), 1);
+    assert!(again.is_empty() && migrate::pending(&server).await.unwrap().is_empty());
+    let store = PostgresStore::open(&ground.options()).await.unwrap();
+    assert_eq!(store.organizations().await.unwrap().len(), 1);
+}
+
+#[rstest]
+#[case("INSERT INTO schema_migration VALUES (9999, 'future', '', 0)", "newer avert")]
+#[case("UPDATE schema_migration SET checksum = ''", "schema step 1")]
+#[tokio::test]
+async fn a_schema_that_this_version_does_not_know_is_told(#[case] sql: &str, #[case] word: &str) {
+    let Some(ground) = Postgres::fresh().await else { return };
+    ground.database.client().await.batch_execute(sql).await.unwrap();
+
+    let words = refusal(&ground.options()).await;
+    let by_hand = migrate::migrate(&ground.database.server()).await.unwrap_err().to_string();
+
+    assert!(words.contains(word) && by_hand.contains(word), "{words}; {by_hand}");
+}
+
+#[tokio::test]
+async fn the_tables_of_another_program_are_told_and_left_alone() {
+    let Some(ground) = on_an_empty_database().await else { return };
+    let hands = ground.database.client().await;
+    hands.batch_execute("CREATE TABLE bookmarks (url text)").await.unwrap();
+
+    let words = refusal(&ground.options()).await;
+    let refused = migrate::migrate(&ground.database.server()).await.unwrap_err().to_string();
+
+    assert!(words.contains("another program") && refused.contains("another program"), "{words}; {refused}");
+    let tables = hands.query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[]).await.unwrap();
+    assert_eq!(tables.get::<_, i64>(0), 1);
+}
+
+#[tokio::test]
+async fn a_wrong_or_missing_key_is_told_at_once_and_never_replaced() {
+    let (Some(ground), Some(other)) = (Postgres::fresh().await, Postgres::fresh().await) else { return };
+    PostgresStore::open(&ground.options()).await.unwrap();
+    PostgresStore::open(&other.options()).await.unwrap();
+    let key = ground.options().secret_key_file;
+
+    fs::copy(other.options().secret_key_file, &key).unwrap();
+    let wrong = refusal(&ground.options()).await;
+    fs::remove_file(&key).unwrap();
+    let missing = refusal(&ground.options()).await;
+
+    assert!(wrong.contains("secret.key") && wrong.contains("not the key"), "{wrong}");
+    assert!(missing.contains("secret.key") && missing.contains("missing"), "{missing}");
+    assert!(!key.exists());
+}
+
+#[tokio::test]
+async fn processes_that_open_fresh_data_at_once_have_one_key_one_id_and_one_organization() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let options = ground.options();
+
+    let stores = futures::future::join_all((0..4).map(|_| PostgresStore::open(&options))).await;
+
+    let stores: Vec<_> = stores.into_iter().map(Result::unwrap).collect();
+    let ids: std::collections::BTreeSet<_> = stores.iter().map(|store| avert::store::Store::database(&**store)).collect();
+    assert_eq!((ids.len(), stores[0].organizations().await.unwrap().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_store_goes_on_after_its_connections_were_lost() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let store = PostgresStore::open(&ground.options()).await.unwrap();
+    store.ping().await.unwrap();
+
+    let hands = ground.database.client().await;
+    let end =
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let ended: i64 = hands.query_one(end, &[]).await.unwrap().get(0);
+
+    // Each lost one may be noticed by whoever gets it.
+    let mut answers = Vec::new();
+    for _ in 0..=ended {
+        answers.push(store.ping().await);
+    }
+    assert!(ended > 0 && answers.last().unwrap().is_ok(), "{answers:?}");
+    assert!(answers.iter().all(|answer| matches!(answer, Ok(()) | Err(StoreError::Unavailable(_)))), "{answers:?}");
+}
+
+#[tokio::test]
+async fn counts_are_drawn_together_and_stay_what_they_are() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let store = PostgresStore::open(&ground.options()).await.unwrap();
+    let hands = ground.database.client().await;
+    let rows = async || hands.query_one("SELECT count(*) FROM alert_count", &[]).await.unwrap().get::<_, i64>(0);
+    let of = store.organizations().await.unwrap()[0].organization.id;
+    for number in 0..6 {
+        store.ingest(of, vec![super::row(&open_alert(&format!("P{number}")), false)], noon()).await.unwrap();
+    }
+    let (before, many) = (store.counts(of).await.unwrap(), rows().await);
+
+    store.prune(CutOffs::default(), 10, noon()).await.unwrap();
+
+    assert_eq!((before[0].alerts, many, rows().await), (6, 6, 1));
+    assert_eq!((store.counts(of).await.unwrap(), store.count_alerts(of).await.unwrap()), (before, 6));
+}
+
+#[tokio::test]
+async fn the_database_itself_refuses_to_alter_replace_or_take_away_an_entry_of_the_audit_log() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let store = PostgresStore::open(&ground.options()).await.unwrap();
+    for name in ["a", "b", "c", "d"] {
+        store.add_organization(organization(name), noon()).await.unwrap();
+    }
+    let hands = ground.database.client().await;
+
+    for refused in [
+        "UPDATE audit SET subject = 'x' WHERE number = 1",
+        "DELETE FROM audit WHERE number = 4",
+        "TRUNCATE audit",
+        "INSERT INTO audit SELECT 2, at, organization, actor, origin, action, 'x', detail, previous, hash FROM audit WHERE number = 3
+            ON CONFLICT (number) DO UPDATE SET subject = 'x'",
+        "UPDATE audit_start SET number = 99",
+        "UPDATE audit_start SET number = 4",
+        "DELETE FROM audit_start",
+    ] {
+        assert!(hands.execute(refused, &[]).await.is_err(), "{refused}");
+    }
+    assert!(matches!(store.verify_audit().await.unwrap(), AuditState::Whole { entries: 4, newest: 4, .. }));
+    for (forged, found) in [("UPDATE audit SET actor = 'x' WHERE number = 3", 3), ("DELETE FROM audit WHERE number = 4", 4)] {
+        let by_force = format!("BEGIN; ALTER TABLE audit DISABLE TRIGGER ALL; {forged}; ALTER TABLE audit ENABLE TRIGGER ALL; COMMIT");
+        hands.batch_execute(&by_force).await.unwrap();
+        let state = store.verify_audit().await.unwrap();
+        assert!(matches!(state, AuditState::Broken { number, .. } if number <= found), "{forged}: {state:?}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_writes_at_the_same_time_leaves_the_audit_log_whole() {
+    let Some(first) = Fixture::on::<Postgres>().await else { return };
+    let second = first.another().await;
+    let alerts: Vec<_> = (0..12).map(|number| open_alert(&format!("P{number}"))).collect();
+    first.bring(&alerts).await;
+
+    let resolved = alerts.iter().enumerate().map(|(number, alert)| {
+        let fixture = if number % 2 == 0 { &first } else { &second };
+        resolve(fixture, claim(fixture, alert))
+    });
+    let resolved = futures::future::join_all(resolved).await;
+
+    assert!(resolved.iter().all(|alert| alert.outcome.is_some()));
+    assert!(matches!(first.store.verify_audit().await.unwrap(), AuditState::Whole { entries: 13, newest: 13, .. }));
+}
+
+#[tokio::test]
+async fn no_table_holds_a_credential_in_plain_text() {
+    use avert::domain::{EndpointAuth, NewEndpoint, Secret};
+    use avert::store::EndpointStore as _;
+    let Some(ground) = Postgres::fresh().await else { return };
+    let store = PostgresStore::open(&ground.options()).await.unwrap();
+    let of = store.organizations().await.unwrap()[0].organization.id;
+    let auth = EndpointAuth::Basic { username: "merchant".to_owned(), password: Secret::new("correct horse battery") };
+    let url = "https://a.example/hook?token=stapler".parse().unwrap();
+
+    let added = store.add_endpoint(of, NewEndpoint { url, auth: auth.clone(), signing: None }, 32, noon()).await.unwrap().unwrap();
+
+    let hands = ground.database.client().await;
+    let row = hands.query_one("SELECT e::text || encode(credential, 'escape') || encode(sealed_url, 'escape') FROM endpoint e", &[]).await;
+    let text: String = row.unwrap().get(0);
+    assert!(text.contains("https://a.example/hook"), "the search itself works: {text}");
+    assert!(!text.contains("horse") && !text.contains("stapler"), "{text}");
+    let target = store.target(of, added.id, noon()).await.unwrap().unwrap();
+    assert_eq!((target.url.reveal(), target.auth), ("https://a.example/hook?token=stapler", auth));
+}

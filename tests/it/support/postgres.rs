@@ -1,0 +1,187 @@
+//! A PostgreSQL server of the tests' own: one for all, started by the first that needs it, ended and removed however the tests end.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+use std::sync::mpsc::{Sender, channel};
+
+use avert::store::postgres::migrate;
+use tokio::sync::oneshot;
+use tokio_postgres::{Client, Config, NoTls};
+
+/// The user of the database; its system's own user is another one where the tests are run by root, whom the server refuses.
+const USER: &str = "avert";
+
+/// The database with avert's tables that those of tests are copies of.
+const TEMPLATE: &str = "made";
+
+/// Starts the server, tells so, waits until nobody holds the other end of its input, and takes everything away.
+const KEEP: &str = r#"
+    "$1/pg_ctl" -w -s -D "$2/data" -l "$2/log" -o "$3" start || { cat "$2/log"; exit 1; }
+    echo started
+    cat >/dev/null
+    "$1/pg_ctl" -w -s -D "$2/data" -m immediate stop
+    rm -rf "$2"
+"#;
+
+/// A database of a test's own, dropped with it.
+pub struct Database {
+    name: String,
+    server: Config,
+    orders: Sender<Order>,
+}
+
+impl Database {
+    /// A copy of an empty database with avert's tables; `None` where PostgreSQL is not installed. With CI set that is wrong.
+    pub async fn fresh() -> Option<Self> {
+        Self::made_from(TEMPLATE).await
+    }
+
+    /// A database with nothing in it.
+    pub async fn empty() -> Option<Self> {
+        Self::made_from("template0").await
+    }
+
+    async fn made_from(template: &'static str) -> Option<Self> {
+        let Some(server) = &*SERVER else {
+            let words = "LEFT OUT: stores on PostgreSQL are not tested, its server programs are not here";
+            assert!(std::env::var_os("CI").is_none(), "{words}");
+            let _ = writeln!(std::io::stderr(), "{words}");
+            return None;
+        };
+        let (made, name) = oneshot::channel();
+        server.orders.send(Order::Make { template, made }).unwrap();
+        let name = name.await.unwrap();
+        let config = server.at(&name);
+        Some(Self { name, server: config, orders: server.orders.clone() })
+    }
+
+    /// Where it is.
+    pub fn server(&self) -> Config {
+        self.server.clone()
+    }
+
+    /// A way to work on it with one's own hands.
+    pub async fn client(&self) -> Client {
+        connect(&self.server).await
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let _ = self.orders.send(Order::Drop(std::mem::take(&mut self.name)));
+    }
+}
+
+enum Order {
+    Make { template: &'static str, made: oneshot::Sender<String> },
+    Drop(String),
+}
+
+struct Server {
+    directory: PathBuf,
+    orders: Sender<Order>,
+}
+
+static SERVER: LazyLock<Option<Server>> = LazyLock::new(|| programs().map(|programs| start(&programs)));
+
+impl Server {
+    fn at(&self, database: &str) -> Config {
+        at(&self.directory, database)
+    }
+}
+
+fn at(directory: &Path, database: &str) -> Config {
+    let mut config = Config::new();
+    config.host_path(directory).user(USER).dbname(database);
+    config
+}
+
+/// Where the server's programs are: on Debian in a directory of their version, elsewhere on the path.
+fn programs() -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten().map(|entry| entry.path().join("bin"));
+    let paths = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    versions.chain(paths).find(|directory| directory.join("initdb").is_file() && directory.join("pg_ctl").is_file())
+}
+
+/// A command that is run as another user where this one is root.
+fn as_user(program: impl AsRef<std::ffi::OsStr>, user: Option<(u32, u32)>) -> Command {
+    let mut command = Command::new(program);
+    if let Some((user, group)) = user {
+        command.uid(user).gid(group);
+    }
+    command.current_dir("/").env("LC_ALL", "C").process_group(0);
+    command
+}
+
+/// The user that the server runs as, where that is another one: `postgres`, or else `nobody`.
+fn other_user() -> Option<(u32, u32)> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let users = std::fs::read_to_string("/etc/passwd").unwrap();
+    let ids = |name: &str| {
+        let fields: Vec<&str> = users.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields[0] == name)?;
+        Some((fields[2].parse().ok()?, fields[3].parse().ok()?))
+    };
+    Some(ids("postgres").or_else(|| ids("nobody")).expect("a user that is not root"))
+}
+
+fn start(programs: &Path) -> Server {
+    let user = other_user();
+    // Short: the name of a socket has room for a hundred letters.
+    let directory = tempfile::Builder::new().prefix("avert-pg-").tempdir_in("/tmp").unwrap().keep();
+    if let Some((user, group)) = user {
+        std::os::unix::fs::chown(&directory, Some(user), Some(group)).unwrap();
+    }
+    let initdb = |locale: &[&str]| {
+        let mut command = as_user(programs.join("initdb"), user);
+        command.arg("-D").arg(directory.join("data")).args(["-U", USER, "-A", "trust", "-E", "UTF8", "--no-sync"]).args(locale);
+        command.output().unwrap()
+    };
+    // By preference one that orders as people do, so that what is ordered otherwise says so itself.
+    let tries: [&[&str]; 2] = [&["--locale=C", "--locale-provider=icu", "--icu-locale=en"], &["--locale=C"]];
+    let made = tries.iter().map(|locale| initdb(locale)).find(|output| output.status.success());
+    assert!(made.is_some(), "no database can be made: {}", String::from_utf8_lossy(&initdb(&["--locale=C"]).stderr));
+    let options = format!(
+        "-k {} -h '' -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300 -c autovacuum=off",
+        directory.display()
+    );
+    let mut keeper = as_user("/bin/sh", user);
+    keeper.args(["-c", KEEP, "keep"]).arg(programs).arg(&directory).arg(options);
+    let mut keeper = keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut told = String::new();
+    BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut told).unwrap();
+    assert_eq!(told, "started\n", "PostgreSQL does not start");
+    // Its input ends with this process, whatever ends it.
+    std::mem::forget(keeper.stdin.take());
+    let (orders, queue) = channel();
+    let socket = directory.clone();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let server = connect(&at(&socket, "postgres")).await;
+            server.batch_execute(&format!("CREATE DATABASE {TEMPLATE} TEMPLATE template0")).await.unwrap();
+            migrate::migrate(&at(&socket, TEMPLATE)).await.unwrap();
+            for (number, order) in queue.iter().enumerate() {
+                match order {
+                    Order::Make { template, made } => {
+                        let name = format!("test_{number}");
+                        server.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.unwrap();
+                        let _ = made.send(name);
+                    }
+                    Order::Drop(name) => server.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await.unwrap(),
+                }
+            }
+        });
+    });
+    Server { directory, orders }
+}
+
+async fn connect(config: &Config) -> Client {
+    let (client, connection) = config.connect(NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
