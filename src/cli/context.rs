@@ -72,6 +72,7 @@ impl Context {
             profiles: Profiles::of(directory),
             secrets: Secrets::of(directory),
             sets_current_aside: everywhere.data_dir_by_flag,
+            asks: true,
         });
         let output = Output::new(everywhere.output, everywhere.no_color, everywhere.raw);
         Ok((Self { settings, home, output, profiles, verbose: everywhere.verbose, settings_dir }, wrong_settings))

@@ -70,7 +70,10 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
 async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, settings: Preferences) -> anyhow::Result<()> {
     args.organization.refuse_elsewhere()?;
     let clock: SharedClock = Arc::new(SystemClock);
-    let mut target = target.with_kept_operator_key(context.profiles.as_ref())?;
+    let (mut target, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
+    if let (Some(why), Some(name)) = (withheld, &target.profile) {
+        say(&format!("opened without an operator's key of profile {name}: {why}"));
+    }
     if let (None, Some(name), Some(access)) = (target.environment, &target.profile, &context.profiles) {
         say(&format!("Nothing says yet which world the deployment of profile {name} is ({}); it is asked this once.", target.url.host()));
         target.environment = Some(access.ask_environment(name)?);

@@ -19,7 +19,14 @@ pub(super) struct ProfileAccess {
     pub(super) secrets: Secrets,
     /// Whether this machine's own desk is meant where no profile is named, whatever the current one is.
     pub(super) sets_current_aside: bool,
+    /// Whether somebody at a terminal is asked for a credential that cannot be had.
+    pub(super) asks: bool,
 }
+
+/// A credential that the keyring does not give out, in words for a user; exit 1.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Withheld(String);
 
 /// A profile with its name.
 #[derive(Debug, Clone)]
@@ -29,6 +36,11 @@ pub(super) struct NamedProfile {
 }
 
 impl ProfileAccess {
+    /// The same for a command that says what is missing and asks for nothing.
+    pub(super) fn without_asking(&self) -> Self {
+        Self { asks: false, ..self.clone() }
+    }
+
     /// The profile of a name; none where the name means this machine's own desk.
     pub(super) fn named(&self, name: &str) -> anyhow::Result<Option<NamedProfile>> {
         if name == LOCAL {
@@ -70,17 +82,21 @@ impl ProfileAccess {
 
     /// The credential that a profile works with: the one that is kept, else one that is asked for and kept nowhere.
     pub(super) fn credential(&self, name: &ProfileName, profile: &Profile) -> anyhow::Result<Secret> {
+        let can_ask = self.asks && ask::is_possible();
+        let variable = if profile.client_id.is_some() { "AVERT_CLIENT_SECRET" } else { "AVERT_API_KEY" };
         let why = match self.secrets.get(name, SecretKind::Access) {
             Ok(Some((secret, _))) => return Ok(secret),
             Ok(None) => "it has none here".to_owned(),
             Err(SecretError::File(error)) => return Err(unusable(error)),
-            Err(SecretError::Keyring(why)) if ask::is_possible() => why.to_string(),
+            Err(SecretError::Keyring(why)) if can_ask => why.to_string(),
             Err(SecretError::Keyring(why)) => {
-                bail!("the credential of profile {name} cannot be had: {why}; unlock it, or name the credential by AVERT_API_KEY or a file")
+                bail!(Withheld(format!(
+                    "the credential of profile {name} cannot be had: {why}; unlock it, or name the credential by {variable} or a file"
+                )))
             }
         };
-        if !ask::is_possible() {
-            let words = format!("profile {name} has no credential here: `avert login {name}` keeps one, AVERT_API_KEY or a file names one");
+        if !can_ask {
+            let words = format!("profile {name} has no credential here: `avert login {name}` keeps one, {variable} or a file names one");
             return Err(ServiceError::NotAuthorized(words).into());
         }
         say(&format!("The credential of profile {name}: {why}. What is typed now is for this once; `avert login {name}` keeps it."));
@@ -105,15 +121,12 @@ impl ProfileAccess {
         Ok(any)
     }
 
-    /// The operator's key that is kept beside it.
+    /// The operator's key that is kept beside it; [`Withheld`] where the keyring does not say whether there is one.
     pub(super) fn operator_key(&self, name: &ProfileName) -> anyhow::Result<Option<Secret>> {
         match self.secrets.get(name, SecretKind::Operator) {
             Ok(found) => Ok(found.map(|(secret, _)| secret)),
             Err(SecretError::File(error)) => Err(unusable(error)),
-            Err(SecretError::Keyring(why)) => {
-                say(&format!("opened without an operator's key of profile {name}: {why}"));
-                Ok(None)
-            }
+            Err(SecretError::Keyring(why)) => bail!(Withheld(why.to_string())),
         }
     }
 

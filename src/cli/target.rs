@@ -8,7 +8,7 @@ use clap::ValueEnum as _;
 use super::args::{DialectName, RemoteArgs};
 use super::credential_file::{credential_in, read_credential};
 use super::failure::Misused;
-use super::profile_access::{NamedProfile, PROFILE, ProfileAccess};
+use super::profile_access::{NamedProfile, PROFILE, ProfileAccess, Withheld};
 use crate::client::{AccessCredential, Client, ClientOptions, OperatorProbe};
 use crate::desk::{Profile, ProfileName};
 use crate::domain::time::{SharedClock, SystemClock};
@@ -195,12 +195,14 @@ impl RemoteTarget {
         })
     }
 
-    /// The same with the operator's key that is kept for its profile, where none was named.
-    pub(super) fn with_kept_operator_key(mut self, access: Option<&ProfileAccess>) -> anyhow::Result<Self> {
-        if let (None, Some(name), Some(access)) = (&self.operator_key, &self.profile, access) {
-            self.operator_key = access.operator_key(name)?;
+    /// The same with the operator's key that is kept for its profile, where none was named; and why it is not known whether one is kept.
+    pub(super) fn with_kept_operator_key(mut self, access: Option<&ProfileAccess>) -> anyhow::Result<(Self, Option<Withheld>)> {
+        let (None, Some(name), Some(access)) = (&self.operator_key, &self.profile, access) else { return Ok((self, None)) };
+        match access.operator_key(name) {
+            Ok(found) => self.operator_key = found,
+            Err(error) => return error.downcast().map(|withheld| (self, Some(withheld))),
         }
-        Ok(self)
+        Ok((self, None))
     }
 
     /// The same with an operator's key.
@@ -208,14 +210,17 @@ impl RemoteTarget {
         Self { operator_key: Some(key), ..self }
     }
 
-    /// The same with its API key as the operator's too, where none was named and the deployment is an avert that takes it as one. A key that
-    /// is none of an avert's goes nowhere but to the interface's own routes.
+    /// The same with its API key as the operator's too, which it may be where none was named. A key that is none of an avert's goes nowhere
+    /// but to the interface's own routes.
+    pub(super) fn by_one_key(&self) -> Option<Self> {
+        let AccessCredential::ApiKey(key) = &self.credential else { return None };
+        let may_be_both = self.operator_key.is_none() && told([Some(key.reveal())]).is_some();
+        may_be_both.then(|| self.clone().with_operator_key(key.clone()))
+    }
+
+    /// The same with its API key as the operator's too, where the deployment is an avert that takes it as one.
     pub(super) async fn with_key_of_both_scopes(self) -> anyhow::Result<Self> {
-        let AccessCredential::ApiKey(key) = &self.credential else { return Ok(self) };
-        if self.operator_key.is_some() || told([Some(key.reveal())]).is_none() {
-            return Ok(self);
-        }
-        let both = self.clone().with_operator_key(key.clone());
+        let Some(both) = self.by_one_key() else { return Ok(self) };
         let (client, _) = both.clone().connect(Arc::new(SystemClock))?;
         match client.probe_operator().await {
             Ok(OperatorProbe::Operator { .. }) => Ok(both),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::args::RemoteArgs;
 use super::super::output::{Report, Rows};
-use super::super::profile_access::{NamedProfile, ProfileAccess};
+use super::super::profile_access::{NamedProfile, ProfileAccess, Withheld};
 use super::super::target::{RemoteTarget, variable};
 use crate::client::{Client, ListProbe, OperatorProbe};
 use crate::domain::Secret;
@@ -43,24 +43,54 @@ impl Step {
 
 /// The steps of a profile, and whether none is wrong.
 pub(super) async fn run(access: &ProfileAccess, named: &NamedProfile) -> anyhow::Result<(Report, bool)> {
+    let access = access.without_asking();
     let args = RemoteArgs { profile: Some(named.name.to_string()), ..RemoteArgs::default() };
-    let (target, missing) = match args.target(Some(access), variable) {
+    let (target, missing) = match args.target(Some(&access), variable) {
         Ok(target) => (target.ok_or_else(|| anyhow::anyhow!("profile {} names no deployment", named.name))?, None),
-        Err(error) => match error.downcast_ref() {
-            // What needs no credential is tried all the same.
-            Some(error @ ServiceError::NotAuthorized(_)) => (RemoteTarget::of_profile(named, Secret::new("none"))?, Some(error.clone())),
-            _ => return Err(error),
-        },
+        // What needs no credential is tried all the same.
+        Err(error) => (RemoteTarget::of_profile(named, Secret::new("none"))?, Some(why_missing(error)?)),
     };
-    let target = target.with_kept_operator_key(Some(access))?;
+    let (target, withheld) = target.with_kept_operator_key(Some(&access))?;
+    let one_key = target.by_one_key();
+    let operator_key = match (&one_key, withheld) {
+        (Some(_), _) => OperatorKey::IsTheKey,
+        (None, Some(why)) => OperatorKey::Withheld(why.to_string()),
+        (None, None) => OperatorKey::AsKept,
+    };
+    let target = one_key.unwrap_or(target);
     let url = target.url.clone();
     let (client, deployment) = target.connect(Arc::new(SystemClock))?;
-    let steps = steps(&url, &client, &deployment, missing).await;
+    let steps = steps(&url, &client, &deployment, missing, &operator_key).await;
     let all_well = steps.iter().all(|step| step.ok != Some(false));
     Ok((report(&steps), all_well))
 }
 
-async fn steps(url: &BaseUrl, client: &Client, deployment: &Deployment, missing: Option<ServiceError>) -> Vec<Step> {
+/// Why there is no credential to try, where that is all that is wrong.
+fn why_missing(error: anyhow::Error) -> anyhow::Result<ServiceError> {
+    match error.downcast::<ServiceError>() {
+        Ok(error @ ServiceError::NotAuthorized(_)) => Ok(error),
+        Ok(other) => Err(other.into()),
+        Err(error) => error.downcast::<Withheld>().map(|why| ServiceError::NotAuthorized(why.to_string())),
+    }
+}
+
+/// What is tried at an avert's own routes.
+enum OperatorKey {
+    /// The one that is kept or named beside the credential, or none.
+    AsKept,
+    /// The API key itself: one may be of both scopes.
+    IsTheKey,
+    /// None: the keyring does not say whether it has one, for this reason.
+    Withheld(String),
+}
+
+async fn steps(
+    url: &BaseUrl,
+    client: &Client,
+    deployment: &Deployment,
+    missing: Option<ServiceError>,
+    operator_key: &OperatorKey,
+) -> Vec<Step> {
     let address = address(url).await;
     let connected = client.probe_operator().await;
     let tls = match (url.is_https(), &connected) {
@@ -83,7 +113,8 @@ async fn steps(url: &BaseUrl, client: &Client, deployment: &Deployment, missing:
         (Ok(addresses), _) => Step::new("address", true, addresses),
     };
     let lead = deployment.alerts.clock_lead().await.ok().flatten();
-    vec![address, tls, credential(&token, list.as_ref()), listing(list.as_ref()), fields(list.as_ref()), clock_step(lead), avert(connected)]
+    let avert = avert(connected, operator_key);
+    vec![address, tls, credential(&token, list.as_ref()), listing(list.as_ref()), fields(list.as_ref()), clock_step(lead), avert]
 }
 
 /// What a host name leads to.
@@ -152,16 +183,24 @@ fn clock_step(lead: Option<chrono::TimeDelta>) -> Step {
     }
 }
 
-fn avert(connected: Result<OperatorProbe, ServiceError>) -> Step {
+fn avert(connected: Result<OperatorProbe, ServiceError>, key: &OperatorKey) -> Step {
     match connected {
-        Ok(OperatorProbe::Operator { organization, environment }) => Step::new(
-            "avert",
-            true,
-            format!("an avert ({}), the operator's key is one of organization {organization}", environment.as_str()),
-        ),
+        Ok(OperatorProbe::Operator { organization, environment }) => {
+            let key = match key {
+                OperatorKey::IsTheKey => "the API key is the operator's too, one of organization",
+                OperatorKey::AsKept | OperatorKey::Withheld(_) => "the operator's key is one of organization",
+            };
+            Step::new("avert", true, format!("an avert ({}), {key} {organization}", environment.as_str()))
+        }
         Ok(OperatorProbe::Refused(why)) => {
             let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-            Step::new("avert", true, format!("it may be an avert: an operator's key is wanted at /operator/v1{why}"))
+            let wanted = "it may be an avert: an operator's key is wanted at /operator/v1";
+            match key {
+                OperatorKey::Withheld(silent) => {
+                    Step::new("avert", None, format!("{wanted}, and whether one is kept is not known: {silent}"))
+                }
+                OperatorKey::AsKept | OperatorKey::IsTheKey => Step::new("avert", true, format!("{wanted}{why}")),
+            }
         }
         Ok(OperatorProbe::Absent) => Step::new("avert", true, "not an avert: it has the interface and nothing beyond it"),
         Err(_) => Step::new("avert", None, "nobody answered"),

@@ -5,8 +5,10 @@ use std::os::unix::net::UnixListener;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::testing::{steps, well};
 use super::{World, assert_refused, errors};
 use crate::support::terminal::Terminal;
 
@@ -38,6 +40,36 @@ fn a_keyring_that_never_answers_is_given_up_with_a_word() {
     assert_eq!(world.json(&["profiles", "list"]).as_array().unwrap().len(), 1);
     assert!(plain.status.success(), "what is kept in the file needs no keyring");
     assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_keyring_that_gives_nothing_out_fails_its_step_of_a_test_and_the_others_are_tried() {
+    let world = World::new();
+    world.run_ok(&["profiles", "add", "shop", "--url", &world.server.url]);
+    let bus = world.desk.path().join("silent-bus");
+    let _silent = UnixListener::bind(&bus).unwrap();
+    let address = format!("unix:path={}", bus.display());
+    let test = |key: &str| {
+        let mut command = world.command(&["profiles", "test", "shop", "--output", "json"]);
+        command.env("DBUS_SESSION_BUS_ADDRESS", &address).env("AVERT_API_KEY", key).output().unwrap()
+    };
+
+    let withheld = test("");
+    let named = test(&world.key);
+
+    let found = steps(&withheld);
+    let (yes, no, none) = (json!(true), json!(false), Value::Null);
+    assert_eq!(withheld.status.code(), Some(1), "{}", errors(&withheld));
+    assert_eq!(
+        well(&found),
+        [("address", &yes), ("tls", &none), ("credential", &no), ("list", &none), ("fields", &none), ("clock", &yes), ("avert", &none)]
+    );
+    for words in ["does not answer within 3 s", "unlock it", "AVERT_API_KEY"] {
+        assert!(found[2].2.contains(words), "{words} {found:?}");
+    }
+    assert!(found[6].2.contains("whether one is kept is not known: the system keyring does not answer"), "{found:?}");
+    let found = steps(&named);
+    assert_eq!((named.status.code(), &found[2].1, &found[6].1), (Some(0), &yes, &yes), "what is named needs no keyring: {found:?}");
 }
 
 /// A bus where nothing is started by itself: what is not there stays away.
@@ -235,7 +267,11 @@ fn a_locked_keyring_is_said_and_hangs_nothing() {
     let out = service.run(&world, &["logout", "shop"]);
     let list = service.run(&world, &["profiles", "list"]);
     let add = service.run(&world, &["profiles", "add", "more", "--url", &world.server.url, "--api-key-file", &world.key_file()]);
+    let test = service.run(&world, &["profiles", "test", "shop", "--output", "json"]);
 
+    let steps = steps(&test);
+    assert_eq!((test.status.code(), &steps[0].1, &steps[2].1), (Some(1), &json!(true), &json!(false)), "{steps:?}");
+    assert!(steps[2].2.contains("locked") && steps[2].2.contains("unlock it"), "{steps:?}");
     assert_refused(&used, 1, &["the credential of profile shop cannot be had", "locked", "AVERT_API_KEY"]);
     assert!(by_file.status.success(), "{}", errors(&by_file));
     assert_refused(&out, 1, &["whether the keyring still holds a credential of shop is not known", "unlock it"]);

@@ -5,15 +5,16 @@ use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
 use super::{World, assert_refused, errors};
 use crate::support::binary::{run, run_ok};
+use crate::support::terminal::Terminal;
 
 /// The steps by name: what each says, and whether it is well.
-fn steps(output: &std::process::Output) -> Vec<(String, Value, String)> {
+pub(super) fn steps(output: &std::process::Output) -> Vec<(String, Value, String)> {
     let steps: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", errors(output)));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     steps.as_array().unwrap().iter().map(|step| (text(&step["step"]), step["ok"].clone(), text(&step["detail"]))).collect()
 }
 
-fn well(steps: &[(String, Value, String)]) -> Vec<(&str, &Value)> {
+pub(super) fn well(steps: &[(String, Value, String)]) -> Vec<(&str, &Value)> {
     steps.iter().map(|(step, ok, _)| (step.as_str(), ok)).collect()
 }
 
@@ -44,6 +45,33 @@ fn every_step_is_told_of_an_avert() {
 }
 
 #[test]
+fn one_key_of_both_scopes_is_known_as_the_operators_too() {
+    let world = World::new();
+    world.write("key", run_ok(world.engine.path(), &["keys", "create", "--scope", "alerts,operator"]).trim());
+    world.add("shop", &[]);
+
+    let output = world.run(&TEST);
+
+    let steps = steps(&output);
+    assert_eq!((output.status.code(), &steps[6].1), (Some(0), &json!(true)), "{steps:?}");
+    let organizations: Value = serde_json::from_str(&run_ok(world.engine.path(), &["organizations", "list", "--output", "json"])).unwrap();
+    let name = organizations[0]["name"].as_str().unwrap();
+    assert_eq!(steps[6].2, format!("an avert (sandbox), the API key is the operator's too, one of organization {name}"));
+}
+
+#[test]
+fn a_key_of_alerts_alone_opens_no_operators_routes_and_says_whose_key_does() {
+    let world = World::new();
+    world.add("shop", &[]);
+
+    let output = world.run(&TEST);
+
+    let steps = steps(&output);
+    assert_eq!((output.status.code(), &steps[6].1), (Some(0), &json!(true)), "{steps:?}");
+    assert!(steps[6].2.contains("may be an avert: an operator's key is wanted") && steps[6].2.contains("scope alerts"), "{steps:?}");
+}
+
+#[test]
 fn a_key_that_is_refused_fails_its_step_and_the_list() {
     let world = World::new();
     world.write("key", "avk_test_0_wrong");
@@ -68,6 +96,18 @@ fn without_a_credential_what_needs_none_is_tried_all_the_same() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!((&steps[0].1, &steps[2].1, &steps[3].1), (&json!(true), &json!(false), &Value::Null), "{steps:?}");
     assert!(steps[2].2.contains("avert login shop"), "{steps:?}");
+}
+
+#[test]
+fn a_test_at_a_terminal_asks_for_nothing_and_says_what_is_missing() {
+    let world = World::new();
+    world.run_ok(&["profiles", "add", "shop", "--url", &world.server.url]);
+
+    let terminal = Terminal::start(world.desk.path(), &["profiles", "test", "shop"], 160, 40);
+    terminal.wait_for("✗  credential");
+    terminal.wait_for("avert login shop");
+
+    assert_eq!(terminal.wait_exit().0, 1);
 }
 
 #[test]
