@@ -82,6 +82,8 @@ fn is_about_certificates(alert: AlertDescription) -> bool {
             | AlertDescription::CertificateUnknown
             | AlertDescription::UnknownCA
             | AlertDescription::AccessDenied
+            // A signature that is wrong: the certificate's own, or the one made with its key (RFC 8446, 6.2).
+            | AlertDescription::DecryptError
             | AlertDescription::HandshakeFailure
     )
 }

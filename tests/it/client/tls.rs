@@ -110,6 +110,17 @@ async fn a_handshake_refused_for_want_of_a_client_certificate_is_told_with_the_f
     assert!(strange.contains("for want of a client certificate that it takes") && !strange.contains("--client"), "{strange}");
 }
 
+#[tokio::test]
+async fn a_client_certificate_whose_signature_is_wrong_is_told_as_one_that_is_not_taken() {
+    let (authority, directory) = world();
+    let server = RawServer::start_tls(authority.asking(&authority.certify(HERE)), |_, _| empty_list()).await;
+    let forged = authority.namesake().certify("desk").file(directory.path());
+
+    let why = refused(&server, TlsFiles { client_certificate: Some(forged), ..trusting(&authority, directory.path()) }).await;
+
+    assert!(why.contains("a client certificate that it takes (decrypt error)"), "{why}");
+}
+
 #[test]
 fn files_that_do_not_go_together_are_refused_before_anything_is_sent() {
     let (authority, directory) = world();

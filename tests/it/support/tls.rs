@@ -11,7 +11,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 
 /// A certificate authority.
-pub struct Authority(CertifiedIssuer<'static, KeyPair>);
+pub struct Authority {
+    name: String,
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
 
 /// A certificate with its private key.
 pub struct Certified {
@@ -20,12 +23,21 @@ pub struct Certified {
 }
 
 impl Authority {
+    /// One with a name of its own.
     pub fn new() -> Self {
+        Self::called(format!("authority {}", uuid::Uuid::now_v7()))
+    }
+
+    /// Another one that bears the same name: what it signs is looked for under that name, and its signature is wrong.
+    pub fn namesake(&self) -> Self {
+        Self::called(self.name.clone())
+    }
+
+    fn called(name: String) -> Self {
         let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        // Each has a name of its own: one that bears the name of a trusted authority is told otherwise.
-        params.distinguished_name.push(DnType::CommonName, format!("authority {}", uuid::Uuid::now_v7()));
-        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+        params.distinguished_name.push(DnType::CommonName, name.clone());
+        Self { name, issuer: CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap() }
     }
 
     /// A certificate for this name.
@@ -38,18 +50,18 @@ impl Authority {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         params.not_after = date_time_ymd(year, 1, 1);
         let key = KeyPair::generate().unwrap();
-        Certified { certificate: params.signed_by(&key, &self.0).unwrap(), key }
+        Certified { certificate: params.signed_by(&key, &self.issuer).unwrap(), key }
     }
 
     /// Its certificate in a file.
     pub fn file(&self, directory: &Path) -> PathBuf {
-        written(directory, "authority.pem", &self.0.pem())
+        written(directory, "authority.pem", &self.issuer.pem())
     }
 
     /// A server that wants a client certificate of this authority.
     pub fn asking(&self, certified: &Certified) -> Arc<ServerConfig> {
         let mut trusted = RootCertStore::empty();
-        trusted.add(self.0.der().clone()).unwrap();
+        trusted.add(self.issuer.der().clone()).unwrap();
         let provider = Arc::new(aws_lc_rs::default_provider());
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(trusted), provider.clone()).build().unwrap();
         let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
