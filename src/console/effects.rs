@@ -8,9 +8,10 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use super::Message;
-use super::listener::{Heard, ListenRequest, WebhookListener};
+use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
 use super::screens::queue::listing::Need;
 use crate::desk::indeterminate::look_up;
 use crate::desk::{Desk, Draft, JournalStep, Layout, SavedView};
@@ -69,6 +70,10 @@ pub enum Effect {
     StartListening(Box<ListenRequest>),
     /// Stop it.
     StopListening,
+    /// Send what was recorded again.
+    Replay(Box<ReplayRequest>),
+    /// Send no more of it: what is on its way comes to its end.
+    StopReplay,
     /// Load every key and client.
     LoadCredentials,
     /// Create a credential.
@@ -135,6 +140,8 @@ pub struct Runner {
     deployment: Deployment,
     desk: Option<Desk>,
     listener: Option<Arc<dyn WebhookListener>>,
+    /// Stops the replay that was begun last.
+    replay: CancellationToken,
     messages: UnboundedSender<Message>,
     /// Reads; they end with the runner.
     tasks: JoinSet<()>,
@@ -157,7 +164,8 @@ impl Runner {
         listener: Option<Arc<dyn WebhookListener>>,
         messages: UnboundedSender<Message>,
     ) -> Self {
-        Self { deployment, desk, listener, messages, tasks: JoinSet::new(), lists: HashMap::new(), keeping: None }
+        let (replay, tasks) = (CancellationToken::new(), JoinSet::new());
+        Self { deployment, desk, listener, replay, messages, tasks, lists: HashMap::new(), keeping: None }
     }
 
     /// Starts an effect. Those on the terminal are given back.
@@ -168,6 +176,8 @@ impl Runner {
             Effect::Keep(what) => self.keep(what, None),
             Effect::StartListening(request) => self.listen(*request),
             Effect::StopListening => self.stop_listening(),
+            Effect::Replay(request) => self.replay(*request),
+            Effect::StopReplay => self.replay.cancel(),
             Effect::Copy(_) | Effect::CopySecret(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
                 return Some(effect);
             }
@@ -214,7 +224,7 @@ impl Runner {
         tokio::spawn(async move {
             let answer = match listener {
                 Some(listener) => listener.start(request, heard).await,
-                None => Err("nothing can listen here".to_owned()),
+                None => Err(nothing_listens()),
             };
             drop(messages.send(Message::ListenStarted(answer)));
         });
@@ -227,6 +237,20 @@ impl Runner {
                 listener.stop().await;
             }
             drop(messages.send(Message::ListenStopped));
+        });
+    }
+
+    fn replay(&mut self, request: ReplayRequest) {
+        self.replay = CancellationToken::new();
+        let (listener, messages, stop) = (self.listener.clone(), self.messages.clone(), self.replay.clone());
+        let told = messages.clone();
+        let replayed: Replayed = Arc::new(move |event| drop(told.send(Message::Replayed(event))));
+        tokio::spawn(async move {
+            let ended = match listener {
+                Some(listener) => listener.replay(request, stop, replayed).await,
+                None => Err(nothing_listens()),
+            };
+            drop(messages.send(Message::ReplayEnded(ended)));
         });
     }
 
@@ -262,6 +286,7 @@ impl Runner {
 
     /// Ends every read and waits until everything that was to be kept is on the disk.
     pub async fn finish(mut self) {
+        self.replay.cancel();
         self.tasks.shutdown().await;
         if let Some(listener) = &self.listener {
             listener.stop().await;
@@ -271,6 +296,10 @@ impl Runner {
             let _ = writer.await;
         }
     }
+}
+
+fn nothing_listens() -> RequestFailure {
+    RequestFailure::of(RequestPart::Address)("nothing can listen here".to_owned())
 }
 
 fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
@@ -338,6 +367,8 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         | Effect::Keep(_)
         | Effect::StartListening(_)
         | Effect::StopListening
+        | Effect::Replay(_)
+        | Effect::StopReplay
         | Effect::Copy(_)
         | Effect::CopySecret(_)
         | Effect::Mouse(_)

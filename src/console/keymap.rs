@@ -66,6 +66,7 @@ pub enum Action {
     SendAllAgain,
     GoToAlert,
     Listen,
+    Replay,
     CredentialCreate,
     CredentialRevoke,
     ViewRestore,

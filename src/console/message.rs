@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use crossterm::event::Event;
 
 use super::Action;
-use super::listener::ListenRequest;
+use super::listener::{ListenRequest, ReplayRequest, RequestFailure};
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::views::View;
 use crate::desk::Draft;
 use crate::domain::indeterminate::Found;
-use crate::domain::webhook::received::ReceivedEvent;
+use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, DeliveryFilter, DeliveryId,
     DeliveryLog, DeliveryPage, Endpoint, EndpointId, Page, Resolution, ResolutionAttempt, Revoked, Sort,
@@ -59,11 +59,15 @@ pub enum Message {
     /// How many deliveries to an endpoint are due again.
     AllSentAgain(EndpointId, Reply<u64>),
     /// The local listener answers at this address, or why it does not.
-    ListenStarted(Result<SocketAddr, String>),
+    ListenStarted(Result<SocketAddr, RequestFailure>),
     /// The local listener has ended.
     ListenStopped,
     /// The local listener got something.
     Heard(ReceivedEvent),
+    /// A recorded delivery was sent again, or could not be.
+    Replayed(ReplayedEvent),
+    /// All of a replay was sent or it was stopped, or why nothing was sent.
+    ReplayEnded(Result<(), RequestFailure>),
     /// Something changed at the service; the change's number.
     Changed(Reply<u64>),
     /// What became of a decision.
@@ -100,6 +104,8 @@ pub enum Message {
     ShowDeliveries(DeliveryFilter),
     /// A local listener is to be started.
     StartListening(Box<ListenRequest>),
+    /// What was recorded is to be sent again.
+    StartReplay(Box<ReplayRequest>),
     /// The list is to be sorted.
     Sort(Sort),
     /// A view is to be shown.

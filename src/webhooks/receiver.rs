@@ -139,7 +139,7 @@ impl Reception {
     fn event(&self, webhook_id: Option<String>, receipt: Receipt) -> ReceivedEvent {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let (at, subject) = (self.settings.clock.now(), Subject::default());
-        ReceivedEvent { number, at, subject, webhook_id, receipt, verified: None, forwarding: Forwarding::Nowhere }
+        ReceivedEvent { number, at, subject, webhook_id, receipt, verified: None, forwarding: Forwarding::Nowhere, recorded: None }
     }
 
     async fn tell(&self, event: ReceivedEvent) {
@@ -199,7 +199,7 @@ impl Reception {
             event.receipt = Receipt::WrongSignature;
         } else {
             match self.keep(&delivery).await {
-                Ok(place) => to_forward = place,
+                Ok((place, recorded)) => (to_forward, event.recorded) = (place, recorded),
                 Err(why) => event.receipt = Receipt::NotKept(why),
             }
         }
@@ -214,16 +214,16 @@ impl Reception {
         receipt
     }
 
-    /// Records a delivery, and holds a place for it where it is to be forwarded.
-    async fn keep(&self, delivery: &RecordedDelivery) -> Result<Option<OwnedSemaphorePermit>, String> {
+    /// Records a delivery, and holds a place for it where it is to be forwarded; both where that is asked for.
+    async fn keep(&self, delivery: &RecordedDelivery) -> Result<(Option<OwnedSemaphorePermit>, Option<u64>), String> {
         let place = match &self.settings.forwarder {
             Some(forwarder) => Some(forwarder.place().ok_or("too many deliveries wait to be forwarded")?),
             None => None,
         };
-        if let Some(recording) = &self.settings.recording {
-            recording.add(delivery.clone()).await.map_err(|error| format!("{}: cannot be written: {error}", recording.path().display()))?;
-        }
-        Ok(place)
+        let Some(recording) = &self.settings.recording else { return Ok((place, None)) };
+        let unwritten = |error| format!("{}: cannot be written: {error}", recording.path().display());
+        let begins = recording.add(delivery.clone()).await.map_err(unwritten)?;
+        Ok((place, Some(begins)))
     }
 
     async fn forward(self: Arc<Self>, delivery: RecordedDelivery, event: ReceivedEvent, _place: OwnedSemaphorePermit) {

@@ -138,13 +138,13 @@ impl Recording {
         &self.path
     }
 
-    /// Adds a delivery; done when it is on the disk. Where that fails nothing of it stays.
-    pub async fn add(self: &Arc<Self>, delivery: RecordedDelivery) -> io::Result<()> {
+    /// Adds a delivery; done when it is on the disk. Where its line begins; where that fails nothing of it stays.
+    pub async fn add(self: &Arc<Self>, delivery: RecordedDelivery) -> io::Result<u64> {
         let recording = Arc::clone(self);
         tokio::task::spawn_blocking(move || recording.write(delivery)).await.map_err(io::Error::other)?
     }
 
-    fn write(&self, delivery: RecordedDelivery) -> io::Result<()> {
+    fn write(&self, delivery: RecordedDelivery) -> io::Result<u64> {
         let mut line = serde_json::to_vec(&RecordLine::from(delivery))?;
         line.push(b'\n');
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,8 +158,9 @@ impl Recording {
             let _ = end.file.set_len(end.length);
             return Err(error);
         }
+        let begins = end.length;
         end.length += u64::try_from(line.len()).unwrap_or_default();
-        Ok(())
+        Ok(begins)
     }
 }
 
@@ -201,7 +202,7 @@ fn keep_private(_file: &File) -> io::Result<()> {
 ///
 /// # Errors
 /// Where the file cannot be opened; of a line, what is wrong with it.
-pub fn read(path: &Path) -> io::Result<impl Iterator<Item = (u64, Result<RecordedDelivery, String>)>> {
+pub fn read(path: &Path) -> io::Result<impl Iterator<Item = (u64, Result<RecordedDelivery, String>)> + use<>> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     // What is added meanwhile is left out: a recording that is replayed into the listener that records it would never end.
@@ -225,6 +226,18 @@ pub fn read(path: &Path) -> io::Result<impl Iterator<Item = (u64, Result<Recorde
         }
         None
     }))
+}
+
+/// The delivery whose line begins here, or what is wrong with it.
+///
+/// # Errors
+/// Where the file cannot be read.
+pub fn read_at(path: &Path, begins: u64) -> io::Result<Result<RecordedDelivery, String>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(begins))?;
+    let mut line = Vec::new();
+    BufReader::new(file).take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+    Ok(delivery(&line))
 }
 
 fn delivery(line: &[u8]) -> Result<RecordedDelivery, String> {
@@ -278,7 +291,9 @@ mod tests {
         for whole in [0, 2] {
             let path = directory.path().join(whole.to_string());
             let recording = Recording::open(&path).unwrap();
-            (0..whole).for_each(|_| recording.write(received(b"{}")).unwrap());
+            for _ in 0..whole {
+                recording.write(received(b"{}")).unwrap();
+            }
             drop(recording);
             OpenOptions::new().append(true).open(&path).unwrap().write_all(torn).unwrap();
 
@@ -314,6 +329,18 @@ mod tests {
         let again = read(&path).unwrap().take(9).map(|(_, line)| recording.write(line.unwrap()).unwrap()).count();
 
         assert_eq!(again, 1);
+    }
+
+    #[test]
+    fn a_delivery_is_found_again_where_its_line_begins_also_in_a_recording_that_was_gone_on_with() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("recording.ndjson");
+        let first = Recording::open(&path).unwrap().write(received(b"{}")).unwrap();
+        let second = Recording::open(&path).unwrap().write(received(b"[\n]")).unwrap();
+
+        assert_eq!(read_at(&path, first).unwrap(), Ok(received(b"{}")));
+        assert_eq!(read_at(&path, second).unwrap(), Ok(received(b"[\n]")));
+        assert!(read_at(&path, second + 1).unwrap().unwrap_err().contains("is no recorded delivery"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Posting a received delivery on to another URL: once, or with retries when it is forwarded as it comes.
+//! Posting a received delivery on to another URL: with retries when it is forwarded as it comes, once when a recording is replayed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +8,9 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::recording::RecordedDelivery;
-use crate::domain::EndpointAuth;
+use crate::domain::time::SharedClock;
 use crate::domain::url::EndpointUrl;
+use crate::domain::{EndpointAuth, FieldError, Secret, signing};
 use crate::outbound::causes::cause;
 use crate::outbound::reason::Reason;
 use crate::outbound::{client, credential};
@@ -69,6 +70,42 @@ impl Reposter {
         match self.client.execute(request).await {
             Ok(response) => Ok(response.status().as_u16()),
             Err(error) => Err(Reason::of(&error, TIMEOUT, TIMEOUT).to_string()),
+        }
+    }
+}
+
+/// The replayer of recorded deliveries: each is posted once, signed anew where there is a secret for it.
+#[derive(Clone)]
+pub struct Replayer {
+    reposter: Reposter,
+    secret: Option<Secret>,
+    clock: SharedClock,
+}
+
+impl Replayer {
+    /// To where this reposter posts.
+    ///
+    /// # Errors
+    /// Why nothing can be signed with the secret.
+    pub fn new(reposter: Reposter, secret: Option<Secret>, clock: SharedClock) -> Result<Self, FieldError> {
+        if let Some(secret) = &secret {
+            signing::key_of(secret.reveal())?;
+        }
+        Ok(Self { reposter, secret, clock })
+    }
+
+    /// Posts a delivery. What was sent, and the status of the answer or why none came.
+    pub async fn replay(&self, delivery: RecordedDelivery) -> (RecordedDelivery, Result<u16, String>) {
+        let sent = match &self.secret {
+            Some(secret) => delivery.clone().signed_anew(secret, self.clock.now()),
+            None => Ok(delivery.clone()),
+        };
+        match sent {
+            Ok(sent) => {
+                let result = self.reposter.post(&sent).await;
+                (sent, result)
+            }
+            Err(error) => (delivery, Err(format!("it cannot be signed: the secret {}", error.message))),
         }
     }
 }

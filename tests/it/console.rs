@@ -11,6 +11,7 @@ mod header;
 mod journaled;
 mod marks;
 mod pictures;
+mod receiver;
 mod resolving;
 mod rig;
 mod sent;

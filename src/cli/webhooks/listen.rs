@@ -65,7 +65,7 @@ fn settings(args: &WebhookListenArgs, events: mpsc::Sender<ReceivedEvent>) -> an
         None => None,
     };
     let wanted = WantedListener { auth, secret, forward, record: args.record.clone() };
-    Ok(wanted.settings(Arc::new(SystemClock), events).map_err(Misused)?)
+    Ok(wanted.settings(Arc::new(SystemClock), events).map_err(|failure| Misused(failure.words))?)
 }
 
 /// Prints where it answers, then a line for each delivery, until no more come.

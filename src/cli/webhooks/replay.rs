@@ -1,5 +1,7 @@
 //! `avert webhooks replay`: sends the deliveries of a recording again.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Value, json};
 
@@ -8,16 +10,18 @@ use crate::cli::args::WebhookReplayArgs;
 use crate::cli::failure::{Misused, SaidAlready, say};
 use crate::cli::output::{self, print_line};
 use crate::cli::target::variable;
-use crate::domain::time::{Clock as _, SystemClock, to_iso};
+use crate::domain::time::{SystemClock, to_iso};
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::webhooks::recording::{self, RecordedDelivery};
-use crate::webhooks::reposting::{Reposter, is_taken};
+use crate::webhooks::reposting::{Replayer, Reposter, is_taken};
 
 pub(super) async fn run(args: WebhookReplayArgs) -> anyhow::Result<()> {
     let url = EndpointUrl::parse(&args.to, PlainHttp::when(args.insecure_http, "say --insecure-http"));
     let url = url.map_err(|error| Misused(format!("--to {error}")))?;
     let secret = signing_secret(args.secret_file.as_deref(), variable)?;
     let reposter = Reposter::new(url, given(&args.credential, variable)?).map_err(|error| anyhow!(error))?;
+    let replayer =
+        Replayer::new(reposter, secret, Arc::new(SystemClock)).map_err(|error| Misused(format!("the secret {}", error.message)))?;
     let path = args.file.display();
     let lines = recording::read(&args.file).with_context(|| format!("{path} cannot be read"))?;
     let (mut taken, mut not_taken) = (0_u64, 0_u64);
@@ -30,13 +34,7 @@ pub(super) async fn run(args: WebhookReplayArgs) -> anyhow::Result<()> {
                 continue;
             }
         };
-        let delivery = match &secret {
-            Some(secret) => {
-                delivery.signed_anew(secret, SystemClock.now()).map_err(|error| Misused(format!("the secret {}", error.message)))?
-            }
-            None => delivery,
-        };
-        let result = reposter.post(&delivery).await;
+        let (delivery, result) = replayer.replay(delivery).await;
         print_line(&output::json(&line(number, &delivery, &result))?)?;
         match result {
             Ok(status) if is_taken(status) => taken += 1,

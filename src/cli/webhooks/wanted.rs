@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use crate::console::listener::{RequestFailure, RequestPart};
 use crate::domain::time::SharedClock;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::webhook::received::ReceivedEvent;
-use crate::domain::{EndpointAuth, Secret, signing};
+use crate::domain::{EndpointAuth, FieldError, Secret, signing};
 use crate::webhooks::ReceiverSettings;
 use crate::webhooks::recording::Recording;
 use crate::webhooks::reposting::{Forwarder, Reposter};
@@ -34,15 +35,21 @@ pub(in crate::cli) struct Forward {
 }
 
 impl WantedListener {
-    /// The settings of such a receiver, or what is wrong with it. No error repeats a secret.
-    pub(in crate::cli) fn settings(self, clock: SharedClock, events: mpsc::Sender<ReceivedEvent>) -> Result<ReceiverSettings, String> {
+    /// The settings of such a receiver, or what is wrong with which part of it. No error repeats a secret.
+    pub(in crate::cli) fn settings(
+        self,
+        clock: SharedClock,
+        events: mpsc::Sender<ReceivedEvent>,
+    ) -> Result<ReceiverSettings, RequestFailure> {
         let Self { auth, secret, forward, record } = self;
-        auth.check().map_err(|error| format!("the credential cannot be one: {} {}", error.field, error.message))?;
+        let wrong = |error: FieldError| format!("the credential cannot be one: {} {}", error.field, error.message);
+        auth.check().map_err(wrong).map_err(RequestFailure::of(RequestPart::Credential))?;
         if let Some(secret) = &secret {
-            signing::key_of(secret.reveal()).map_err(|error| format!("the secret {}", error.message))?;
+            let wrong = |error: FieldError| format!("the secret {}", error.message);
+            signing::key_of(secret.reveal()).map_err(wrong).map_err(RequestFailure::of(RequestPart::Secret))?;
         }
-        let forwarder = forward.map(Forward::forwarder).transpose()?;
-        let recording = record.as_deref().map(Recording::open).transpose()?.map(Arc::new);
+        let forwarder = forward.map(Forward::forwarder).transpose().map_err(RequestFailure::of(RequestPart::Target))?;
+        let recording = record.as_deref().map(Recording::open).transpose().map_err(RequestFailure::of(RequestPart::File))?.map(Arc::new);
         Ok(ReceiverSettings { signing: secret, recording, forwarder, events: Some(events), ..ReceiverSettings::new(auth, clock) })
     }
 }

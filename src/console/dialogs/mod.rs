@@ -3,6 +3,7 @@
 pub mod columns;
 pub mod delivery_filter;
 pub mod earlier_session;
+pub mod entry_form;
 pub mod filter_form;
 pub mod form;
 pub mod help;
@@ -13,11 +14,13 @@ pub mod new_credential;
 pub mod prompt;
 pub mod question;
 pub mod reconnected;
+pub mod replay_form;
 pub mod resolve_form;
 pub mod revoke;
 pub mod secret;
 pub mod send_all_again;
 pub mod settle;
+mod typed_auth;
 pub mod views;
 
 use super::screens::Screens;
@@ -37,7 +40,8 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         },
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort())),
         Action::DeliveryFilter if webhooks.is_offered() => dialog::open(delivery_filter::DeliveryFilterForm::of(webhooks)),
-        Action::Listen if webhooks.receiver.can_start() => dialog::open(listen_form::ListenForm::default()),
+        Action::Listen if webhooks.receiver.can_start() => dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request())),
+        Action::Replay if webhooks.receiver.can_replay() => dialog::open(replay_form::ReplayForm::of(webhooks)),
         Action::Views => dialog::open(views::ViewsMenu::of(queue, cx)),
         Action::Columns => dialog::open(columns::ColumnsMenu::of(queue)),
         Action::Jump => dialog::open(prompt::Prompt::for_row()),

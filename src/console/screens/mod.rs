@@ -98,7 +98,10 @@ impl Screens {
             | Message::StartListening(_)
             | Message::ListenStarted(_)
             | Message::ListenStopped
-            | Message::Heard(_) => ScreenName::Webhooks,
+            | Message::Heard(_)
+            | Message::StartReplay(_)
+            | Message::Replayed(_)
+            | Message::ReplayEnded(_) => ScreenName::Webhooks,
             Message::Act(_) | Message::Input(_) | Message::Shown => self.current,
             _ => ScreenName::Queue,
         }

@@ -1,4 +1,4 @@
-//! What a local receiver of webhooks got, and what has to be reachable so that it gets anything.
+//! What a local receiver of webhooks got and what of it was sent again, and what has to be reachable so that it gets anything.
 
 use std::net::SocketAddr;
 
@@ -19,12 +19,31 @@ pub struct ReceivedEvent {
     /// Whether the signature was right; nothing where there was nothing to check.
     pub verified: Option<bool>,
     pub forwarding: Forwarding,
+    /// Where its line begins in the recording; nothing where it was not recorded.
+    pub recorded: Option<u64>,
 }
 
 impl ReceivedEvent {
     /// Whether it tells of something new: it was taken, and is told for the first time.
     pub fn tells_of_a_change(&self) -> bool {
         self.receipt == Receipt::Accepted && matches!(self.forwarding, Forwarding::Nowhere | Forwarding::OnItsWay)
+    }
+}
+
+/// A replayed event: a delivery of a recording that was sent again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayedEvent {
+    pub at: Timestamp,
+    pub subject: Subject,
+    pub webhook_id: Option<String>,
+    /// The status that came back, or why none did, in words.
+    pub result: Result<u16, String>,
+}
+
+impl ReplayedEvent {
+    /// Whether it was taken.
+    pub fn is_taken(&self) -> bool {
+        self.result.as_ref().is_ok_and(|status| (200..300).contains(status))
     }
 }
 

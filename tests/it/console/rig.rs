@@ -166,6 +166,8 @@ impl Rig {
             }
             Effect::Keep(_)
             | Effect::StartListening(_)
+            | Effect::Replay(_)
+            | Effect::StopReplay
             | Effect::StopListening
             | Effect::Copy(_)
             | Effect::CopySecret(_)

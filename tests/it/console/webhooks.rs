@@ -1,16 +1,12 @@
 //! The Webhooks screen: how endpoints do, what became of each delivery, every attempt, and what is sent again.
 
 use avert::console::SessionInfo;
-use avert::console::effects::Effect;
-use avert::console::listener::ListenRequest;
 use avert::console::message::Message;
 use avert::domain::time::Clock;
-use avert::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, Subject};
-use avert::domain::{AlertId, Delivery, DeliveryPage, DeliveryState, EndpointAuth, Secret};
+use avert::domain::{Delivery, DeliveryPage, DeliveryState};
 use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
-use uuid::Uuid;
 
 use super::fake_webhooks::{Sent, deliveries, delivery_id, endpoint_id, endpoints};
 use super::rig::{Made, Rig, clock};
@@ -20,7 +16,8 @@ fn webhooks() -> Rig {
     on(Made::default())
 }
 
-fn on(made: Made) -> Rig {
+/// The Webhooks screen of a console that was made like this.
+pub(super) fn on(made: Made) -> Rig {
     let mut rig = made.start();
     let now = rig.clock.now();
     rig.service.endpoints.lock().unwrap().extend(endpoints(now));
@@ -35,12 +32,12 @@ fn rest(rig: &mut Rig) {
     rig.advance(Duration::milliseconds(200));
 }
 
-fn line(rig: &mut Rig, words: &str) -> String {
+pub(super) fn line(rig: &mut Rig, words: &str) -> String {
     let screen = rig.screen();
     screen.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words}:\n{screen}")).to_owned()
 }
 
-fn has(rig: &mut Rig, words: &str) -> bool {
+pub(super) fn has(rig: &mut Rig, words: &str) -> bool {
     rig.screen().contains(words)
 }
 
@@ -371,155 +368,4 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_what_is_under_it() {
     rig.press("t");
 
     assert_eq!(sent(&rig), [Sent::Test(endpoint_id(2))]);
-}
-
-/// What the local receiver got, as it is told.
-fn heard(number: u64, receipt: Receipt, forwarding: Forwarding) -> Message {
-    let (event, alert) = (Some("alert.created".to_owned()), Some(AlertId(Uuid::from_u128(12)).to_string()));
-    let subject = if receipt == Receipt::WrongCredential { Subject::default() } else { Subject { event, alert } };
-    let at = clock().now();
-    Message::Heard(ReceivedEvent { number, at, subject, webhook_id: Some(format!("e-{number}")), receipt, verified: None, forwarding })
-}
-
-/// A session at a plain deployment whose listener has started.
-fn listening(size: (u16, u16)) -> Rig {
-    let mut rig = Made { operator: false, size, ..Made::default() }.start();
-    rig.press("3 l");
-    rig.type_text("shop:s3cret");
-    rig.press("enter");
-    rig.update(Message::ListenStarted(Ok("127.0.0.1:9000".parse().unwrap())));
-    rig
-}
-
-#[test]
-fn the_receiver_has_its_pictures() {
-    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
-        let mut rig = Made { operator: false, size: (width, height), ..Made::default() }.start();
-        rig.press("3 l");
-        rig.type_text("shop:s3cret");
-        insta::assert_snapshot!(format!("listen-form@{width}x{height}"), rig.screen());
-        let mut rig = listening((width, height));
-        insta::assert_snapshot!(format!("listening@{width}x{height}"), rig.screen());
-        let failed = Forwarding::Failed("no connection: connection refused".to_owned());
-        for message in [
-            heard(1, Receipt::Accepted, Forwarding::Answered(200)),
-            heard(2, Receipt::WrongCredential, Forwarding::Nowhere),
-            heard(3, Receipt::Accepted, failed),
-            heard(4, Receipt::WrongSignature, Forwarding::Nowhere),
-            heard(5, Receipt::Accepted, Forwarding::OnItsWay),
-        ] {
-            rig.update(message);
-        }
-        insta::assert_snapshot!(format!("received@{width}x{height}"), rig.screen());
-        let mut rig = on(Made { size: (width, height), ..Made::default() });
-        rig.update(Message::ListenStarted(Ok("127.0.0.1:9000".parse().unwrap())));
-        rig.update(heard(1, Receipt::Accepted, Forwarding::Nowhere));
-        insta::assert_snapshot!(format!("received-beside@{width}x{height}"), rig.screen());
-    }
-}
-
-#[test]
-fn the_form_asks_for_a_credential_which_is_never_shown_and_starts_the_listener() {
-    let mut rig = Made { operator: false, ..Made::default() }.start();
-
-    rig.press("3 l enter");
-    assert!(has(&mut rig, "USER:PASS is needed"), "{}", rig.screen());
-    rig.type_text("shop:s3cret");
-    assert!(!has(&mut rig, "s3cret") && has(&mut rig, "•••••••••••"), "{}", rig.screen());
-    rig.press("tab tab tab");
-    rig.type_text("kept.ndjson");
-    rig.press("enter");
-
-    let asked = rig.done.iter().find_map(|effect| match effect {
-        Effect::StartListening(request) => Some((**request).clone()),
-        _ => None,
-    });
-    let auth = EndpointAuth::Basic { username: "shop".to_owned(), password: Secret::new("s3cret") };
-    let record = Some("kept.ndjson".into());
-    assert_eq!(asked, Some(ListenRequest { address: "127.0.0.1:9000".to_owned(), auth, secret: None, forward: None, record }));
-    assert!(!format!("{:?}", rig.done).contains("s3cret"));
-}
-
-#[test]
-fn a_header_of_the_receivers_own_can_be_asked_for() {
-    let mut rig = Made { operator: false, ..Made::default() }.start();
-
-    rig.press("3 l up space tab");
-    rig.type_text("shop");
-    rig.press("enter");
-    assert!(has(&mut rig, "Name: value is needed"), "{}", rig.screen());
-    rig.type_text(": s3cret");
-    rig.press("enter");
-
-    let auth = EndpointAuth::Header { name: "shop".to_owned(), value: Secret::new("s3cret") };
-    assert!(rig.done.iter().any(|effect| matches!(effect, Effect::StartListening(request) if request.auth == auth)));
-}
-
-#[test]
-fn what_comes_is_shown_at_once_with_what_became_of_it() {
-    let mut rig = listening((120, 40));
-    assert!(has(&mut rig, "listening at http://127.0.0.1:9000") && has(&mut rig, "public https address"), "{}", rig.screen());
-
-    rig.update(heard(1, Receipt::Accepted, Forwarding::OnItsWay));
-    assert!(line(&mut rig, "✓ taken").contains("forwarding…"), "{}", rig.screen());
-    rig.update(heard(1, Receipt::Accepted, Forwarding::Answered(200)));
-    rig.update(heard(2, Receipt::WrongCredential, Forwarding::Nowhere));
-
-    assert!(line(&mut rig, "✓ taken").contains("forwarded, 200"), "{}", rig.screen());
-    assert!(has(&mut rig, "! wrong credential") && has(&mut rig, "1 taken, 1 refused"), "{}", rig.screen());
-}
-
-#[test]
-fn an_accepted_event_refreshes_the_queue_at_once_and_nothing_else_does() {
-    let mut rig = listening((120, 40));
-    let asked = |rig: &Rig| rig.service.lists.lock().unwrap().len();
-    let before = asked(&rig);
-
-    rig.update(heard(1, Receipt::WrongCredential, Forwarding::Nowhere));
-    rig.update(heard(2, Receipt::WrongSignature, Forwarding::Nowhere));
-    assert_eq!(asked(&rig), before);
-    rig.update(heard(3, Receipt::Accepted, Forwarding::OnItsWay));
-    let after = asked(&rig);
-    rig.update(heard(3, Receipt::Accepted, Forwarding::Answered(200)));
-
-    assert!(after > before, "{after}");
-    assert_eq!(asked(&rig), after, "the same event told once more is nothing new");
-}
-
-#[test]
-fn l_stops_the_listener_and_what_came_stays() {
-    let mut rig = listening((120, 40));
-    rig.update(heard(1, Receipt::Accepted, Forwarding::Nowhere));
-
-    rig.press("l");
-    assert!(has(&mut rig, "being stopped"), "{}", rig.screen());
-    rig.update(Message::ListenStopped);
-
-    assert!(rig.done.contains(&Effect::StopListening));
-    assert!(has(&mut rig, "not listening") && has(&mut rig, "✓ taken"), "{}", rig.screen());
-}
-
-#[test]
-fn a_listener_that_cannot_start_says_why_and_can_be_tried_again() {
-    let mut rig = Made { operator: false, ..Made::default() }.start();
-    rig.press("3 l");
-    rig.type_text("a:b");
-    rig.press("enter");
-
-    rig.update(Message::ListenStarted(Err("cannot answer at 127.0.0.1:9000: address in use".to_owned())));
-
-    assert!(has(&mut rig, "Nothing listens: cannot answer at 127.0.0.1:9000: address in use"), "{}", rig.screen());
-    rig.press("l");
-    assert!(has(&mut rig, "Credential"), "{}", rig.screen());
-}
-
-#[test]
-fn a_goes_to_the_alert_of_an_event() {
-    let mut rig = listening((120, 40));
-    rig.update(heard(1, Receipt::Accepted, Forwarding::Nowhere));
-
-    rig.press("a");
-
-    assert!(has(&mut rig, "Open, by deadline"), "{}", rig.screen());
-    assert_eq!(rig.current().0.as_u128(), 12);
 }

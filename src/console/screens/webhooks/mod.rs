@@ -14,11 +14,15 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::console::dialog::run;
+use crate::console::dialogs::listen_form::ListenForm;
+use crate::console::dialogs::replay_form::ReplayForm;
 use crate::console::dialogs::send_all_again::SendAllAgain;
+use crate::console::listener::RequestFailure;
 use crate::console::text::{counted, sanitize};
 use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone};
 use crate::domain::{AlertId, Delivery, DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp};
 
+use receiver::Replaying;
 use state::{WebhooksPane, WebhooksScreen, WebhooksTarget, can_be_sent_again};
 
 /// Lines a notch of the wheel scrolls the attempts.
@@ -41,12 +45,19 @@ impl Screen for WebhooksScreen {
             Message::AllSentAgain(id, answer) => all_sent_again(self, id, answer, cx),
             Message::ShowDeliveries(filter) => self.show(filter, now),
             Message::StartListening(request) => {
-                self.receiver.starts();
+                self.receiver.starts((*request).clone());
                 return vec![Effect::StartListening(request).into()];
             }
-            Message::ListenStarted(answer) => listen_started(self, answer, cx),
+            Message::ListenStarted(answer) => return listen_started(self, answer, cx),
             Message::ListenStopped => self.receiver.stopped(),
             Message::Heard(event) => self.receiver.heard(event),
+            Message::StartReplay(request) => {
+                self.receiver.replays((*request).clone());
+                self.show_receiver();
+                return vec![Effect::Replay(request).into()];
+            }
+            Message::Replayed(event) => self.receiver.replayed(event),
+            Message::ReplayEnded(ended) => return replay_ended(self, ended, cx),
             _ => {}
         }
         Vec::new()
@@ -71,7 +82,7 @@ impl Screen for WebhooksScreen {
             Action::Open => self.is_offered() && !self.page,
             Action::NextPane => self.next_pane() != self.pane && !self.page,
             Action::DeliveryFilter => self.is_offered() && !self.page,
-            Action::Listen => self.receiver.is_offered() && !self.page,
+            Action::Listen | Action::Replay => self.receiver.is_offered() && !self.page,
             Action::GoToAlert => self.alert().is_some(),
             Action::EndpointTest | Action::SendAllAgain => writes && self.subject().is_some() && !self.page,
             Action::SendAgain => writes && self.pane == WebhooksPane::Deliveries && self.delivery().is_some_and(can_be_sent_again),
@@ -148,6 +159,7 @@ fn act(screen: &mut WebhooksScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::CopyId => return copy(screen, cx),
         Action::GoToAlert => return go_to_alert(screen, cx),
         Action::Listen => return stop_listening(screen, cx),
+        Action::Replay => return stop_replay(screen, cx),
         Action::EndpointTest => return test(screen, cx),
         Action::SendAgain => return send_again(screen, cx),
         Action::SendAllAgain => return send_all_again(screen, cx),
@@ -186,7 +198,7 @@ fn copy(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
     let id = match screen.pane {
         WebhooksPane::Endpoints => screen.endpoint().map(|endpoint| endpoint.id.to_string()),
         WebhooksPane::Deliveries => screen.delivery().map(|delivery| delivery.id.to_string()),
-        WebhooksPane::Receiver => screen.receiver.event().and_then(|event| event.webhook_id.clone()),
+        WebhooksPane::Receiver => screen.receiver.current().and_then(|row| row.webhook_id().map(str::to_owned)),
     };
     let Some(id) = id else { return Vec::new() };
     cx.notify(Tone::Note, format!("Copied {}", sanitize(&id)));
@@ -204,14 +216,47 @@ fn go_to_alert(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
     }
 }
 
-fn listen_started(screen: &mut WebhooksScreen, answer: Result<SocketAddr, String>, cx: &mut AppContext) {
-    match &answer {
-        Ok(address) => cx.notify(Tone::Good, format!("Listening at http://{address}.")),
-        Err(why) => cx.notify(Tone::Bad, format!("Nothing listens: {why}")),
+/// Where nothing could be started, the form comes back as it was filled in.
+fn listen_started(screen: &mut WebhooksScreen, answer: Result<SocketAddr, RequestFailure>, cx: &mut AppContext) -> Orders {
+    screen.receiver.started(answer.as_ref().ok().copied(), cx.now);
+    screen.show_receiver();
+    match (answer, screen.receiver.last_request()) {
+        (Ok(address), _) => cx.notify(Tone::Good, format!("Listening at http://{address}.")),
+        (Err(failure), Some(request)) => return vec![Order::OpenNext(Box::new(ListenForm::refused(request, failure)))],
+        (Err(failure), None) => cx.notify(Tone::Bad, format!("Nothing listens: {}", failure.words)),
     }
-    screen.receiver.started(answer, cx.now);
-    if screen.receiver.is_shown() {
-        screen.pane = WebhooksPane::Receiver;
+    Vec::new()
+}
+
+/// Says what came of a replay; where nothing was sent, the form comes back as it was filled in.
+fn replay_ended(screen: &mut WebhooksScreen, ended: Result<(), RequestFailure>, cx: &mut AppContext) -> Orders {
+    let Some(Replaying { to, sent, taken, stopping }) = screen.receiver.replaying.take() else { return Vec::new() };
+    if let (Err(failure), Some(request)) = (ended, screen.receiver.last_replay()) {
+        return vec![Order::OpenNext(Box::new(ReplayForm::refused(request, failure)))];
+    }
+    let again = format!("{} again to {}", counted(sent, "delivery was sent", "deliveries were sent"), sanitize(&to));
+    let stopped = if stopping { "Stopped: " } else { "" };
+    match (sent, sent - taken) {
+        (0, _) if stopping => cx.notify(Tone::Note, "Stopped: nothing was sent again."),
+        (0, _) => cx.notify(Tone::Note, "The recording holds nothing: nothing was sent."),
+        (1, 0) => cx.notify(Tone::Good, format!("{stopped}{again} and taken.")),
+        (_, 0) => cx.notify(Tone::Good, format!("{stopped}{again}, and all were taken.")),
+        (_, missed) => cx.notify(Tone::Bad, format!("{stopped}{again}; {} not taken.", counted(missed, "was", "were"))),
+    }
+    Vec::new()
+}
+
+/// What cannot be begun, because it runs, is stopped.
+fn stop_replay(screen: &mut WebhooksScreen, cx: &mut AppContext) -> Orders {
+    match &mut screen.receiver.replaying {
+        Some(replaying) => {
+            replaying.stopping = true;
+            vec![Effect::StopReplay.into()]
+        }
+        None => {
+            cx.notify(Tone::Note, "Nothing can be sent again from here.");
+            Vec::new()
+        }
     }
 }
 

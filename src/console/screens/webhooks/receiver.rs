@@ -1,13 +1,15 @@
-//! The state of the local receiver: whether it listens and where, and what it got.
+//! The state of the local receiver: whether it listens and where, what it got, and what of that was sent again.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
+use crate::console::listener::{ListenRequest, ReplayRequest};
 use crate::domain::Timestamp;
-use crate::domain::webhook::received::{Receipt, ReceivedEvent};
+use crate::domain::webhook::received::{Receipt, ReceivedEvent, ReplayedEvent, Subject};
 
-/// How many events are kept.
+/// How many rows are kept.
 const KEPT: usize = 500;
 
 /// The state of a local receiver.
@@ -21,16 +23,65 @@ pub enum Listening {
     Stopping,
 }
 
+/// The state of a replay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaying {
+    /// Where to, as it may be shown.
+    pub to: String,
+    pub sent: u64,
+    pub taken: u64,
+    /// Whether it was asked to stop.
+    pub stopping: bool,
+}
+
+/// A row of what the receiver did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReceiverRow {
+    Received(ReceivedEvent),
+    Replayed(ReplayedEvent),
+}
+
+impl ReceiverRow {
+    /// What it is about.
+    pub fn subject(&self) -> &Subject {
+        match self {
+            Self::Received(event) => &event.subject,
+            Self::Replayed(event) => &event.subject,
+        }
+    }
+
+    /// The `webhook-id` that it came or went with.
+    pub fn webhook_id(&self) -> Option<&str> {
+        match self {
+            Self::Received(event) => event.webhook_id.as_deref(),
+            Self::Replayed(event) => event.webhook_id.as_deref(),
+        }
+    }
+}
+
+/// A recorded event: which recording has it, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedEvent {
+    pub recording: PathBuf,
+    /// Where its line begins.
+    pub begins: u64,
+}
+
 /// The local receiver.
 #[derive(Debug, Default)]
 pub struct ReceiverPart {
     offered: bool,
     pub listening: Listening,
-    /// What came, the newest first.
-    pub events: VecDeque<ReceivedEvent>,
+    pub replaying: Option<Replaying>,
+    /// What was asked for last.
+    request: Option<Box<ListenRequest>>,
+    replay: Option<Box<ReplayRequest>>,
+    /// What came and what was sent again, each with its number, the newest first.
+    rows: VecDeque<(u64, ReceiverRow)>,
+    numbers: u64,
     pub taken: u64,
     pub refused: u64,
-    /// The number of the event under the cursor; nothing for the newest, whichever that is.
+    /// The number of the row under the cursor; nothing for the newest, whichever that is.
     cursor: Option<u64>,
     /// Rows that are scrolled away and rows there are room for, as the last frame found.
     pub window: Cell<(usize, usize)>,
@@ -52,22 +103,38 @@ impl ReceiverPart {
         self.offered && self.listening == Listening::Off
     }
 
-    /// Whether there is a list of what it got.
+    /// Whether what was recorded can be sent again now.
+    pub fn can_replay(&self) -> bool {
+        self.offered && self.replaying.is_none()
+    }
+
+    /// Whether there is a list of what it did.
     pub fn is_shown(&self) -> bool {
-        self.offered && (self.listening != Listening::Off || !self.events.is_empty())
+        self.offered && (self.listening != Listening::Off || self.replaying.is_some() || !self.rows.is_empty())
+    }
+
+    /// What it was asked for last.
+    pub fn last_request(&self) -> Option<&ListenRequest> {
+        self.request.as_deref()
+    }
+
+    /// What was asked to be sent again last.
+    pub fn last_replay(&self) -> Option<&ReplayRequest> {
+        self.replay.as_deref()
     }
 
     /// It is being started.
-    pub fn starts(&mut self) {
+    pub fn starts(&mut self, request: ListenRequest) {
+        self.request = Some(Box::new(request));
         self.listening = Listening::Starting;
     }
 
     /// It was started, or not.
-    pub fn started(&mut self, answer: Result<SocketAddr, String>, now: Timestamp) {
-        self.listening = answer.map_or(Listening::Off, |address| Listening::At(address, now));
-        if matches!(self.listening, Listening::At(..)) {
+    pub fn started(&mut self, address: Option<SocketAddr>, now: Timestamp) {
+        self.listening = address.map_or(Listening::Off, |address| Listening::At(address, now));
+        if address.is_some() {
             (self.taken, self.refused) = (0, 0);
-            self.events.clear();
+            self.rows.clear();
             self.cursor = None;
         }
     }
@@ -86,34 +153,66 @@ impl ReceiverPart {
         self.listening = Listening::Off;
     }
 
+    /// What was recorded is being sent again.
+    pub fn replays(&mut self, request: ReplayRequest) {
+        self.replaying = Some(Replaying { to: request.to.to_string(), sent: 0, taken: 0, stopping: false });
+        self.replay = Some(Box::new(request));
+    }
+
     /// It got something, or knows more of what it got.
     pub fn heard(&mut self, event: ReceivedEvent) {
-        if let Some(known) = self.events.iter_mut().find(|known| known.number == event.number) {
-            *known = event;
+        let same = |row: &&mut ReceiverRow| matches!(row, ReceiverRow::Received(known) if known.number == event.number);
+        if let Some(row) = self.rows.iter_mut().map(|(_, row)| row).find(same) {
+            *row = ReceiverRow::Received(event);
             return;
         }
         match event.receipt {
             Receipt::Accepted => self.taken += 1,
             Receipt::WrongCredential | Receipt::WrongSignature | Receipt::NotKept(_) => self.refused += 1,
         }
-        self.events.push_front(event);
-        self.events.truncate(KEPT);
+        self.add(ReceiverRow::Received(event));
     }
 
-    /// The row of the cursor.
+    /// Something was sent again.
+    pub fn replayed(&mut self, event: ReplayedEvent) {
+        if let Some(replaying) = &mut self.replaying {
+            replaying.sent += 1;
+            replaying.taken += u64::from(event.is_taken());
+        }
+        self.add(ReceiverRow::Replayed(event));
+    }
+
+    fn add(&mut self, row: ReceiverRow) {
+        self.numbers += 1;
+        self.rows.push_front((self.numbers, row));
+        self.rows.truncate(KEPT);
+    }
+
+    /// What came and what was sent again, the newest first.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &ReceiverRow> {
+        self.rows.iter().map(|(_, row)| row)
+    }
+
+    /// The number of the cursor's row, from 0.
     pub fn row(&self) -> usize {
-        self.cursor.and_then(|number| self.events.iter().position(|event| event.number == number)).unwrap_or(0)
+        self.cursor.and_then(|cursor| self.rows.iter().position(|(number, _)| *number == cursor)).unwrap_or(0)
     }
 
-    /// The event under the cursor.
-    pub fn event(&self) -> Option<&ReceivedEvent> {
-        self.events.get(self.row())
+    /// The row under the cursor.
+    pub fn current(&self) -> Option<&ReceiverRow> {
+        self.rows.get(self.row()).map(|(_, row)| row)
+    }
+
+    /// The event under the cursor, where it was recorded.
+    pub fn recorded_event(&self) -> Option<RecordedEvent> {
+        let Some(ReceiverRow::Received(event)) = self.current() else { return None };
+        Some(RecordedEvent { recording: self.request.as_ref()?.record.clone()?, begins: event.recorded? })
     }
 
     /// Puts the cursor on a row, or on the last one; on the first it stays with the newest.
     pub fn move_to(&mut self, row: usize) {
-        let event = self.events.get(row).or(self.events.back());
-        self.cursor = event.filter(|_| row > 0).map(|event| event.number);
+        let found = self.rows.get(row).or(self.rows.back());
+        self.cursor = found.filter(|_| row > 0).map(|(number, _)| *number);
     }
 }
 
@@ -132,6 +231,14 @@ mod tests {
             receipt,
             verified: None,
             forwarding: Forwarding::Nowhere,
+            recorded: None,
+        }
+    }
+
+    fn under_cursor(receiver: &ReceiverPart) -> u64 {
+        match receiver.current() {
+            Some(ReceiverRow::Received(event)) => event.number,
+            other => panic!("{other:?}"),
         }
     }
 
@@ -142,11 +249,11 @@ mod tests {
 
         receiver.move_to(1);
         receiver.heard(heard(4));
-        let with_its_own = (receiver.row(), receiver.event().unwrap().number);
+        let with_its_own = (receiver.row(), under_cursor(&receiver));
         receiver.move_to(0);
         receiver.heard(heard(5));
 
         assert_eq!(with_its_own, (2, 2));
-        assert_eq!((receiver.row(), receiver.event().unwrap().number), (0, 5));
+        assert_eq!((receiver.row(), under_cursor(&receiver)), (0, 5));
     }
 }

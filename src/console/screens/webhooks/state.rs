@@ -170,7 +170,7 @@ impl WebhooksScreen {
     /// The alert that the row under the cursor is about; the nil id where it is made up.
     pub fn alert(&self) -> Option<AlertId> {
         match self.pane {
-            WebhooksPane::Receiver => self.receiver.event().and_then(|event| event.subject.alert.as_ref()?.parse().ok()),
+            WebhooksPane::Receiver => self.receiver.current().and_then(|row| row.subject().alert.as_ref()?.parse().ok()),
             WebhooksPane::Endpoints | WebhooksPane::Deliveries => self.delivery().map(|delivery| delivery.alert),
         }
     }
@@ -179,6 +179,13 @@ impl WebhooksScreen {
     pub fn log(&self) -> Option<&Loadable<DeliveryLog>> {
         let shown = self.delivery()?.id;
         self.log.as_ref().filter(|(id, _)| *id == shown).map(|(_, log)| log)
+    }
+
+    /// Gives the keys to the receiver, where there is a list of what it did.
+    pub fn show_receiver(&mut self) {
+        if self.receiver.is_shown() {
+            self.pane = WebhooksPane::Receiver;
+        }
     }
 
     /// The pane that `tab` goes to.
