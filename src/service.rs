@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
@@ -67,6 +68,9 @@ pub enum ServiceError {
     /// The service cannot answer now (disk, database, network); the text says what to do.
     #[error("the service cannot answer: {0}")]
     Unavailable(String),
+    /// The service asked not to be asked again for so long, at most ten minutes.
+    #[error("the service cannot answer: {why}")]
+    Throttled { why: String, wait: Duration },
     /// A decision did not leave: the service that it was meant for cannot be reached. It can be given again without a doubt.
     #[error("the service cannot answer: {0}; nothing was sent")]
     NotSent(String),

@@ -89,7 +89,11 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
             | ServiceError::Conflict(_) => 4,
             ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => 6,
             ServiceError::InvalidResolution(_) | ServiceError::InvalidRequest(_) => 2,
-            ServiceError::ProviderFailed(_) | ServiceError::Refused(_) | ServiceError::Unavailable(_) | ServiceError::NotSent(_) => 1,
+            ServiceError::ProviderFailed(_)
+            | ServiceError::Refused(_)
+            | ServiceError::Unavailable(_)
+            | ServiceError::Throttled { .. }
+            | ServiceError::NotSent(_) => 1,
         });
     }
     if let Some(error) = cause.downcast_ref::<StoreError>() {

@@ -100,8 +100,8 @@ pub(super) enum NoAnswer {
     Broken(String),
     /// It was sent, and the answer is none that can be taken.
     Unusable(String),
-    /// It was not sent, because the service asked not to be asked yet.
-    TooEarly(String),
+    /// It was not sent, because the service asked not to be asked yet: for how long still.
+    TooEarly(String, Duration),
     /// There was no token to send it with.
     Refused(ServiceError),
 }
@@ -113,8 +113,8 @@ impl From<NoAnswer> for ServiceError {
             | NoAnswer::Untrusted(why)
             | NoAnswer::TimedOut(why)
             | NoAnswer::Broken(why)
-            | NoAnswer::Unusable(why)
-            | NoAnswer::TooEarly(why) => Self::Unavailable(why),
+            | NoAnswer::Unusable(why) => Self::Unavailable(why),
+            NoAnswer::TooEarly(why, wait) => Self::Throttled { why, wait },
             NoAnswer::Refused(error) => error,
         }
     }
@@ -260,7 +260,7 @@ impl Http {
         let reads = call.method == Method::GET;
         if let Some(left) = self.throttle.left(self.now()).filter(|_| reads) {
             let words = format!("it asked to be left alone for a while; it may be asked again in {} s", left.as_secs().max(1));
-            return Err(NoAnswer::TooEarly(Exchange::of(&call.method, &call.url).about(&words)));
+            return Err(NoAnswer::TooEarly(Exchange::of(&call.method, &call.url).about(&words), left));
         }
         let mut left = pauses.reads.iter();
         loop {

@@ -38,7 +38,7 @@ impl Inner {
     pub(super) async fn send(&self, call: Call, cause: &str) -> Result<Answer, ServiceError> {
         match self.http.send(call).await {
             Ok(answer) => good(answer),
-            Err(NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) | NoAnswer::TooEarly(why)) => {
+            Err(NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) | NoAnswer::TooEarly(why, _)) => {
                 Err(ServiceError::Unavailable(format!("{why}; nothing was sent")))
             }
             Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::Unusable(why)) => {

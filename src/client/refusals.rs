@@ -2,6 +2,7 @@
 
 use super::exchange::Exchange;
 use super::http::Answer;
+use super::throttle::LONGEST;
 use crate::domain::{AlertId, FieldError};
 use crate::service::{OutcomeUnknown, ServiceError};
 use crate::wire::refusal::Refusal;
@@ -13,7 +14,15 @@ pub(super) fn refused_read(answer: &Answer, id: Option<AlertId>) -> ServiceError
         (401 | 403, _) => ServiceError::NotAuthorized(about(answer, &words(&refusal, "the service did not accept the credentials"))),
         (404, Some(id)) if !refusal.is("route_not_found") => ServiceError::AlertNotFound(id),
         (400 | 422, _) => ServiceError::InvalidRequest(fields(refusal, "query")),
-        _ => unavailable(answer, &refusal),
+        _ => unavailable_for(answer, &refusal),
+    }
+}
+
+/// An answer to a read that says nothing about the alerts, and for how long the service wants to be left alone, where it says so.
+fn unavailable_for(answer: &Answer, refusal: &Refusal) -> ServiceError {
+    match (answer.status, answer.retry_after, unavailable(answer, refusal)) {
+        (429 | 503, Some(wait), ServiceError::Unavailable(why)) => ServiceError::Throttled { why, wait: wait.min(LONGEST) },
+        (_, _, error) => error,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::domain::lease;
 use crate::domain::time::Timestamp;
 
 /// No service is left alone for longer than this, whatever it asks for.
-const LONGEST: Duration = Duration::from_secs(10 * 60);
+pub(super) const LONGEST: Duration = Duration::from_secs(10 * 60);
 
 /// A gap with jitter: between half of it and all of it, so that those who failed together do not come again together.
 pub(super) fn jittered(gap: Duration) -> Duration {

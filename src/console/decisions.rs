@@ -387,7 +387,7 @@ impl Decisions {
                 if landed { DecisionEvent::Landed(alert) } else { DecisionEvent::Overtaken(alert) }
             }
             Err(ServiceError::ProviderOutcomeUnknown(unknown)) => DecisionEvent::Unknown(unknown.to_string()),
-            Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why)) => {
+            Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Throttled { why, .. }) => {
                 DecisionEvent::Unknown(format!("sent to the service: {}; the alert is looked at", why.trim_end_matches('.')))
             }
             Err(ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("Not sent: {why}")),

@@ -309,18 +309,26 @@ async fn a_read_is_not_tried_again_sooner_than_the_service_asked() {
 }
 
 #[rstest]
-#[case(ResponseTemplate::new(503).insert_header("retry-after", "3600"))]
-#[case(ResponseTemplate::new(503).insert_header("retry-after", "Fri, 31 Dec 2027 23:59:59 GMT"))]
-#[case(ResponseTemplate::new(500).insert_header("retry-after", "0"))]
+#[case(ResponseTemplate::new(503).insert_header("retry-after", "3600"), Some(600))]
+#[case(ResponseTemplate::new(503).insert_header("retry-after", "Fri, 31 Dec 2027 23:59:59 GMT"), Some(600))]
+#[case(ResponseTemplate::new(500).insert_header("retry-after", "0"), None)]
 #[tokio::test]
-async fn a_read_is_not_tried_again_for_a_long_time_or_a_fault_of_the_service(#[case] response: ResponseTemplate) {
+async fn a_read_is_not_tried_again_for_a_long_time_or_a_fault_of_the_service(
+    #[case] response: ResponseTemplate,
+    #[case] left_alone: Option<u64>,
+) {
     let server = MockServer::start().await;
     let id = AlertId::generate();
     getting(id).respond_with(response).mount(&server).await;
 
     let error = current(&server).get(id).await.unwrap_err();
 
-    assert!(matches!(error, ServiceError::Unavailable(_)), "{error}");
+    let wait = match &error {
+        ServiceError::Throttled { wait, .. } => Some(wait.as_secs()),
+        ServiceError::Unavailable(_) => None,
+        other => panic!("{other}"),
+    };
+    assert_eq!(wait, left_alone, "{error}");
     assert_eq!(requests(&server, "GET").await.len(), 1);
 }
 
@@ -346,7 +354,7 @@ async fn a_service_that_asked_to_be_left_alone_is_not_read_before_its_time_and_d
     getting(id).respond_with(answer(200, &open(id))).mount(&server).await;
     resolving(id).respond_with(answer(200, &resolved(id, "refunded", "resolved", ""))).mount(&server).await;
     let client = Client::new(ClientOptions { clock: clock.clone(), ..options(&server.uri(), Dialect::Current) }).unwrap();
-    let _ = client.get(id).await;
+    let first = client.get(id).await;
 
     clock.advance(Duration::seconds(20));
     let early = client.get(id).await;
@@ -354,7 +362,11 @@ async fn a_service_that_asked_to_be_left_alone_is_not_read_before_its_time_and_d
     clock.advance(Duration::seconds(40));
     let in_time = client.get(id).await;
 
-    assert!(matches!(&early, Err(ServiceError::Unavailable(why)) if why.contains("may be asked again in 40 s")), "{early:?}");
+    let asks = |answer: &Result<_, ServiceError>, seconds: u64| {
+        let words = format!("may be asked again in {seconds} s");
+        matches!(answer, Err(ServiceError::Throttled { why, wait }) if why.contains(&words) && wait.as_secs() == seconds)
+    };
+    assert!(asks(&first, 60) && asks(&early, 40), "{first:?} {early:?}");
     assert!(decided.is_ok() && in_time.is_ok(), "{decided:?} {in_time:?}");
     assert_eq!(requests(&server, "GET").await.len(), 2);
 }

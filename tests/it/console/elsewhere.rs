@@ -204,6 +204,46 @@ fn a_list_is_read_again_as_the_work_asks_for_it(#[case] closing: bool, #[case] i
     assert_eq!(pages(&rig) - before, times);
 }
 
+/// Alerts whose windows are open for long.
+fn unhurried() -> Vec<Alert> {
+    let now = clock().now();
+    morning(now).into_iter().map(|alert| Alert { deadline: Deadline::At(now + Duration::hours(20)), ..alert }).collect()
+}
+
+#[rstest]
+#[case::as_the_profile_says(5, 12)]
+#[case::more_seldom_than_usual(30, 2)]
+fn a_list_is_read_again_as_often_as_a_profile_says(#[case] seconds: u64, #[case] times: usize) {
+    let refresh = Some(std::time::Duration::from_secs(seconds));
+    let mut rig = Made { alerts: unhurried(), refresh, ..remote() }.start();
+    let before = pages(&rig);
+
+    rig.advance(Duration::minutes(1));
+
+    assert_eq!(pages(&rig) - before, times);
+}
+
+#[test]
+fn a_service_that_asks_to_be_left_alone_is_asked_no_sooner_and_then_half_as_often_for_five_minutes() {
+    let mut rig = Made { alerts: unhurried(), ..remote() }.start();
+    let wait = std::time::Duration::from_secs(120);
+    rig.service.set_down(Some(ServiceError::Throttled { why: "it was asked too often".to_owned(), wait }));
+    rig.press("ctrl-r");
+    rig.service.set_down(None);
+    assert!(rig.screen().contains("It is tried again at 14:05:00 UTC"), "{}", rig.screen());
+    let asked = |rig: &mut Rig, seconds: i64| {
+        let before = pages(rig);
+        rig.advance(Duration::seconds(seconds));
+        pages(rig) - before
+    };
+
+    assert_eq!(asked(&mut rig, 119), 0);
+    assert_eq!(asked(&mut rig, 1), 1);
+    assert_eq!(asked(&mut rig, 60), 2);
+    rig.advance(Duration::minutes(2));
+    assert_eq!(asked(&mut rig, 60), 4, "five minutes later");
+}
+
 #[test]
 fn a_key_after_a_long_pause_brings_the_next_reading_forward() {
     let now = clock().now();

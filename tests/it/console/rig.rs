@@ -48,6 +48,8 @@ pub struct Made {
     pub size: (u16, u16),
     pub place: SessionInfo,
     pub grace: Wait,
+    /// How often a list is read again, where that was chosen.
+    pub refresh: Option<Wait>,
     pub operator: bool,
     pub kept: DeskState,
     pub down: bool,
@@ -64,6 +66,7 @@ impl Default for Made {
             size: (120, 40),
             place: SessionInfo { name: "acme-eu".to_owned(), environment: Some(Environment::Production), ..SessionInfo::default() },
             grace: Wait::from_secs(5),
+            refresh: None,
             operator: true,
             kept: DeskState { drafts: HashMap::new(), ..DeskState::default() },
             down: false,
@@ -96,7 +99,7 @@ impl Made {
         let zone = Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap());
         let parts = Parts {
             place: self.place,
-            settings: Preferences { grace: self.grace, zone, ..Preferences::default() },
+            settings: Preferences { grace: self.grace, refresh: self.refresh, zone, ..Preferences::default() },
             theme: Theme::named(ThemeName::Dark),
             clock: clock.clone(),
             alert_json: Arc::new(|alert, _| format!("{{\"providerId\":\"{}\"}}", alert.provider_id)),

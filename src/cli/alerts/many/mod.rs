@@ -230,7 +230,7 @@ impl Run<'_> {
                 self.stopped = Some(error);
                 RowResult::Refused
             }
-            ServiceError::Unavailable(_) | ServiceError::NotSent(_) => {
+            ServiceError::Unavailable(_) | ServiceError::Throttled { .. } | ServiceError::NotSent(_) => {
                 self.in_vain += 1;
                 if self.in_vain == MOST_IN_VAIN {
                     self.stopped = Some(error);

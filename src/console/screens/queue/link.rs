@@ -5,11 +5,11 @@ use std::time::Duration as Wait;
 use chrono::Duration;
 
 use crate::console::times;
-use crate::domain::Timestamp;
+use crate::domain::{Timestamp, lease};
 use crate::service::ServiceError;
 
 /// Waits before the next attempt, by how often it failed.
-const RETRIES: [i64; 5] = [1, 2, 5, 10, 30];
+const RETRIES: [u64; 5] = [1, 2, 5, 10, 30];
 
 /// So long after an answer was due it is late.
 const LATE: Duration = Duration::seconds(30);
@@ -62,23 +62,38 @@ pub struct Link {
     heard_at: Option<Timestamp>,
     missing: Vec<(ReadPart, Trouble)>,
     failures: usize,
+    /// Since and until when the service wants to be left alone.
+    left_alone: Option<(Timestamp, Timestamp)>,
     pub(super) retry_due: Option<Timestamp>,
 }
 
 impl Link {
-    /// The service did not answer; it is asked again after a while. Returns how long.
+    /// The service did not answer; it is asked again after a while, and not before it wants to be. Returns how long.
     pub(super) fn failed(&mut self, error: ServiceError, now: Timestamp) -> Wait {
         let since = self.trouble.take().map_or(now, |(since, _)| since);
-        let seconds = RETRIES[self.failures.min(RETRIES.len() - 1)];
+        let usual = Wait::from_secs(RETRIES[self.failures.min(RETRIES.len() - 1)]);
+        let (wait, asks_for_it) = match &error {
+            ServiceError::Throttled { wait, .. } => (usual.max(*wait), true),
+            _ => (usual, false),
+        };
+        let due = now + Duration::from_std(wait).unwrap_or(Duration::MAX);
         self.trouble = Some((since, error));
         self.failures += 1;
-        self.retry_due = Some(now + Duration::seconds(seconds));
-        Wait::from_secs(seconds.unsigned_abs())
+        self.retry_due = Some(due);
+        self.left_alone = asks_for_it.then_some((now, due));
+        wait
     }
 
     /// The service has answered what is asked for again and again: the list, or its length while the order is frozen.
     pub(super) fn heard(&mut self, now: Timestamp) {
         (self.trouble, self.failures, self.retry_due, self.heard_at) = (None, 0, None, Some(now));
+        self.left_alone = None;
+    }
+
+    /// Until when the service is still to be left alone, as it asked.
+    pub(super) fn left_alone(&self, now: Timestamp) -> Option<Timestamp> {
+        // A clock that was set back leaves nobody waiting for longer than was asked.
+        self.left_alone.filter(|(since, until)| lease::waits(*since, *until, now)).map(|(_, until)| until)
     }
 
     /// Whether the service does not answer what is asked for again and again.

@@ -501,7 +501,10 @@ impl Queue {
             effects.extend(self.refresh(now));
         }
         if due(self.refresh_due) {
-            effects.extend(self.refresh(now));
+            match self.link.left_alone(now) {
+                Some(until) => self.refresh_due = Some(until),
+                None => effects.extend(self.refresh(now)),
+            }
         }
         if self.link.retry_due.is_none() {
             effects.extend(self.listing.needs().into_iter().map(Effect::Load));
