@@ -321,6 +321,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::desk::{ProfileList, Profiles, Secrets};
 
     fn none(_: &str) -> Option<String> {
         None
@@ -387,6 +388,24 @@ mod tests {
 
         assert!(matches!(&target.credential, AccessCredential::ApiKey(key) if key.reveal() == "from the file"));
         assert_eq!((target.url.as_str(), target.dialect), ("https://flag.example", Dialect::Older));
+    }
+
+    #[test]
+    fn a_profile_says_how_often_its_list_is_read_and_how_much_of_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let (profiles, secrets) = (Profiles::of(directory.path()), Secrets::of(directory.path()));
+        let access = ProfileAccess { profiles, secrets, sets_current_aside: false, asks: false };
+        let profile = Profile { url: "https://a.example".to_owned(), refresh_seconds: Some(5), page_size: Some(25), ..Profile::default() };
+        let keep = |list: &mut ProfileList| {
+            list.all.insert("shop".parse().unwrap(), profile);
+            Ok::<_, anyhow::Error>(())
+        };
+        access.profiles.change(keep).unwrap();
+        let args = RemoteArgs { profile: Some("shop".to_owned()), ..RemoteArgs::default() };
+
+        let target = args.target(Some(&access), environment(&[(API_KEY, "k")])).unwrap().unwrap();
+
+        assert_eq!((target.refresh, target.page_size), (Some(Duration::from_secs(5)), Some(25)));
     }
 
     #[rstest]

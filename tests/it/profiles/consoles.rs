@@ -170,6 +170,27 @@ fn one_key_of_both_scopes_opens_all_that_an_avert_has() {
 }
 
 #[test]
+fn an_operators_key_beside_client_credentials_opens_all_that_an_avert_has() {
+    let world = World::new();
+    let made = |arguments: &[&str]| -> Value {
+        serde_json::from_slice(&run(world.engine.path(), &[arguments, &["--output", "json"]].concat()).stdout).unwrap()
+    };
+    let (client, operator) = (made(&["clients", "create"]), made(&["keys", "create", "--scope", "operator"]));
+    let secret = world.write("secret", client["client_secret"].as_str().unwrap());
+    let key = world.write("operator", operator["key"].as_str().unwrap());
+    let by_client = ["--client-id", client["client_id"].as_str().unwrap(), "--client-secret-file", &secret];
+    let add = ["profiles", "add", "shop", "--url", &world.server.url, "--plain-secrets", "--operator-key-file", &key];
+    world.run_ok(&[&add[..], &by_client].concat());
+
+    let mut terminal = world.console(&["open", "shop"]);
+    terminal.wait_for("SHOP 2");
+    terminal.press("5");
+    terminal.wait_for(operator["id"].as_str().unwrap());
+    terminal.wait_for(client["client_id"].as_str().unwrap());
+    leave(terminal);
+}
+
+#[test]
 fn a_key_of_the_alerts_scope_alone_opens_the_interface_and_says_what_is_missing() {
     let world = World::new();
     world.add("shop", &[]);
