@@ -16,11 +16,10 @@ use crate::domain::Secret;
 pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<()> {
     let access = context.require_profiles()?;
     let named = wanted(access, args.profile.as_deref())?;
-    let for_operator = args.operator || args.operator_key_file.is_some();
-    let has_access_flag = args.api_key_file.is_some() || args.client_id.is_some() || args.client_secret_file.is_some();
+    let for_operator = args.operator || args.access.operator_key_file.is_some();
     let mut said = Vec::new();
     let mut storage = None;
-    if has_access_flag || !for_operator {
+    if args.access.names_credential() || !for_operator {
         let (client_id, secret) = access_secret(&named.profile, &args)?;
         let told = told([client_id.as_deref(), Some(secret.reveal())]);
         check_world(named.profile.environment, told)?;
@@ -32,7 +31,7 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
         said.push(format!("it takes the credential, and has {total} alerts"));
     }
     if for_operator {
-        let key = match &args.operator_key_file {
+        let key = match &args.access.operator_key_file {
             Some(file) => credential_in(file)?,
             None => from_environment(OPERATOR_KEY).map_or_else(|| typed("Operator's key (not shown): ", "--operator-key-file"), Ok)?,
         };
@@ -78,11 +77,11 @@ fn wanted(access: &ProfileAccess, name: Option<&str>) -> anyhow::Result<NamedPro
 
 /// The credential to try: from a file, else from the environment, else as it is typed; with the client that it belongs to.
 fn access_secret(profile: &Profile, args: &LoginArgs) -> anyhow::Result<(Option<String>, Secret)> {
-    let client_id = || args.client_id.clone().or_else(|| profile.client_id.clone());
-    if let Some(file) = &args.api_key_file {
+    let client_id = || args.access.client_id.clone().or_else(|| profile.client_id.clone());
+    if let Some(file) = &args.access.api_key_file {
         return Ok((None, credential_in(file)?));
     }
-    if let Some(file) = &args.client_secret_file {
+    if let Some(file) = &args.access.client_secret_file {
         let id = client_id().ok_or_else(|| Misused("the client id is missing: --client-id".to_owned()))?;
         return Ok((Some(id), credential_in(file)?));
     }

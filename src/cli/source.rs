@@ -37,7 +37,7 @@ impl AlertAccess {
         organization: &OrganizationArgs,
         asked: impl FnOnce(Dialect) -> Result<T, Misused>,
     ) -> anyhow::Result<(Self, T)> {
-        if remote.operator_key_file.is_some() {
+        if remote.access.operator_key_file.is_some() {
             return Err(Misused("--operator-key-file is for the console: commands on alerts need no operator's key".to_owned()).into());
         }
         if let Some(target) = remote.target(context.profiles.as_ref(), variable)? {

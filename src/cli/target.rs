@@ -87,7 +87,7 @@ impl RemoteArgs {
             (None, Some(name), Some(access)) => access_credential(profile.client_id.clone(), access.credential(name, &profile)?),
             (None, ..) => return Err(no_credential()),
         };
-        let operator_key = match &self.operator_key_file {
+        let operator_key = match &self.access.operator_key_file {
             Some(file) => Some(credential_in(file)?),
             None => lookup(OPERATOR_KEY).map(|key| Secret::new(key.trim())),
         };
@@ -117,7 +117,7 @@ impl RemoteArgs {
             credential,
             operator_key,
             company_parameter: self.company_parameter.clone().or(profile.company_parameter).unwrap_or_else(|| COMPANY_PARAMETER.to_owned()),
-            tls: self.tls_files().or(tls),
+            tls: self.tls.files().or(tls),
         }))
     }
 
@@ -148,15 +148,15 @@ impl RemoteArgs {
 
     /// The credential of the flags, else of the environment, if they name one. No error repeats it.
     fn credential(&self, client_id: Option<&str>, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<Option<AccessCredential>> {
-        let key = match &self.api_key_file {
+        let key = match &self.access.api_key_file {
             Some(file) => Some(read_credential(file)?),
-            None if self.client_id.is_some() || self.client_secret_file.is_some() => None,
+            None if self.access.names_credential() => None,
             None => lookup(API_KEY),
         };
-        let (id, secret) = match (&self.api_key_file, &self.client_secret_file) {
+        let (id, secret) = match (&self.access.api_key_file, &self.access.client_secret_file) {
             (Some(_), _) => (None, None),
-            (None, Some(file)) => (self.client_id.clone().or_else(|| lookup(CLIENT_ID)), Some(read_credential(file)?)),
-            (None, None) => (self.client_id.clone().or_else(|| lookup(CLIENT_ID)), lookup(CLIENT_SECRET)),
+            (None, Some(file)) => (self.access.client_id.clone().or_else(|| lookup(CLIENT_ID)), Some(read_credential(file)?)),
+            (None, None) => (self.access.client_id.clone().or_else(|| lookup(CLIENT_ID)), lookup(CLIENT_SECRET)),
         };
         // A secret alone goes with the client of the profile.
         let id = id.or_else(|| client_id.filter(|_| secret.is_some()).map(str::to_owned));
@@ -321,6 +321,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::cli::args::AccessArgs;
     use crate::desk::{ProfileList, Profiles, Secrets};
 
     fn none(_: &str) -> Option<String> {
@@ -381,7 +382,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("key");
         std::fs::write(&file, "from the file\n").unwrap();
-        let args = RemoteArgs { api_key_file: Some(file), dialect: Some(DialectName::Older), ..at("https://flag.example") };
+        let args = RemoteArgs {
+            access: AccessArgs { api_key_file: Some(file), ..AccessArgs::default() },
+            dialect: Some(DialectName::Older),
+            ..at("https://flag.example")
+        };
         let variables = [(URL, "https://env.example"), (API_KEY, "k"), (CLIENT_ID, "i"), (CLIENT_SECRET, "s"), (DIALECT, "current")];
 
         let target = args.target(None, environment(&variables)).unwrap().unwrap();
@@ -415,7 +420,7 @@ mod tests {
     #[case(at("https://a.example"), &[(CLIENT_SECRET, "s3cret")], "id is missing")]
     #[case(at("https://a.example"), &[(API_KEY, "s3cret"), (DIALECT, "new")], "one of current, older")]
     #[case(RemoteArgs { production: true, ..RemoteArgs::default() }, &[], "--production goes with --url")]
-    #[case(RemoteArgs { client_id: Some("i".into()), ..RemoteArgs::default() }, &[], "--client-id goes with --url")]
+    #[case(RemoteArgs { access: AccessArgs { client_id: Some("i".into()), ..AccessArgs::default() }, ..RemoteArgs::default() }, &[], "--client-id goes with --url")]
     fn what_does_not_name_one_deployment_is_refused_without_the_secret(
         #[case] args: RemoteArgs,
         #[case] variables: &[(&str, &str)],

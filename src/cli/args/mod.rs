@@ -2,6 +2,7 @@
 
 mod alerts;
 mod attempts;
+mod connection;
 mod profiles;
 mod remote;
 mod shared;
@@ -18,6 +19,8 @@ pub(super) use self::alerts::{AlertExportArgs, AlertResolveArgs, AlertsCommand};
 #[cfg(test)]
 pub(super) use self::alerts::{AlertFilterArgs, AlertListArgs};
 pub(super) use self::attempts::AttemptsCommand;
+#[cfg(test)]
+pub(super) use self::connection::AccessArgs;
 pub(super) use self::profiles::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand};
 pub(super) use self::remote::{DialectName, RemoteArgs};
 pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, OrganizationArgs};

@@ -1,9 +1,8 @@
 //! `avert profiles`: its verbs and their flags.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 
+use super::connection::{AccessArgs, TlsArgs};
 use super::remote::DialectName;
 use crate::config::EnvironmentName;
 use crate::desk::profiles::REFRESH_SECONDS;
@@ -40,6 +39,17 @@ pub(crate) enum ProfilesCommand {
 
 /// `avert profiles add`.
 #[derive(Debug, Clone, Default, Args)]
+#[command(
+    mut_arg("api_key_file", |arg| arg.help("File with its API key, which is read this once and kept in the system's keyring")),
+    mut_arg("client_id", |arg| arg.requires("client_secret_file")),
+    mut_arg("client_secret_file", |arg| {
+        arg.requires("client_id").help("File with the client secret, which is read this once and kept in the system's keyring")
+    }),
+    mut_arg("operator_key_file", |arg| {
+        arg.help("File with a key of scope operator, where it is an avert, kept beside the other credential")
+    }),
+    mut_arg("client_key", |arg| arg.requires("client_certificate"))
+)]
 pub(crate) struct ProfileAddArgs {
     /// The name it goes by: letters, digits, -, _ and .
     pub(crate) name: Option<String>,
@@ -64,30 +74,13 @@ pub(crate) struct ProfileAddArgs {
     /// How often the console reads its list again. Default: by the work, every 5 to 60 seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(i64::from(*REFRESH_SECONDS.start())..=i64::from(*REFRESH_SECONDS.end())))]
     pub(crate) refresh_seconds: Option<u32>,
-    /// File with the certificates (PEM) of the authorities that are trusted with it. Default: those of this machine
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ca_file: Option<PathBuf>,
-    /// File with the client certificate (PEM) that it asks for; its private key may be in the same file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) client_certificate: Option<PathBuf>,
-    /// File with the private key (PEM) of the client certificate
-    #[arg(long, value_name = "FILE", requires = "client_certificate")]
-    pub(crate) client_key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
     /// Speak plain http to it beyond this machine, where others can read credentials and alerts on the way
     #[arg(long)]
     pub(crate) insecure_http: bool,
-    /// File with its API key, which is read this once and kept in the system's keyring
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["client_id", "client_secret_file"])]
-    pub(crate) api_key_file: Option<PathBuf>,
-    /// Client id, for bearer tokens
-    #[arg(long, value_name = "ID", requires = "client_secret_file")]
-    pub(crate) client_id: Option<String>,
-    /// File with the client secret, which is read this once and kept in the system's keyring
-    #[arg(long, value_name = "FILE", requires = "client_id")]
-    pub(crate) client_secret_file: Option<PathBuf>,
-    /// File with a key of scope operator, where it is an avert, kept beside the other credential
-    #[arg(long, value_name = "FILE")]
-    pub(crate) operator_key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
     /// Keep credentials as plain text in secrets.toml, which only you can read, instead of the system's keyring
     #[arg(long)]
     pub(crate) plain_secrets: bool,
@@ -95,25 +88,27 @@ pub(crate) struct ProfileAddArgs {
 
 /// `avert login`.
 #[derive(Debug, Clone, Default, Args)]
+#[command(
+    mut_arg("api_key_file", |arg| {
+        arg.help("File with the API key. Without a file it comes from AVERT_API_KEY, else it is asked for")
+    }),
+    mut_arg("client_id", |arg| arg.help("Client id, for bearer tokens. Default: the profile's")),
+    mut_arg("client_secret_file", |arg| {
+        arg.help("File with the client secret. Without a file it comes from AVERT_CLIENT_SECRET, else it is asked for")
+    }),
+    mut_arg("operator_key_file", |arg| {
+        arg.help("File with the operator's key. Without a file it comes from AVERT_OPERATOR_KEY, else it is asked for")
+    })
+)]
 pub(crate) struct LoginArgs {
     /// The profile. Default: the current one
     #[arg(value_name = "PROFILE")]
     pub(crate) profile: Option<String>,
-    /// File with the API key. Without a file it comes from AVERT_API_KEY, else it is asked for
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["client_id", "client_secret_file"])]
-    pub(crate) api_key_file: Option<PathBuf>,
-    /// Client id, for bearer tokens. Default: the profile's
-    #[arg(long, value_name = "ID")]
-    pub(crate) client_id: Option<String>,
-    /// File with the client secret. Without a file it comes from AVERT_CLIENT_SECRET, else it is asked for
-    #[arg(long, value_name = "FILE")]
-    pub(crate) client_secret_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
     /// Keep a key of scope operator beside the credential, where the deployment is an avert
     #[arg(long)]
     pub(crate) operator: bool,
-    /// File with that key. Without a file it comes from AVERT_OPERATOR_KEY, else it is asked for
-    #[arg(long, value_name = "FILE")]
-    pub(crate) operator_key_file: Option<PathBuf>,
     /// Keep it as plain text in secrets.toml, which only you can read, instead of the system's keyring
     #[arg(long)]
     pub(crate) plain_secrets: bool,

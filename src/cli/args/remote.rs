@@ -1,15 +1,23 @@
 //! The flags that name another deployment.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 
-use crate::outbound::tls::TlsFiles;
+use super::connection::{AccessArgs, TlsArgs};
 use crate::wire::Dialect;
+
+/// What the operator's key is for.
+const OPERATOR_KEY_FILE: &str = "File with a key of scope operator, where it is an avert: the console then shows all that it has [env: \
+                                 AVERT_OPERATOR_KEY holds the key itself]";
 
 /// Which deployment to work on, where it is not this machine's own alerts.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Another deployment")]
+#[command(
+    next_help_heading = "Another deployment",
+    mut_arg("api_key_file", |arg| arg.help("File with the API key [env: AVERT_API_KEY holds the key itself]")),
+    mut_arg("client_id", |arg| arg.help("Client id, for bearer tokens [env: AVERT_CLIENT_ID]")),
+    mut_arg("client_secret_file", |arg| arg.help("File with the client secret [env: AVERT_CLIENT_SECRET holds the secret itself]")),
+    mut_arg("operator_key_file", |arg| arg.help(OPERATOR_KEY_FILE))
+)]
 pub(crate) struct RemoteArgs {
     /// The profile of a deployment; local for this machine's own alerts. Default: the current one [env: AVERT_PROFILE]
     #[arg(long, value_name = "NAME")]
@@ -20,31 +28,13 @@ pub(crate) struct RemoteArgs {
     /// The variant of the interface it speaks. Default: current with an API key, older with client credentials [env: AVERT_DIALECT]
     #[arg(long, value_enum)]
     pub(crate) dialect: Option<DialectName>,
-    /// File with the API key [env: AVERT_API_KEY holds the key itself]
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["client_id", "client_secret_file"])]
-    pub(crate) api_key_file: Option<PathBuf>,
-    /// Client id, for bearer tokens [env: AVERT_CLIENT_ID]
-    #[arg(long, value_name = "ID")]
-    pub(crate) client_id: Option<String>,
-    /// File with the client secret [env: AVERT_CLIENT_SECRET holds the secret itself]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) client_secret_file: Option<PathBuf>,
-    /// File with a key of scope operator, where it is an avert: the console then shows all that it has [env: AVERT_OPERATOR_KEY holds the
-    /// key itself]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) operator_key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
     /// Its name for the company filter. Default: companyIds
     #[arg(long, value_name = "NAME")]
     pub(crate) company_parameter: Option<String>,
-    /// File with the certificates (PEM) of the authorities that are trusted for it, and no others. Default: this machine's
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ca_file: Option<PathBuf>,
-    /// File with the client certificate (PEM) that it asks for; its private key may be in the same file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) client_certificate: Option<PathBuf>,
-    /// File with the private key (PEM) of the client certificate
-    #[arg(long, value_name = "FILE")]
-    pub(crate) client_key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) tls: TlsArgs,
     /// It is production: the console says so. Default: what the prefix of an avert's own key or client says, else nothing is claimed
     #[arg(long)]
     pub(crate) production: bool,
@@ -78,41 +68,20 @@ impl RemoteArgs {
             profile: self.profile.or(other.profile),
             url: self.url.or(other.url),
             dialect: self.dialect.or(other.dialect),
-            api_key_file: self.api_key_file.or(other.api_key_file),
-            client_id: self.client_id.or(other.client_id),
-            client_secret_file: self.client_secret_file.or(other.client_secret_file),
-            operator_key_file: self.operator_key_file.or(other.operator_key_file),
+            access: self.access.or(other.access),
             company_parameter: self.company_parameter.or(other.company_parameter),
-            ca_file: self.ca_file.or(other.ca_file),
-            client_certificate: self.client_certificate.or(other.client_certificate),
-            client_key: self.client_key.or(other.client_key),
+            tls: self.tls.or(other.tls),
             production: self.production || other.production,
             insecure_http: self.insecure_http || other.insecure_http,
         }
     }
 
-    /// The files of TLS that they name.
-    pub(crate) fn tls_files(&self) -> TlsFiles {
-        TlsFiles { ca_file: self.ca_file.clone(), client_certificate: self.client_certificate.clone(), client_key: self.client_key.clone() }
-    }
-
     /// The first of these flags that was given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
-        let given = [
-            (self.profile.is_some(), "--profile"),
-            (self.url.is_some(), "--url"),
-            (self.dialect.is_some(), "--dialect"),
-            (self.api_key_file.is_some(), "--api-key-file"),
-            (self.client_id.is_some(), "--client-id"),
-            (self.client_secret_file.is_some(), "--client-secret-file"),
-            (self.operator_key_file.is_some(), "--operator-key-file"),
-            (self.company_parameter.is_some(), "--company-parameter"),
-            (self.ca_file.is_some(), "--ca-file"),
-            (self.client_certificate.is_some(), "--client-certificate"),
-            (self.client_key.is_some(), "--client-key"),
-            (self.production, "--production"),
-            (self.insecure_http, "--insecure-http"),
-        ];
-        given.into_iter().find_map(|(given, flag)| given.then_some(flag))
+        let where_to = [(self.profile.is_some(), "--profile"), (self.url.is_some(), "--url"), (self.dialect.is_some(), "--dialect")];
+        let how = [(self.production, "--production"), (self.insecure_http, "--insecure-http")];
+        let company = [(self.company_parameter.is_some(), "--company-parameter")];
+        let given = where_to.into_iter().chain(self.access.given()).chain(company).chain(self.tls.given()).chain(how);
+        given.filter(|(given, _)| *given).map(|(_, flag)| flag).next()
     }
 }

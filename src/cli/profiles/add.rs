@@ -1,7 +1,5 @@
 //! `avert profiles add`: a profile from flags, or step by step at the terminal.
 
-use std::path::{Path, PathBuf};
-
 use super::super::args::ProfileAddArgs;
 use super::super::ask;
 use super::super::credential_file::credential_in;
@@ -13,6 +11,7 @@ use super::report;
 use crate::desk::{Profile, ProfileList, ProfileName, SecretKind, SecretStorage};
 use crate::domain::url::{BaseUrl, PlainHttp};
 use crate::domain::{Dialect, Environment, Secret};
+use crate::outbound::tls::TlsFiles;
 use crate::service::ServiceError;
 
 /// A profile that is about to be kept.
@@ -51,15 +50,13 @@ fn given(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Option
     let name = args.name.as_deref().map(|name| free(access, name)).transpose()?;
     let (Some(name), Some(url)) = (name, &args.url) else { return Ok(None) };
     let url = base_url(url, args.insecure_http).map_err(Misused)?;
-    let credential = match (&args.api_key_file, &args.client_secret_file) {
-        (Some(file), _) | (None, Some(file)) => Some(credential_in(file)?),
-        (None, None) => None,
-    };
-    let operator_key = args.operator_key_file.as_deref().map(credential_in).transpose()?;
+    let credential = args.access.credential_file().map(credential_in).transpose()?;
+    let operator_key = args.access.operator_key_file.as_deref().map(credential_in).transpose()?;
     let environment = args.environment.map(Environment::from);
-    let told = told([args.client_id.as_deref(), credential.as_ref().map(Secret::reveal), operator_key.as_ref().map(Secret::reveal)]);
+    let told = told([args.access.client_id.as_deref(), credential.as_ref().map(Secret::reveal), operator_key.as_ref().map(Secret::reveal)]);
     check_world(environment, told)?;
-    let profile = Profile { environment: environment.or(told), client_id: args.client_id.clone(), url: url.to_string(), ..flags(args) };
+    let profile =
+        Profile { environment: environment.or(told), client_id: args.access.client_id.clone(), url: url.to_string(), ..flags(args) };
     Ok(Some(Draft {
         named: NamedProfile { name, profile },
         credential,
@@ -72,23 +69,19 @@ fn given(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<Option
 
 /// What is taken from the flags as it is.
 fn flags(args: &ProfileAddArgs) -> Profile {
+    let TlsFiles { ca_file, client_certificate, client_key } = args.tls.files_from_anywhere();
     Profile {
         dialect: args.dialect.map(Dialect::from),
         read_only: args.read_only,
         company_parameter: args.company_parameter.clone(),
         page_size: args.page_size,
         refresh_seconds: args.refresh_seconds,
-        ca_file: args.ca_file.as_deref().map(from_anywhere),
-        client_certificate: args.client_certificate.as_deref().map(from_anywhere),
-        client_key: args.client_key.as_deref().map(from_anywhere),
+        ca_file,
+        client_certificate,
+        client_key,
         insecure_http: args.insecure_http,
         ..Profile::default()
     }
-}
-
-/// A file as it is found from every directory.
-fn from_anywhere(file: &Path) -> PathBuf {
-    std::path::absolute(file).unwrap_or_else(|_| file.to_owned())
 }
 
 /// Asks for what the flags leave open, and tries the credential before it is kept.
@@ -101,16 +94,16 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
         Some(url) => base_url(url, args.insecure_http).map_err(Misused)?,
         None => ask::until("Base URL, without /api/v1: ", |text| base_url(text, args.insecure_http))?,
     };
-    let client_id = match (&args.client_id, &args.api_key_file) {
+    let client_id = match (&args.access.client_id, &args.access.api_key_file) {
         (Some(id), _) => Some(id.clone()),
         (None, Some(_)) => None,
         (None, None) => Some(ask::line("Client id (empty for an API key): ")?).filter(|id| !id.is_empty()),
     };
-    let credential = match args.api_key_file.as_deref().or(args.client_secret_file.as_deref()) {
+    let credential = match args.access.credential_file() {
         Some(file) => credential_in(file)?,
         None => ask::secret(if client_id.is_some() { "Client secret (not shown): " } else { "API key (not shown): " })?,
     };
-    let operator_key = args.operator_key_file.as_deref().map(credential_in).transpose()?;
+    let operator_key = args.access.operator_key_file.as_deref().map(credential_in).transpose()?;
     let told = told([client_id.as_deref(), Some(credential.reveal()), operator_key.as_ref().map(Secret::reveal)]);
     let environment = match (args.environment, told) {
         (Some(said), _) => said.into(),
