@@ -1,5 +1,7 @@
 //! Decisions on their way: staged for a few seconds in which they can be taken back, sent once, and what came of each.
 
+mod waiting;
+
 use std::borrow::Cow;
 
 use chrono::Duration;
@@ -226,11 +228,6 @@ impl Decisions {
         self.all.extract_if(.., |decision| decision.is_here()).collect()
     }
 
-    /// Takes back every decision that waits; returns them.
-    pub fn take_back_waiting(&mut self) -> Vec<PendingDecision> {
-        self.all.extract_if(.., |decision| decision.state == State::Waiting).collect()
-    }
-
     /// Sends every staged decision now.
     pub fn send_now(&mut self, now: Timestamp) {
         for decision in &mut self.all {
@@ -240,55 +237,9 @@ impl Decisions {
         }
     }
 
-    /// Lets every decision that waits leave now.
-    pub fn release_waiting(&mut self, now: Timestamp) {
-        for decision in self.all.iter_mut().filter(|decision| decision.state == State::Waiting) {
-            decision.state = State::Staged(now);
-        }
-    }
-
-    /// Keeps the decisions here whose time has come: the deployment does not answer.
-    pub fn wait(&mut self, now: Timestamp) {
-        let held = self.held_since.is_some();
-        for decision in &mut self.all {
-            if is_due(decision, held, now) {
-                decision.state = State::Waiting;
-                self.ask = true;
-            }
-        }
-    }
-
-    /// Whether it is to be asked now what becomes of the decisions that wait; it is asked once.
-    pub fn take_question(&mut self) -> bool {
-        std::mem::take(&mut self.ask) && self.waiting().next().is_some()
-    }
-
-    /// Has it asked again what becomes of the decisions that wait.
-    pub fn ask_again(&mut self) {
-        self.ask = true;
-    }
-
-    /// The decisions that wait for the deployment to answer, the oldest first.
-    pub fn waiting(&self) -> impl Iterator<Item = &PendingDecision> {
-        self.all.iter().filter(|decision| decision.state == State::Waiting)
-    }
-
     /// The decisions that have not left, the oldest first.
     pub fn not_left(&self) -> impl Iterator<Item = &PendingDecision> {
         self.all.iter().filter(|decision| decision.is_here())
-    }
-
-    /// The waiting decisions whose window has closed since this was asked last.
-    pub fn closed_waiting(&mut self, now: Timestamp) -> Vec<PendingDecision> {
-        let closed = |decision: &&mut PendingDecision| decision.state == State::Waiting && !decision.told_closed && decision.is_closed(now);
-        self.all
-            .iter_mut()
-            .filter(closed)
-            .map(|decision| {
-                decision.told_closed = true;
-                decision.clone()
-            })
-            .collect()
     }
 
     /// Stops the countdowns, or lets them go on from where they stopped. None is stopped beyond the last moment for its answer.
@@ -466,196 +417,4 @@ pub fn seconds_left(due: Timestamp, now: Timestamp) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::resolution::Decision as Answer;
-    use crate::domain::time::from_iso;
-    use crate::domain::{AlertStatus, Outcome};
-    use crate::service::OutcomeUnknown;
-
-    fn now() -> Timestamp {
-        from_iso("2026-03-10T12:00:00Z").unwrap()
-    }
-
-    fn alert() -> Alert {
-        Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
-    }
-
-    fn refunded() -> Resolution {
-        Resolution::Current { decision: Answer::Refunded, comments: String::new() }
-    }
-
-    fn staged(grace: i64) -> (Decisions, u64, Alert) {
-        let mut decisions = Decisions::default();
-        let alert = alert();
-        let key = decisions.stage(alert.clone(), refunded(), Duration::seconds(grace), now());
-        (decisions, key, alert)
-    }
-
-    #[test]
-    fn an_alert_is_foreseen_as_its_staged_decision_will_leave_it() {
-        let (mut decisions, _, alert) = staged(5);
-
-        let foreseen = decisions.foreseen(&alert).into_owned();
-
-        assert_eq!(foreseen.status, AlertStatus::Resolved);
-        assert_eq!(foreseen.outcome.map(|outcome| outcome.refunded).as_deref(), Some("refunded"));
-        decisions.take_back();
-        assert_eq!(*decisions.foreseen(&alert), alert);
-    }
-
-    #[test]
-    fn a_staged_decision_leaves_once_and_when_its_grace_is_over() {
-        let (mut decisions, key, _) = staged(5);
-
-        assert!(decisions.leave(now() + Duration::seconds(4)).is_empty());
-        assert_eq!(decisions.leave(now() + Duration::seconds(5)).iter().map(|decision| decision.key).collect::<Vec<_>>(), [key]);
-        assert!(decisions.leave(now() + Duration::seconds(6)).is_empty());
-        assert_eq!(decisions.sending(), 1);
-    }
-
-    #[test]
-    fn the_last_staged_decision_is_taken_back_first_and_a_sent_one_never() {
-        let (mut decisions, first, _) = staged(5);
-        let second = decisions.stage(alert(), refunded(), Duration::seconds(9), now());
-
-        assert_eq!(decisions.take_back().map(|decision| decision.key), Some(second));
-        decisions.leave(now() + Duration::seconds(5));
-        assert_eq!(decisions.take_back(), None);
-        assert!(decisions.get(first).is_some());
-    }
-
-    #[test]
-    fn a_refusal_is_kept_until_the_next_decision_on_the_alert() {
-        let (mut decisions, key, alert) = staged(0);
-        decisions.leave(now());
-
-        let event = decisions.answered(key, Err(ServiceError::ProviderFailed("down".to_owned())), now());
-
-        assert!(matches!(event, Some(DecisionEvent::Refused(why)) if why.contains("down")));
-        assert!(!decisions.is_underway(alert.id));
-        decisions.stage(alert.clone(), refunded(), Duration::zero(), now());
-        assert!(decisions.is_underway(alert.id));
-    }
-
-    #[test]
-    fn another_ones_answer_is_told_from_our_own() {
-        let (mut decisions, key, alert) = staged(0);
-        decisions.leave(now());
-        let theirs = Outcome { outcome: "unresolved_dispute".to_owned(), ..Outcome::sample(alert.id) };
-        let resolved = Alert { outcome: Some(theirs), ..alert };
-
-        let event = decisions.answered(key, Err(ServiceError::AlreadyResolved(Box::new(resolved.clone()))), now());
-
-        assert_eq!(event, Some(DecisionEvent::Overtaken(Box::new(resolved))));
-    }
-
-    /// A decision whose answer never came, and its alert.
-    fn unknown() -> (Decisions, u64, Alert) {
-        let (mut decisions, key, alert) = staged(0);
-        decisions.leave(now());
-        decisions.answered(key, Err(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))), now());
-        (decisions, key, alert)
-    }
-
-    fn found(alert: &Alert, pending: Option<bool>) -> Result<Found, ServiceError> {
-        Ok(Found { alert: alert.clone(), pending, clock_lead: None })
-    }
-
-    #[test]
-    fn an_unknown_fate_is_settled_by_the_alerts_own_outcome() {
-        let (mut decisions, key, alert) = unknown();
-
-        assert_eq!(decisions.looked_up(key, found(&alert, None), now()), None);
-        assert!(decisions.is_checking(alert.id));
-        let landed = Alert { outcome: Some(Outcome::sample(alert.id)), ..alert.clone() };
-        assert_eq!(decisions.looked_up(key, found(&landed, None), now()), Some(DecisionEvent::Landed(Box::new(landed))));
-        assert!(!decisions.is_checking(alert.id));
-    }
-
-    #[test]
-    fn an_outcome_that_says_something_else_is_anothers() {
-        let (mut decisions, key, alert) = unknown();
-        let theirs = Outcome { outcome: "unresolved_dispute".to_owned(), refunded: "not refunded".to_owned(), ..Outcome::sample(alert.id) };
-        let resolved = Alert { outcome: Some(theirs), ..alert };
-
-        assert_eq!(decisions.looked_up(key, found(&resolved, None), now()), Some(DecisionEvent::Overtaken(Box::new(resolved))));
-    }
-
-    #[test]
-    fn what_the_engine_has_settled_without_an_outcome_was_not_recorded() {
-        let (mut decisions, key, alert) = unknown();
-
-        assert_eq!(decisions.looked_up(key, found(&alert, Some(true)), now()), None);
-        let event = decisions.looked_up(key, found(&alert, Some(false)), now());
-
-        assert!(matches!(event, Some(DecisionEvent::Refused(why)) if why.contains("did not apply")));
-        assert!(!decisions.is_checking(alert.id));
-    }
-
-    #[test]
-    fn an_alert_is_looked_at_again_and_again_each_time_later_and_told_of_once_when_it_was_in_vain() {
-        let (mut decisions, key, alert) = unknown();
-        let mut at = now();
-        let mut gaps = Vec::new();
-        let mut told = Vec::new();
-        for _ in 0..9 {
-            assert_eq!(decisions.polls(at), [(key, alert.id)], "at {at}");
-            assert!(decisions.polls(at).is_empty(), "one look at a time");
-            told.extend(decisions.looked_up(key, found(&alert, None), at));
-            let next = decisions.next_wake(at).unwrap();
-            assert!(decisions.polls(next - Duration::milliseconds(1)).is_empty());
-            gaps.push((next - at).num_seconds());
-            at = next;
-        }
-
-        assert_eq!(gaps, [2, 4, 8, 15, 30, 60, 60, 60, 60]);
-        assert_eq!(told, [DecisionEvent::NothingSoFar(6)]);
-        assert!(decisions.is_checking(alert.id), "it may still arrive");
-    }
-
-    #[test]
-    fn a_look_that_fails_is_made_again_and_counts_for_nothing() {
-        let (mut decisions, key, alert) = unknown();
-        decisions.polls(now());
-
-        assert_eq!(decisions.looked_up(key, Err(ServiceError::Unavailable("gone".to_owned())), now()), None);
-
-        assert_eq!(decisions.polls(now() + Duration::seconds(2)), [(key, alert.id)]);
-        let State::Checking(polling) = &decisions.get(key).unwrap().state else { panic!("its fate is known") };
-        assert_eq!(polling.polls, 0);
-    }
-
-    #[test]
-    fn news_of_a_change_bring_the_next_look_forward() {
-        let (mut decisions, key, alert) = unknown();
-        decisions.polls(now());
-        decisions.looked_up(key, found(&alert, None), now());
-        assert!(decisions.polls(now()).is_empty());
-
-        decisions.poll_now(now());
-
-        assert_eq!(decisions.polls(now()), [(key, alert.id)]);
-    }
-
-    #[test]
-    fn a_held_countdown_goes_on_where_it_stopped() {
-        let (mut decisions, ..) = staged(5);
-        let later = |seconds| now() + Duration::seconds(seconds);
-        decisions.hold(true, later(2));
-
-        assert!(decisions.leave(later(60)).is_empty());
-        decisions.hold(false, later(60));
-
-        assert!(decisions.leave(later(62)).is_empty());
-        assert_eq!(decisions.leave(later(63)).len(), 1);
-    }
-
-    #[test]
-    fn the_countdown_wakes_at_each_whole_second() {
-        let (decisions, ..) = staged(5);
-
-        assert_eq!(decisions.next_wake(now()), Some(now() + Duration::seconds(1)));
-        assert_eq!(decisions.next_wake(now() + Duration::milliseconds(300)), Some(now() + Duration::seconds(1)));
-    }
-}
+mod tests;
