@@ -1,6 +1,7 @@
 //! Dialogs: each in a file of its own, with its state, what changes it, and how it is drawn. [`open`] says which action opens which.
 
 pub mod columns;
+pub mod confirmation;
 pub mod delivery_filter;
 pub mod earlier_session;
 pub mod entry_form;

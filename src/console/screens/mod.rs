@@ -1,5 +1,6 @@
 //! The screens, which of them is shown, and which message is for which.
 
+pub mod loading;
 pub mod queue;
 pub mod settings;
 pub mod webhooks;

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::state::{SettingsScreen, SettingsTarget};
+use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, cut, sanitize, wrap};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Pen, times};
@@ -36,17 +37,11 @@ pub fn draw(settings: &SettingsScreen, facts: &[(&'static str, String)], draw: &
     let mut y = if settings.is_offered() {
         draw_title(settings, draw, buffer, inside);
         let table = Rect { y: area.y + above - 1, height: table_height + 1, ..area };
-        match (settings.list.loaded(), &settings.trouble) {
-            (Some(_), _) => draw_table(settings, draw, buffer, table),
-            (None, Some((_, error))) => {
-                let again = format!("It is tried again by itself; {} tries at once.", draw.key(Action::Refresh));
-                let words = sanitize(&error.to_string()).into_owned();
-                let said = [("They cannot be shown right now.", draw.theme.strong), (&words, draw.theme.plain), (&again, draw.theme.quiet)];
-                say(&said, buffer, Rect { y: inside.y + 3, ..inside });
-            }
-            (None, None) => {
-                say(&[("Loading…", draw.theme.quiet)], buffer, Rect { y: inside.y + 3, ..inside });
-            }
+        let empty = format!("There are none yet. {} creates an API key or client credentials.", draw.key(Action::CredentialCreate));
+        let words = ListWords { name: "Keys and clients", empty: &empty };
+        let place = Rect { x: inside.x, width: inside.width, ..table };
+        if has_rows(&settings.list, |list| list.credentials.is_empty(), &words, draw, buffer, place) {
+            draw_table(settings, draw, buffer, table);
         }
         table.bottom() + 1
     } else {
@@ -157,12 +152,6 @@ fn draw_table(settings: &SettingsScreen, draw: &DrawContext<'_>, buffer: &mut Bu
     }
     let rows = settings.rows();
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-    if rows.is_empty() {
-        let key = draw.key(Action::CredentialCreate);
-        let said = format!("There are none yet. {key} creates an API key or client credentials.");
-        Pen::new(buffer, Rect { x: body.x + GUTTER, height: 1, ..body }).put(&said, theme.plain);
-        return;
-    }
     let height = usize::from(body.height).max(1);
     let cursor = settings.cursor();
     let top = settings.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));

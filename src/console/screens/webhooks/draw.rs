@@ -8,9 +8,10 @@ use super::log;
 use super::receiver_draw;
 use super::state::{FilterPart, RowWindow, WebhooksPane, WebhooksScreen, WebhooksTarget};
 use super::words::{event, moment, outlook, short};
+use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, count, counted, cut, sanitize, wrap};
 use crate::console::widgets::scrollbar;
-use crate::console::{Action, DrawContext, Loadable, Pen, times};
+use crate::console::{Action, DrawContext, Pen, times};
 use crate::domain::{Delivery, DeliveryState, Endpoint, Timestamp};
 
 /// Columns left of a row's text: the cursor's bar and a blank.
@@ -165,25 +166,16 @@ fn endpoint_heads(width: u16) -> Vec<Head> {
 
 fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let theme = draw.theme;
-    let rows = screen.endpoint_rows();
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-    let line = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER), height: 1, ..body };
-    match &screen.endpoints {
-        Loadable::Loaded(_) if rows.is_empty() => {
-            let said = "There are none: `avert webhooks add URL` adds one, and then every new or resolved alert goes there.";
-            Pen::new(buffer, line).put(said, theme.plain);
-            return;
-        }
-        Loadable::Loaded(_) => {}
-        Loadable::Failed(error) => {
-            Pen::new(buffer, line).put(&format!("The endpoints cannot be shown: {}", sanitize(&error.to_string())), theme.danger);
-            return;
-        }
-        Loadable::NotAsked | Loadable::Loading => {
-            Pen::new(buffer, line).put("Loading…", theme.quiet);
-            return;
-        }
+    let place = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
+    let words = ListWords {
+        name: "The endpoints",
+        empty: "There are none: `avert webhooks add URL` adds one, and then every new or resolved alert goes there.",
+    };
+    if !has_rows(&screen.endpoints, Vec::is_empty, &words, draw, buffer, place) {
+        return;
     }
+    let rows = screen.endpoint_rows();
     let heads = endpoint_heads(area.width);
     draw_heads(&heads, theme.quiet, buffer, area);
     let (height, cursor) = (usize::from(body.height).max(1), screen.endpoint_row());
@@ -251,29 +243,18 @@ fn health(endpoint: &Endpoint, now: Timestamp) -> (String, Health) {
 fn draw_deliveries(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     let theme = draw.theme;
     draw_filter(screen, draw, buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), height: 1, ..area });
-    let rows = screen.delivery_rows();
     let table = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let body = Rect { y: table.y + 1, height: table.height.saturating_sub(1), ..table };
-    let line = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER), height: 1, ..body };
-    match &screen.deliveries {
-        Loadable::Loaded(_) if rows.is_empty() => {
-            let said = match screen.is_filtered() {
-                true => format!("No delivery is like that. {} shows all again.", draw.key(Action::Back)),
-                false => "Nothing was sent yet. A new or resolved alert is told to each endpoint.".to_owned(),
-            };
-            Pen::new(buffer, line).put(&said, theme.plain);
-            return;
-        }
-        Loadable::Loaded(_) => {}
-        Loadable::Failed(error) => {
-            Pen::new(buffer, line).put(&format!("They cannot be shown: {}", sanitize(&error.to_string())), theme.danger);
-            return;
-        }
-        Loadable::NotAsked | Loadable::Loading => {
-            Pen::new(buffer, line).put("Loading…", theme.quiet);
-            return;
-        }
+    let place = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
+    let empty = match screen.is_filtered() {
+        true => format!("No delivery is like that. {} shows all again.", draw.key(Action::Back)),
+        false => "Nothing was sent yet. A new or resolved alert is told to each endpoint.".to_owned(),
+    };
+    let words = ListWords { name: "The deliveries", empty: &empty };
+    if !has_rows(&screen.deliveries, |page| page.data.is_empty(), &words, draw, buffer, place) {
+        return;
     }
+    let rows = screen.delivery_rows();
     let heads = delivery_heads(area.width);
     draw_heads(&heads, theme.quiet, buffer, table);
     let (height, cursor) = (usize::from(body.height).max(1), screen.delivery_row());
