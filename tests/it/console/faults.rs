@@ -280,21 +280,47 @@ fn the_console_stays_usable_and_says_what_is_so(#[case] fault: Fault, #[case] ro
     let on_one_of = |screens: &[String], words: &str| screens.iter().any(|screen| in_one_line(screen).contains(words));
     assert!(on_one_of(std::slice::from_ref(&read), row.read), "{:?} is not in\n{read}", row.read);
     assert!(row.read == LIVE || !header(&read).contains(LIVE), "well after an error:\n{read}");
+    // What was loaded stays; a total is what the deployment says, and what it does not give is not made up.
+    let listed = if fault == Fault::LyingTotal { "Open, by deadline 5,000" } else { "Open, by deadline" };
+    assert!(on_one_of(std::slice::from_ref(&read), listed), "{listed:?} is not in\n{read}");
+    assert!(read.contains("129.90 EUR"), "{read}");
+    assert!(fault != Fault::LyingTotal || read.contains("\n       ·"), "rows that never came are made up:\n{read}");
     assert!(on_one_of(&decided, row.decided), "{:?} is not in\n{}", row.decided, decided.join("\n"));
     assert!(row.taken == 1 || !on_one_of(&decided, "recorded (status"), "it says more than is so:\n{}", decided.join("\n"));
     assert!(on_one_of(&after, row.after), "{:?} is not in\n{}", row.after, after.join("\n"));
     let last = after.last().unwrap();
     assert!(!header(last).contains("stale"), "{last}");
     assert_eq!(header(last).contains(LIVE), row.taken == 1, "{last}");
-    let puts: Vec<Asked> = place.server.asked().into_iter().filter(|asked| asked.method == "PUT").collect();
-    let let_in = puts.iter().filter(|put| fault != Fault::ExpiredToken || put.header("authorization") != "Bearer token-1").count();
-    assert_eq!((let_in, place.fake.resolutions.lock().unwrap().len()), (row.sent, row.taken), "{puts:?}");
+    let asked = place.server.asked();
+    let puts: Vec<&Asked> = asked.iter().filter(|asked| asked.method == "PUT").collect();
+    assert_eq!((puts.len(), place.fake.resolutions.lock().unwrap().len()), (row.sent, row.taken), "{puts:?}");
+    for put in puts {
+        let said: Value = serde_json::from_slice(&put.body).unwrap();
+        assert_eq!((put.path(), &said["refunded"]), (format!("/api/v1/alerts/{alert}/resolution").as_str(), &json!("REFUNDED")));
+        assert!(put.header("idempotency-key").starts_with("console-"), "{put:?}");
+    }
+    asked.iter().for_each(|asked| assert_credential_in_its_place(asked, fault));
     assert!(place.elsewhere.asked().is_empty(), "no credential goes to another host");
     assert!(!on_one_of(&[decided, after, vec![read]].concat(), "s3cret"), "no credential is on the screen");
     rig.press("g");
     let first = rig.current();
     rig.press("j");
     assert_ne!(rig.current(), first, "it is usable");
+}
+
+/// The credential is in the one header or body that it belongs to, and nowhere else.
+fn assert_credential_in_its_place(asked: &Asked, fault: Fault) {
+    let mut rest = asked.clone();
+    match (fault, asked.path()) {
+        (Fault::ExpiredToken, "/auth/token") => rest.body.clear(),
+        (Fault::ExpiredToken, _) => assert!(asked.header("authorization").starts_with("Bearer token-"), "{asked:?}"),
+        _ => {
+            assert_eq!(asked.header("x-api-key"), SECRET);
+            rest.headers.retain(|(name, _)| name != "x-api-key");
+        }
+    }
+    let body = String::from_utf8_lossy(&rest.body).into_owned();
+    assert!(!format!("{} {:?} {body}", rest.target, rest.headers).contains(SECRET), "{asked:?}");
 }
 
 fn header(screen: &str) -> &str {

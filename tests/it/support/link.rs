@@ -1,4 +1,5 @@
-//! The way between a client and a service: a proxy of HTTP on this machine that passes everything on, and loses the decisions it is told to.
+//! A faulty way to a real avert: a proxy in front of it, which passes everything on and loses the decisions it is told to. The faulty server
+//! that stands in the place of one is `raw_server`.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

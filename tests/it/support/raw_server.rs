@@ -1,4 +1,5 @@
-//! A server of raw bytes: for each request what a test says, also what no server of HTTP would do.
+//! A faulty server in the place of a real one: for each request the raw bytes that a test says, also what no server of HTTP would send. The
+//! faulty way to a real avert is `link`.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
