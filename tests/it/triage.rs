@@ -6,67 +6,28 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::support::binary::{Server, run, run_ok, signal};
+use crate::support::binary::{run, run_ok, signal};
 use crate::support::terminal::Terminal;
+use crate::support::two_machines::TwoMachines;
 
 const CTRL_S: &str = "\x13";
 
-/// An engine that serves alerts, and another machine's home with nothing in it but credentials.
-struct World {
-    server: Server,
-    engine: TempDir,
-    desk: TempDir,
-}
-
-impl World {
-    fn new() -> Self {
-        Self::of(3, "", |_| ("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE"))
-    }
-
-    /// So many alerts, each of a network and a type, the one with the lowest number the first to lapse; and the engine's settings.
-    fn of(alerts: u32, settings: &str, of: fn(u32) -> (&'static str, &'static str)) -> Self {
-        let (engine, desk) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let lines = (1..=alerts).map(|number| {
-            let (provider, alert_type) = of(number);
-            let alert = json!({
-                "provider": provider, "type": alert_type, "providerId": format!("FAR-{number}"),
-                "amount": format!("{number}9.90"), "currency": "EUR", "merchantDescriptor": format!("SHOP {number}"),
-                "cardBin": "411111", "cardLastFour": format!("{number:04}"), "hoursLeft": number * 3,
-            });
-            format!("{alert}\n")
-        });
-        let file = engine.path().join("alerts.ndjson");
-        std::fs::write(&file, lines.collect::<String>()).unwrap();
-        run_ok(engine.path(), &["import", file.to_str().unwrap()]);
-        let config = engine.path().join("engine.toml");
-        std::fs::write(&config, settings).unwrap();
-        Self { server: Server::start(engine.path(), &["--config", config.to_str().unwrap()]), engine, desk }
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        let path = self.desk.path().join(name);
-        std::fs::write(&path, format!("{text}\n")).unwrap();
-        path.to_str().unwrap().to_owned()
-    }
-
+impl TwoMachines {
     /// The flags for an API key, the key itself in a file.
     fn by_key(&self, url: &str) -> Vec<String> {
-        let key = run_ok(self.engine.path(), &["keys", "create"]);
-        let file = self.file("key", key.trim());
-        flags(&["--url", url, "--dialect", "current", "--api-key-file", &file])
+        flags(&["--url", url, "--dialect", "current", "--api-key-file", &self.key_file()])
     }
 
     /// The flags for client credentials, the secret in a file.
     fn by_token(&self, url: &str) -> Vec<String> {
         let client: Value = serde_json::from_str(&run_ok(self.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
-        let file = self.file("secret", client["client_secret"].as_str().unwrap());
+        let file = self.write("secret", client["client_secret"].as_str().unwrap());
         let id = client["client_id"].as_str().unwrap();
         flags(&["--url", url, "--dialect", "older", "--client-id", id, "--client-secret-file", &file])
     }
 
-    fn console(&self, flags: &[String]) -> Terminal {
+    fn console_by(&self, flags: &[String]) -> Terminal {
         self.console_with(flags, &[])
     }
 
@@ -82,11 +43,6 @@ impl World {
         terminal
     }
 
-    /// An alert as the engine's own machine knows it.
-    fn alert(&self, number: u32) -> Value {
-        alert(self.engine.path(), number)
-    }
-
     /// Nothing was kept on the console's machine that belongs to an engine.
     fn assert_no_database(&self) {
         assert!(!self.desk.path().join("avert.db").exists());
@@ -95,11 +51,6 @@ impl World {
 
 fn flags(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
-}
-
-fn alert(home: &Path, number: u32) -> Value {
-    let page = run_ok(home, &["alerts", "list", "--q", &format!("FAR-{number}"), "--output", "json"]);
-    serde_json::from_str::<Value>(&page).unwrap()["data"][0].clone()
 }
 
 /// Opens the form with a key and waits until it has looked for doubles.
@@ -122,8 +73,8 @@ fn leave(mut terminal: Terminal) {
 
 #[test]
 fn alerts_of_another_process_are_triaged_by_api_key() {
-    let world = World::new();
-    let mut terminal = world.console(&world.by_key(&world.server.url));
+    let world = TwoMachines::with_alerts(3);
+    let mut terminal = world.console_by(&world.by_key(&world.server.url));
 
     open_form(&mut terminal, "r");
     send(&mut terminal, "✓ refunded, recorded (status RESOLVED): ETHOCA 19.90 EUR");
@@ -142,8 +93,8 @@ fn alerts_of_another_process_are_triaged_by_api_key() {
 
 #[test]
 fn alerts_of_another_process_are_triaged_by_token_in_the_words_of_the_older_dialect() {
-    let world = World::new();
-    let mut terminal = world.console(&world.by_token(&world.server.url));
+    let world = TwoMachines::with_alerts(3);
+    let mut terminal = world.console_by(&world.by_token(&world.server.url));
 
     open_form(&mut terminal, "r");
     terminal.press("29.50");
@@ -172,8 +123,8 @@ fn alerts_of_another_process_are_triaged_by_token_in_the_words_of_the_older_dial
 
 #[test]
 fn an_amount_beyond_the_alerts_is_refused_in_the_form_and_nothing_leaves() {
-    let world = World::new();
-    let mut terminal = world.console(&world.by_token(&world.server.url));
+    let world = TwoMachines::with_alerts(3);
+    let mut terminal = world.console_by(&world.by_token(&world.server.url));
 
     open_form(&mut terminal, "r");
     terminal.press("219.91");
@@ -188,7 +139,7 @@ fn an_amount_beyond_the_alerts_is_refused_in_the_form_and_nothing_leaves() {
 
 #[test]
 fn the_command_line_answers_another_process_by_token_with_a_stopped_amount() {
-    let world = World::new();
+    let world = TwoMachines::with_alerts(3);
     let id = world.alert(3)["id"].as_str().unwrap().to_owned();
     let by_token = world.by_token(&world.server.url);
     let answer = |amount: &str| {
@@ -219,7 +170,7 @@ fn park(home: &Path, numbers: &[u32]) {
 
 #[test]
 fn parked_decisions_are_settled_by_a_persons_word_in_the_console() {
-    let world = World::new();
+    let world = TwoMachines::with_alerts(3);
     park(world.engine.path(), &[1, 2]);
     let mut terminal = Terminal::start(world.engine.path(), &["open"], 120, 40);
     terminal.wait_for("REFUNDED waits for a person's word");
@@ -255,7 +206,7 @@ fn kill(terminal: Terminal) {
 }
 
 /// The directory that a console on this deployment keeps its files in.
-fn desk_of(world: &World, url: &str) -> PathBuf {
+fn desk_of(world: &TwoMachines, url: &str) -> PathBuf {
     let host = url.trim_start_matches("http://").replace(':', "_");
     world.desk.path().join("desk/hosts").join(host)
 }
@@ -280,7 +231,7 @@ fn until_written(desk: &Path, step: &str) {
 }
 
 /// The console started anew, after one that died.
-fn again(world: &World, flags: &[String]) -> Terminal {
+fn again(world: &TwoMachines, flags: &[String]) -> Terminal {
     let arguments: Vec<&str> = std::iter::once("open").chain(flags.iter().map(String::as_str)).collect();
     let terminal = Terminal::start(world.desk.path(), &arguments, 120, 40);
     terminal.wait_for("The last console ended before it was done");
@@ -289,7 +240,7 @@ fn again(world: &World, flags: &[String]) -> Terminal {
 
 #[test]
 fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
-    let world = World::new();
+    let world = TwoMachines::with_alerts(3);
     let flags = world.by_key(&world.server.url);
     let mut terminal = world.console_that_keeps_decisions(&flags);
     open_form(&mut terminal, "n");
@@ -322,9 +273,9 @@ fn a_console_that_is_killed_before_a_decision_left_says_so_at_the_next_start() {
 
 #[test]
 fn a_console_that_is_killed_between_sending_and_the_answer_looks_it_up_and_sends_nothing_again() {
-    let world = World::new();
+    let world = TwoMachines::with_alerts(3);
     let flags = world.by_key(&world.server.url);
-    let mut terminal = world.console(&flags);
+    let mut terminal = world.console_by(&flags);
     open_form(&mut terminal, "n");
     terminal.press(CTRL_S);
     terminal.wait_for("undo");

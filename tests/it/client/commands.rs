@@ -5,65 +5,41 @@ use std::process::Output;
 use avert::domain::AlertId;
 use rstest::rstest;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use wiremock::{MockServer, ResponseTemplate};
 
 use super::foreign::{answer, asking_for_a_token, getting, listing, open, requests, resolved, resolving, token};
-use crate::support::binary::{Server, avert, run, run_ok};
+use crate::support::binary::{avert, run, run_ok};
 use crate::support::terminal::Terminal;
+use crate::support::two_machines::{TwoMachines, errors};
 
-/// An engine that serves, and another machine with a key to it.
-struct World {
-    server: Server,
-    engine: TempDir,
-    desk: TempDir,
-    key: String,
+/// An engine that serves so many alerts.
+fn world(count: usize) -> TwoMachines {
+    let alert = |index: usize| {
+        json!({
+            "providerId": format!("REMOTE-{index:04}"), "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "129.90",
+            "currency": "EUR", "merchantDescriptor": format!("SHOP {index:04}"), "cardBin": "411111", "cardLastFour": "0001",
+            "hoursLeft": 20,
+        })
+    };
+    TwoMachines::of("sandbox", "", (0..count).map(alert))
 }
 
-impl World {
-    fn with_alerts(count: usize) -> Self {
-        let (engine, desk) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let lines = (0..count).map(|index| {
-            let alert = json!({
-                "providerId": format!("REMOTE-{index:04}"), "provider": "ETHOCA", "type": "ETHOCA_CONFIRMED_FRAUD", "amount": "129.90",
-                "currency": "EUR", "merchantDescriptor": format!("SHOP {index:04}"), "cardBin": "411111", "cardLastFour": "0001",
-                "hoursLeft": 20,
-            });
-            format!("{alert}\n")
-        });
-        let file = engine.path().join("alerts.ndjson");
-        std::fs::write(&file, lines.collect::<String>()).unwrap();
-        run_ok(engine.path(), &["import", file.to_str().unwrap()]);
-        let key = run_ok(engine.path(), &["keys", "create"]).trim().to_owned();
-        std::fs::write(desk.path().join("key"), format!("{key}\n")).unwrap();
-        Self { server: Server::start(engine.path(), &[]), engine, desk, key }
-    }
-
+impl TwoMachines {
     /// A command on the other machine, with the flags that name the deployment.
-    fn run(&self, arguments: &[&str]) -> Output {
+    fn run_there(&self, arguments: &[&str]) -> Output {
         run(self.desk.path(), &[arguments, &["--url", &self.server.url, "--api-key-file", &self.key_file()]].concat())
     }
 
-    fn run_ok(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
+    fn run_there_ok(&self, arguments: &[&str]) -> String {
+        let output = self.run_there(arguments);
         assert!(output.status.success(), "{}", errors(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn key_file(&self) -> String {
-        self.desk.path().join("key").to_str().unwrap().to_owned()
-    }
-
     /// The id of an alert, as the engine's own machine knows it.
     fn id(&self, provider_id: &str) -> String {
-        let page: Value =
-            serde_json::from_str(&run_ok(self.engine.path(), &["alerts", "list", "--q", provider_id, "--output", "json"])).unwrap();
-        page["data"][0]["id"].as_str().unwrap().to_owned()
+        self.alert_called(provider_id)["id"].as_str().unwrap().to_owned()
     }
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// A command about a made-up deployment.
@@ -75,7 +51,7 @@ fn at(server: &MockServer, arguments: &[&str]) -> Output {
 
 #[test]
 fn lists_and_alerts_are_the_same_on_both_machines_and_the_desk_keeps_no_database() {
-    let world = World::with_alerts(3);
+    let world = world(3);
     let id = world.id("REMOTE-0001");
 
     for arguments in [
@@ -83,14 +59,14 @@ fn lists_and_alerts_are_the_same_on_both_machines_and_the_desk_keeps_no_database
         &["alerts", "list", "--q", "0002", "--output", "csv"],
         &["alerts", "show", &id, "--output", "json"],
     ] {
-        assert_eq!(world.run_ok(arguments), run_ok(world.engine.path(), arguments), "{arguments:?}");
+        assert_eq!(world.run_there_ok(arguments), run_ok(world.engine.path(), arguments), "{arguments:?}");
     }
     assert!(!world.desk.path().join("avert.db").exists());
 }
 
 #[test]
 fn a_deployment_is_named_by_the_environment_too_and_flags_may_stand_before_the_command() {
-    let world = World::with_alerts(1);
+    let world = world(1);
     let total = |output: Output| {
         assert!(output.status.success(), "{}", errors(&output));
         serde_json::from_slice::<Value>(&output.stdout).unwrap()["total"].clone()
@@ -108,39 +84,39 @@ fn a_deployment_is_named_by_the_environment_too_and_flags_may_stand_before_the_c
 
 #[test]
 fn a_decision_is_sent_once_and_a_second_one_is_a_conflict() {
-    let world = World::with_alerts(1);
+    let world = world(1);
     let id = world.id("REMOTE-0000");
     let resolve = ["alerts", "resolve", &id, "--refunded", "invalid", "--resolution", "not-refunded-duplicate", "--comments", "see\nother"];
 
-    let unasked = world.run(&resolve);
+    let unasked = world.run_there(&resolve);
     assert_eq!(unasked.status.code(), Some(2), "{}", errors(&unasked));
     assert!(errors(&unasked).contains("--yes"), "{}", errors(&unasked));
 
-    let resolved = world.run_ok(&[&resolve[..], &["--yes", "--output", "json"]].concat());
+    let resolved = world.run_there_ok(&[&resolve[..], &["--yes", "--output", "json"]].concat());
     let resolved: Value = serde_json::from_str(&resolved).unwrap();
     assert_eq!((&resolved["status"], &resolved["hoursLeft"]), (&json!("INVALID"), &json!(0)));
     assert_eq!(resolved["outcome"]["disputeReasonCode"], "duplicate");
     assert_eq!(resolved["outcome"]["comments"], "see\nother");
 
-    let again = world.run(&["alerts", "resolve", &id, "--refunded", "refunded", "--yes"]);
+    let again = world.run_there(&["alerts", "resolve", &id, "--refunded", "refunded", "--yes"]);
     assert_eq!(again.status.code(), Some(4), "{}", errors(&again));
     assert!(errors(&again).contains("other"), "{}", errors(&again));
 }
 
 #[test]
 fn a_decision_on_this_machines_own_alerts_is_on_record() {
-    let world = World::with_alerts(1);
+    let world = world(1);
     let id = world.id("REMOTE-0000");
 
     run_ok(world.engine.path(), &["alerts", "resolve", &id, "--refunded", "not-refunded", "--yes"]);
 
-    let seen: Value = serde_json::from_str(&world.run_ok(&["alerts", "show", &id, "--output", "json"])).unwrap();
+    let seen: Value = serde_json::from_str(&world.run_there_ok(&["alerts", "show", &id, "--output", "json"])).unwrap();
     assert_eq!((&seen["status"], &seen["outcome"]["refunded"]), (&json!("CHARGEBACK"), &json!("not refunded")));
 }
 
 #[test]
 fn a_decision_in_the_words_of_the_older_dialect_is_taken_on_this_machine() {
-    let world = World::with_alerts(1);
+    let world = world(1);
     let id = world.id("REMOTE-0000");
     let stopped = ["--dialect", "older", "--resolution", "partially-stopped", "--refunded", "not-settled", "--yes"];
 
@@ -155,22 +131,22 @@ fn a_decision_in_the_words_of_the_older_dialect_is_taken_on_this_machine() {
 
 #[test]
 fn an_export_has_every_alert_of_the_filter_once_in_every_form() {
-    let world = World::with_alerts(230);
+    let world = world(230);
     let ids =
         |text: &str| text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["providerId"].to_string()).collect::<Vec<_>>();
 
-    let output = world.run(&["alerts", "export", "--sort-field", "providerId"]);
+    let output = world.run_there(&["alerts", "export", "--sort-field", "providerId"]);
     let lines = ids(&String::from_utf8(output.stdout.clone()).unwrap());
     assert_eq!(errors(&output).trim(), "230 alerts exported");
     assert_eq!(lines, (0..230).map(|index| format!("\"REMOTE-{index:04}\"")).collect::<Vec<_>>());
 
-    let array: Value = serde_json::from_str(&world.run_ok(&["alerts", "export", "--output", "json", "--q", "shop 000"])).unwrap();
+    let array: Value = serde_json::from_str(&world.run_there_ok(&["alerts", "export", "--output", "json", "--q", "shop 000"])).unwrap();
     assert_eq!(array.as_array().unwrap().len(), 10);
 
     let csv = run_ok(world.engine.path(), &["alerts", "export", "--output", "csv"]);
     assert_eq!(csv.lines().count(), 231);
     assert!(csv.starts_with("id,providerId,provider,type,alertTimeStamp,"), "{}", &csv[..200]);
-    let nothing = world.run_ok(&["alerts", "export", "--output", "csv", "--q", "nothing has this"]);
+    let nothing = world.run_there_ok(&["alerts", "export", "--output", "csv", "--q", "nothing has this"]);
     assert_eq!(nothing.lines().next(), csv.lines().next());
 }
 
@@ -245,7 +221,7 @@ async fn client_credentials_speak_the_older_dialect() {
 
 #[test]
 fn client_credentials_read_and_answer_an_alert_of_an_engine() {
-    let world = World::with_alerts(1);
+    let world = world(1);
     let id = world.id("REMOTE-0000");
     let created: Value = serde_json::from_str(&run_ok(world.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
     let secret = world.desk.path().join("secret");
@@ -329,7 +305,7 @@ fn a_service_that_is_not_there_is_said_to_be_so() {
 
 #[test]
 fn the_console_answers_an_alert_of_another_machine() {
-    let world = World::with_alerts(2);
+    let world = world(2);
     let arguments = ["open", "--url", &world.server.url, "--api-key-file", &world.key_file(), "--production"];
     let mut terminal = Terminal::start(world.desk.path(), &arguments, 140, 40);
     terminal.wait_for("SHOP 0000");

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 use wiremock::{MockServer, ResponseTemplate};
 
-use super::{World, assert_refused, errors};
+use super::{assert_refused, world, world_of};
 use crate::support::binary::{avert, run};
+use crate::support::two_machines::{TwoMachines, errors};
 
 #[test]
 fn a_profile_is_listed_in_the_form_that_scripts_rely_on() {
-    let world = World::new();
+    let world = world();
 
     world.add("shop", &["--environment", "sandbox", "--read-only"]);
     world.add("other", &[]);
@@ -27,7 +28,7 @@ fn a_profile_is_listed_in_the_form_that_scripts_rely_on() {
 #[test]
 fn the_key_is_in_the_plain_file_of_its_owner_alone_and_in_no_other() {
     use std::os::unix::fs::PermissionsExt as _;
-    let world = World::new();
+    let world = world();
 
     world.add("shop", &[]);
 
@@ -40,7 +41,7 @@ fn the_key_is_in_the_plain_file_of_its_owner_alone_and_in_no_other() {
 
 #[test]
 fn commands_work_on_the_profile_that_is_named_and_else_on_the_current_one() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
     let named = ["alerts", "list", "--profile", "shop"];
 
@@ -55,7 +56,7 @@ fn commands_work_on_the_profile_that_is_named_and_else_on_the_current_one() {
 
 #[test]
 fn this_machine_is_meant_by_its_data_directory_and_by_the_name_local() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
     world.run_ok(&["profiles", "use", "shop"]);
     let empty = world.desk.path().join("empty");
@@ -70,7 +71,7 @@ fn this_machine_is_meant_by_its_data_directory_and_by_the_name_local() {
 
 #[test]
 fn two_deployments_at_once_are_refused() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
     let url = &world.server.url;
 
@@ -84,7 +85,7 @@ fn two_deployments_at_once_are_refused() {
 
 #[test]
 fn an_address_sets_the_current_profile_aside() {
-    let world = World::new();
+    let world = world();
     world.write("nowhere", "avk_test_0_none");
     let nowhere = world.desk.path().join("nowhere").to_str().unwrap().to_owned();
     world.run_ok(&["profiles", "add", "far", "--url", "http://127.0.0.1:9", "--api-key-file", &nowhere, "--plain-secrets"]);
@@ -97,7 +98,7 @@ fn an_address_sets_the_current_profile_aside() {
 
 #[test]
 fn a_key_of_the_environment_beats_the_one_that_is_kept() {
-    let world = World::new();
+    let world = world();
     world.write("key", "avk_test_0_wrong");
     world.add("shop", &[]);
     let list = ["alerts", "list", "--profile", "shop", "--output", "json"];
@@ -113,7 +114,7 @@ fn a_key_of_the_environment_beats_the_one_that_is_kept() {
 
 #[test]
 fn a_profile_of_client_credentials_speaks_the_older_dialect() {
-    let world = World::new();
+    let world = world();
     let client: Value =
         serde_json::from_str(&crate::support::binary::run_ok(world.engine.path(), &["clients", "create", "--output", "json"])).unwrap();
     let (id, secret) = (client["client_id"].as_str().unwrap(), client["client_secret"].as_str().unwrap());
@@ -149,7 +150,7 @@ async fn a_write_on_a_read_only_profile_ends_with_5_and_nothing_is_sent() {
 
 #[test]
 fn removing_a_profile_removes_its_credentials() {
-    let world = World::new();
+    let world = world();
     let operator = world.write("operator", "avk_test_0_operator");
     world.add("shop", &["--operator-key-file", &operator]);
     world.run_ok(&["profiles", "use", "shop"]);
@@ -166,7 +167,7 @@ fn removing_a_profile_removes_its_credentials() {
 
 #[test]
 fn a_profile_without_a_credential_says_how_it_gets_one() {
-    let world = World::new();
+    let world = world();
     world.run_ok(&["profiles", "add", "shop", "--url", &world.server.url]);
 
     let refused = world.run(&["alerts", "list", "--profile", "shop"]);
@@ -178,7 +179,7 @@ fn a_profile_without_a_credential_says_how_it_gets_one() {
 
 #[test]
 fn what_cannot_be_a_profile_is_refused_and_nothing_is_kept() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
     let url = world.server.url.clone();
     let key = world.key_file();
@@ -204,7 +205,7 @@ fn what_cannot_be_a_profile_is_refused_and_nothing_is_kept() {
 
 #[test]
 fn a_wrong_line_of_the_file_is_named_and_the_file_is_left_alone() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
     let file = world.config().join("profiles.toml");
     let text = std::fs::read_to_string(&file).unwrap() + "colour = \"red\"\n";
@@ -219,7 +220,7 @@ fn a_wrong_line_of_the_file_is_named_and_the_file_is_left_alone() {
 
 #[test]
 fn a_wrong_line_of_the_plain_credentials_is_told_without_what_stands_there() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
     std::fs::write(world.config().join("secrets.toml"), "shop = avk_test_1_s3cret\n").unwrap();
 
@@ -231,7 +232,7 @@ fn a_wrong_line_of_the_plain_credentials_is_told_without_what_stands_there() {
 
 #[test]
 fn a_live_key_makes_its_profile_one_of_production() {
-    let world = World::of("production");
+    let world = world_of("production");
 
     let said = world.add("shop", &[]);
 
@@ -242,10 +243,10 @@ fn a_live_key_makes_its_profile_one_of_production() {
 #[test]
 fn the_doctor_sees_what_is_wrong_with_profiles() {
     use std::os::unix::fs::PermissionsExt as _;
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
     let file = world.config().join("profiles.toml");
-    let found = |world: &World| {
+    let found = |world: &TwoMachines| {
         let told = world.run(&["doctor", "--output", "json"]).stdout;
         let told: Value = serde_json::from_slice(&told).unwrap();
         let ours = told["checks"].as_array().unwrap().iter().filter(|check| check["check"] == "profiles");

@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
-use super::World;
+use super::{world, world_of};
 use crate::support::binary::run;
 use crate::support::terminal::Terminal;
+use crate::support::two_machines::TwoMachines;
 
 const CTRL_S: &str = "\x13";
 
-impl World {
+impl TwoMachines {
     fn console(&self, arguments: &[&str]) -> Terminal {
         Terminal::start(self.desk.path(), arguments, 120, 40)
     }
@@ -22,7 +23,7 @@ fn leave(mut terminal: Terminal) {
 
 #[test]
 fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
-    let world = World::of("production");
+    let world = world_of("production");
     world.add("shop", &[]);
     let mut terminal = world.console(&["open", "shop"]);
     terminal.wait_for("SHOP 2");
@@ -53,7 +54,7 @@ fn on_production_a_decision_leaves_by_ctrl_s_in_its_form_only() {
 
 #[test]
 fn a_live_key_makes_it_production_whatever_the_profile_says() {
-    let world = World::of("production");
+    let world = world_of("production");
     world.run_ok(&["profiles", "add", "shop", "--url", &world.server.url, "--environment", "sandbox"]);
 
     let terminal = Terminal::start_with(world.desk.path(), &["open", "shop"], &[("AVERT_API_KEY", &world.key)], 120, 40);
@@ -64,7 +65,7 @@ fn a_live_key_makes_it_production_whatever_the_profile_says() {
 
 #[test]
 fn a_read_only_profile_says_so_and_its_console_sends_nothing() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &["--read-only"]);
     world.run_ok(&["profiles", "use", "shop"]);
     let mut terminal = world.console(&[]);
@@ -80,7 +81,7 @@ fn a_read_only_profile_says_so_and_its_console_sends_nothing() {
 
 #[test]
 fn the_environment_of_a_profile_is_asked_once_and_remembered() {
-    let world = World::new();
+    let world = world();
     world.write("key", "not-of-an-avert");
     world.add("shop", &[]);
     let mut terminal = world.console(&["open", "shop"]);
@@ -99,7 +100,7 @@ fn the_environment_of_a_profile_is_asked_once_and_remembered() {
 
 #[test]
 fn a_plain_address_is_asked_nothing_and_its_host_is_named() {
-    let world = World::new();
+    let world = world();
     let file = world.write("plain", "not-of-an-avert");
     let terminal = world.console(&["--url", &world.server.url, "--api-key-file", &file]);
 
@@ -110,7 +111,7 @@ fn a_plain_address_is_asked_nothing_and_its_host_is_named() {
 
 #[test]
 fn every_deployment_has_desk_files_of_its_own() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
     let terminal = world.console(&["open", "shop"]);
     terminal.wait_for("SHOP 2");
@@ -155,7 +156,7 @@ async fn a_console_asks_for_as_many_alerts_as_its_profile_says_by_the_companys_o
 
 #[test]
 fn one_key_of_both_scopes_opens_all_that_an_avert_has() {
-    let world = World::new();
+    let world = world();
     let key = run(world.engine.path(), &["keys", "create", "--scope", "operator,alerts", "--output", "json"]);
     let key: Value = serde_json::from_slice(&key.stdout).unwrap();
     assert_eq!(key["scope"], "alerts,operator");
@@ -171,7 +172,7 @@ fn one_key_of_both_scopes_opens_all_that_an_avert_has() {
 
 #[test]
 fn an_operators_key_beside_client_credentials_opens_all_that_an_avert_has() {
-    let world = World::new();
+    let world = world();
     let made = |arguments: &[&str]| -> Value {
         serde_json::from_slice(&run(world.engine.path(), &[arguments, &["--output", "json"]].concat()).stdout).unwrap()
     };
@@ -192,7 +193,7 @@ fn an_operators_key_beside_client_credentials_opens_all_that_an_avert_has() {
 
 #[test]
 fn a_key_of_the_alerts_scope_alone_opens_the_interface_and_says_what_is_missing() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
 
     let mut terminal = world.console(&["open", "shop"]);

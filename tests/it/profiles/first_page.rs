@@ -1,6 +1,6 @@
 //! The first page of a machine on which nothing is set up yet.
 
-use super::{World, assert_refused};
+use super::{assert_refused, world};
 use crate::support::binary::run;
 use crate::support::terminal::Terminal;
 
@@ -48,7 +48,7 @@ fn a_local_desk_is_offered_and_is_there_the_next_time() {
 
 #[test]
 fn a_connection_is_asked_for_step_by_step_and_opens_then_and_the_next_time() {
-    let world = World::new();
+    let world = world();
     let mut terminal = begin(&world.desk);
 
     let mut answer = |question: &str, text: &str| {

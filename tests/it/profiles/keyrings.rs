@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::testing::{steps, well};
-use super::{World, assert_refused, errors};
+use super::{assert_refused, world};
 use crate::support::terminal::Terminal;
+use crate::support::two_machines::{TwoMachines, errors};
 
 #[test]
 fn without_a_keyring_and_the_flag_nothing_is_kept_and_both_ways_on_are_named() {
-    let world = World::new();
+    let world = world();
     let add = ["profiles", "add", "shop", "--url", &world.server.url, "--api-key-file", &world.key_file()];
 
     let refused = world.run(&add);
@@ -25,7 +26,7 @@ fn without_a_keyring_and_the_flag_nothing_is_kept_and_both_ways_on_are_named() {
 
 #[test]
 fn a_keyring_that_never_answers_is_given_up_with_a_word() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
     let bus = world.desk.path().join("silent-bus");
     let _silent = UnixListener::bind(&bus).unwrap();
@@ -44,7 +45,7 @@ fn a_keyring_that_never_answers_is_given_up_with_a_word() {
 
 #[test]
 fn a_keyring_that_gives_nothing_out_fails_its_step_of_a_test_and_the_others_are_tried() {
-    let world = World::new();
+    let world = world();
     world.run_ok(&["profiles", "add", "shop", "--url", &world.server.url]);
     let bus = world.desk.path().join("silent-bus");
     let _silent = UnixListener::bind(&bus).unwrap();
@@ -156,24 +157,24 @@ impl SecretService {
     }
 
     /// Runs a command in the session that this keyring belongs to.
-    fn run(&self, world: &World, arguments: &[&str]) -> Output {
+    fn run(&self, world: &TwoMachines, arguments: &[&str]) -> Output {
         world.command(arguments).env("DBUS_SESSION_BUS_ADDRESS", &self.address).output().unwrap()
     }
 
     #[track_caller]
-    fn run_ok(&self, world: &World, arguments: &[&str]) -> String {
+    fn run_ok(&self, world: &TwoMachines, arguments: &[&str]) -> String {
         let output = self.run(world, arguments);
         assert!(output.status.success(), "{arguments:?}: {}", errors(&output));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    fn credential(&self, world: &World) -> String {
-        let list: serde_json::Value = serde_json::from_str(&self.run_ok(world, &["profiles", "list", "--output", "json"])).unwrap();
+    fn credential(&self, world: &TwoMachines) -> String {
+        let list: Value = serde_json::from_str(&self.run_ok(world, &["profiles", "list", "--output", "json"])).unwrap();
         list[0]["credential"].as_str().unwrap().to_owned()
     }
 
     /// Adds the engine as a profile whose key goes to the keyring.
-    fn add(&self, world: &World) {
+    fn add(&self, world: &TwoMachines) {
         self.run_ok(world, &["profiles", "add", "shop", "--url", &world.server.url, "--api-key-file", &world.key_file()]);
     }
 }
@@ -194,7 +195,7 @@ fn is_there(program: &str) -> bool {
 #[test]
 fn a_key_lives_in_the_keyring_and_in_no_file_until_it_is_logged_out() {
     let Some(service) = SecretService::open() else { return };
-    let world = World::new();
+    let world = world();
 
     service.add(&world);
     let kept = service.credential(&world);
@@ -211,7 +212,7 @@ fn a_key_lives_in_the_keyring_and_in_no_file_until_it_is_logged_out() {
 #[test]
 fn an_entry_is_kept_under_the_service_avert_and_the_profiles_name() {
     let Some(service) = SecretService::open() else { return };
-    let world = World::new();
+    let world = world();
     service.add(&world);
     let operator = world.write("operator", "avk_test_0_operator");
     service.run_ok(&world, &["profiles", "add", "more", "--url", &world.server.url, "--operator-key-file", &operator]);
@@ -235,7 +236,7 @@ fn an_entry_is_kept_under_the_service_avert_and_the_profiles_name() {
 #[test]
 fn a_plain_credential_takes_the_place_of_the_one_in_the_keyring_and_back() {
     let Some(service) = SecretService::open() else { return };
-    let world = World::new();
+    let world = world();
     service.add(&world);
     let login = ["login", "shop", "--api-key-file", &world.key_file()];
     let login_plainly = [&login[..], &["--plain-secrets"]].concat();
@@ -257,7 +258,7 @@ fn a_plain_credential_takes_the_place_of_the_one_in_the_keyring_and_back() {
 #[test]
 fn a_locked_keyring_is_said_and_hangs_nothing() {
     let Some(mut service) = SecretService::open() else { return };
-    let world = World::new();
+    let world = world();
     service.add(&world);
     service.lock();
     let begin = Instant::now();
@@ -277,13 +278,14 @@ fn a_locked_keyring_is_said_and_hangs_nothing() {
     assert_refused(&out, 1, &["whether the keyring still holds a credential of shop is not known", "unlock it"]);
     assert!(list.status.success() && errors(&list).contains("whether the keyring holds credentials is not known"), "{}", errors(&list));
     assert_refused(&add, 1, &["nothing was kept", "locked", "--plain-secrets"]);
+    assert!(world.files_with(&world.key).is_empty() && String::from_utf8_lossy(&list.stdout).matches("http://").count() == 1);
     assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
 }
 
 #[test]
 fn a_console_whose_keyring_is_locked_asks_for_the_credential_and_opens() {
     let Some(mut service) = SecretService::open() else { return };
-    let world = World::new();
+    let world = world();
     service.add(&world);
     service.lock();
     let variables = [("DBUS_SESSION_BUS_ADDRESS", service.address.as_str())];

@@ -1,10 +1,11 @@
 //! `avert login` and `avert logout`: a credential is tried before it is kept, and removed everywhere.
 
-use super::{World, assert_refused, errors};
+use super::{assert_refused, world, world_of};
 use crate::support::binary::{avert, run_ok};
 use crate::support::terminal::Terminal;
+use crate::support::two_machines::{TwoMachines, errors};
 
-impl World {
+impl TwoMachines {
     /// The engine as a profile without a credential.
     fn add_bare(&self) {
         self.run_ok(&["profiles", "add", "shop", "--url", &self.server.url]);
@@ -17,7 +18,7 @@ impl World {
 
 #[test]
 fn a_credential_is_kept_when_the_deployment_has_taken_it() {
-    let world = World::new();
+    let world = world();
     world.add_bare();
 
     let said = world.run_ok(&["login", "shop", "--api-key-file", &world.key_file(), "--plain-secrets"]);
@@ -29,7 +30,7 @@ fn a_credential_is_kept_when_the_deployment_has_taken_it() {
 
 #[test]
 fn a_credential_that_is_refused_or_cannot_be_tried_is_not_kept() {
-    let world = World::new();
+    let world = world();
     world.add_bare();
     let wrong = world.write("wrong", "avk_test_0_wrong");
     world.run_ok(&["profiles", "add", "far", "--url", "http://127.0.0.1:9"]);
@@ -44,7 +45,7 @@ fn a_credential_that_is_refused_or_cannot_be_tried_is_not_kept() {
 
 #[test]
 fn a_credential_is_typed_at_the_terminal_and_not_shown() {
-    let world = World::new();
+    let world = world();
     world.add_bare();
     let mut terminal = Terminal::start(world.desk.path(), &["login", "shop"], 120, 40);
 
@@ -62,7 +63,7 @@ fn a_credential_is_typed_at_the_terminal_and_not_shown() {
 
 #[test]
 fn without_a_terminal_it_comes_from_the_environment_or_is_missed() {
-    let world = World::new();
+    let world = world();
     world.add_bare();
 
     let missed = world.run(&["login", "shop"]);
@@ -75,7 +76,7 @@ fn without_a_terminal_it_comes_from_the_environment_or_is_missed() {
 
 #[test]
 fn an_operators_key_is_tried_and_kept_beside_the_other() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
     let key = run_ok(world.engine.path(), &["keys", "create", "--scope", "operator"]).trim().to_owned();
     let right = world.write("operator", &key);
@@ -92,7 +93,7 @@ fn an_operators_key_is_tried_and_kept_beside_the_other() {
 
 #[test]
 fn a_key_of_the_other_world_is_refused() {
-    let world = World::of("production");
+    let world = world_of("production");
     world.run_ok(&["profiles", "add", "shop", "--url", &world.server.url, "--environment", "sandbox"]);
 
     let refused = world.run(&["login", "shop", "--api-key-file", &world.key_file(), "--plain-secrets"]);
@@ -102,7 +103,7 @@ fn a_key_of_the_other_world_is_refused() {
 
 #[test]
 fn logging_out_removes_the_credential_everywhere_and_says_what_stays() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &["--operator-key-file", &world.key_file()]);
 
     let out = world.command(&["logout", "shop"]).env("AVERT_API_KEY", "k").output().unwrap();
@@ -124,7 +125,7 @@ fn without_any_profile_logging_in_asks_for_one() {
 
 #[test]
 fn however_loud_avert_is_a_credential_is_in_nothing_that_it_says_or_writes() {
-    let world = World::new();
+    let world = world();
     let operator = run_ok(world.engine.path(), &["keys", "create", "--scope", "operator"]).trim().to_owned();
     let file = world.write("operator", &operator);
     world.add("shop", &["--operator-key-file", &file]);
@@ -162,7 +163,7 @@ fn however_loud_avert_is_a_credential_is_in_nothing_that_it_says_or_writes() {
 
 #[test]
 fn ctrl_c_at_the_question_ends_it_with_130_and_leaves_the_terminal_as_it_was() {
-    let world = World::new();
+    let world = world();
     world.add_bare();
     let mut terminal = Terminal::start(world.desk.path(), &["login", "shop"], 120, 40);
 

@@ -1,11 +1,11 @@
 //! `avert profiles add` step by step, at a terminal.
 
-use super::World;
+use super::world;
 use crate::support::terminal::Terminal;
 
 #[test]
 fn a_profile_is_asked_for_step_by_step_and_its_key_is_not_shown() {
-    let world = World::new();
+    let world = world();
     let mut terminal = Terminal::start(world.desk.path(), &["profiles", "add"], 120, 40);
 
     let mut answer = |question: &str, text: &str| {
@@ -33,7 +33,7 @@ fn a_profile_is_asked_for_step_by_step_and_its_key_is_not_shown() {
 
 #[test]
 fn a_key_that_is_refused_is_said_before_anything_is_kept() {
-    let world = World::new();
+    let world = world();
     let mut terminal = Terminal::start(world.desk.path(), &["profiles", "add", "shop"], 120, 40);
 
     let mut answer = |question: &str, text: &str| {

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers};
 
-use super::{World, assert_refused, errors};
+use super::{assert_refused, world};
 use crate::support::binary::{run, run_ok};
 use crate::support::terminal::Terminal;
+use crate::support::two_machines::errors;
 
 /// The steps by name: what each says, and whether it is well.
 pub(super) fn steps(output: &std::process::Output) -> Vec<(String, Value, String)> {
@@ -22,7 +23,7 @@ const TEST: [&str; 5] = ["profiles", "test", "shop", "--output", "json"];
 
 #[test]
 fn every_step_is_told_of_an_avert() {
-    let world = World::new();
+    let world = world();
     let operator = run_ok(world.engine.path(), &["keys", "create", "--scope", "operator"]);
     let file = world.write("operator", operator.trim());
     world.add("shop", &["--operator-key-file", &file]);
@@ -46,7 +47,7 @@ fn every_step_is_told_of_an_avert() {
 
 #[test]
 fn one_key_of_both_scopes_is_known_as_the_operators_too() {
-    let world = World::new();
+    let world = world();
     world.write("key", run_ok(world.engine.path(), &["keys", "create", "--scope", "alerts,operator"]).trim());
     world.add("shop", &[]);
 
@@ -61,7 +62,7 @@ fn one_key_of_both_scopes_is_known_as_the_operators_too() {
 
 #[test]
 fn a_key_of_alerts_alone_opens_no_operators_routes_and_says_whose_key_does() {
-    let world = World::new();
+    let world = world();
     world.add("shop", &[]);
 
     let output = world.run(&TEST);
@@ -73,7 +74,7 @@ fn a_key_of_alerts_alone_opens_no_operators_routes_and_says_whose_key_does() {
 
 #[test]
 fn a_key_that_is_refused_fails_its_step_and_the_list() {
-    let world = World::new();
+    let world = world();
     world.write("key", "avk_test_0_wrong");
     world.add("shop", &[]);
 
@@ -87,7 +88,7 @@ fn a_key_that_is_refused_fails_its_step_and_the_list() {
 
 #[test]
 fn without_a_credential_what_needs_none_is_tried_all_the_same() {
-    let world = World::new();
+    let world = world();
     world.run_ok(&["profiles", "add", "shop", "--url", &world.server.url]);
 
     let output = world.run(&TEST);
@@ -100,7 +101,7 @@ fn without_a_credential_what_needs_none_is_tried_all_the_same() {
 
 #[test]
 fn a_test_at_a_terminal_asks_for_nothing_and_says_what_is_missing() {
-    let world = World::new();
+    let world = world();
     world.run_ok(&["profiles", "add", "shop", "--url", &world.server.url]);
 
     let terminal = Terminal::start(world.desk.path(), &["profiles", "test", "shop"], 160, 40);
@@ -159,7 +160,7 @@ async fn another_service_is_no_avert_and_its_clock_and_fields_are_told() {
 
 #[test]
 fn a_profile_to_test_is_named_or_the_current_one() {
-    let world = World::new();
+    let world = world();
 
     assert_refused(&world.run(&["profiles", "test"]), 2, &["no profile is the current one"]);
     assert_refused(&world.run(&["profiles", "test", "shop"]), 3, &["there is no profile shop"]);

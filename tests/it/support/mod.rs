@@ -18,3 +18,4 @@ pub mod stop;
 pub mod store;
 pub mod terminal;
 pub mod tls;
+pub mod two_machines;

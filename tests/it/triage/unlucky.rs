@@ -3,10 +3,11 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{World, again, desk_of, journal, kill, leave, open_form, send, until_written};
+use super::{again, desk_of, journal, kill, leave, open_form, send, until_written};
 use crate::support::binary::run_ok;
 use crate::support::link::{Link, Passage};
 use crate::support::terminal::Terminal;
+use crate::support::two_machines::{TwoMachines, far_alert};
 
 const CTRL_S: &str = "\x13";
 
@@ -14,8 +15,9 @@ const CTRL_S: &str = "\x13";
 const NO_GATEWAY: &str = "[providers.cdrn]\nurl = \"http://127.0.0.1:1/\"\nauth = \"none\"\n";
 
 /// The fourth alert is of the network that cannot be reached.
-fn ten() -> World {
-    World::of(10, NO_GATEWAY, |number| if number == 4 { ("CDRN", "VERIFI_DISPUTE") } else { ("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE") })
+fn ten() -> TwoMachines {
+    let of = |number| if number == 4 { ("CDRN", "VERIFI_DISPUTE") } else { ("ETHOCA", "ETHOCA_CUSTOMER_DISPUTE") };
+    TwoMachines::of("sandbox", NO_GATEWAY, (1..=10).map(|number| far_alert(number, of(number).0, of(number).1)))
 }
 
 /// Answers the cursor's alert with not refunded.
@@ -37,13 +39,13 @@ fn line(terminal: &Terminal, number: u32) -> String {
 }
 
 #[rstest]
-#[case::by_api_key(World::by_key)]
-#[case::by_token(World::by_token)]
-fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: fn(&World, &str) -> Vec<String>) {
+#[case::by_api_key(TwoMachines::by_key)]
+#[case::by_token(TwoMachines::by_token)]
+fn ten_alerts_are_triaged_though_everything_goes_wrong_once(#[case] credential: fn(&TwoMachines, &str) -> Vec<String>) {
     let world = ten();
     let link = Link::to(&world.server.url);
     let flags = credential(&world, &link.url);
-    let mut terminal = world.console(&flags);
+    let mut terminal = world.console_by(&flags);
 
     // Two that go well.
     for number in [1, 2] {
