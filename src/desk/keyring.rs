@@ -3,7 +3,12 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use keyring::{Entry, Error};
+#[cfg(target_os = "macos")]
+use apple_native_keyring_store::keychain::Store;
+#[cfg(not(target_os = "macos"))]
+use dbus_secret_service_keyring_store::Store;
+use keyring_core::api::CredentialStoreApi;
+use keyring_core::{Entry, Error};
 
 use crate::domain::Secret;
 
@@ -43,20 +48,21 @@ pub(super) fn remove(account: &str) -> Result<bool, KeyringError> {
     ask(account, Entry::delete_credential).map(|removed| removed.is_some())
 }
 
-/// Does something with an account's entry; `None` where there is no such entry.
+/// Does something with an account's entry; `None` where there is no such entry. Each asks by a connection of its own, so that one which is
+/// never answered holds up none that comes later.
 fn ask<T: Send + 'static>(
     account: &str,
-    work: impl FnOnce(&Entry) -> keyring::Result<T> + Send + 'static,
+    work: impl FnOnce(&Entry) -> keyring_core::Result<T> + Send + 'static,
 ) -> Result<Option<T>, KeyringError> {
     let account = account.to_owned();
     let (answer, answered) = mpsc::channel();
     std::thread::spawn(move || {
-        let done =
-            Entry::new(SERVICE, &account).map_err(|error| KeyringError::Absent(reason(&error))).and_then(|entry| match work(&entry) {
-                Ok(value) => Ok(Some(value)),
-                Err(Error::NoEntry) => Ok(None),
-                Err(error) => Err(KeyringError::Locked(reason(&error))),
-            });
+        let entry = Store::new().and_then(|store| store.build(SERVICE, &account, None));
+        let done = entry.map_err(|error| KeyringError::Absent(reason(&error))).and_then(|entry| match work(&entry) {
+            Ok(value) => Ok(Some(value)),
+            Err(Error::NoEntry) => Ok(None),
+            Err(error) => Err(KeyringError::Locked(reason(&error))),
+        });
         // Nobody waits any longer where it took too long.
         let _ = answer.send(done);
     });
@@ -67,7 +73,6 @@ fn ask<T: Send + 'static>(
 fn reason(error: &Error) -> String {
     match error {
         Error::PlatformFailure(cause) | Error::NoStorageAccess(cause) => cause.to_string(),
-        Error::NoDefaultStore => "it cannot be reached".to_owned(),
         Error::BadEncoding(_) => "what it holds is not text".to_owned(),
         Error::Ambiguous(entries) => format!("it holds {} entries for one account", entries.len()),
         other => other.to_string(),
