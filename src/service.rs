@@ -68,6 +68,9 @@ pub enum ServiceError {
     /// The service cannot answer now (disk, database, network); the text says what to do.
     #[error("the service cannot answer: {0}")]
     Unavailable(String),
+    /// No answer came at all: no connection, one that broke, or none in time. What was asked changes nothing.
+    #[error("the service cannot answer: {0}")]
+    Unreachable(String),
     /// The service asked not to be asked again for so long, at most ten minutes.
     #[error("the service cannot answer: {why}")]
     Throttled { why: String, wait: Duration },

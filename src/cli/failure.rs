@@ -92,6 +92,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
             ServiceError::ProviderFailed(_)
             | ServiceError::Refused(_)
             | ServiceError::Unavailable(_)
+            | ServiceError::Unreachable(_)
             | ServiceError::Throttled { .. }
             | ServiceError::NotSent(_) => 1,
         });

@@ -12,7 +12,7 @@ use super::options::{ClientError, ClientOptions, Pauses};
 use super::throttle::{self, Throttle};
 use crate::domain::redact;
 use crate::domain::time::{SharedClock, Timestamp};
-use crate::outbound::body::{self, Unread};
+use crate::outbound::body::{self, Body, Unread};
 use crate::outbound::causes::cause;
 use crate::outbound::handshake::HandshakeFault;
 use crate::outbound::reason::Reason;
@@ -77,6 +77,8 @@ pub(super) struct Answer {
     pub(super) retry_after: Option<Duration>,
     /// Of a refusal: without our own secrets, should it repeat one.
     pub(super) body: Vec<u8>,
+    /// Whether more belongs to it than came: of a refusal what came counts.
+    pub(super) cut: bool,
     pub(super) exchange: Exchange,
 }
 
@@ -98,6 +100,8 @@ pub(super) enum NoAnswer {
     TimedOut(String),
     /// It was sent, or may have been: the connection broke.
     Broken(String),
+    /// It was sent, and of the answer came a part.
+    BrokenOff(String),
     /// It was sent, and the answer is none that can be taken.
     Unusable(String),
     /// It was not sent, because the service asked not to be asked yet: for how long still.
@@ -109,11 +113,8 @@ pub(super) enum NoAnswer {
 impl From<NoAnswer> for ServiceError {
     fn from(no: NoAnswer) -> Self {
         match no {
-            NoAnswer::NotSent(why)
-            | NoAnswer::Untrusted(why)
-            | NoAnswer::TimedOut(why)
-            | NoAnswer::Broken(why)
-            | NoAnswer::Unusable(why) => Self::Unavailable(why),
+            NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) | NoAnswer::TimedOut(why) | NoAnswer::Broken(why) => Self::Unreachable(why),
+            NoAnswer::BrokenOff(why) | NoAnswer::Unusable(why) => Self::Unavailable(why),
             NoAnswer::TooEarly(why, wait) => Self::Throttled { why, wait },
             NoAnswer::Refused(error) => error,
         }
@@ -232,15 +233,18 @@ impl Http {
             let packed = redact::words(&String::from_utf8_lossy(packed.as_bytes()));
             return Err(NoAnswer::Unusable(exchange.about(&format!("its answer is packed as {packed}, which was not asked for"))));
         }
-        let body = body::whole(&mut response, MAX_ANSWER).await.map_err(|unread| match unread {
+        let Body { bytes: body, cut } = body::whole(&mut response, MAX_ANSWER).await.map_err(|unread| match unread {
             Unread::TooLarge => NoAnswer::Unusable(exchange.about(&format!("its answer is over {} MiB", MAX_ANSWER / 1024 / 1024))),
-            Unread::Broken(error) => self.why(&error, patience, &exchange),
+            Unread::Broken(error) => match self.why(&error, patience, &exchange) {
+                NoAnswer::Broken(why) | NoAnswer::TimedOut(why) => NoAnswer::BrokenOff(why),
+                other => other,
+            },
         })?;
         let body = match status.is_success() {
             true => body,
             false => redact::secrets(String::from_utf8_lossy(&body).into_owned(), secrets).into_bytes(),
         };
-        Ok(Answer { status: status.as_u16(), retry_after, body, exchange })
+        Ok(Answer { status: status.as_u16(), retry_after, body, cut, exchange })
     }
 
     fn why(&self, error: &reqwest::Error, patience: Duration, exchange: &Exchange) -> NoAnswer {
@@ -266,9 +270,8 @@ impl Http {
         loop {
             let tried = self.send(call.clone()).await;
             let wait = match &tried {
-                Err(NoAnswer::NotSent(_) | NoAnswer::Broken(_)) | Ok(Answer { status: 502..=504, retry_after: None, .. }) => {
-                    Some(Duration::ZERO)
-                }
+                Err(NoAnswer::NotSent(_) | NoAnswer::Broken(_) | NoAnswer::BrokenOff(_))
+                | Ok(Answer { status: 502..=504, retry_after: None, .. }) => Some(Duration::ZERO),
                 Ok(Answer { status: 429 | 503, retry_after: Some(asked), .. }) => {
                     Some(*asked).filter(|asked| *asked <= pauses.longest_asked)
                 }

@@ -41,7 +41,7 @@ impl Inner {
             Err(NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) | NoAnswer::TooEarly(why, _)) => {
                 Err(ServiceError::Unavailable(format!("{why}; nothing was sent")))
             }
-            Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::Unusable(why)) => {
+            Err(NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::BrokenOff(why) | NoAnswer::Unusable(why)) => {
                 Err(ServiceError::Unavailable(format!("{why}; {cause}")))
             }
             Err(NoAnswer::Refused(error)) => Err(error),

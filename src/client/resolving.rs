@@ -7,7 +7,7 @@ use super::http::{Answer, Call, NoAnswer};
 use super::inner::{Authorization, Inner};
 use super::reading;
 use super::refusals::{about, fields, redirected, unavailable, words};
-use crate::domain::{Alert, AlertId, AlertStatus, AlertType, FieldError, Provider, Resolution};
+use crate::domain::{Alert, AlertId, FieldError, Resolution};
 use crate::service::{OutcomeUnknown, ResolveRequest, ServiceError};
 use crate::wire::body;
 use crate::wire::refusal::Refusal;
@@ -73,7 +73,9 @@ impl Inner {
     async fn send_once(&self, call: Call) -> Result<Answer, ServiceError> {
         self.http.send(call).await.map_err(|no| match no {
             NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) | NoAnswer::TooEarly(why, _) => ServiceError::NotSent(why),
-            NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::Unusable(why) => ServiceError::Indeterminate(why),
+            NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::BrokenOff(why) | NoAnswer::Unusable(why) => {
+                ServiceError::Indeterminate(why)
+            }
             NoAnswer::Refused(error) => error,
         })
     }
@@ -89,11 +91,8 @@ impl Inner {
             }
             // A conflict without an outcome and without a word why: somebody else is at it.
             Ok(_) => Err(ServiceError::ResolutionInProgress),
-            Err(error) => {
-                tracing::warn!(%error, alert = %id, "the outcome of an alert that has one cannot be read");
-                let unread = Alert::new(id, Provider::Other(String::new()), AlertType::Other(String::new()));
-                Err(ServiceError::AlreadyResolved(Box::new(Alert { status: AlertStatus::Other(String::new()), ..unread })))
-            }
+            // Whose it is only the alert can tell: a proxy may have sent ours twice.
+            Err(error) => Err(ServiceError::Indeterminate(format!("it answered 409, and the alert cannot be read: {error}"))),
         }
     }
 
@@ -129,7 +128,9 @@ fn not_taken(error: ServiceError) -> ServiceError {
 /// What cannot be had before a decision leaves, as an error of that decision.
 fn not_sent(error: ServiceError) -> ServiceError {
     match error {
-        ServiceError::Unavailable(why) | ServiceError::Throttled { why, .. } => ServiceError::NotSent(why),
+        ServiceError::Unavailable(why) | ServiceError::Unreachable(why) | ServiceError::Throttled { why, .. } => {
+            ServiceError::NotSent(why)
+        }
         error => error,
     }
 }
@@ -145,6 +146,8 @@ fn bad_request(answer: &Answer, refusal: Refusal) -> ServiceError {
         Some("invalid_id" | "invalid_request" | "invalid_query" | "ambiguous_credentials") => {
             ServiceError::InvalidRequest(fields(refusal, "request"))
         }
+        // What it meant to say may have been that it does not know either.
+        _ if answer.cut => ServiceError::Indeterminate(about(answer, "it answered 400, and what it said broke off")),
         _ => ServiceError::Refused(said("it answered 400 and gave no reason")),
     }
 }

@@ -48,6 +48,8 @@ pub struct PendingDecision {
     pub state: State,
     /// When it has to leave at the latest, so that its answer is in time.
     last_moment: Option<Timestamp>,
+    /// Whether it leaves without its grace, because the window closes meanwhile.
+    at_once: bool,
     /// From when on it is certain that the window has closed: whole hours left say no more than the hour.
     pub closed_by: Option<Timestamp>,
     /// When it left.
@@ -159,7 +161,8 @@ impl Decisions {
         self.made += 1;
         let idempotency_key = format!("console-{}", Uuid::now_v7());
         let (last_moment, closed_by) = (last_moment(&alert, now), closed_by(&alert, now));
-        let due = if leaves_at_once(&alert, grace, now) { now } else { now + grace };
+        let at_once = leaves_at_once(&alert, grace, now);
+        let due = if at_once { now } else { now + grace };
         let state = State::Staged(due);
         self.all.push(PendingDecision {
             key: self.made,
@@ -167,6 +170,7 @@ impl Decisions {
             resolution,
             state,
             last_moment,
+            at_once,
             closed_by,
             sent_at: None,
             told_closed: false,
@@ -185,6 +189,7 @@ impl Decisions {
             resolution,
             state: State::Checking(Polling::new("the console ended before the answer came".to_owned(), now)),
             last_moment: None,
+            at_once: false,
             closed_by: None,
             sent_at: left.sent_at,
             told_closed: false,
@@ -338,7 +343,12 @@ impl Decisions {
                 if landed { DecisionEvent::Landed(alert) } else { DecisionEvent::Overtaken(alert) }
             }
             Err(ServiceError::ProviderOutcomeUnknown(unknown)) => DecisionEvent::Unknown(unknown.to_string()),
-            Err(ServiceError::Indeterminate(why) | ServiceError::Unavailable(why) | ServiceError::Throttled { why, .. }) => {
+            Err(
+                ServiceError::Indeterminate(why)
+                | ServiceError::Unavailable(why)
+                | ServiceError::Unreachable(why)
+                | ServiceError::Throttled { why, .. },
+            ) => {
                 DecisionEvent::Unknown(format!("sent to the service: {}; the alert is looked at", why.trim_end_matches('.')))
             }
             Err(ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("Not sent: {why}")),

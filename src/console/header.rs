@@ -138,7 +138,7 @@ impl App {
     /// What lasts and needs more words than the header has room for.
     pub(super) fn lasting_note(&self) -> Option<String> {
         let why = |error: &ServiceError| match error {
-            ServiceError::Unavailable(why) | ServiceError::Throttled { why, .. } => why.clone(),
+            ServiceError::Unavailable(why) | ServiceError::Unreachable(why) | ServiceError::Throttled { why, .. } => why.clone(),
             other => other.to_string(),
         };
         let link = &self.screens.queue.link;

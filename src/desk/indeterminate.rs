@@ -26,7 +26,8 @@ pub async fn look_up(alerts: &dyn Alerts, attempts: Option<&dyn Attempts>, id: A
 /// Sends a decision once and, where its answer does not come, polls the alert after each of these gaps for what became of it.
 ///
 /// # Errors
-/// [`ServiceError::AlreadyResolved`] where another decision has landed, [`ServiceError::Indeterminate`] where nothing has so far.
+/// [`ServiceError::AlreadyResolved`] where another decision has landed, [`ServiceError::Indeterminate`] where nothing has so far. An outcome
+/// that was there already and is what was meant is ours: something on the way sent it twice.
 pub async fn resolve(
     alerts: &dyn Alerts,
     id: AlertId,
@@ -37,6 +38,13 @@ pub async fn resolve(
     let (meant, sent_at) = (request.resolution.clone(), clock.now());
     let why = match alerts.resolve(id, request).await {
         Err(ServiceError::Indeterminate(why)) => why,
+        Err(ServiceError::AlreadyResolved(alert)) => {
+            let found = Found { alert: *alert, pending: None, clock_lead: alerts.clock_lead().await.unwrap_or_default() };
+            return match proof(&meant, sent_at, &found) {
+                Proof::Landed => Ok(found.alert),
+                _ => Err(ServiceError::AlreadyResolved(Box::new(found.alert))),
+            };
+        }
         answer => return answer,
     };
     tracing::warn!(alert = %id, why, "the answer to a decision did not come: looking at the alert");

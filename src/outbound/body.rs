@@ -17,13 +17,22 @@ pub enum Unread {
     Broken(reqwest::Error),
 }
 
+/// A body as it came.
+#[derive(Debug)]
+pub struct Body {
+    pub bytes: Vec<u8>,
+    /// Whether more belongs to it than came or was read.
+    pub cut: bool,
+}
+
 /// The whole body of a good answer, which has at most so many bytes. Of a refusal the status is the answer: what came of its beginning.
-pub async fn whole(response: &mut Response, most: usize) -> Result<Vec<u8>, Unread> {
-    if !response.status().is_success() {
-        return Ok(read(response, MAX_REFUSAL).await.0);
+pub async fn whole(response: &mut Response, most: usize) -> Result<Body, Unread> {
+    let good = response.status().is_success();
+    let (bytes, unread) = read(response, if good { most } else { MAX_REFUSAL }).await;
+    match unread {
+        Some(unread) if good => Err(unread),
+        unread => Ok(Body { bytes, cut: unread.is_some() }),
     }
-    let (body, unread) = read(response, most).await;
-    unread.map_or(Ok(body), Err)
 }
 
 /// What came of the first bytes of a body within a while, however slowly the rest drips.

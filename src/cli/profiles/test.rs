@@ -210,7 +210,10 @@ fn avert(connected: Result<OperatorProbe, ServiceError>, key: &OperatorKey) -> S
 /// The words of an error, where the question is about the service anyway.
 fn told(error: &ServiceError) -> String {
     match error {
-        ServiceError::Unavailable(why) | ServiceError::Throttled { why, .. } | ServiceError::NotAuthorized(why) => why.clone(),
+        ServiceError::Unavailable(why)
+        | ServiceError::Unreachable(why)
+        | ServiceError::Throttled { why, .. }
+        | ServiceError::NotAuthorized(why) => why.clone(),
         other => other.to_string(),
     }
 }

@@ -4,11 +4,13 @@ use super::{Decisions, PendingDecision, State, is_due};
 use crate::domain::Timestamp;
 
 impl Decisions {
-    /// Keeps the decisions here whose time has come: the deployment does not answer.
+    /// Keeps the decisions here whose time has come: the deployment cannot be reached. Where the window closes meanwhile the last try is
+    /// worth more than the question: without a connection nothing is sent, which is certain.
     pub fn wait(&mut self, now: Timestamp) {
         let held = self.held_since.is_some();
         for decision in &mut self.all {
-            if is_due(decision, held, now) {
+            let last_chance = decision.at_once || decision.last_moment.is_some_and(|last| last <= now);
+            if is_due(decision, held, now) && !last_chance {
                 decision.state = State::Waiting;
                 self.ask = true;
             }

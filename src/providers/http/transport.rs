@@ -115,7 +115,7 @@ impl Transport {
             Unread::TooLarge => Unanswered::TooLarge(most),
             Unread::Broken(error) => why(error).into(),
         })?;
-        let body = redact::secrets(String::from_utf8_lossy(&body).into_owned(), &self.secrets);
+        let body = redact::secrets(String::from_utf8_lossy(&body.bytes).into_owned(), &self.secrets);
         Ok(GatewayAnswer { status: response.status().as_u16(), body })
     }
 }

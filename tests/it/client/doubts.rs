@@ -16,7 +16,9 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 use crate::support::alerts::NOON;
 use crate::support::clock::ManualClock;
 
-use super::foreign::{answer, asking_for_a_token, getting, older, open, options, requests, resolved, resolving, says, stopped, token};
+use super::foreign::{
+    answer, asking_for_a_token, current, getting, older, open, options, requests, resolved, resolving, says, stopped, token,
+};
 
 /// How an answer does not come.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +57,20 @@ async fn decide(server: &MockServer, id: AlertId, loss: Loss) -> Result<Alert, S
     let result = as_a_command_does(&Client::new(options).unwrap(), id, says(Decision::Refunded, "by Ann")).await;
     assert_eq!(requests(server, "PUT").await.len(), 1, "a decision is sent once, whatever happens");
     result
+}
+
+#[tokio::test]
+async fn a_decision_that_was_sent_twice_on_its_way_is_our_own() {
+    let (server, id) = (MockServer::start().await, AlertId::generate());
+    // A proxy repeats the PUT: the second one meets the outcome of the first.
+    resolving(id).respond_with(answer(409, &json!({"code": "alert_already_resolved"}))).mount(&server).await;
+    getting(id).respond_with(answer(200, &resolved(id, "refunded", "resolved", "by Ann"))).mount(&server).await;
+
+    let mine = as_a_command_does(&current(&server), id, says(Decision::Refunded, "by Ann")).await;
+    let anothers = as_a_command_does(&current(&server), id, says(Decision::Refunded, "by Bob")).await;
+
+    assert_eq!(mine.unwrap().outcome.unwrap().comments, "by Ann");
+    assert!(matches!(anothers, Err(ServiceError::AlreadyResolved(_))), "{anothers:?}");
 }
 
 #[rstest]

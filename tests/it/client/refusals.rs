@@ -14,6 +14,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use crate::support::alerts::NOON;
 use crate::support::clock::ManualClock;
+use crate::support::raw_server::{self, Play, RawServer};
 
 use super::foreign::{
     KEY, answer, current, getting, header, listing, older, open, options, refunded, requests, resolved, resolving, stopped,
@@ -195,7 +196,7 @@ async fn a_conflict_is_told_with_the_outcome_there_is() {
 }
 
 #[tokio::test]
-async fn a_conflict_over_an_alert_that_cannot_be_read_is_a_conflict() {
+async fn a_conflict_over_an_alert_that_cannot_be_read_may_be_over_our_own_decision() {
     let server = MockServer::start().await;
     let id = AlertId::generate();
     resolving(id).respond_with(problem(409, "alert_already_resolved")).mount(&server).await;
@@ -203,7 +204,20 @@ async fn a_conflict_over_an_alert_that_cannot_be_read_is_a_conflict() {
 
     let error = current(&server).resolve(id, refunded()).await.unwrap_err();
 
-    assert!(matches!(&error, ServiceError::AlreadyResolved(alert) if alert.id == id && alert.outcome.is_none()), "{error}");
+    assert!(matches!(&error, ServiceError::Indeterminate(why) if why.contains("it answered 409")), "{error}");
+}
+
+#[tokio::test]
+async fn a_bad_request_whose_reason_broke_off_may_have_meant_that_nobody_knows() {
+    let whole = br#"{"code":"provider_outcome_unknown","detail":"x"}"#;
+    let cut = raw_server::answer(400, &[("content-type", "application/json")], &whole[..30], whole.len());
+    let server = RawServer::start(move |_, _| Play::Bytes(cut.clone())).await;
+    let client = Client::new(options(&server.url(), Dialect::Current)).unwrap();
+
+    let error = client.resolve(AlertId::generate(), refunded()).await.unwrap_err();
+
+    assert!(matches!(&error, ServiceError::Indeterminate(why) if why.contains("broke off")), "{error}");
+    assert_eq!(server.count("PUT"), 1);
 }
 
 #[tokio::test]
@@ -276,7 +290,7 @@ async fn a_service_that_is_not_there_is_unavailable_and_no_decision_was_sent() {
 
     let (read, sent) = (client.get(AlertId::generate()).await, client.resolve(AlertId::generate(), refunded()).await);
 
-    assert!(matches!(&read, Err(ServiceError::Unavailable(why)) if why.contains("no connection")), "{read:?}");
+    assert!(matches!(&read, Err(ServiceError::Unreachable(why)) if why.contains("no connection")), "{read:?}");
     assert!(
         matches!(&sent, Err(error @ ServiceError::NotSent(why)) if why.contains("no connection") && error.to_string().ends_with("nothing was sent")),
         "{sent:?}"
