@@ -7,17 +7,22 @@ use super::context::Context;
 use super::failure::Misused;
 use super::local::Local;
 use super::target::variable;
-use crate::domain::Environment;
+use crate::desk::same_payment::same_payment;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
-use crate::service::{Alerts, ServiceError};
+use crate::domain::{Alert, Environment, duplicate};
+use crate::service::{Alerts, Duplicates, ServiceError};
 use crate::wire::Dialect;
 
 /// Access to the alerts that a command works on: this machine's, or another deployment's.
 pub(super) struct AlertAccess {
     pub(super) alerts: Arc<dyn Alerts>,
+    /// Where a search for duplicates can go by more than the interface knows.
+    pub(super) duplicates: Option<Arc<dyn Duplicates>>,
     /// In whose words filters and decisions are given.
     pub(super) dialect: Dialect,
     pub(super) environment: Option<Environment>,
+    /// Whose alerts these are, in words: what was done with those of one place says nothing of another's.
+    pub(super) place: String,
     /// Whether every write is refused.
     read_only: bool,
     pub(super) clock: SharedClock,
@@ -45,16 +50,23 @@ impl AlertAccess {
             let clock: SharedClock = Arc::new(SystemClock);
             let (dialect, environment, read_only) = (target.dialect, target.environment, target.read_only);
             let asked = asked(dialect)?;
+            let place = target.place();
             let (_, deployment) = target.connect(Arc::clone(&clock))?;
-            return Ok((Self { alerts: deployment.alerts, dialect, environment, read_only, clock, local: None }, asked));
+            let (alerts, duplicates) = (deployment.alerts, deployment.duplicates);
+            return Ok((Self { alerts, duplicates, dialect, environment, place, read_only, clock, local: None }, asked));
         }
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
         let asked = asked(dialect)?;
         let (local, acting) = Local::existing_for(context, organization).await?;
         let source = Self {
+            duplicates: Some(Arc::new(acting.clone())),
             alerts: Arc::new(acting),
             dialect,
             environment: Some(context.settings.environment.into()),
+            place: match context.organization(organization) {
+                Some(name) => format!("this machine's own in {}, organization {name}", context.home.data_dir.display()),
+                None => format!("this machine's own in {}", context.home.data_dir.display()),
+            },
             read_only: false,
             clock: Arc::clone(&local.clock),
             local: Some(local),
@@ -67,6 +79,11 @@ impl AlertAccess {
         if self.read_only { Err(ServiceError::ReadOnly) } else { Ok(()) }
     }
 
+    /// The alerts that may be on an alert's payment, as far as can be looked for here.
+    pub(super) async fn same_payment(&self, alert: &Alert) -> Result<Vec<Alert>, ServiceError> {
+        same_payment(&*self.alerts, self.duplicates.as_deref(), alert.id, duplicate::query(alert)).await
+    }
+
     /// The present moment.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
@@ -74,7 +91,7 @@ impl AlertAccess {
 
     /// Lets go of what it holds, when everything on it has ended.
     pub(super) fn close(self) {
-        drop(self.alerts);
+        drop((self.alerts, self.duplicates));
         if let Some(local) = self.local {
             local.close();
         }

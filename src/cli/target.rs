@@ -195,6 +195,14 @@ impl RemoteTarget {
         })
     }
 
+    /// Which deployment it is, and by whose credential: `https://shop.example as profile shop`.
+    pub(super) fn place(&self) -> String {
+        match &self.profile {
+            Some(name) => format!("{} as profile {name}", self.url),
+            None => self.url.to_string(),
+        }
+    }
+
     /// The same with the operator's key that is kept for its profile, where none was named; and why it is not known whether one is kept.
     pub(super) fn with_kept_operator_key(mut self, access: Option<&ProfileAccess>) -> anyhow::Result<(Self, Option<Withheld>)> {
         let (None, Some(name), Some(access)) = (&self.operator_key, &self.profile, access) else { return Ok((self, None)) };

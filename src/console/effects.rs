@@ -14,6 +14,7 @@ use super::Message;
 use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
 use super::screens::queue::listing::Need;
 use crate::desk::indeterminate::look_up;
+use crate::desk::same_payment::same_payment;
 use crate::desk::{Desk, Draft, JournalStep, Layout, SavedView};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId,
@@ -329,7 +330,7 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         Effect::AtRisk(hours) => Message::AtRisk(stats.as_ref()?.at_risk(hours).await),
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
-        Effect::SameCard(id, query) => Message::SameCard(id, same_payment(deployment, id, query).await),
+        Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
         Effect::Mark(ids) => {
             let answer = deployment.duplicates.as_ref()?.duplicates(ids.clone()).await;
             Message::Marked(ids, answer.map(|found| found.into_iter().map(|(id, others)| (id, refunds(&others))).collect()))
@@ -412,28 +413,6 @@ async fn count_given_up(webhooks: &dyn Webhooks, endpoint: EndpointId) -> Result
 /// Whether there are duplicates at all, and whether one of them was refunded.
 fn refunds(others: &[Alert]) -> Option<bool> {
     (!others.is_empty()).then(|| others.iter().any(Alert::was_refunded))
-}
-
-/// The alerts that may be on an alert's payment: by every fact where the service can, else what the interface can be asked for.
-async fn same_payment(deployment: &Deployment, id: AlertId, query: Option<AlertQuery>) -> Result<Vec<Alert>, ServiceError> {
-    match (&deployment.duplicates, query) {
-        (Some(duplicates), _) => {
-            duplicates.duplicates(vec![id]).await.map(|found| found.into_iter().flat_map(|(_, others)| others).collect())
-        }
-        (None, Some(query)) => search(deployment, query).await,
-        (None, None) => Ok(Vec::new()),
-    }
-}
-
-/// The alerts of a query; in the interface's own order where the service does not take the query as it is.
-async fn search(deployment: &Deployment, query: AlertQuery) -> Result<Vec<Alert>, ServiceError> {
-    let answer = match deployment.alerts.list(&query).await {
-        Err(ServiceError::InvalidRequest(_)) if query.sort != Sort::default() => {
-            deployment.alerts.list(&AlertQuery { sort: Sort::default(), ..query }).await
-        }
-        answer => answer,
-    };
-    answer.map(|page| page.data)
 }
 
 async fn count(deployment: &Deployment, filter: AlertFilter) -> Result<u64, ServiceError> {

@@ -11,6 +11,7 @@ pub mod journal;
 mod keyring;
 pub mod layout;
 pub mod profiles;
+pub mod same_payment;
 pub mod secrets;
 pub mod views;
 

@@ -195,6 +195,16 @@ impl fmt::Display for Resolution {
 }
 
 impl Resolution {
+    /// Whether it says that money goes back because of this alert; a refund of before is none.
+    pub fn gives_money_back(&self) -> bool {
+        match self {
+            Self::Current { decision, .. } => *decision == Decision::Refunded,
+            Self::Older { word, refunded, .. } => {
+                *refunded == OlderRefunded::Refunded && !matches!(word, OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled)
+            }
+        }
+    }
+
     /// In whose words it is said.
     pub const fn dialect(&self) -> Dialect {
         match self {

@@ -12,8 +12,9 @@ use super::super::source::AlertAccess;
 use super::answer::{card, in_words, single};
 use super::named;
 use crate::desk::indeterminate;
+use crate::domain::duplicate::{Duplicate, DuplicateState};
 use crate::domain::resolution::Decision;
-use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionParts};
+use crate::domain::{Alert, Amount, Environment, Resolution, ResolutionParts, duplicate};
 use crate::service::{ResolveRequest, ServiceError};
 use crate::wire::Dialect;
 
@@ -29,8 +30,11 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
     if alert.outcome.is_some() && args.idempotency_key.is_none() {
         return Err(ServiceError::AlreadyResolved(Box::new(alert)).into());
     }
-    if !args.yes {
-        confirm(question(&alert, &resolution, source.environment)).await?;
+    let doubles = if resolution.gives_money_back() { doubles(&source, &alert).await } else { Vec::new() };
+    if args.yes {
+        doubles.iter().for_each(|line| say(&format!("warning: {line}")));
+    } else {
+        confirm(question(&alert, &resolution, &doubles, source.environment)).await?;
     }
     let request = ResolveRequest { resolution, idempotency_key: args.idempotency_key };
     let resolved = indeterminate::resolve(&*source.alerts, id, request, &*source.clock, &indeterminate::gaps_of_a_command()).await?;
@@ -60,8 +64,32 @@ pub(super) fn parts(refunded: &str, resolution: Option<&str>, amount_stopped: Op
     }
 }
 
+/// What speaks against a refund, a line each: of two alerts on one payment only one may be refunded.
+async fn doubles(source: &AlertAccess, alert: &Alert) -> Vec<String> {
+    let others = match source.same_payment(alert).await {
+        Ok(others) => others,
+        Err(error) => return vec![format!("alerts on the same payment could not be looked for: {error}")],
+    };
+    let found = duplicate::of(alert, &others).into_iter().filter_map(|other| Duplicate::of(alert, other));
+    let mut lines: Vec<String> = found.map(|found| double_in_words(&found)).collect();
+    // An engine of one's own compares all that it has.
+    lines.extend(duplicate::not_compared(alert).filter(|_| source.duplicates.is_none()));
+    lines
+}
+
+/// Another alert on the same payment: `refunded already: VERIFI 4711 (same ARN)`.
+pub(super) fn double_in_words(found: &Duplicate) -> String {
+    let Duplicate { provider, provider_id, evidence, state } = found;
+    let state = match state {
+        DuplicateState::Refunded { .. } => "refunded already",
+        DuplicateState::Answered { .. } => "answered already",
+        DuplicateState::Waiting => "waits too",
+    };
+    format!("{state}: {} {} ({})", printable(&provider.to_string()), printable(provider_id), evidence.words())
+}
+
 /// What is about to be sent, and about what.
-fn question(alert: &Alert, resolution: &Resolution, environment: Option<Environment>) -> String {
+fn question(alert: &Alert, resolution: &Resolution, doubles: &[String], environment: Option<Environment>) -> String {
     let about = [
         alert.provider.to_string(),
         alert.alert_type.words().to_owned(),
@@ -78,8 +106,9 @@ fn question(alert: &Alert, resolution: &Resolution, environment: Option<Environm
         "" => String::new(),
         comments => format!("\ncomments: {}", comments.lines().map(printable).collect::<Vec<_>>().join(" / ")),
     };
+    let doubles: String = doubles.iter().map(|line| format!("\non the same payment, {line}")).collect();
     format!(
-        "{}{}\n{}\n{resolution}{reason}{comments}\nThis is final. Send it? [y/N] ",
+        "{}{}\n{}\n{resolution}{reason}{comments}{doubles}\nThis is final. Send it? [y/N] ",
         alert.id,
         match environment {
             Some(Environment::Production) => " (PRODUCTION)",
@@ -154,9 +183,16 @@ mod tests {
         };
         let said = Resolution::Current { decision: Decision::Invalid(InvalidReason::Duplicate), comments: "see\nother".to_owned() };
 
-        let question = question(&alert, &said, Some(Environment::Production));
+        let question = question(&alert, &said, &["waits too: VERIFI 7 (same ARN)".to_owned()], Some(Environment::Production));
 
-        for text in ["(PRODUCTION)", "Confirmed fraud, 129.90", "INVALID, NOT_REFUNDED_DUPLICATE", "see / other", "final"] {
+        for text in [
+            "(PRODUCTION)",
+            "Confirmed fraud, 129.90",
+            "INVALID, NOT_REFUNDED_DUPLICATE",
+            "see / other",
+            "on the same payment, waits too: VERIFI 7",
+            "final",
+        ] {
             assert!(question.contains(text), "{text:?} is not in {question}");
         }
         assert!(!question.contains('\u{1b}'));

@@ -19,6 +19,8 @@ struct Place {
     ids: Vec<AlertId>,
     /// Alerts that were decided.
     decided: Arc<Mutex<Vec<AlertId>>>,
+    /// What else an alert is called.
+    names: Arc<Mutex<Vec<(String, AlertId)>>>,
     home: TempDir,
 }
 
@@ -38,9 +40,18 @@ impl Place {
         let ids: Vec<AlertId> = ways.iter().map(|_| AlertId::generate()).collect();
         let decided = Arc::<Mutex<Vec<AlertId>>>::default();
         let (known, ways, landed) = (ids.clone(), ways.to_vec(), Arc::clone(&decided));
+        let names = Arc::<Mutex<Vec<(String, AlertId)>>>::default();
+        let called = Arc::clone(&names);
         let plan = move |asked: &Asked, _: &[Asked]| {
             if asked.path() == "/api/v1/alerts" {
-                return Play::json(200, &json!({"data": [], "total": 0}));
+                let called = called.lock().unwrap();
+                let named = |(name, id): &(String, AlertId)| {
+                    let mut alert = open(*id);
+                    alert["providerId"] = json!(name);
+                    alert
+                };
+                let found: Vec<Value> = called.iter().map(named).collect();
+                return Play::json(200, &json!({"data": found, "total": found.len()}));
             }
             let Some(at) = known.iter().position(|id| asked.path().contains(&id.to_string())) else {
                 return Play::json(404, &json!({"code": "alert_not_found"}));
@@ -69,7 +80,12 @@ impl Place {
                 _ => Play::json(200, &as_it_is(&landed)),
             }
         };
-        Self { server: RawServer::start(plan).await, ids, decided, home: tempfile::tempdir().unwrap() }
+        Self { server: RawServer::start(plan).await, ids, decided, names, home: tempfile::tempdir().unwrap() }
+    }
+
+    /// From now on an alert is found by this id of its network too.
+    fn known_as(&self, name: &str, id: AlertId) {
+        self.names.lock().unwrap().push((name.to_owned(), id));
     }
 
     /// A file with a row for each alert, all refunded.
@@ -203,6 +219,66 @@ async fn a_run_killed_between_a_decision_and_its_answer_finds_out_by_reading() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_alert_that_another_line_may_have_decided_is_not_decided_again() {
+    let place = Place::with(&[Goes::Refused(400, "provider_outcome_unknown")]).await;
+    let id = place.ids[0];
+    // The first name is not found at first, so that the second one is what decides.
+    let file = place.written(
+        "rows.ndjson",
+        &format!("{{\"id\":\"later\",\"refunded\":\"REFUNDED\"}}\n{{\"id\":\"{id}\",\"refunded\":\"REFUNDED\"}}\n"),
+    );
+    let first = place.resolve(&file, &["--yes"]);
+    place.known_as("later", id);
+
+    let again = place.resolve(&file, &["--yes", "--resume"]);
+
+    assert_eq!((results(&first), first.status.code()), (expected(&[(1, "refused"), (2, "unknown")]), Some(6)), "{}", said(&first));
+    assert_eq!(told(&again)[0], (1, "skipped".to_owned(), "the same alert as in line 2".to_owned()), "{}", said(&again));
+    assert_eq!(place.puts(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_of_another_deployment_are_not_gone_on_with() {
+    let (rehearsal, production) = (Place::with(&[Goes::Well]).await, Place::with(&[Goes::Well]).await);
+    let file = rehearsal.file();
+    rehearsal.resolve(&file, &["--yes"]);
+
+    let refused = production.resolve(&file, &["--yes", "--resume"]);
+
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains(&rehearsal.server.url()) && said(&refused).contains(&production.server.url()), "{}", said(&refused));
+    assert_eq!(production.puts(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_outage_of_decisions_alone_ends_the_run_too() {
+    let place = Place::with(&[Goes::Refused(502, ""); 5]).await;
+
+    let output = place.resolve(&place.file(), &["--yes"]);
+
+    let all = [(2, "unknown"), (3, "unknown"), (4, "unknown"), (5, "skipped"), (6, "skipped")];
+    assert_eq!((results(&output), output.status.code()), (expected(&all), Some(6)), "{}", said(&output));
+    assert_eq!(place.puts(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_decision_left_when_it_left_however_often_it_was_looked_for() {
+    let place = Place::with(&[Goes::Refused(400, "provider_outcome_unknown")]).await;
+    let file = place.file();
+    place.resolve(&file, &["--yes"]);
+    let left = || {
+        let text = std::fs::read_to_string(place.home.path().join("rows.csv.results")).unwrap();
+        text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap()["at"].clone()).collect::<Vec<_>>()
+    };
+    let first = left()[0].clone();
+
+    place.resolve(&file, &["--yes", "--resume"]);
+
+    let moments = left();
+    assert!(moments.len() == 3 && moments.iter().all(|at| *at == first), "{moments:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_sends_nothing_keeps_nothing_and_says_what_would_not_be_sent() {
     let place = Place::with(&[Goes::Well, Goes::Well, Goes::Well]).await;
     place.decided.lock().unwrap().push(place.ids[1]);
@@ -312,4 +388,28 @@ fn this_machines_own_alerts_are_decided_by_their_networks_ids_and_are_on_record(
     assert_eq!((&array[0]["line"], &array[1]["result"], &array[1]["reason"]), (&json!(1), &json!("recorded"), &Value::Null));
     let shown = |id: &str| serde_json::from_str::<Value>(&run_ok(home.path(), &["alerts", "show", id, "--output", "json"])).unwrap();
     assert_eq!((&shown("N-1")["status"], &shown("N-2")["outcome"]["comments"]), (&json!("CHARGEBACK"), &json!("twice")));
+}
+
+#[test]
+fn one_payment_is_not_refunded_twice_by_a_file_and_a_refund_of_ones_own_is_warned_of() {
+    let home = tempfile::tempdir().unwrap();
+    let alert = |provider: &str, id: &str| {
+        json!({"providerId": id, "provider": provider, "type": "VERIFI_DISPUTE", "amount": "9.00", "currency": "EUR", "hoursLeft": 9,
+               "acquirerReferenceNumber": "74537605259536043849425", "cardBin": "411111", "cardLastFour": "1111"})
+    };
+    let alerts = home.path().join("alerts.ndjson");
+    std::fs::write(&alerts, format!("{}\n{}\n", alert("CDRN", "C-1"), alert("VERIFI", "V-1"))).unwrap();
+    run_ok(home.path(), &["import", alerts.to_str().unwrap()]);
+    let rows = home.path().join("rows.csv");
+    std::fs::write(&rows, "provider,providerId,refunded\nCDRN,C-1,REFUNDED\nVERIFI,V-1,REFUNDED\n").unwrap();
+    let from = ["alerts", "resolve", "--from", rows.to_str().unwrap()];
+
+    let rehearsed = run(home.path(), &[&from[..], &["--dry-run"]].concat());
+    let sent = run(home.path(), &[&from[..], &["--yes"]].concat());
+    let alone = run(home.path(), &["alerts", "resolve", "V-1", "--refunded", "refunded", "--yes"]);
+
+    assert_eq!(results(&rehearsed), expected(&[(2, "skipped"), (3, "refused")]), "{}", said(&rehearsed));
+    assert_eq!(results(&sent), expected(&[(2, "recorded"), (3, "refused")]), "{}", said(&sent));
+    assert!(told(&sent)[1].2.contains("refunded already: CDRN C-1"), "{:?}", told(&sent));
+    assert!(alone.status.success() && said(&alone).contains("warning: refunded already: CDRN C-1"), "{}", said(&alone));
 }

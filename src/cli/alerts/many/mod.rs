@@ -10,33 +10,32 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::named;
-use super::resolve::{confirm, parts};
+use super::resolve::{confirm, double_in_words, parts};
 use crate::cli::args::AlertResolveArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::{InDoubt, Misused, say};
 use crate::cli::output::printable;
 use crate::cli::source::AlertAccess;
 use crate::desk::indeterminate;
+use crate::domain::duplicate::Duplicate;
 use crate::domain::indeterminate::{Proof, proof};
-use crate::domain::{Alert, AlertId, FieldError, Resolution};
+use crate::domain::{Alert, AlertId, FieldError, Resolution, Timestamp, duplicate};
 use crate::service::{ResolveRequest, ServiceError};
 use results::{ResultEntry, ResultsFile, RowResult};
 use rows::{DecisionRow, SaidRow};
 use told::{Became, Counts, Told};
 
-/// After so many rows in a row that found nobody, the others are not tried.
+/// After so many rows in a row that got no answer, the others are not tried.
 const MOST_IN_VAIN: u32 = 3;
 
 pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path) -> anyhow::Result<()> {
     let rows = rows::read(from)?;
     let source = AlertAccess::open(context, &args.remote, &args.organization).await?;
-    if !args.dry_run {
-        source.require_writable()?;
-    }
+    source.require_writable()?;
     let (results, earlier) = match args.dry_run {
         true => (None, HashMap::new()),
         false => {
-            let (results, earlier) = ResultsFile::open(from, args.resume)?;
+            let (results, earlier) = ResultsFile::open(from, args.resume, &source.place)?;
             check_unchanged(from, &rows, &earlier)?;
             (Some(results), earlier)
         }
@@ -44,7 +43,13 @@ pub(super) async fn run(context: &Context, args: &AlertResolveArgs, from: &Path)
     if !args.dry_run && !args.yes {
         confirm(question(&rows, &earlier, &source)).await?;
     }
-    let mut run = Run { source: &source, results, earlier, seen: HashMap::new(), in_vain: 0, stopped: None };
+    // Whichever line names it now: an alert that was decided, or may have been, by any line is not decided by another.
+    let decided = |entry: &&ResultEntry| matches!(entry.result, RowResult::Recorded | RowResult::Unknown);
+    let seen = earlier.values().filter(decided).filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line))).collect();
+    // What may have been a refund counts as one.
+    let unknown = |entry: &&ResultEntry| entry.result == RowResult::Unknown;
+    let refunds = earlier.values().filter(unknown).filter_map(|entry| Some((entry.id.as_deref()?.parse().ok()?, entry.line))).collect();
+    let mut run = Run { source: &source, results, earlier, seen, refunds, in_vain: 0, stopped: None };
     let ended = run.all(&rows, Told::new(context.output, rows.len())).await;
     let stopped = run.stopped.take();
     drop(run);
@@ -103,6 +108,8 @@ struct Run<'a> {
     earlier: HashMap<u64, ResultEntry>,
     /// The line that each alert was decided by.
     seen: HashMap<AlertId, u64>,
+    /// Those that it refunded.
+    refunds: HashMap<AlertId, u64>,
     in_vain: u32,
     /// Why no further decision is sent.
     stopped: Option<ServiceError>,
@@ -126,24 +133,17 @@ impl Run<'_> {
     async fn row(&mut self, line: u64, said: &SaidRow) -> anyhow::Result<Became> {
         match self.earlier.get(&line).cloned() {
             Some(entry) if entry.result == RowResult::Recorded => {
-                self.remember(entry.id.as_deref(), line);
                 let mut became = Became::new(RowResult::Recorded, "earlier");
                 became.id = entry.id;
                 Ok(became)
             }
             Some(entry) if entry.result == RowResult::Unknown => {
-                self.remember(entry.id.as_deref(), line);
                 let became = self.look_up(&entry, said).await;
-                self.put(line, said, &became)?;
+                // It left when it left, however late it is found out.
+                self.put(line, said, &became, entry.at)?;
                 Ok(became)
             }
             _ => self.decide(line, said).await,
-        }
-    }
-
-    fn remember(&mut self, id: Option<&str>, line: u64) {
-        if let Some(id) = id.and_then(|id| id.parse().ok()) {
-            self.seen.insert(id, line);
         }
     }
 
@@ -182,7 +182,6 @@ impl Run<'_> {
                 return Ok(became);
             }
         };
-        self.in_vain = 0;
         let id = alert.id;
         if let Some(before) = self.seen.get(&id) {
             return Ok(Became::new(RowResult::Skipped, format!("the same alert as in line {before}")).about(id));
@@ -194,21 +193,49 @@ impl Run<'_> {
         if alert.outcome.is_some() {
             return Ok(Became::new(RowResult::Conflict, already(&alert)).about(id));
         }
+        if resolution.gives_money_back()
+            && let Some(double) = self.refunded_double(&alert).await
+        {
+            return Ok(Became::new(RowResult::Refused, double).about(id));
+        }
         self.seen.insert(id, line);
+        if resolution.gives_money_back() {
+            self.refunds.insert(id, line);
+        }
         if self.results.is_none() {
             return Ok(Became::would_be_sent().about(id));
         }
         // From here on until its answer is written, nobody who reads the file may take it for one that did not leave.
-        self.put(line, said, &Became::new(RowResult::Unknown, "it left, and its answer was not written").about(id))?;
+        let left = self.source.now();
+        self.put(line, said, &Became::new(RowResult::Unknown, "it left, and its answer was not written").about(id), left)?;
         let request = ResolveRequest { resolution, idempotency_key: None };
         let (alerts, clock) = (&*self.source.alerts, &*self.source.clock);
         let became = match indeterminate::resolve(alerts, id, request, clock, &indeterminate::gaps_of_a_command()).await {
             Ok(_) => Became::recorded(),
             Err(error) => self.refused(error),
         };
+        if matches!(became.result, RowResult::Recorded | RowResult::Conflict) {
+            self.in_vain = 0;
+        }
+        if !matches!(became.result, RowResult::Recorded | RowResult::Unknown) {
+            self.refunds.remove(&id);
+        }
         let became = became.about(id);
-        self.put(line, said, &became)?;
+        self.put(line, said, &became, left)?;
         Ok(became)
+    }
+
+    /// Why a refund would be a second one on its payment, as far as can be looked for: nobody is there to be asked.
+    async fn refunded_double(&mut self, alert: &Alert) -> Option<String> {
+        let others = match self.source.same_payment(alert).await {
+            Ok(others) => others,
+            Err(error) => return Some(format!("alerts on the same payment could not be looked for: {error}")),
+        };
+        let refunded = |other: &&Alert| other.was_refunded() || self.refunds.contains_key(&other.id);
+        let other = duplicate::of(alert, &others).into_iter().find(refunded)?;
+        let words = double_in_words(&Duplicate::of(alert, other)?);
+        let earlier = self.refunds.get(&other.id).map(|line| format!(", refunded by line {line}")).unwrap_or_default();
+        Some(format!("on the same payment, {words}{earlier}: decide it by itself, where you can say that both are to be refunded"))
     }
 
     /// What an error means for its row, and for the rows after it.
@@ -220,7 +247,10 @@ impl Run<'_> {
             | ServiceError::WaitsForPerson(_)
             | ServiceError::IdempotencyKeyReused
             | ServiceError::Conflict(_) => RowResult::Conflict,
-            ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => RowResult::Unknown,
+            ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => {
+                self.had_no_answer(error);
+                RowResult::Unknown
+            }
             ServiceError::AlertNotFound(_)
             | ServiceError::NotFound(_)
             | ServiceError::InvalidResolution(_)
@@ -230,15 +260,20 @@ impl Run<'_> {
                 self.stopped = Some(error);
                 RowResult::Refused
             }
-            ServiceError::Unavailable(_) | ServiceError::Throttled { .. } | ServiceError::NotSent(_) => {
-                self.in_vain += 1;
-                if self.in_vain == MOST_IN_VAIN {
-                    self.stopped = Some(error);
-                }
+            ServiceError::Unavailable(_) | ServiceError::Unreachable(_) | ServiceError::Throttled { .. } | ServiceError::NotSent(_) => {
+                self.had_no_answer(error);
                 RowResult::Failed
             }
         };
         Became::new(result, words)
+    }
+
+    /// Counts a row that got no answer. A few in a row are an outage, which would make an unknown one of every row that is left.
+    fn had_no_answer(&mut self, error: ServiceError) {
+        self.in_vain += 1;
+        if self.in_vain == MOST_IN_VAIN {
+            self.stopped = Some(error);
+        }
     }
 
     fn resolution(&self, said: &SaidRow, alert: &Alert) -> Result<Resolution, String> {
@@ -249,11 +284,10 @@ impl Run<'_> {
             .map_err(|errors| errors.iter().map(words).collect::<Vec<_>>().join("; "))
     }
 
-    fn put(&mut self, line: u64, said: &SaidRow, became: &Became) -> anyhow::Result<()> {
+    fn put(&mut self, line: u64, said: &SaidRow, became: &Became, at: Timestamp) -> anyhow::Result<()> {
         let Some(results) = &mut self.results else { return Ok(()) };
         let Became { id, result, reason, .. } = became;
-        let (row, at) = (said.digest(), self.source.now());
-        results.put(&ResultEntry { line, id: id.clone(), result: *result, reason: reason.clone(), row, at })
+        results.put(&ResultEntry { line, id: id.clone(), result: *result, reason: reason.clone(), row: said.digest(), at })
     }
 }
 

@@ -52,8 +52,14 @@ pub(super) struct ResultEntry {
     pub(super) reason: Option<String>,
     /// Digest of the row, by which a file that was changed since is known.
     pub(super) row: String,
-    /// When it was written; of a decision that leaves: when it left.
+    /// When its decision left.
     pub(super) at: Timestamp,
+}
+
+/// The first line: whose alerts the entries are about.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    decisions: String,
 }
 
 /// The file, held by one run at a time.
@@ -70,8 +76,9 @@ impl ResultsFile {
         path.into()
     }
 
-    /// Opens the file of these rows, with the newest entry of each line. One of an earlier run is gone on with only where that is meant.
-    pub(super) fn open(rows: &Path, resume: bool) -> anyhow::Result<(Self, HashMap<u64, ResultEntry>)> {
+    /// Opens the file of these rows at this place, with the newest entry of each line. One of an earlier run is gone on with only where that
+    /// is meant, and at the place that it was at.
+    pub(super) fn open(rows: &Path, resume: bool, place: &str) -> anyhow::Result<(Self, HashMap<u64, ResultEntry>)> {
         let path = Self::path_of(rows);
         let wrong = |what: &str| Misused(format!("{}: {what}", path.display()));
         let opened = private(OpenOptions::new().read(true).append(true).create(true)).open(&path);
@@ -81,22 +88,46 @@ impl ResultsFile {
             Err(TryLockError::WouldBlock) => return Err(wrong("another run is at it").into()),
             Err(TryLockError::Error(error)) => return Err(wrong(&format!("cannot be locked: {error}")).into()),
         }
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
-        if !text.is_empty() && !resume {
-            return Err(wrong("is there from an earlier run: --resume goes on with it, and whoever wants to begin anew removes it").into());
-        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
         // The end of a run that was killed while it wrote: the decision had not left, or its entry of before it left stands above.
-        let whole = text.rfind('\n').map_or(0, |at| at + 1);
-        if whole < text.len() {
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        if whole < bytes.len() {
             file.set_len(whole as u64).map_err(|error| wrong(&format!("cannot be written: {error}")))?;
         }
+        let mut lines = (1_u64..).zip(bytes[..whole].split_inclusive(|byte| *byte == b'\n'));
+        let unreadable = |number: u64, error: serde_json::Error| wrong(&format!("line {number}: {error}"));
+        let head: Option<Head> =
+            lines.next().map(|(number, line)| serde_json::from_slice(line).map_err(|error| unreadable(number, error))).transpose()?;
         let mut entries = HashMap::new();
-        for (number, line) in (1..).zip(text[..whole].lines()) {
-            let entry: ResultEntry = serde_json::from_str(line).map_err(|error| wrong(&format!("line {number}: {error}")))?;
+        for (number, line) in lines {
+            let entry: ResultEntry = serde_json::from_slice(line).map_err(|error| unreadable(number, error))?;
             entries.insert(entry.line, entry);
         }
-        Ok((Self { path, file }, entries))
+        let mut opened = Self { path: path.clone(), file };
+        if entries.is_empty() {
+            opened.begin(place)?;
+            return Ok((opened, entries));
+        }
+        match head {
+            _ if !resume => {
+                Err(wrong("is there from an earlier run: --resume goes on with it, and whoever wants to begin anew removes it").into())
+            }
+            Some(Head { decisions }) if decisions != place => {
+                Err(wrong(&format!("is about alerts elsewhere, {decisions}: nothing of it holds for {place}")).into())
+            }
+            _ => Ok((opened, entries)),
+        }
+    }
+
+    /// Writes the head, and the file's name to the disk with it.
+    fn begin(&mut self, place: &str) -> anyhow::Result<()> {
+        self.file.set_len(0)?;
+        self.append(&format!("{}\n", serde_json::to_string(&Head { decisions: place.to_owned() })?))?;
+        let directory = self.path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+        File::open(directory)
+            .and_then(|directory| directory.sync_all())
+            .with_context(|| format!("{} cannot be synced", directory.display()))
     }
 
     /// Writes an entry, to the disk.
@@ -114,6 +145,8 @@ impl ResultsFile {
 mod tests {
     use super::*;
 
+    const PLACE: &str = "https://shop.example";
+
     fn entry(line: u64, result: RowResult) -> ResultEntry {
         ResultEntry { line, id: None, result, reason: None, row: "d".to_owned(), at: Timestamp::UNIX_EPOCH }
     }
@@ -122,7 +155,7 @@ mod tests {
     fn the_newest_entry_of_a_line_counts_and_a_torn_one_does_not() {
         let directory = tempfile::tempdir().unwrap();
         let rows = directory.path().join("rows.csv");
-        let (mut results, none) = ResultsFile::open(&rows, false).unwrap();
+        let (mut results, none) = ResultsFile::open(&rows, false, PLACE).unwrap();
         assert!(none.is_empty());
         results.put(&entry(2, RowResult::Unknown)).unwrap();
         results.put(&entry(2, RowResult::Recorded)).unwrap();
@@ -130,12 +163,43 @@ mod tests {
         results.append("{\"line\":3,\"resu").unwrap();
         drop(results);
 
-        let (mut results, entries) = ResultsFile::open(&rows, true).unwrap();
+        let (mut results, entries) = ResultsFile::open(&rows, true, PLACE).unwrap();
         results.put(&entry(4, RowResult::Failed)).unwrap();
         drop(results);
 
         assert_eq!(entries, HashMap::from([(2, entry(2, RowResult::Recorded)), (3, entry(3, RowResult::Unknown))]));
-        assert_eq!(ResultsFile::open(&rows, true).unwrap().1.len(), 3);
+        assert_eq!(ResultsFile::open(&rows, true, PLACE).unwrap().1.len(), 3);
+    }
+
+    #[test]
+    fn a_torn_character_and_a_torn_first_line_are_no_more_than_torn_lines() {
+        let directory = tempfile::tempdir().unwrap();
+        let rows = directory.path().join("rows.csv");
+        std::fs::write(ResultsFile::path_of(&rows), "{\"decisions\":\"https://sh").unwrap();
+        let (mut results, none) = ResultsFile::open(&rows, true, PLACE).unwrap();
+        assert!(none.is_empty());
+        results.put(&entry(2, RowResult::Recorded)).unwrap();
+        drop(results);
+        let mut torn = std::fs::read(ResultsFile::path_of(&rows)).unwrap();
+        torn.extend(b"{\"reason\":\"caf\xc3");
+        std::fs::write(ResultsFile::path_of(&rows), torn).unwrap();
+
+        let (_, entries) = ResultsFile::open(&rows, true, PLACE).unwrap();
+
+        assert_eq!(entries.into_keys().collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn what_was_decided_at_one_place_says_nothing_of_another() {
+        let directory = tempfile::tempdir().unwrap();
+        let rows = directory.path().join("rows.csv");
+        let (mut results, _) = ResultsFile::open(&rows, false, PLACE).unwrap();
+        results.put(&entry(2, RowResult::Recorded)).unwrap();
+        drop(results);
+
+        let refused = ResultsFile::open(&rows, true, "https://sandbox.example").map(|_| ()).unwrap_err().to_string();
+
+        assert!(refused.contains(PLACE) && refused.contains("https://sandbox.example"), "{refused}");
     }
 
     #[cfg(unix)]
@@ -145,11 +209,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let rows = directory.path().join("rows.csv");
 
-        let held = ResultsFile::open(&rows, false).unwrap();
+        let held = ResultsFile::open(&rows, false, PLACE).unwrap();
 
         assert_eq!(std::fs::metadata(ResultsFile::path_of(&rows)).unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(ResultsFile::open(&rows, true).is_err_and(|error| error.to_string().contains("another run")));
+        assert!(ResultsFile::open(&rows, true, PLACE).is_err_and(|error| error.to_string().contains("another run")));
         drop(held);
-        assert!(ResultsFile::open(&rows, false).is_ok(), "nothing stands in it");
+        assert!(ResultsFile::open(&rows, false, "elsewhere").is_ok(), "nothing was decided by it");
     }
 }

@@ -1,11 +1,13 @@
 //! The rows of a file of decisions, NDJSON or CSV, each known by its line.
 
+use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::cli::failure::Misused;
@@ -91,16 +93,45 @@ fn lines_of_json(text: &str) -> Vec<DecisionRow> {
 }
 
 fn object(text: &str) -> Result<SaidRow, String> {
-    let object: Map<String, Value> = serde_json::from_str(text).map_err(|error| format!("is no JSON object: {error}"))?;
-    if let Some(strange) = object.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+    let JsonMembers(members) = serde_json::from_str(text).map_err(|error| format!("is no JSON object: {error}"))?;
+    if let Some((strange, _)) = members.iter().find(|(name, _)| !FIELDS.contains(&name.as_str())) {
         return Err(not_known(strange));
     }
-    SaidRow::of(|name| match object.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(Value::Number(number)) if name == "amountStopped" => Ok(Some(number.to_string())),
-        Some(_) => Err(format!("{name} is no text")),
+    SaidRow::of(|name| {
+        let mut values = members.iter().filter(|(known, _)| known == name).map(|(_, value)| value);
+        match (values.next(), values.next()) {
+            (_, Some(_)) => Err(format!("{name} stands twice")),
+            (None | Some(Value::Null), None) => Ok(None),
+            (Some(Value::String(text)), None) => Ok(Some(text.clone())),
+            (Some(Value::Number(number)), None) if name == "amountStopped" => Ok(Some(number.to_string())),
+            (Some(_), None) => Err(format!("{name} is no text")),
+        }
     })
+}
+
+/// The members of a JSON object as they stand there: one that stands twice is there twice.
+struct JsonMembers(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for JsonMembers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = JsonMembers;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonMembers, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(JsonMembers(members))
+            }
+        }
+        deserializer.deserialize_map(Each)
+    }
 }
 
 fn table(text: &str) -> Result<Vec<DecisionRow>, String> {
@@ -199,6 +230,7 @@ mod tests {
     #[case("{\"id\":\"a\"}", "refunded is required")]
     #[case("{\"provider\":\"ETHOCA\",\"refunded\":\"REFUNDED\"}", "id is required")]
     #[case("{\"id\":\"a\",\"providerId\":\"b\",\"refunded\":\"REFUNDED\"}", "one name is allowed")]
+    #[case("{\"id\":\"a\",\"refunded\":\"REFUNDED\",\"refunded\":\"NOT_REFUNDED\"}", "refunded stands twice")]
     #[case("{\"id\":7,\"refunded\":\"REFUNDED\"}", "id is no text")]
     #[case("{\"id\":\"a\"", "is no JSON object")]
     #[case("id,refunded\na,REFUNDED,more", "has 3 cells where the header has 2")]

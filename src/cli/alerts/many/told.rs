@@ -76,7 +76,7 @@ impl Counts {
         let others: String =
             others.into_iter().filter(|of| self.of(*of) > 0).map(|of| format!(", {} {}", self.of(of), of.as_str())).collect();
         let kept = ResultsFile::path_of(from);
-        format!("{} of {} recorded{others}; kept in {}", self.of(RowResult::Recorded), self.rows, kept.display())
+        format!("{} of {} recorded{others}; what was sent is kept in {}", self.of(RowResult::Recorded), self.rows, kept.display())
     }
 }
 

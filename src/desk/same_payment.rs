@@ -1,0 +1,31 @@
+//! Alerts on one payment: looked for wherever a decision is made, because of two on one payment only one may be refunded.
+
+use crate::domain::{Alert, AlertId, AlertQuery, Sort};
+use crate::service::{Alerts, Duplicates, ServiceError};
+
+/// The alerts that may be on an alert's payment: by every fact where the service can, else what the interface can be asked for.
+pub async fn same_payment(
+    alerts: &dyn Alerts,
+    duplicates: Option<&dyn Duplicates>,
+    id: AlertId,
+    query: Option<AlertQuery>,
+) -> Result<Vec<Alert>, ServiceError> {
+    match (duplicates, query) {
+        (Some(duplicates), _) => {
+            duplicates.duplicates(vec![id]).await.map(|found| found.into_iter().flat_map(|(_, others)| others).collect())
+        }
+        (None, Some(query)) => search(alerts, query).await,
+        (None, None) => Ok(Vec::new()),
+    }
+}
+
+/// The alerts of a query; in the interface's own order where the service does not take the query as it is.
+async fn search(alerts: &dyn Alerts, query: AlertQuery) -> Result<Vec<Alert>, ServiceError> {
+    let answer = match alerts.list(&query).await {
+        Err(ServiceError::InvalidRequest(_)) if query.sort != Sort::default() => {
+            alerts.list(&AlertQuery { sort: Sort::default(), ..query }).await
+        }
+        answer => answer,
+    };
+    answer.map(|page| page.data)
+}
