@@ -37,7 +37,8 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
             count
         }
         Some(to) => {
-            let about = format!("{} {}", wire::query::write(&query, wire::query::COMPANY_PARAMETER), args.details);
+            let asked = wire::query::write(&query, wire::query::COMPANY_PARAMETER);
+            let about = format!("{} {asked} {}", source.place, args.details);
             let (mut part, walk) = ExportPart::open(to, args.resume, &about)?;
             let short = read_all(&source, &mut query, args.details, walk, &mut part).await?;
             whole(short).with_context(|| format!("what was read is in {}", part.path().display()))?;
@@ -58,8 +59,8 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
 trait AlertSink {
     fn put(&mut self, alert: &Alert, now: Timestamp) -> anyhow::Result<()>;
 
-    /// A page is over; so many different alerts were found so far.
-    fn end_page(&mut self, number: u64, found: u64, total: u64) -> anyhow::Result<()>;
+    /// A page is over.
+    fn end_page(&mut self, mark: PageMark) -> anyhow::Result<()>;
 
     /// How many were taken.
     fn count(&self) -> u64;
@@ -96,7 +97,7 @@ async fn read_all(
         }
         bar.set_position(sink.count());
         let next = walk.follow(before, facts);
-        sink.end_page(number, walk.found(), facts.total)?;
+        sink.end_page(PageMark { page: number, total: facts.total, steady: walk.is_steady(next) })?;
         match next {
             Next::Page(number) => query.page.page = number,
             Next::Done => break None,
@@ -177,7 +178,7 @@ impl<W: Write> AlertSink for Written<W> {
         self.put_record(&wire::write::record(alert, now))
     }
 
-    fn end_page(&mut self, _number: u64, _found: u64, _total: u64) -> anyhow::Result<()> {
+    fn end_page(&mut self, _: PageMark) -> anyhow::Result<()> {
         Ok(())
     }
 
@@ -191,8 +192,8 @@ impl AlertSink for ExportPart {
         self.put_record(&wire::write::record(alert, now))
     }
 
-    fn end_page(&mut self, number: u64, found: u64, total: u64) -> anyhow::Result<()> {
-        self.mark(PageMark { page: number, found, total })
+    fn end_page(&mut self, mark: PageMark) -> anyhow::Result<()> {
+        self.mark(mark)
     }
 
     fn count(&self) -> u64 {

@@ -25,9 +25,9 @@ pub(super) struct ExportPart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PageMark {
     pub(super) page: u64,
-    /// Different alerts so far.
-    pub(super) found: u64,
     pub(super) total: u64,
+    /// Whether the list can be gone on with behind it: it was read from its beginning in one go, and had not changed.
+    pub(super) steady: bool,
 }
 
 /// A line of the part: what it is about, a record, or a mark.
@@ -70,35 +70,38 @@ impl ExportPart {
             .into());
         }
         let mut part = Self { target: target.to_owned(), path, file: BufWriter::new(file), written: 0 };
-        if empty {
-            part.line(&serde_json::json!({ "export": about }).to_string())?;
-            return Ok((part, PageWalk::new()));
-        }
-        let (whole, met, mark) = part.read(about)?;
+        let (whole, mut met, mark) = part.read(about)?;
         part.written = met.len() as u64;
         part.file.get_ref().set_len(whole)?;
         part.file.seek(SeekFrom::End(0))?;
+        if whole == 0 {
+            part.line(&serde_json::json!({ "export": about }).to_string())?;
+        }
         let walk = match mark {
-            Some(PageMark { page, found, total }) => PageWalk::resumed(met, page, found, total),
-            None => PageWalk::begun(met),
+            Some((PageMark { page, total, steady: true }, marked)) => {
+                let behind = met.split_off(marked);
+                PageWalk::resumed(met, behind, page, total)
+            }
+            _ => PageWalk::begun(met),
         };
         Ok((part, walk))
     }
 
-    /// How many bytes of it are whole lines, the alerts in them and the last mark.
-    fn read(&mut self, about: &str) -> anyhow::Result<(u64, Vec<AlertId>, Option<PageMark>)> {
+    /// How many bytes of it are whole lines, the alerts in them, and the last mark with how many of them stand before it.
+    fn read(&mut self, about: &str) -> anyhow::Result<(u64, Vec<AlertId>, Option<(PageMark, usize)>)> {
         let wrong = |what: &str| Misused(format!("{}: {what}", self.path.display()));
-        let (mut whole, mut met, mut mark, mut line) = (0, Vec::new(), None, String::new());
+        let (mut whole, mut met, mut mark, mut line) = (0, Vec::new(), None, Vec::new());
         let mut reader = BufReader::new(self.file.get_ref());
         // What a death cut short is no line.
-        while reader.read_line(&mut line)? > 0 && line.ends_with('\n') {
-            let read: PartLine = serde_json::from_str(&line).map_err(|error| wrong(&format!("is no part of an export: {error}")))?;
+        while reader.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
+            let read: PartLine = serde_json::from_slice(&line).map_err(|error| wrong(&format!("is no part of an export: {error}")))?;
             match read {
                 PartLine { export: Some(known), .. } if known != about => {
-                    return Err(wrong("is the part of an export of something else, by another filter or with other details").into());
+                    let words = "is the part of an export of something else: of another place, by another filter or with other details";
+                    return Err(wrong(words).into());
                 }
                 PartLine { id: Some(AlertIdText(id)), .. } => met.push(id.parse().map_err(|_| wrong("holds an alert without an id"))?),
-                PartLine { mark: Some(newest), .. } => mark = Some(newest),
+                PartLine { mark: Some(newest), .. } => mark = Some((newest, met.len())),
                 PartLine { .. } => {}
             }
             whole += line.len() as u64;

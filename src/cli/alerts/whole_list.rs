@@ -22,6 +22,8 @@ pub(super) struct PageWalk {
     changed: bool,
     /// Whether the newest page with anything new was not full.
     ended: bool,
+    /// Whether this pass is the first one, and saw all that was ever met.
+    first: bool,
 }
 
 /// A page as it came: how many rows of how many it can hold, and what it says of the whole.
@@ -64,19 +66,24 @@ pub(super) enum Shortfall {
 
 impl PageWalk {
     pub(super) fn new() -> Self {
-        Self { seen: HashMap::new(), pass: 1, page: 0, found: 0, total: 0, changed: false, ended: false }
+        Self { seen: HashMap::new(), pass: 1, page: 0, found: 0, total: 0, changed: false, ended: false, first: true }
     }
 
-    /// Goes on with a walk that broke off behind this page, when so many different ones had been found and these were met, some of them
-    /// maybe on the page after it.
-    pub(super) fn resumed(met: impl IntoIterator<Item = AlertId>, page: u64, found: u64, total: u64) -> Self {
-        let seen = met.into_iter().map(|id| (id, 0)).collect();
+    /// Goes on with a walk that broke off behind this page, when these had been met, and those on the page after it.
+    pub(super) fn resumed(met: Vec<AlertId>, behind: Vec<AlertId>, page: u64, total: u64) -> Self {
+        let found = met.len() as u64;
+        let seen = met.into_iter().map(|id| (id, 1)).chain(behind.into_iter().map(|id| (id, 0))).collect();
         Self { seen, page: page + 1, found, total, ..Self::new() }
     }
 
-    /// Begins anew when some were met on its first page already.
-    pub(super) fn begun(met: impl IntoIterator<Item = AlertId>) -> Self {
-        Self { seen: met.into_iter().map(|id| (id, 0)).collect(), ..Self::new() }
+    /// Reads a list from its beginning of which these were met already.
+    pub(super) fn begun(met: Vec<AlertId>) -> Self {
+        Self { first: met.is_empty(), seen: met.into_iter().map(|id| (id, 0)).collect(), ..Self::new() }
+    }
+
+    /// Whether it can be gone on with behind the page that this followed on. A list that has changed is read from its beginning.
+    pub(super) fn is_steady(&self, next: Next) -> bool {
+        self.first && !self.changed && !matches!(next, Next::Short(_))
     }
 
     /// Which page is asked for next.
@@ -135,7 +142,7 @@ impl PageWalk {
             return Next::Short(Shortfall::Changing);
         }
         (self.pass, self.page, self.found) = (self.pass + 1, 0, 0);
-        (self.changed, self.ended) = (false, false);
+        (self.changed, self.ended, self.first) = (false, false, false);
         Next::Page(0)
     }
 }
@@ -235,7 +242,7 @@ mod tests {
     ) {
         let ids = |number| rows(number, 10, 25).into_iter().map(|id| AlertId(uuid::Uuid::from_u128(id)));
         // Page 0 was written whole, and of page 1 the first alert.
-        let mut walk = PageWalk::resumed(ids(0).chain(ids(1).take(1)), 0, 10, 25);
+        let mut walk = PageWalk::resumed(ids(0).collect(), ids(1).take(1).collect(), 0, 25);
         let (mut next, mut new, mut asked) = (Next::Page(walk.page()), 0, Vec::new());
 
         while let Next::Page(number) = next {
@@ -247,6 +254,39 @@ mod tests {
 
         assert_eq!((next, walk.seen(), new as u64), (end, seen, of - 11));
         assert_eq!(asked[0], 1, "what was read is not read again unless it changed");
+    }
+
+    #[test]
+    fn a_page_that_repeats_what_was_read_before_a_break_is_told() {
+        let ids: Vec<AlertId> = rows(0, 10, 25).into_iter().map(|id| AlertId(uuid::Uuid::from_u128(id))).collect();
+        let mut walk = PageWalk::resumed(ids.clone(), Vec::new(), 0, 25);
+
+        let before = walk.found();
+        for id in &ids {
+            walk.meet(*id);
+        }
+
+        assert_eq!(walk.follow(before, PageFacts { rows: 10, size: 10, total: 25, counted: true }), Next::Short(Shortfall::Repeated(1)));
+    }
+
+    #[test]
+    fn a_walk_is_gone_on_with_only_while_its_list_stands_still_and_it_saw_all_itself() {
+        let page = |total| PageFacts { rows: 10, size: 10, total, counted: true };
+        let id = |number: u128| AlertId(uuid::Uuid::from_u128(number));
+        let step = |walk: &mut PageWalk, number, total| {
+            let before = walk.found();
+            walk.meet(id(number));
+            let next = walk.follow(before, page(total));
+            walk.is_steady(next)
+        };
+        let mut still = PageWalk::new();
+        let mut changing = PageWalk::new();
+        let mut begun_anew = PageWalk::begun(vec![id(9)]);
+
+        assert!(step(&mut still, 0, 30) && step(&mut still, 1, 30));
+        assert!(step(&mut changing, 0, 30) && !step(&mut changing, 1, 29));
+        assert!(!step(&mut begun_anew, 0, 30));
+        assert!(!still.is_steady(Next::Short(Shortfall::Changing)));
     }
 
     #[test]
