@@ -13,6 +13,7 @@ use super::output::Output;
 use super::profile_access::ProfileAccess;
 use crate::config::{ConfigError, Settings};
 use crate::desk::{ProfileName, Profiles, Secrets};
+use crate::domain::url::BaseUrl;
 use crate::telemetry;
 
 /// The context of a command.
@@ -90,15 +91,16 @@ impl Context {
         self.home.data_dir.join("desk")
     }
 
-    /// The same for a console on a profile's deployment: decisions there are no business of other deployments' consoles.
-    pub(super) fn desk_of_profile(&self, name: &ProfileName) -> PathBuf {
+    /// Where the desks of a profile are, one for each base URL that it has had.
+    pub(super) fn desks_of_profile(&self, name: &ProfileName) -> PathBuf {
         self.desk().join("profiles").join(name.as_str())
     }
 
-    /// The same for a deployment without a profile, by its host and port.
-    pub(super) fn desk_of_host(&self, host: &str) -> PathBuf {
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
-        self.desk().join("hosts").join(host.replace(|c| !fits(c), "_"))
+    /// The same for a console on another deployment: decisions there are no business of other deployments' consoles, though a profile of
+    /// the same name be theirs.
+    pub(super) fn desk_of_deployment(&self, profile: Option<&ProfileName>, url: &BaseUrl) -> PathBuf {
+        let desks = profile.map_or_else(|| self.desk().join("hosts"), |name| self.desks_of_profile(name));
+        desks.join(file_name_of(url))
     }
 
     /// Logs of a command without a screen: at least this much, more with `-v`.
@@ -122,5 +124,37 @@ impl Context {
     /// The organization to act for: the flag's, else the settings'.
     pub(super) fn organization<'a>(&'a self, args: &'a OrganizationArgs) -> Option<&'a str> {
         args.organization.as_deref().or(Some(self.settings.organization.as_str()).filter(|name| !name.is_empty()))
+    }
+}
+
+/// A base URL as the name of a directory: `https://shop.example:8443/alerts` as `shop.example_8443%2falerts`.
+fn file_name_of(url: &BaseUrl) -> String {
+    let text = url.as_str();
+    let text = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let mut name = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' => name.push(byte.into()),
+            b':' => name.push('_'),
+            other => name.push_str(&format!("%{other:02x}")),
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("https://shop.example/", "shop.example")]
+    #[case("https://shop.example:8443", "shop.example_8443")]
+    #[case("https://shop.example/sandbox", "shop.example%2fsandbox")]
+    #[case("https://shop.example/a_b", "shop.example%2fa%5fb")]
+    #[case("https://[::1]:9/..", "%5b__1%5d_9")]
+    fn a_base_url_has_a_directory_of_its_own(#[case] url: &str, #[case] name: &str) {
+        assert_eq!(file_name_of(&url.parse().unwrap()), name);
     }
 }

@@ -80,13 +80,11 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, set
     }
     let target = target.with_key_of_both_scopes().await?;
     let (environment, dialect, read_only, profile) = (target.environment, target.dialect, target.read_only, target.profile.clone());
+    let url = target.url.clone();
     let settings = Preferences { refresh: target.refresh, page_size: target.page_size.unwrap_or(settings.page_size), ..settings };
     let (client, deployment) = target.connect(Arc::clone(&clock))?;
     log_to_file(context)?;
-    let desk = match &profile {
-        Some(name) => context.desk_of_profile(name),
-        None => context.desk_of_host(&client.host()),
-    };
+    let desk = context.desk_of_deployment(profile.as_ref(), &url);
     let kept = match &profile {
         Some(name) => format!("this console's own are those of profile {name}, from the keyring, secrets.toml, a file or the environment"),
         None => "this console's own came from a file or the environment; it keeps them nowhere".to_owned(),

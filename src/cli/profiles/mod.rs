@@ -76,7 +76,7 @@ fn remove(context: &Context, access: &ProfileAccess, name: &str) -> anyhow::Resu
         Ok::<_, anyhow::Error>(())
     })?;
     let credential = if kept { " and its credential" } else { "" };
-    let desk = context.desk_of_profile(&name);
+    let desk = context.desks_of_profile(&name);
     if desk.exists() {
         say(&format!("its journal, drafts and views stay in {}", desk.display()));
     }

@@ -122,7 +122,8 @@ fn every_deployment_has_desk_files_of_its_own() {
 
     let desk = world.desk.path().join("desk");
     let host = world.server.url.trim_start_matches("http://").replace(':', "_");
-    assert!(desk.join("profiles/shop/journal.ndjson").exists() && desk.join("hosts").join(host).join("journal.ndjson").exists());
+    assert!(desk.join("profiles/shop").join(&host).join("journal.ndjson").exists());
+    assert!(desk.join("hosts").join(host).join("journal.ndjson").exists());
     assert!(!desk.join("journal.ndjson").exists());
 }
 
