@@ -52,6 +52,22 @@ fn the_cursor_goes_on_to_the_next_alert_that_waits() {
 }
 
 #[test]
+fn what_was_written_for_one_decision_is_in_no_form_of_another_one() {
+    let mut rig = rig();
+    rig.press("r");
+    rig.type_text("ok_refund");
+    rig.press("ctrl-s u");
+
+    rig.press("n");
+    let other = rig.screen();
+    rig.press("esc r");
+    let same = rig.screen();
+
+    assert!(!other.contains("ok_refund"), "{other}");
+    assert!(same.contains("ok_refund") && same.contains("What was written for this decision before is in the form."), "{same}");
+}
+
+#[test]
 fn a_staged_decision_is_taken_back_and_nothing_is_sent() {
     let mut rig = rig();
 

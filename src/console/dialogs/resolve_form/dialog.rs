@@ -48,9 +48,17 @@ pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
         grace_seconds: cx.settings.grace.as_secs(),
         dialect: cx.place.dialect,
     };
-    let draft = cx.drafts.get(&alert.id).cloned();
     let duplicates = queue.facts.duplicates.clone();
-    let form = ResolveForm::new(&alert, choice, place, draft, warnings(&alert, &duplicates, cx), cx.now);
+    let begin = |draft| ResolveForm::new(&alert, choice, place, draft, warnings(&alert, &duplicates, cx), cx.now);
+    // What was written for one decision never slips into another one.
+    let goes_on = |draft: &Draft| Some(begin(Some(draft.clone()))).filter(|form| form.draft() == *draft);
+    let (form, restored) = match cx.drafts.get(&alert.id).and_then(goes_on) {
+        Some(form) => (form, true),
+        None => (begin(None), false),
+    };
+    if restored {
+        cx.notify(Tone::Note, "What was written for this decision before is in the form.");
+    }
     let typed = Typed { kept: form.draft(), due: None, recorded: false };
     let mut outcome = dialog::open(ResolveDialog { form, duplicates, typed });
     outcome.extend(run(effects));
@@ -111,6 +119,11 @@ impl ResolveDialog {
         outcome
     }
 
+    /// Keeps what stands in the form. What was not touched leaves the draft that is there as it is.
+    fn keep(&self, draft: Draft, cx: &mut AppContext) -> Vec<Effect> {
+        if draft == self.typed.kept { Vec::new() } else { cx.keep_draft(self.form.alert_id(), draft) }
+    }
+
     /// The form is closed by its user.
     fn closed(&self) -> Orders {
         let closed = self.typed.recorded.then(|| record(JournalStep::Closed { alert: self.form.alert_id() }));
@@ -121,7 +134,7 @@ impl ResolveDialog {
     fn after(&mut self, step: FormStep, cx: &mut AppContext) -> Orders {
         match step {
             FormStep::Cancel(draft) => {
-                let mut outcome = run(cx.keep_draft(self.form.alert_id(), draft));
+                let mut outcome = run(self.keep(draft, cx));
                 outcome.extend(self.closed());
                 outcome
             }
@@ -190,6 +203,6 @@ impl Dialog for ResolveDialog {
     }
 
     fn abandon(&mut self, cx: &mut AppContext) -> Vec<Effect> {
-        cx.keep_draft(self.form.alert_id(), self.form.draft())
+        self.keep(self.form.draft(), cx)
     }
 }
