@@ -128,9 +128,7 @@ fn not_taken(error: ServiceError) -> ServiceError {
 /// What cannot be had before a decision leaves, as an error of that decision.
 fn not_sent(error: ServiceError) -> ServiceError {
     match error {
-        ServiceError::Unavailable(why) | ServiceError::Unreachable(why) | ServiceError::Throttled { why, .. } => {
-            ServiceError::NotSent(why)
-        }
+        ServiceError::Unavailable(why) | ServiceError::Unreachable(why) | ServiceError::Throttled { why, .. } => ServiceError::NotSent(why),
         error => error,
     }
 }

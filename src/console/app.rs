@@ -24,8 +24,7 @@ use super::unfinished::Unfinished;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{
-    Action, AppContext, ClickTargets, Dialog, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Theme, Tone, dialog, dialogs,
-    resolving,
+    Action, AppContext, ClickTargets, Dialog, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Theme, Tone, dialogs, resolving,
 };
 use crate::desk::{Draft, Layout, Leftovers, SavedView};
 use crate::domain::time::SharedClock;
@@ -194,11 +193,10 @@ impl App {
                 Vec::new()
             }
             message => {
-                let mut effects: Vec<Effect> = Vec::new();
                 if let Message::Heard(event) = &message
                     && event.tells_of_a_change()
                 {
-                    effects.extend(self.screens.queue.refresh(cx.now));
+                    self.screens.queue.changed(cx.now);
                     self.screens.webhooks.changed(cx.now);
                 }
                 if let Message::Changed(Ok(_)) = &message {
@@ -206,8 +204,7 @@ impl App {
                     cx.decisions.poll_now(cx.now);
                     self.screens.webhooks.changed(cx.now);
                 }
-                let outcome = self.screens.get_mut(self.screens.addressee(&message)).update(message, cx);
-                dialog::run(effects).into_iter().chain(outcome).collect()
+                self.screens.get_mut(self.screens.addressee(&message)).update(message, cx)
             }
         };
         let mut effects = self.carry_out(outcome);
@@ -234,12 +231,15 @@ impl App {
     fn run_due(&mut self) -> Vec<Effect> {
         let now = self.cx.now;
         self.cx.toasts.expire(now);
+        self.hold_back_offline();
+        let cx = &self.cx;
+        self.dialogs.retain(|dialog| !dialog.is_stale(cx));
+        self.waiting.retain(|dialog| !dialog.is_stale(cx));
         if self.dialogs.is_empty() {
             self.dialogs.extend(self.waiting.pop_front());
         }
         self.cx.covered = !self.dialogs.is_empty();
         let mut effects: Vec<Effect> = Vec::new();
-        self.hold_back_offline();
         for decision in self.cx.decisions.leave(now) {
             effects.push(Effect::Resolve(decision.key, decision.alert.id, decision.request()));
         }
@@ -268,11 +268,15 @@ impl App {
         effects
     }
 
-    /// While another deployment does not answer, what would leave waits; once it answers, it is asked what becomes of it.
+    /// While another deployment cannot be reached, what would leave waits; once it answers, it is asked what becomes of it.
     fn hold_back_offline(&mut self) {
         let cx = &mut self.cx;
-        cx.offline = cx.place.remote && self.screens.queue.link.is_down();
+        let before = cx.offline;
+        cx.offline = cx.place.remote && self.screens.queue.link.is_unreachable();
         if cx.offline {
+            if !before {
+                cx.decisions.ask_again();
+            }
             cx.decisions.wait(cx.now);
         } else if cx.decisions.take_question() {
             self.waiting.push_back(Box::new(Reconnected::default()));

@@ -348,9 +348,7 @@ impl Decisions {
                 | ServiceError::Unavailable(why)
                 | ServiceError::Unreachable(why)
                 | ServiceError::Throttled { why, .. },
-            ) => {
-                DecisionEvent::Unknown(format!("sent to the service: {}; the alert is looked at", why.trim_end_matches('.')))
-            }
+            ) => DecisionEvent::Unknown(format!("sent to the service: {}; the alert is looked at", why.trim_end_matches('.'))),
             Err(ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("Not sent: {why}")),
             Err(ServiceError::ProviderFailed(why)) => DecisionEvent::Refused(format!("The network did not take it: {why}")),
             Err(ServiceError::Refused(why)) => DecisionEvent::Refused(format!("The service did not take it: {why}")),

@@ -20,6 +20,11 @@ pub trait Dialog: Send {
         None
     }
 
+    /// Whether what it asks or says is no longer so: it is taken away.
+    fn is_stale(&self, _: &AppContext) -> bool {
+        false
+    }
+
     /// What is to be done because it is taken away unanswered.
     fn abandon(&mut self, _: &mut AppContext) -> Vec<Effect> {
         Vec::new()

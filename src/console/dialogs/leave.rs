@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered, put_answers};
+use super::question::{Question, answered, named, put_answers};
 use crate::console::decisions::PendingDecision;
 use crate::console::resolving::record;
 use crate::console::text::counted;
@@ -94,7 +94,7 @@ impl Dialog for Leave {
         question.line(format!("{many} {verb} not left yet"), theme.strong);
         question.gap();
         for decision in staged.iter().take(NAMED) {
-            question.line(format!("{}  {} {}", decision.word(), decision.alert.provider, decision.subject()), theme.plain);
+            question.line(named(decision, cx.now), if decision.is_closed(cx.now) { theme.warning } else { theme.plain });
         }
         let more = staged.len().saturating_sub(NAMED);
         if more > 0 {

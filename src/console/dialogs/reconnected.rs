@@ -4,11 +4,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::question::{Question, answered, put_answers};
+use super::question::{Question, answered, named, put_answers};
 use crate::console::decisions::PendingDecision;
 use crate::console::resolving::record;
 use crate::console::text::counted;
-use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Tone, times};
+use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Tone};
 use crate::desk::JournalStep;
 
 /// How many decisions are named.
@@ -26,13 +26,14 @@ enum Choice {
 
 impl Choice {
     const ALL: [(Self, &'static str, &'static str); 3] =
-        [(Self::Send, "ctrl-s", "send now"), (Self::TakeBack, "t", "take back"), (Self::Wait, "esc", "let them wait")];
+        [(Self::Send, "ctrl-s", "send now"), (Self::TakeBack, "ctrl-t", "take back"), (Self::Wait, "esc", "let them wait")];
 
-    /// What a key means here. They are sent as from their form: nothing final is one stray key.
+    /// What a key means here. It opens by itself, under whatever is being typed: no letter alone means anything, and they are sent as from
+    /// their form.
     fn of(key: KeyEvent) -> Option<Self> {
         match key.code {
             KeyCode::Char('s') if key.modifiers == KeyModifiers::CONTROL => Some(Self::Send),
-            KeyCode::Char('t' | 'T') if key.modifiers.difference(KeyModifiers::SHIFT).is_empty() => Some(Self::TakeBack),
+            KeyCode::Char('t') if key.modifiers == KeyModifiers::CONTROL => Some(Self::TakeBack),
             KeyCode::Enter | KeyCode::Esc => Some(Self::Wait),
             _ => None,
         }
@@ -63,6 +64,10 @@ impl Dialog for Reconnected {
         outcome
     }
 
+    fn is_stale(&self, cx: &AppContext) -> bool {
+        cx.offline || cx.decisions.waiting().next().is_none()
+    }
+
     fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         self.targets.clear();
         let theme = &cx.theme;
@@ -73,12 +78,7 @@ impl Dialog for Reconnected {
         let verb = if waiting.len() == 1 { "has" } else { "have" };
         question.line(format!("{} {verb} waited here, not sent:", counted(waiting.len() as u64, "decision", "decisions")), theme.plain);
         for decision in waiting.iter().take(NAMED) {
-            let (window, style) = match decision.alert.deadline.moment() {
-                _ if decision.is_closed(cx.now) => ("  the window has closed".to_owned(), theme.warning),
-                Some(deadline) => (format!("  closes {}", times::near(deadline, cx.now)), theme.plain),
-                None => (String::new(), theme.plain),
-            };
-            question.line(format!("{}  {} {}{window}", decision.word(), decision.alert.provider, decision.subject()), style);
+            question.line(named(decision, cx.now), if decision.is_closed(cx.now) { theme.warning } else { theme.plain });
         }
         let more = waiting.len().saturating_sub(NAMED);
         if more > 0 {

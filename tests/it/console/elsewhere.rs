@@ -3,12 +3,14 @@
 
 use avert::console::SessionInfo;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Deadline, Environment};
+use avert::domain::webhook::received::{Forwarding, Receipt};
+use avert::domain::{Alert, AlertId, Deadline, Environment, FieldError};
 use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
 
 use super::fake::morning;
+use super::receiver::heard;
 use super::rig::{Made, Rig, clock};
 
 fn remote() -> Made {
@@ -22,7 +24,7 @@ fn remote() -> Made {
 }
 
 fn unreachable() -> Option<ServiceError> {
-    Some(ServiceError::Unavailable("no connection".to_owned()))
+    Some(ServiceError::Unreachable("no connection".to_owned()))
 }
 
 /// A console that has heard that the deployment does not answer, and has decided on the first alert since.
@@ -71,8 +73,9 @@ fn a_decision_whose_time_comes_while_the_deployment_does_not_answer_waits_and_is
 #[rstest]
 #[case::enter("enter")]
 #[case::a_letter("s")]
+#[case::another_letter("t")]
 #[case::esc("esc")]
-fn a_stray_key_sends_nothing_that_has_waited(#[case] stray: &str) {
+fn a_stray_key_sends_nothing_that_has_waited_and_takes_nothing_back(#[case] stray: &str) {
     let mut rig = decided_offline();
     rig.advance(Duration::seconds(20));
     reconnect(&mut rig);
@@ -80,7 +83,81 @@ fn a_stray_key_sends_nothing_that_has_waited(#[case] stray: &str) {
     rig.press(stray);
     rig.advance(Duration::minutes(2));
 
-    assert_eq!(rig.sent(), 0);
+    assert_eq!((rig.sent(), rig.app.unsent()), (0, 1));
+}
+
+/// A service that answers, whatever it says: a decision is not kept from it.
+#[rstest]
+#[case::it_is_busy(ServiceError::Unavailable("it is busy or down (503); it may be asked again in 600 s".to_owned()))]
+#[case::it_refuses_the_credential(ServiceError::NotAuthorized("revoked".to_owned()))]
+#[case::it_refuses_the_question(ServiceError::InvalidRequest(vec![FieldError::new("hoursLeft", "is not allowed")]))]
+fn a_list_that_is_refused_holds_no_decision_back(#[case] error: ServiceError) {
+    let mut rig = remote().start();
+    rig.service.set_down(Some(error));
+
+    rig.press("ctrl-r r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!((rig.sent(), rig.app.unsent()), (1, 0));
+}
+
+#[test]
+fn a_decision_in_the_last_moments_is_tried_even_where_nobody_answers() {
+    let now = clock().now();
+    let first = Alert { deadline: Deadline::At(now + Duration::seconds(14)), ..morning(now).remove(0) };
+    let mut rig = Made { alerts: vec![first], ..remote() }.start();
+    rig.service.set_down(unreachable());
+
+    rig.press("ctrl-r r ctrl-s");
+
+    assert_eq!((rig.sent(), rig.app.decisions().waiting().count()), (1, 0));
+}
+
+#[test]
+fn the_question_goes_away_with_the_connection_and_comes_back_with_it() {
+    let mut rig = decided_offline();
+    rig.advance(Duration::seconds(20));
+    reconnect(&mut rig);
+    assert!(rig.screen().contains("The service answers again"), "{}", rig.screen());
+
+    rig.service.set_down(unreachable());
+    rig.advance(Duration::seconds(31));
+    let away = rig.screen();
+    reconnect(&mut rig);
+
+    assert!(!away.contains("The service answers again"), "{away}");
+    assert!(rig.screen().contains("The service answers again"), "{}", rig.screen());
+    rig.press("esc");
+    assert!(!rig.screen().contains("The service answers again"), "it is asked once: {}", rig.screen());
+}
+
+#[test]
+fn whoever_leaves_sees_which_windows_have_closed_before_anything_is_sent() {
+    let now = clock().now();
+    let first = Alert { deadline: Deadline::At(now + Duration::minutes(2)), ..morning(now).remove(0) };
+    let mut rig = Made { alerts: vec![first], ..remote() }.start();
+    rig.service.set_down(unreachable());
+    rig.press("ctrl-r r ctrl-s");
+    rig.advance(Duration::minutes(3));
+    reconnect(&mut rig);
+
+    rig.press("esc q");
+
+    let asked = rig.screen();
+    assert!(asked.contains("1 decision has not left yet") && asked.contains("the window has closed"), "{asked}");
+}
+
+#[test]
+fn webhooks_that_come_in_their_hundreds_are_read_after_once() {
+    let mut rig = remote().start();
+    let before = pages(&rig);
+
+    for number in 0..300 {
+        rig.update(heard(number, Receipt::Accepted, Forwarding::Nowhere));
+    }
+    rig.advance(Duration::seconds(1));
+
+    assert_eq!(pages(&rig) - before, 1);
 }
 
 #[test]
@@ -91,7 +168,7 @@ fn what_is_let_wait_is_asked_for_again_by_a_refresh_and_can_be_taken_back() {
     rig.press("esc ctrl-r");
     assert!(rig.screen().contains("The service answers again"), "{}", rig.screen());
 
-    rig.press("t");
+    rig.press("ctrl-t");
 
     assert!(rig.screen().contains("1 decision was taken back. Nothing was sent."), "{}", rig.screen());
     assert_eq!((rig.sent(), rig.app.unsent()), (0, 0));

@@ -6,6 +6,7 @@ use avert::console::message::Message;
 use avert::domain::time::Clock;
 use avert::domain::webhook::received::{Forwarding, Receipt, ReceivedEvent, ReplayedEvent, Subject};
 use avert::domain::{AlertId, EndpointAuth, Secret};
+use chrono::Duration;
 use rstest::rstest;
 use uuid::Uuid;
 
@@ -13,7 +14,7 @@ use super::rig::{Made, Rig, clock};
 use super::webhooks::{has, line, on};
 
 /// What the local receiver got, as it is told.
-fn heard(number: u64, receipt: Receipt, forwarding: Forwarding) -> Message {
+pub fn heard(number: u64, receipt: Receipt, forwarding: Forwarding) -> Message {
     let (event, alert) = (Some("alert.created".to_owned()), Some(AlertId(Uuid::from_u128(12)).to_string()));
     let subject = if receipt == Receipt::WrongCredential { Subject::default() } else { Subject { event, alert } };
     let at = clock().now();
@@ -127,8 +128,10 @@ fn an_accepted_event_refreshes_the_queue_at_once_and_nothing_else_does() {
     rig.update(heard(2, Receipt::WrongSignature, Forwarding::Nowhere));
     assert_eq!(asked(&rig), before);
     rig.update(heard(3, Receipt::Accepted, Forwarding::OnItsWay));
+    rig.advance(Duration::milliseconds(250));
     let after = asked(&rig);
     rig.update(heard(3, Receipt::Accepted, Forwarding::Answered(200)));
+    rig.advance(Duration::milliseconds(250));
 
     assert!(after > before, "{after}");
     assert_eq!(asked(&rig), after, "the same event told once more is nothing new");

@@ -201,6 +201,19 @@ fn a_view_is_chosen_by_key_and_kept_for_the_next_start() {
 }
 
 #[test]
+fn what_was_searched_for_is_not_kept_for_the_next_start() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("v up enter /");
+    rig.type_text("4111");
+    rig.press("enter");
+
+    assert!(rig.app.queue().filter().q.is_some());
+    let kept = rig.app.queue().kept();
+    assert_eq!((kept.view.as_deref(), kept.query), (Some("Urgent"), None));
+}
+
+#[test]
 fn the_screen_begins_as_it_was_left() {
     let mut kept = avert::console::app::DeskState::default();
     kept.layout.view = Some("All".to_owned());

@@ -341,6 +341,19 @@ fn a_late_answer_to_an_earlier_list_is_not_shown() {
 }
 
 #[test]
+fn an_alert_that_is_not_in_the_list_is_told_and_the_cursor_stays() {
+    let mut rig = webhooks();
+    rig.service.change(|alerts| alerts.retain(|alert| alert.id.0.as_u128() != 12));
+    rig.press("1 ctrl-r");
+    let before = rig.current();
+
+    rig.press("3 j j a");
+
+    assert_eq!(rig.current(), before);
+    assert!(rig.screen().contains("That alert is not in the list that is shown"), "{}", rig.screen());
+}
+
+#[test]
 fn a_goes_to_the_alert_of_the_delivery() {
     let mut rig = webhooks();
 

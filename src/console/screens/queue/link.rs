@@ -57,6 +57,8 @@ pub type Trouble = (Timestamp, ServiceError);
 pub struct Link {
     /// Since when it does not answer, and why.
     pub trouble: Option<Trouble>,
+    /// Whether the newest reading of the list had no answer at all.
+    unreachable: bool,
     /// When what is listed was read.
     pub read_at: Option<Timestamp>,
     heard_at: Option<Timestamp>,
@@ -84,10 +86,16 @@ impl Link {
         wait
     }
 
+    /// The list could not be read.
+    pub(super) fn list_failed(&mut self, error: &ServiceError) {
+        self.unreachable = matches!(error, ServiceError::Unreachable(_));
+    }
+
     /// The service has answered what is asked for again and again: the list, or its length while the order is frozen.
     pub(super) fn heard(&mut self, now: Timestamp) {
         (self.trouble, self.failures, self.retry_due, self.heard_at) = (None, 0, None, Some(now));
         self.left_alone = None;
+        self.unreachable = false;
     }
 
     /// Until when the service is still to be left alone, as it asked.
@@ -96,9 +104,9 @@ impl Link {
         self.left_alone.filter(|(since, until)| lease::waits(*since, *until, now)).map(|(_, until)| until)
     }
 
-    /// Whether the service does not answer what is asked for again and again.
-    pub fn is_down(&self) -> bool {
-        self.trouble.is_some()
+    /// Whether the service cannot be reached. One that answers with a refusal, or whose other routes fail, can be.
+    pub fn is_unreachable(&self) -> bool {
+        self.unreachable
     }
 
     /// When the service that does not answer is asked again.

@@ -243,13 +243,14 @@ impl Listing {
         self.show_cursor();
     }
 
-    /// Puts the cursor on an alert, where it is among what is held of the list.
-    pub fn move_to_alert(&mut self, id: AlertId) {
-        let Some(position) = self.pages.position_of(id) else { return };
+    /// Puts the cursor on an alert, where it is among what is held of the list; whether it is.
+    pub fn move_to_alert(&mut self, id: AlertId) -> bool {
+        let Some(position) = self.pages.position_of(id) else { return false };
         self.ghost = None;
         (self.cursor, self.cursor_id) = (position, Some(id));
         self.reach_arrived();
         self.show_cursor();
+        true
     }
 
     /// What the cursor stands on or above is no longer above it.

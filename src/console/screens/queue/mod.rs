@@ -48,6 +48,13 @@ impl Screen for Queue {
             Message::List(filter, sort) => self.ask(filter, sort),
             Message::Sort(sort) => self.ask(self.filter().clone(), sort),
             Message::ShowView(view) => self.show(view),
+            Message::GoToAlert(id) => {
+                if !self.listing.move_to_alert(id) {
+                    let views = cx.key(Action::Views);
+                    cx.notify(Tone::Note, format!("That alert is not in the list that is shown: {views} chooses one that has it."));
+                }
+                Vec::new()
+            }
             other => {
                 self.take(other, now);
                 Vec::new()

@@ -210,11 +210,13 @@ impl Queue {
 
     /// What the screen looks like, to be kept.
     pub fn kept(&self) -> Layout {
-        let changed = (self.filter(), self.sort()) != (&self.view.filter, self.view.sort);
+        // What was searched for is of the moment: whoever comes in the morning is to see what waits.
+        let filter = AlertFilter { q: self.view.filter.q.clone(), ..self.filter().clone() };
+        let changed = (&filter, self.sort()) != (&self.view.filter, self.view.sort);
         Layout {
             screen: Some("queue".to_owned()),
             view: Some(self.view.name.clone()),
-            query: changed.then(|| query::render(self.filter(), self.sort())),
+            query: changed.then(|| query::render(&filter, self.sort())),
             divider: (self.divider != USUAL_DIVIDER).then_some(self.divider),
             columns: if self.columns == Column::USUAL {
                 Vec::new()
@@ -413,8 +415,8 @@ impl Queue {
         self.frozen = frozen;
     }
 
-    /// Asks soon for everything that is shown: something changed.
-    fn changed(&mut self, now: Timestamp) {
+    /// Asks soon for everything that is shown: something changed. What changes meanwhile is seen by the same question.
+    pub fn changed(&mut self, now: Timestamp) {
         let due = now + CHANGES_REST;
         self.refresh_due = Some(self.refresh_due.map_or(due, |earlier| earlier.min(due)));
     }

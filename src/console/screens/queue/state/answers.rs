@@ -58,7 +58,6 @@ impl Queue {
             Message::Marked(ids, answer) => self.take_marks(&ids, answer, now),
             Message::Columns(columns) => self.columns = columns,
             Message::GoToRow(row) => self.listing.move_to(row),
-            Message::GoToAlert(id) => self.listing.move_to_alert(id),
             _ => {}
         }
     }
@@ -101,9 +100,7 @@ impl Queue {
             }
             // It is asked for again in another order, and said; what else may be wrong with the question is told by the answer to that.
             Err(error) if may_refuse_order(&error) && listing.fall_back() => {}
-            Err(error) => {
-                self.failed(error, now);
-            }
+            Err(error) => self.list_failed(error, now),
         }
     }
 
@@ -117,6 +114,12 @@ impl Queue {
         if !self.listing.is_refreshing() && std::mem::take(&mut self.refresh_again) {
             self.changed(now);
         }
+    }
+
+    /// The list could not be read, or not counted.
+    fn list_failed(&mut self, error: ServiceError, now: Timestamp) {
+        self.link.list_failed(&error);
+        self.failed(error, now);
     }
 
     /// The service did not answer; it is asked again after a while. Returns how long.
@@ -136,9 +139,7 @@ impl Queue {
                 self.new = Some(count);
                 self.link.heard(now);
             }
-            Err(error) => {
-                self.failed(error, now);
-            }
+            Err(error) => self.list_failed(error, now),
         }
     }
 
