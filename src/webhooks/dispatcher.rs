@@ -428,3 +428,24 @@ async fn guarded<T>(work: impl Future<Output = StoreResult<T>>) -> StoreResult<T
 fn small(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_fails_is_asked_again_after_waits_that_double_up_to_the_longest() {
+        let mut backoff = Backoff::default();
+        let waits = [(); 8].map(|()| {
+            let before = Instant::now();
+            backoff.failed();
+            backoff.until.unwrap() - before
+        });
+
+        // The moment at which it failed is a little later than the one before.
+        let least = [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000].map(Duration::from_millis);
+        assert!(waits.iter().zip(least).all(|(wait, least)| (least..least + Duration::from_secs(1)).contains(wait)), "{waits:?}");
+        backoff.succeeded();
+        assert!(backoff.is_over());
+    }
+}

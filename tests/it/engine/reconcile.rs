@@ -377,6 +377,26 @@ async fn a_yes_that_the_store_could_not_take_is_stored_as_soon_as_it_can() {
 }
 
 #[tokio::test]
+async fn a_yes_that_another_process_has_stored_meanwhile_is_ours_all_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let (clock, network) = (ManualClock::at(NOON), network(true, true));
+    let [engine, other] = [(); 2].map(|()| engine_on(directory.path(), &clock, &network));
+    let (acting, id) = with_one_alert(&engine).await;
+    sql(directory.path(), "CREATE TRIGGER broken BEFORE INSERT ON outcome BEGIN SELECT RAISE(ABORT, 'no room'); END");
+    assert!(resolve(&acting, id, Decision::Refunded).await.is_err());
+    sql(directory.path(), "DROP TRIGGER broken");
+    clock.advance(Duration::minutes(1));
+    let theirs = other.reconcile_once().await.unwrap();
+
+    let ours = engine.reconcile_once().await.unwrap();
+
+    let committed = Reconciled { committed: 1, ..Reconciled::default() };
+    assert_eq!((theirs, ours), (committed, committed));
+    assert_eq!(acting.get(id).await.unwrap().status, AlertStatus::Resolved);
+    assert_eq!(network.accepted().len(), 1);
+}
+
+#[tokio::test]
 async fn a_decision_that_a_dead_process_left_behind_is_cleared_up_by_the_next_one() {
     let directory = tempfile::tempdir().unwrap();
     let (clock, gate) = (ManualClock::at(NOON), Gate::new(false, true));
