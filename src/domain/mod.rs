@@ -11,6 +11,7 @@ pub mod card;
 pub mod clock;
 mod closed_enum;
 pub mod credential;
+pub mod database;
 pub mod duplicate;
 pub mod environment;
 pub mod event;

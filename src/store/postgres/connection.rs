@@ -4,10 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::{Hook, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, TimeoutType};
-use tokio_postgres::{Config, NoTls, Row, SimpleQueryMessage};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Client, Config, Row, SimpleQueryMessage};
 
-use super::fault::{Work, WorkFault};
+use super::fault::{Work, ends_the_connection, unreachable};
 use super::statements::{Sql, Values};
+use super::tls::Tls;
+use crate::domain::database::{DatabaseTls, PostgresAddress};
 use crate::store::{StoreError, StoreResult};
 
 /// Most connections of one process: three of them and some commands stay within PostgreSQL's default of 100.
@@ -23,21 +26,47 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 const ON_THE_SERVER: &str = "-c statement_timeout=60s -c lock_timeout=6s -c idle_in_transaction_session_timeout=10s -c client_encoding=UTF8 \
      -c timezone=UTC -c standard_conforming_strings=on";
 
-/// The configuration with avert's time-outs.
-pub(super) fn configured(given: &Config) -> Config {
-    let mut config = given.clone();
-    config.connect_timeout(CONNECT).tcp_user_timeout(Duration::from_secs(5)).keepalives_idle(Duration::from_secs(5));
-    let options = given.get_options().map_or_else(|| ON_THE_SERVER.to_owned(), |given| format!("{given} {ON_THE_SERVER}"));
-    config.options(options);
-    if given.get_application_name().is_none() {
-        config.application_name("avert");
+/// A server, and how it is reached.
+#[derive(Clone)]
+pub(super) struct DatabaseServer {
+    config: Config,
+    tls: Tls,
+}
+
+impl DatabaseServer {
+    /// The server at an address, with avert's time-outs.
+    pub(super) fn at(address: &PostgresAddress) -> StoreResult<Self> {
+        let mut config = Config::new();
+        config.host(&address.host).port(address.port).user(&address.user).dbname(&address.name);
+        if let Some(password) = &address.password {
+            config.password(password.reveal());
+        }
+        config.ssl_mode(match address.tls {
+            DatabaseTls::Disable => SslMode::Disable,
+            DatabaseTls::Prefer => SslMode::Prefer,
+            DatabaseTls::Require | DatabaseTls::VerifyCa | DatabaseTls::VerifyFull => SslMode::Require,
+        });
+        config.connect_timeout(CONNECT).tcp_user_timeout(Duration::from_secs(5)).keepalives_idle(Duration::from_secs(5));
+        config.options(ON_THE_SERVER).application_name("avert");
+        Ok(Self { config, tls: Tls::of(address)? })
     }
-    config
+
+    /// Opens a connection outside the pool, which is driven until it ends.
+    pub(super) async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
+        let (client, connection) = self.config.connect(self.tls.clone()).await?;
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection to the database has ended");
+            }
+        });
+        Ok(client)
+    }
 }
 
 /// A pool of connections to a server, none of which is opened yet.
-pub(super) fn pool(config: Config) -> StoreResult<Pool> {
-    let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+pub(super) fn pool(server: &DatabaseServer) -> StoreResult<Pool> {
+    let DatabaseServer { config, tls } = server.clone();
+    let manager = Manager::from_config(config, tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
     let built = Pool::builder(manager)
         .max_size(MOST_CONNECTIONS)
         .runtime(Runtime::Tokio1)
@@ -52,10 +81,11 @@ pub(super) fn pool(config: Config) -> StoreResult<Pool> {
     built.map_err(|error| StoreError::Unavailable(format!("no connections can be made: {error}")))
 }
 
-/// A connection from the pool. One that is dropped within a transaction is closed, and the server rolls back.
+/// A connection from the pool. One that is lost, or dropped within a transaction, is closed, and the server rolls back.
 pub(super) struct Connection {
     client: Option<Object>,
     in_transaction: AtomicBool,
+    lost: AtomicBool,
     changed: AtomicBool,
 }
 
@@ -67,26 +97,35 @@ impl Connection {
                 StoreError::Unavailable("every connection to it has been at work for too long; try again".to_owned())
             }
             PoolError::Timeout(_) => StoreError::Unavailable("the server does not answer".to_owned()),
-            PoolError::Backend(error) => StoreError::from(WorkFault::from(error)),
+            PoolError::Backend(error) => unreachable(&error),
             PoolError::Closed => StoreError::Unavailable("the store is closed".to_owned()),
             other => StoreError::Unavailable(other.to_string()),
         })?;
-        Ok(Self { client: Some(client), in_transaction: AtomicBool::new(false), changed: AtomicBool::new(false) })
+        let [in_transaction, lost, changed] = std::array::from_fn(|_| AtomicBool::new(false));
+        Ok(Self { client: Some(client), in_transaction, lost, changed })
     }
 
     fn client(&self) -> Work<&Object> {
         Ok(self.client.as_ref().ok_or_else(|| StoreError::Unavailable("the connection to it is closed".to_owned()))?)
     }
 
+    /// What came of a statement; a connection that it has cost is not used again.
+    fn noticed<T>(&self, done: Result<T, tokio_postgres::Error>) -> Result<T, tokio_postgres::Error> {
+        if done.as_ref().is_err_and(ends_the_connection) {
+            self.lost.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
     /// Begins a transaction in this mode.
     pub(super) async fn begin(&self, mode: &str) -> Work<()> {
         self.in_transaction.store(true, Ordering::Relaxed);
-        Ok(self.client()?.batch_execute(&format!("BEGIN {mode}")).await?)
+        Ok(self.noticed(self.client()?.batch_execute(&format!("BEGIN {mode}")).await)?)
     }
 
     /// Ends the transaction, doing this afterwards; the number that it answers with, where it answers.
     pub(super) async fn commit(&self, afterwards: &str) -> Work<Option<u64>> {
-        let answers = self.client()?.simple_query(&format!("COMMIT; {afterwards}")).await?;
+        let answers = self.noticed(self.client()?.simple_query(&format!("COMMIT; {afterwards}")).await)?;
         self.in_transaction.store(false, Ordering::Relaxed);
         let number = answers.iter().find_map(|answer| match answer {
             SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
@@ -123,8 +162,8 @@ impl Connection {
     /// The same, with what the server says against it.
     pub(super) async fn try_run(&self, sql: &str, values: Values<'_>) -> Work<Result<u64, tokio_postgres::Error>> {
         let client = self.client()?;
-        let statement = client.prepare_cached(sql).await?;
-        let done = client.execute(&statement, values).await;
+        let statement = self.noticed(client.prepare_cached(sql).await)?;
+        let done = self.noticed(client.execute(&statement, values).await);
         if matches!(done, Ok(1..)) {
             self.mark_changed();
         }
@@ -133,13 +172,13 @@ impl Connection {
 
     /// Runs statements that have no values and no answer.
     pub(super) async fn batch(&self, sql: &str) -> Work<()> {
-        Ok(self.client()?.batch_execute(sql).await?)
+        Ok(self.noticed(self.client()?.batch_execute(sql).await)?)
     }
 
     async fn query(&self, sql: &str, values: Values<'_>) -> Work<Vec<Row>> {
         let client = self.client()?;
-        let statement = client.prepare_cached(sql).await?;
-        Ok(client.query(&statement, values).await?)
+        let statement = self.noticed(client.prepare_cached(sql).await)?;
+        Ok(self.noticed(client.query(&statement, values).await)?)
     }
 
     /// Reads every row of the answer.
@@ -160,14 +199,14 @@ impl Connection {
 
     /// Reads every row of the answer to SQL that was made for this once: it is planned for its values and not remembered.
     pub(super) async fn made<T>(&self, sql: &Sql, read: impl Fn(&Row) -> Work<T> + Send) -> Work<Vec<T>> {
-        let rows = self.client()?.query_typed(&sql.text, &sql.bound()).await?;
+        let rows = self.noticed(self.client()?.query_typed(&sql.text, &sql.bound()).await)?;
         rows.iter().map(read).collect()
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if *self.in_transaction.get_mut()
+        if (*self.in_transaction.get_mut() || *self.lost.get_mut())
             && let Some(client) = self.client.take()
         {
             drop(Object::take(client));

@@ -1,6 +1,6 @@
 //! Why a statement failed, and whether the same unit of work may succeed when it is done again.
 
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
 
 use crate::store::StoreError;
 
@@ -11,10 +11,22 @@ pub(super) enum WorkFault {
     Final(StoreError),
     /// Others were at work on the same rows: nothing of it was kept, and it may be done again.
     Again(StoreError),
+    /// The connection was lost: what only reads may be done again on another one.
+    Lost(StoreError),
 }
 
 /// Result of a part of a unit of work.
 pub(super) type Work<T> = Result<T, WorkFault>;
+
+impl WorkFault {
+    /// The same where nothing had been done yet.
+    pub(super) fn before_anything(self) -> Self {
+        match self {
+            Self::Lost(error) => Self::Again(error),
+            other => other,
+        }
+    }
+}
 
 impl From<StoreError> for WorkFault {
     fn from(error: StoreError) -> Self {
@@ -25,7 +37,7 @@ impl From<StoreError> for WorkFault {
 impl From<WorkFault> for StoreError {
     fn from(fault: WorkFault) -> Self {
         match fault {
-            WorkFault::Final(error) | WorkFault::Again(error) => error,
+            WorkFault::Final(error) | WorkFault::Again(error) | WorkFault::Lost(error) => error,
         }
     }
 }
@@ -33,15 +45,19 @@ impl From<WorkFault> for StoreError {
 impl From<tokio_postgres::Error> for WorkFault {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(told) = error.as_db_error() else {
-            let source = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
+            let words = in_words(&error);
             // What does not come from the server is either the connection or a value of a type that nobody stores.
-            return Self::Final(if error.is_closed() || is_of_the_connection(&error) {
-                StoreError::Unavailable(format!("the connection to it was lost ({error}{source})"))
+            let of_a_value = VALUE_ERRORS.iter().any(|beginning| words.starts_with(beginning));
+            return if of_a_value {
+                Self::Final(StoreError::Corrupt(words))
             } else {
-                StoreError::Corrupt(format!("{error}{source}"))
-            });
+                Self::Lost(StoreError::Unavailable(format!("the connection to it was lost ({words})")))
+            };
         };
         let message = told.message();
+        if ends_the_connection(&error) {
+            return Self::Lost(StoreError::Unavailable(message.to_owned()));
+        }
         match told.code() {
             &SqlState::T_R_SERIALIZATION_FAILURE | &SqlState::T_R_DEADLOCK_DETECTED => {
                 Self::Again(StoreError::Unavailable(format!("too many work on the same rows at once ({message}); try again")))
@@ -58,16 +74,26 @@ impl From<tokio_postgres::Error> for WorkFault {
     }
 }
 
-/// Whether an error that the server did not tell comes from the connection.
-fn is_of_the_connection(error: &tokio_postgres::Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        if error.is::<std::io::Error>() {
-            return true;
-        }
-        source = error.source();
-    }
-    false
+/// How errors begin that come from a value or a column, and not from the connection.
+const VALUE_ERRORS: [&str; 4] = ["error serializing", "error deserializing", "invalid column", "expected"];
+
+/// Whether a connection is of no use after an error: it is lost, or the server has said that it ends it.
+pub(super) fn ends_the_connection(error: &tokio_postgres::Error) -> bool {
+    error.as_db_error().is_none_or(|told| matches!(told.parsed_severity(), Some(Severity::Fatal | Severity::Panic)))
+}
+
+/// An error that the server did not tell, with what is behind it.
+fn in_words(error: &tokio_postgres::Error) -> String {
+    let source = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
+    format!("{error}{source}")
+}
+
+/// Why a server cannot be reached, or does not let this user in.
+pub(super) fn unreachable(error: &tokio_postgres::Error) -> StoreError {
+    StoreError::Unavailable(match error.as_db_error() {
+        Some(told) => told.message().to_owned(),
+        None => format!("it cannot be reached ({})", in_words(error)),
+    })
 }
 
 /// Whether the error is a broken UNIQUE rule.

@@ -116,7 +116,7 @@ impl PostgresStore {
         loop {
             let done = tokio::time::timeout(patience, self.once(mode, &work)).await;
             match done {
-                Ok(Err(WorkFault::Again(_))) if repeats < MOST_REPEATS => {
+                Ok(Err(fault)) if repeats < MOST_REPEATS && may_be_done_again(mode, &fault) => {
                     repeats += 1;
                     metrics::counter!("avert_store_repeats_total").increment(1);
                     // Not all at the same moment again.
@@ -138,7 +138,8 @@ impl PostgresStore {
         match mode {
             Mode::Look => return work(&unit).await,
             Mode::Read => unit.conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
-            Mode::Write(_) => unit.conn.begin("ISOLATION LEVEL READ COMMITTED READ WRITE").await?,
+            // What has not begun may be done again.
+            Mode::Write(_) => unit.conn.begin("ISOLATION LEVEL READ COMMITTED READ WRITE").await.map_err(WorkFault::before_anything)?,
         }
         match self.end(mode, &unit, work).await {
             Ok(value) => Ok(value),
@@ -167,6 +168,15 @@ impl PostgresStore {
             });
         }
         Ok(value)
+    }
+}
+
+/// Whether a unit of work may be done again: nothing of it was kept, or it only reads and the connection was lost.
+fn may_be_done_again(mode: Mode, fault: &WorkFault) -> bool {
+    match fault {
+        WorkFault::Final(_) => false,
+        WorkFault::Again(_) => true,
+        WorkFault::Lost(_) => !matches!(mode, Mode::Write(_)),
     }
 }
 

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, timeout};
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::Client;
 use uuid::Uuid;
 
+use super::connection::DatabaseServer;
 use super::counts::DRAW_TOGETHER;
 use super::liveness;
 use crate::domain::InstanceId;
@@ -38,11 +39,11 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Starts the thread.
-    pub(super) fn start(config: Config, own: InstanceId, changes: watch::Sender<u64>) -> StoreResult<Self> {
+    pub(super) fn start(server: DatabaseServer, own: InstanceId, changes: watch::Sender<u64>) -> StoreResult<Self> {
         let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("no thread can be started: {error}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unavailable)?;
         let (stop, stopped) = oneshot::channel();
-        let work = move || runtime.block_on(keep(&config, own.0, &changes, stopped));
+        let work = move || runtime.block_on(keep(&server, own.0, &changes, stopped));
         let thread = Builder::new().name("avert-keeper".to_owned()).spawn(work).map_err(unavailable)?;
         Ok(Self { thread: Mutex::new(Some((stop, thread))) })
     }
@@ -64,18 +65,7 @@ impl Drop for Keeper {
     }
 }
 
-/// Opens a connection, which is driven until it ends.
-pub(super) async fn connect(config: &Config) -> Result<Client, tokio_postgres::Error> {
-    let (client, connection) = config.connect(NoTls).await?;
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection to the database has ended");
-        }
-    });
-    Ok(client)
-}
-
-async fn keep(config: &Config, own: Uuid, changes: &watch::Sender<u64>, mut stopped: oneshot::Receiver<()>) {
+async fn keep(server: &DatabaseServer, own: Uuid, changes: &watch::Sender<u64>, mut stopped: oneshot::Receiver<()>) {
     let mut client: Option<Client> = None;
     let mut next_beat = Instant::now() + BEAT;
     loop {
@@ -92,7 +82,7 @@ async fn keep(config: &Config, own: Uuid, changes: &watch::Sender<u64>, mut stop
         let turn = async {
             let connected = match client.take().filter(|client| !client.is_closed()) {
                 Some(connected) => connected,
-                None => connect(config).await?,
+                None => server.connect().await?,
             };
             if beats {
                 liveness::beat(&connected, &own).await?;
@@ -118,7 +108,7 @@ async fn keep(config: &Config, own: Uuid, changes: &watch::Sender<u64>, mut stop
     let leave = async {
         let connected = match client.take().filter(|client| !client.is_closed()) {
             Some(connected) => connected,
-            None => connect(config).await?,
+            None => server.connect().await?,
         };
         liveness::leave(&connected, &own).await
     };

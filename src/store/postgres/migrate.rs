@@ -1,11 +1,11 @@
 //! Schema migrations, numbered and with checksums, applied by one process at a time. A newer or altered schema is refused.
 
 use sha2::{Digest as _, Sha256};
-use tokio_postgres::Config;
 
-use super::connection::{Connection, configured, pool};
+use super::connection::{Connection, DatabaseServer, pool};
 use super::fault::{Work, WorkFault};
 use super::statements::{cell, micros};
+use crate::domain::database::PostgresAddress;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::{StoreError, StoreResult};
 
@@ -31,8 +31,8 @@ const MIGRATIONS: &[Migration] =
 ///
 /// # Errors
 /// [`Unusable`](StoreError::Unusable) where the schema is newer, altered or another program's.
-pub async fn pending(server: &Config) -> StoreResult<Vec<&'static str>> {
-    let pool = pool(configured(server))?;
+pub async fn pending(server: &PostgresAddress) -> StoreResult<Vec<&'static str>> {
+    let pool = pool(&DatabaseServer::at(server)?)?;
     let conn = Connection::take(&pool).await?;
     Ok(waiting(&conn).await?.iter().map(|step| step.name).collect())
 }
@@ -42,8 +42,8 @@ pub async fn pending(server: &Config) -> StoreResult<Vec<&'static str>> {
 ///
 /// # Errors
 /// [`Unusable`](StoreError::Unusable) where the schema is newer, altered or another program's.
-pub async fn migrate(server: &Config) -> StoreResult<Vec<&'static str>> {
-    let pool = pool(configured(server))?;
+pub async fn migrate(server: &PostgresAddress) -> StoreResult<Vec<&'static str>> {
+    let pool = pool(&DatabaseServer::at(server)?)?;
     let conn = Connection::take(&pool).await?;
     refuse_strangers(&conn).await?;
     make_lock(&conn).await?;

@@ -32,6 +32,7 @@ mod rows;
 mod signing;
 mod statements;
 mod store;
+mod tls;
 mod unit;
 mod upkeep;
 

@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::watch;
-use tokio_postgres::Config;
 
-use super::connection::{CONNECT, Connection, configured, pool};
-use super::fault::{Work, WorkFault};
+use super::connection::{CONNECT, Connection, DatabaseServer, pool};
+use super::fault::{Work, unreachable};
 use super::handle::PostgresStore;
-use super::keeper::{self, Keeper, NEWEST_CHANGE};
+use super::keeper::{Keeper, NEWEST_CHANGE};
 use super::liveness;
 use super::migrate;
 use super::organizations::ensure_organization;
 use super::statements::cell;
 use super::unit::Shared;
+use crate::domain::database::PostgresAddress;
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::{Actor, DatabaseId, InstanceId};
@@ -26,7 +26,7 @@ use crate::store::{StoreError, StoreResult};
 #[derive(Clone)]
 pub struct PostgresOptions {
     /// Where the server is, which database of it, and as whom.
-    pub server: Config,
+    pub server: PostgresAddress,
     /// Writes the bodies of events.
     pub render: Arc<dyn RenderEvent>,
     /// The file with the data key, which every process on the database has. It is made where the database has none yet.
@@ -40,8 +40,8 @@ impl PostgresStore {
     /// [`Unusable`](StoreError::Unusable) says what is wrong with the schema or the key and what to do;
     /// [`Unavailable`](StoreError::Unavailable) that the server cannot be reached.
     pub async fn open(options: &PostgresOptions) -> StoreResult<Arc<Self>> {
-        let config = configured(&options.server);
-        let pool = pool(config.clone())?;
+        let server = DatabaseServer::at(&options.server)?;
+        let pool = pool(&server)?;
         let conn = Connection::take(&pool).await?;
         migrate::check(&conn).await?;
         conn.begin("").await?;
@@ -54,10 +54,10 @@ impl PostgresStore {
         };
         conn.commit("").await?;
         let own = InstanceId::generate();
-        announce(&config, own).await?;
+        announce(&server, own).await?;
         let newest: i64 = conn.one(NEWEST_CHANGE, &[], cell).await?;
         let (changes, _) = watch::channel(newest.unsigned_abs());
-        let keeper = Arc::new(Keeper::start(config, own, changes.clone())?);
+        let keeper = Arc::new(Keeper::start(server, own, changes.clone())?);
         let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, database, own });
         Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper }))
     }
@@ -89,13 +89,13 @@ async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(Seal, Dat
 }
 
 /// Says that this process lives, before it takes any lease.
-async fn announce(config: &Config, own: InstanceId) -> StoreResult<()> {
+async fn announce(server: &DatabaseServer, own: InstanceId) -> StoreResult<()> {
     let announced = async {
-        let client = keeper::connect(config).await?;
+        let client = server.connect().await?;
         liveness::beat(&client, &own.0).await
     };
     match tokio::time::timeout(2 * CONNECT, announced).await {
-        Ok(announced) => Ok(announced.map_err(WorkFault::from)?),
+        Ok(announced) => announced.map_err(|error| unreachable(&error)),
         Err(_) => Err(StoreError::Unavailable("the server does not answer".to_owned())),
     }
 }

@@ -2,10 +2,12 @@
 
 use std::fs;
 
-use avert::domain::{AuditState, CutOffs};
+use avert::domain::database::{DatabaseTls, PostgresAddress};
+use avert::domain::{AuditState, CutOffs, EndpointAuth, NewEndpoint, Secret};
 use avert::store::postgres::migrate;
 use avert::store::{
-    AlertStore as _, AuditStore as _, OrganizationStore as _, PostgresOptions, PostgresStore, StoreError, UpkeepStore as _,
+    AlertStore as _, AuditStore as _, EndpointStore as _, OrganizationStore as _, PostgresOptions, PostgresStore, StoreError,
+    UpkeepStore as _,
 };
 use rstest::rstest;
 
@@ -15,6 +17,7 @@ use super::organizations::organization;
 use super::resolutions::{claim, resolve};
 use crate::support::alerts::{noon, open_alert};
 use crate::support::postgres::Database;
+use crate::support::tls::Authority;
 
 /// The words of a refusal to open.
 async fn refusal(options: &PostgresOptions) -> String {
@@ -45,12 +48,12 @@ async fn a_server_that_is_not_there_is_told_and_its_password_is_not() {
     let Some(ground) = Postgres::fresh().await else { return };
     let mut options = ground.options();
     let nowhere = ground.keys.path();
-    options.server = tokio_postgres::Config::new();
-    options.server.host_path(nowhere).user("avert").password("correct horse").dbname("desk");
+    options.server.host = nowhere.to_str().unwrap().to_owned();
+    options.server.password = Some(Secret::new("correct horse"));
 
     let error = PostgresStore::open(&options).await.unwrap_err();
 
-    assert!(matches!(&error, StoreError::Unavailable(_)), "{error:?}");
+    assert!(matches!(&error, StoreError::Unavailable(words) if words.contains("cannot be reached")), "{error:?}");
     assert!(!format!("{error} {error:?}").contains("horse"));
     assert_eq!(fs::read_dir(nowhere).unwrap().count(), 0, "no key is made for it");
 }
@@ -137,20 +140,16 @@ async fn processes_that_open_fresh_data_at_once_have_one_key_one_id_and_one_orga
 async fn a_store_goes_on_after_its_connections_were_lost() {
     let Some(ground) = Postgres::fresh().await else { return };
     let store = PostgresStore::open(&ground.options()).await.unwrap();
-    store.ping().await.unwrap();
+    let of = store.organizations().await.unwrap()[0].organization.id;
 
     let hands = ground.database.client().await;
     let end =
         "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
     let ended: i64 = hands.query_one(end, &[]).await.unwrap().get(0);
 
-    // Each lost one may be noticed by whoever gets it.
-    let mut answers = Vec::new();
-    for _ in 0..=ended {
-        answers.push(store.ping().await);
-    }
-    assert!(ended > 0 && answers.last().unwrap().is_ok(), "{answers:?}");
-    assert!(answers.iter().all(|answer| matches!(answer, Ok(()) | Err(StoreError::Unavailable(_)))), "{answers:?}");
+    let answers = [store.ping().await, store.probe(noon()).await, store.count_alerts(of).await.map(drop), store.ping().await];
+
+    assert!(ended > 0 && answers.iter().all(Result::is_ok), "{answers:?}");
 }
 
 #[tokio::test]
@@ -220,8 +219,6 @@ async fn whoever_writes_at_the_same_time_leaves_the_audit_log_whole() {
 
 #[tokio::test]
 async fn no_table_holds_a_credential_in_plain_text() {
-    use avert::domain::{EndpointAuth, NewEndpoint, Secret};
-    use avert::store::EndpointStore as _;
     let Some(ground) = Postgres::fresh().await else { return };
     let store = PostgresStore::open(&ground.options()).await.unwrap();
     let of = store.organizations().await.unwrap()[0].organization.id;
@@ -237,4 +234,58 @@ async fn no_table_holds_a_credential_in_plain_text() {
     assert!(!text.contains("horse") && !text.contains("stapler"), "{text}");
     let target = store.target(of, added.id, noon()).await.unwrap().unwrap();
     assert_eq!((target.url.reveal(), target.auth), ("https://a.example/hook?token=stapler", auth));
+}
+
+/// Opens a store by TCP, with this mode; whether all its connections are encrypted, or why it is not opened.
+async fn by_tcp(ground: &Postgres, change: impl FnOnce(&mut PostgresAddress)) -> Result<bool, String> {
+    let (mut server, _) = ground.database.by_tcp();
+    change(&mut server);
+    let options = PostgresOptions { server, ..ground.options() };
+    let store = PostgresStore::open(&options).await.map_err(|error| error.to_string())?;
+    store.ping().await.unwrap();
+    let hands = ground.database.client().await;
+    let encrypted = "SELECT bool_and(s.ssl) FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid)
+        WHERE a.datname = current_database() AND a.application_name = 'avert'";
+    Ok(hands.query_one(encrypted, &[]).await.unwrap().get(0))
+}
+
+#[tokio::test]
+async fn the_way_to_the_server_is_as_its_mode_says() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let (_, authority) = ground.database.by_tcp();
+    let another = Authority::new().file(ground.keys.path());
+
+    for (tls, host, trusted, expected) in [
+        (DatabaseTls::Disable, "localhost", None, Ok(false)),
+        (DatabaseTls::Prefer, "localhost", None, Ok(true)),
+        (DatabaseTls::Require, "localhost", None, Ok(true)),
+        (DatabaseTls::VerifyCa, "127.0.0.1", Some(&authority), Ok(true)),
+        (DatabaseTls::VerifyFull, "localhost", Some(&authority), Ok(true)),
+        (DatabaseTls::VerifyFull, "127.0.0.1", Some(&authority), Err("certificate")),
+        (DatabaseTls::VerifyCa, "localhost", Some(&another), Err("certificate")),
+        (DatabaseTls::VerifyFull, "localhost", None, Err("certificate")),
+    ] {
+        let found = by_tcp(&ground, |server| {
+            (server.tls, server.host, server.authorities) = (tls, host.to_owned(), trusted.cloned());
+        })
+        .await;
+
+        match (&found, expected) {
+            (Ok(encrypted), Ok(expected)) => assert_eq!(*encrypted, expected, "{tls:?} {host}"),
+            (Err(words), Err(word)) => assert!(words.contains(word), "{tls:?} {host}: {words}"),
+            (found, expected) => panic!("{tls:?} {host}: {found:?}, not {expected:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_refused_where_it_has_to_have_it() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    // A socket is never encrypted.
+    let mut options = ground.options();
+    options.server.tls = DatabaseTls::Require;
+
+    let error = PostgresStore::open(&options).await.unwrap_err();
+
+    assert!(matches!(&error, StoreError::Unavailable(words) if words.contains("TLS")), "{error:?}");
 }

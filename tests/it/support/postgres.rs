@@ -1,26 +1,33 @@
 //! A PostgreSQL server of the tests' own: one for all, started by the first that needs it, ended and removed however the tests end.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::sync::mpsc::{Sender, channel};
 
+use avert::domain::database::{DatabaseTls, PostgresAddress};
 use avert::store::postgres::migrate;
 use tokio::sync::oneshot;
 use tokio_postgres::{Client, Config, NoTls};
 
-/// The user of the database; its system's own user is another one where the tests are run by root, whom the server refuses.
+use super::tls::Authority;
+
+/// The user of the database. The server itself runs as another one than root, whom it refuses.
 const USER: &str = "avert";
 
 /// The database with avert's tables that those of tests are copies of.
 const TEMPLATE: &str = "made";
 
-/// Starts the server, tells so, waits until nobody holds the other end of its input, and takes everything away.
+/// Makes a server and starts it, tells so, waits until nobody holds the other end of its input, and takes everything away. By preference the
+/// server orders as people do, so that what is ordered otherwise has to say so itself.
 const KEEP: &str = r#"
-    "$1/pg_ctl" -w -s -D "$2/data" -l "$2/log" -o "$3" start || { cat "$2/log"; exit 1; }
-    echo started
+    trap "" PIPE
+    make() { "$1/initdb" -D "$2/data" -U avert -A trust -E UTF8 --no-sync --locale=C $4 >"$2/log" 2>&1; }
+    { make "$1" "$2" "$3" "--locale-provider=icu --icu-locale=en" || make "$1" "$2" "$3" ""; } &&
+        "$1/pg_ctl" -w -s -D "$2/data" -l "$2/log" -o "$3" start && echo started || cat "$2/log"
     cat >/dev/null
     "$1/pg_ctl" -w -s -D "$2/data" -m immediate stop
     rm -rf "$2"
@@ -29,7 +36,7 @@ const KEEP: &str = r#"
 /// A database of a test's own, dropped with it.
 pub struct Database {
     name: String,
-    server: Config,
+    server: PostgresAddress,
     orders: Sender<Order>,
 }
 
@@ -59,8 +66,14 @@ impl Database {
     }
 
     /// Where it is.
-    pub fn server(&self) -> Config {
+    pub fn server(&self) -> PostgresAddress {
         self.server.clone()
+    }
+
+    /// The same by TCP, where the server has a certificate for `localhost` of the authority in this file.
+    pub fn by_tcp(&self) -> (PostgresAddress, PathBuf) {
+        let server = SERVER.as_ref().expect("the server of this database");
+        (PostgresAddress { host: "localhost".to_owned(), ..self.server() }, server.authority.clone())
     }
 
     /// A way to work on it with one's own hands.
@@ -82,21 +95,30 @@ enum Order {
 
 struct Server {
     directory: PathBuf,
+    /// It has a certificate for `localhost` of this authority.
+    authority: PathBuf,
+    port: u16,
     orders: Sender<Order>,
 }
 
 static SERVER: LazyLock<Option<Server>> = LazyLock::new(|| programs().map(|programs| start(&programs)));
 
 impl Server {
-    fn at(&self, database: &str) -> Config {
-        at(&self.directory, database)
+    fn at(&self, database: &str) -> PostgresAddress {
+        at(&self.directory, self.port, database)
     }
 }
 
-fn at(directory: &Path, database: &str) -> Config {
-    let mut config = Config::new();
-    config.host_path(directory).user(USER).dbname(database);
-    config
+fn at(directory: &Path, port: u16, database: &str) -> PostgresAddress {
+    PostgresAddress {
+        user: USER.to_owned(),
+        password: None,
+        host: directory.to_str().unwrap().to_owned(),
+        port,
+        name: database.to_owned(),
+        tls: DatabaseTls::Disable,
+        authorities: None,
+    }
 }
 
 /// Where the server's programs are: on Debian in a directory of their version, elsewhere on the path.
@@ -136,35 +158,36 @@ fn start(programs: &Path) -> Server {
     if let Some((user, group)) = user {
         std::os::unix::fs::chown(&directory, Some(user), Some(group)).unwrap();
     }
-    let initdb = |locale: &[&str]| {
-        let mut command = as_user(programs.join("initdb"), user);
-        command.arg("-D").arg(directory.join("data")).args(["-U", USER, "-A", "trust", "-E", "UTF8", "--no-sync"]).args(locale);
-        command.output().unwrap()
-    };
-    // By preference one that orders as people do, so that what is ordered otherwise says so itself.
-    let tries: [&[&str]; 2] = [&["--locale=C", "--locale-provider=icu", "--icu-locale=en"], &["--locale=C"]];
-    let made = tries.iter().map(|locale| initdb(locale)).find(|output| output.status.success());
-    assert!(made.is_some(), "no database can be made: {}", String::from_utf8_lossy(&initdb(&["--locale=C"]).stderr));
+    let authority = Authority::new();
+    let (certificate, key) = authority.certify("localhost").files(&directory);
+    // A key that others can read is refused.
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    if let Some((user, group)) = user {
+        std::os::unix::fs::chown(&key, Some(user), Some(group)).unwrap();
+    }
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let options = format!(
-        "-k {} -h '' -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300 -c autovacuum=off",
-        directory.display()
+        "-k {} -h 127.0.0.1 -p {port} -c ssl=on -c ssl_cert_file={} -c ssl_key_file={} -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300 -c autovacuum=off",
+        directory.display(),
+        certificate.display(),
+        key.display(),
     );
     let mut keeper = as_user("/bin/sh", user);
     keeper.args(["-c", KEEP, "keep"]).arg(programs).arg(&directory).arg(options);
     let mut keeper = keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    // Its input ends with this process, whatever ends it.
+    std::mem::forget(keeper.stdin.take());
     let mut told = String::new();
     BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut told).unwrap();
     assert_eq!(told, "started\n", "PostgreSQL does not start");
-    // Its input ends with this process, whatever ends it.
-    std::mem::forget(keeper.stdin.take());
     let (orders, queue) = channel();
     let socket = directory.clone();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let server = connect(&at(&socket, "postgres")).await;
+            let server = connect(&at(&socket, port, "postgres")).await;
             server.batch_execute(&format!("CREATE DATABASE {TEMPLATE} TEMPLATE template0")).await.unwrap();
-            migrate::migrate(&at(&socket, TEMPLATE)).await.unwrap();
+            migrate::migrate(&at(&socket, port, TEMPLATE)).await.unwrap();
             for (number, order) in queue.iter().enumerate() {
                 match order {
                     Order::Make { template, made } => {
@@ -177,10 +200,13 @@ fn start(programs: &Path) -> Server {
             }
         });
     });
-    Server { directory, orders }
+    let authority = authority.file(&directory);
+    Server { directory, authority, port, orders }
 }
 
-async fn connect(config: &Config) -> Client {
+async fn connect(address: &PostgresAddress) -> Client {
+    let mut config = Config::new();
+    config.host(&address.host).port(address.port).user(&address.user).dbname(&address.name);
     let (client, connection) = config.connect(NoTls).await.unwrap();
     tokio::spawn(connection);
     client

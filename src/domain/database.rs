@@ -1,0 +1,188 @@
+//! The address of a database on a server: where it is, whose it is, and how the way there is protected. Its password is shown nowhere.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use url::Url;
+
+use super::Secret;
+use super::closed_enum::closed_enum;
+
+closed_enum! {
+    /// TLS mode of connections to a database, by the words of libpq (`sslmode`).
+    pub enum DatabaseTls {
+        /// Never.
+        Disable = "disable",
+        /// Where the server has it; whoever is in between may take it away.
+        Prefer = "prefer",
+        /// Always, whoever the server is.
+        Require = "require",
+        /// Always, with a certificate of a trusted authority, whatever name it is for.
+        VerifyCa = "verify-ca",
+        /// Always, with a certificate of a trusted authority for this host.
+        VerifyFull = "verify-full",
+    }
+}
+
+/// Address of a PostgreSQL database: `postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE&sslrootcert=FILE`, percent-encoded. `Debug` and
+/// `Display` leave the password out.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresAddress {
+    pub user: String,
+    pub password: Option<Secret>,
+    /// A name or an address; the directory of a socket where it begins with a slash.
+    pub host: String,
+    pub port: u16,
+    pub name: String,
+    pub tls: DatabaseTls,
+    /// The authorities that are trusted; without it those of this machine are.
+    pub authorities: Option<PathBuf>,
+}
+
+/// Why a text is no address of a database. It repeats nothing of the text, which may hold a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not the address of a PostgreSQL database: {0}; allowed: postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE, percent-encoded")]
+pub struct DatabaseAddressError(String);
+
+/// The port of PostgreSQL.
+const PORT: u16 = 5432;
+
+impl PostgresAddress {
+    /// The schemes that it begins with.
+    pub const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
+
+    /// Whether the host is this machine: then nobody is in between.
+    fn is_here(host: &str) -> bool {
+        let address = host.parse::<std::net::IpAddr>();
+        host.starts_with('/') || host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    }
+}
+
+impl FromStr for PostgresAddress {
+    type Err = DatabaseAddressError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = |what: &str| DatabaseAddressError(what.to_owned());
+        let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
+        if !Self::SCHEMES.contains(&url.scheme()) {
+            return Err(wrong("it has another scheme"));
+        }
+        let decoded = |part: &str, what: &str| decode(part).ok_or_else(|| wrong(&format!("its {what} is not percent-encoded UTF-8")));
+        let host = url.host_str().unwrap_or_default();
+        // An address of version 6 stands in brackets.
+        let host = decoded(host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host), "host")?;
+        let user = decoded(url.username(), "user")?;
+        let name = decoded(url.path().trim_start_matches('/'), "name")?;
+        for (part, what) in [(&host, "host"), (&user, "user"), (&name, "database name")] {
+            if part.is_empty() {
+                return Err(wrong(&format!("it has no {what}")));
+            }
+        }
+        let tls = if Self::is_here(&host) { DatabaseTls::Prefer } else { DatabaseTls::Require };
+        let password = url.password().map(|password| decoded(password, "password")).transpose()?.map(Secret::new);
+        let mut address = Self { user, password, host, port: url.port().unwrap_or(PORT), name, tls, authorities: None };
+        for (key, value) in url.query_pairs() {
+            match &*key {
+                "sslmode" => {
+                    address.tls = DatabaseTls::parse(&value).ok_or_else(|| wrong(&format!("its sslmode is none of {}", modes())))?;
+                }
+                "sslrootcert" => address.authorities = Some(PathBuf::from(&*value)),
+                _ => return Err(wrong("it has a parameter other than sslmode and sslrootcert")),
+            }
+        }
+        Ok(address)
+    }
+}
+
+fn modes() -> String {
+    DatabaseTls::ALL.map(DatabaseTls::as_str).join(", ")
+}
+
+/// Text without its percent-encoding.
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        if first == b'%' {
+            let (digits, after) = after.split_at_checked(2)?;
+            bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+            rest = after;
+        } else {
+            bytes.push(first);
+            rest = after;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+impl fmt::Display for PostgresAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "database {} of {} on {}:{}", self.name, self.user, self.host, self.port)
+    }
+}
+
+impl fmt::Debug for PostgresAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresAddress({self}, {})", self.tls.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn read(text: &str) -> PostgresAddress {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn every_part_of_an_address_is_read_without_its_percent_encoding() {
+        let address = read("postgres://desk%40shop:p%40ss%2Fw%20rd@db.example:6432/al%20erts?sslmode=verify-ca&sslrootcert=/etc/ca.pem");
+
+        assert_eq!((address.user.as_str(), address.host.as_str(), address.port), ("desk@shop", "db.example", 6432));
+        assert_eq!((address.password.as_ref().unwrap().reveal(), address.name.as_str()), ("p@ss/w rd", "al erts"));
+        assert_eq!((address.tls, address.authorities), (DatabaseTls::VerifyCa, Some(PathBuf::from("/etc/ca.pem"))));
+        assert_eq!(read("postgresql://u@%2Frun%2Fpg/desk").host, "/run/pg");
+    }
+
+    #[rstest]
+    #[case("postgres://u@localhost/d", DatabaseTls::Prefer)]
+    #[case("postgres://u@127.0.0.1/d", DatabaseTls::Prefer)]
+    #[case("postgres://u@[::1]/d", DatabaseTls::Prefer)]
+    #[case("postgres://u@%2Frun/d", DatabaseTls::Prefer)]
+    #[case("postgres://u@db.example/d", DatabaseTls::Require)]
+    #[case("postgres://u@10.0.0.1/d", DatabaseTls::Require)]
+    #[case("postgres://u@db.example/d?sslmode=disable", DatabaseTls::Disable)]
+    #[case("postgres://u@localhost/d?sslmode=verify-full", DatabaseTls::VerifyFull)]
+    fn the_way_to_another_machine_is_encrypted_unless_it_is_said_otherwise(#[case] text: &str, #[case] tls: DatabaseTls) {
+        assert_eq!((read(text).tls, read(text).port), (tls, 5432));
+    }
+
+    #[rstest]
+    #[case("postgres://u:horse@db.example", "no database name")]
+    #[case("postgres://:horse@db.example/d", "no user")]
+    #[case("postgres://u:horse@/d", "host")]
+    #[case("mysql://u:horse@db.example/d", "another scheme")]
+    #[case("postgres://u:horse@db.example:99999/d", "port")]
+    #[case("postgres://u:horse%ff@db.example/d", "its password is not")]
+    #[case("postgres://u:horse@db.example/d?sslmode=horse", "disable, prefer, require, verify-ca, verify-full")]
+    #[case("postgres://u:horse@db.example/d?horse=1", "other than sslmode")]
+    #[case("horse", "not the address")]
+    fn what_is_wrong_with_an_address_is_told_and_nothing_of_it_is_repeated(#[case] text: &str, #[case] word: &str) {
+        let error = text.parse::<PostgresAddress>().unwrap_err();
+
+        assert!(error.to_string().contains(word), "{error}");
+        assert!(!format!("{error} {error:?}").contains("horse"), "{error:?}");
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        let address = read("postgres://desk:horse@db.example/alerts");
+
+        assert_eq!(address.to_string(), "database alerts of desk on db.example:5432");
+        assert!(!format!("{address:?}").contains("horse"));
+    }
+}
