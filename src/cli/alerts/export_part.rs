@@ -43,6 +43,16 @@ struct PartLine {
 #[serde(transparent)]
 struct AlertIdText(String);
 
+/// A part as it was found.
+struct PartRead {
+    /// How many bytes of it are whole lines.
+    whole: u64,
+    /// The alerts in them.
+    met: Vec<AlertId>,
+    /// The last mark, and how many of the alerts stand before it.
+    mark: Option<(PageMark, usize)>,
+}
+
 impl ExportPart {
     /// Opens the part of an export to this file, and the walk that it stands at. `about` says what is exported: a part of something else
     /// is not gone on with.
@@ -70,7 +80,7 @@ impl ExportPart {
             .into());
         }
         let mut part = Self { target: target.to_owned(), path, file: BufWriter::new(file), written: 0 };
-        let (whole, mut met, mark) = part.read(about)?;
+        let PartRead { whole, mut met, mark } = part.read(about)?;
         part.written = met.len() as u64;
         part.file.get_ref().set_len(whole)?;
         part.file.seek(SeekFrom::End(0))?;
@@ -87,8 +97,8 @@ impl ExportPart {
         Ok((part, walk))
     }
 
-    /// How many bytes of it are whole lines, the alerts in them, and the last mark with how many of them stand before it.
-    fn read(&mut self, about: &str) -> anyhow::Result<(u64, Vec<AlertId>, Option<(PageMark, usize)>)> {
+    /// What of it can be gone on with.
+    fn read(&mut self, about: &str) -> anyhow::Result<PartRead> {
         let wrong = |what: &str| Misused(format!("{}: {what}", self.path.display()));
         let (mut whole, mut met, mut mark, mut line) = (0, Vec::new(), None, Vec::new());
         let mut reader = BufReader::new(self.file.get_ref());
@@ -107,7 +117,7 @@ impl ExportPart {
             whole += line.len() as u64;
             line.clear();
         }
-        Ok((whole, met, mark))
+        Ok(PartRead { whole, met, mark })
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -27,7 +27,7 @@ pub struct EntryRow {
 #[derive(Debug)]
 enum RowKind {
     Text {
-        input: TextInput,
+        input: Box<TextInput>,
         /// Whether it is shown as dots.
         secret: bool,
     },
@@ -40,12 +40,12 @@ enum RowKind {
 impl EntryRow {
     /// A text to type.
     pub fn text(label: &'static str, text: &str) -> Self {
-        Self { label, kind: RowKind::Text { input: TextInput::one_line(text), secret: false }, apart: false }
+        Self { label, kind: RowKind::Text { input: Box::new(TextInput::one_line(text)), secret: false }, apart: false }
     }
 
     /// A secret to type. Whoever looks over the shoulder sees how long it is.
     pub fn secret(label: &'static str, text: &str) -> Self {
-        Self { label, kind: RowKind::Text { input: TextInput::one_line(text), secret: true }, apart: false }
+        Self { label, kind: RowKind::Text { input: Box::new(TextInput::one_line(text)), secret: true }, apart: false }
     }
 
     /// One of several.

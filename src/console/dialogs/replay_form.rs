@@ -42,14 +42,13 @@ impl ReplayForm {
         let recorded = event.as_ref().map(|event| &event.recording).or_else(|| listen?.record.as_ref());
         let file = recorded.or_else(|| last.map(|last| &last.file)).cloned();
         let to = last.map(|last| last.to.reveal().to_owned()).or_else(|| listen?.forward.clone());
-        Self::filled_in(file, event, to, last)
+        Self::filled_in(file, event, to.as_deref(), last)
     }
 
     /// As it was filled in when nothing was sent, and why.
     pub fn refused(request: &ReplayRequest, failure: RequestFailure) -> Self {
         let event = request.only.map(|begins| RecordedEvent { recording: request.file.clone(), begins });
-        let to = request.to.reveal().to_owned();
-        let mut refused = Self::filled_in(Some(request.file.clone()), event, Some(to), Some(request));
+        let mut refused = Self::filled_in(Some(request.file.clone()), event, Some(request.to.reveal()), Some(request));
         let row = match failure.part {
             RequestPart::File => FILE,
             RequestPart::Address | RequestPart::Target => TARGET,
@@ -60,7 +59,7 @@ impl ReplayForm {
         refused
     }
 
-    fn filled_in(file: Option<PathBuf>, event: Option<RecordedEvent>, to: Option<String>, last: Option<&ReplayRequest>) -> Self {
+    fn filled_in(file: Option<PathBuf>, event: Option<RecordedEvent>, to: Option<&str>, last: Option<&ReplayRequest>) -> Self {
         let (kind, credential) = match last.and_then(|last| last.auth.as_ref()).map(text_of) {
             None => (0, String::new()),
             Some((by_header, text)) => (1 + usize::from(by_header), text),
@@ -72,7 +71,7 @@ impl ReplayForm {
         let rows = vec![
             EntryRow::text("Recording", &file),
             EntryRow::choice("Send", parts, usize::from(event.is_some())),
-            EntryRow::text("To", to.as_deref().unwrap_or_default()).apart(),
+            EntryRow::text("To", to.unwrap_or_default()).apart(),
             EntryRow::choice("Known by", &KINDS, kind),
             EntryRow::secret("Credential", &credential),
             EntryRow::secret("Sign anew", secret),

@@ -151,6 +151,7 @@ fn other_user() -> Option<(u32, u32)> {
     Some(ids("postgres").or_else(|| ids("nobody")).expect("a user that is not root"))
 }
 
+#[expect(clippy::zombie_processes, reason = "it ends with this process, and is nobody's to wait for")]
 fn start(programs: &Path) -> Server {
     let user = other_user();
     // Short: the name of a socket has room for a hundred letters.
