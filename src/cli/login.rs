@@ -8,14 +8,14 @@ use super::context::Context;
 use super::credential_file::credential_in;
 use super::failure::{Misused, say};
 use super::output::Report;
-use super::profile_access::{NamedProfile, PROFILE, ProfileAccess};
+use super::profile_access::{NamedProfile, ProfileAccess};
 use super::target::{API_KEY, CLIENT_SECRET, OPERATOR_KEY, RemoteTarget, check_world, names_credential, told, variable};
 use crate::desk::{Profile, ProfileName, SecretKind, SecretStorage};
 use crate::domain::Secret;
 
 pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<()> {
     let access = context.require_profiles()?;
-    let named = wanted(access, args.profile.as_deref())?;
+    let named = access.wanted(args.profile.as_deref(), variable)?;
     let for_operator = args.operator || args.access.operator_key_file.is_some();
     let mut said = Vec::new();
     let mut storage = None;
@@ -53,7 +53,7 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
 
 pub(super) fn logout(context: &Context, args: &LogoutArgs) -> anyhow::Result<()> {
     let access = context.require_profiles()?;
-    let NamedProfile { name, profile } = wanted(access, args.profile.as_deref())?;
+    let NamedProfile { name, profile } = access.wanted(args.profile.as_deref(), variable)?;
     let removed = access.forget(&name)?;
     if names_credential(&profile, &variable) {
         say(&format!("the environment still names a credential ({API_KEY} or {CLIENT_SECRET})"));
@@ -63,16 +63,6 @@ pub(super) fn logout(context: &Context, args: &LogoutArgs) -> anyhow::Result<()>
         false => format!("profile {name} had no credential on this machine"),
     };
     context.output.print(&Report::one(json!({ "profile": name.as_str(), "removed": removed }), words))
-}
-
-/// The profile of a name, else of the environment, else the current one.
-fn wanted(access: &ProfileAccess, name: Option<&str>) -> anyhow::Result<NamedProfile> {
-    let by_variable = variable(PROFILE).filter(|name| !name.is_empty());
-    let found = match name.or(by_variable.as_deref()) {
-        Some(name) => access.named(name)?,
-        None => access.current()?,
-    };
-    found.ok_or_else(|| Misused("no profile is the current one: name one, `avert profiles list` shows them".to_owned()).into())
 }
 
 /// The credential to try: from a file, else from the environment, else as it is typed; with the client that it belongs to.

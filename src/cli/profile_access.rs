@@ -70,6 +70,20 @@ impl ProfileAccess {
         }
     }
 
+    /// The profile of a name, else of the environment, else the current one; a command about a profile needs one.
+    pub(super) fn wanted(&self, name: Option<&str>, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<NamedProfile> {
+        let by_variable = lookup(PROFILE).filter(|name| !name.is_empty());
+        let name = name.or(by_variable.as_deref());
+        let found = match name {
+            Some(name) => self.named(name)?,
+            None => self.current()?,
+        };
+        found.ok_or_else(|| match name {
+            Some(_) => Misused(format!("{LOCAL} is this machine's own desk and no profile")).into(),
+            None => Misused("no profile is the current one: name one, `avert profiles list` shows them".to_owned()).into(),
+        })
+    }
+
     /// The error about a name that no profile has.
     pub(super) fn unknown(&self, name: &ProfileName) -> anyhow::Error {
         let known: Vec<String> = self.profiles.list().unwrap_or_default().all.into_keys().map(String::from).collect();
@@ -119,6 +133,19 @@ impl ProfileAccess {
             })?;
         }
         Ok(any)
+    }
+
+    /// Removes a credential that an earlier profile of this name left behind: it would go to this one's address.
+    pub(super) fn forget_earlier(&self, name: &ProfileName, kind: SecretKind) -> anyhow::Result<()> {
+        match self.secrets.remove(name, kind) {
+            Ok(true) => say(&format!("a credential that an earlier profile {name} had left behind was removed")),
+            Ok(false) => {}
+            Err(SecretError::Keyring(why)) => {
+                say(&format!("warning: whether the keyring holds a credential of an earlier profile {name} is not known: {why}"));
+            }
+            Err(SecretError::File(error)) => return Err(unusable(error)),
+        }
+        Ok(())
     }
 
     /// The operator's key that is kept beside it; [`Withheld`] where the keyring does not say whether there is one.

@@ -166,11 +166,15 @@ fn base_url(text: &str, insecure_http: bool) -> Result<BaseUrl, String> {
 fn keep(access: &ProfileAccess, draft: Draft) -> anyhow::Result<Report> {
     let Draft { named, credential, operator_key, plain, current, asks } = draft;
     let name = &named.name;
+    check_free(&access.profiles.list().map_err(unusable)?, name)?;
     let secrets = [(SecretKind::Access, credential), (SecretKind::Operator, operator_key)];
     let mut storage = None;
     let kept = || -> anyhow::Result<()> {
         for (kind, secret) in secrets {
-            let Some(secret) = secret else { continue };
+            let Some(secret) = secret else {
+                access.forget_earlier(name, kind)?;
+                continue;
+            };
             let plainly = plain || storage == Some(SecretStorage::PlainFile);
             storage = Some(access.keep(name, kind, &secret, plainly, asks)?);
         }

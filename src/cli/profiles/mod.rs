@@ -6,21 +6,20 @@ mod test;
 
 use super::args::{ProfileAddArgs, ProfilesCommand};
 use super::context::Context;
-use super::failure::{Misused, SaidAlready, say};
+use super::failure::{SaidAlready, say};
 use super::output::Report;
 use super::profile_access::{NamedProfile, ProfileAccess};
 use super::target::variable;
 use crate::desk::ProfileName;
-use crate::desk::profiles::LOCAL;
 
 pub(super) async fn run(context: Context, command: ProfilesCommand) -> anyhow::Result<()> {
     let access = context.require_profiles()?;
     let answer = match command {
         ProfilesCommand::Add(args) => add::run(access, *args).await?,
         ProfilesCommand::List => report::list(access, variable)?,
-        ProfilesCommand::Show { name } => report::one(access, &wanted(access, name.as_deref())?, variable)?,
+        ProfilesCommand::Show { name } => report::one(access, &access.wanted(name.as_deref(), variable)?, variable)?,
         ProfilesCommand::Test { name } => {
-            let (steps, all_well) = test::run(access, &wanted(access, name.as_deref())?).await?;
+            let (steps, all_well) = test::run(access, &access.wanted(name.as_deref(), variable)?).await?;
             context.output.print(&steps)?;
             return if all_well { Ok(()) } else { Err(SaidAlready.into()) };
         }
@@ -35,18 +34,6 @@ pub(super) async fn connect(context: &Context) -> anyhow::Result<ProfileName> {
     let (name, added) = add::step_by_step(context.require_profiles()?, &ProfileAddArgs::default()).await?;
     say(added.said());
     Ok(name)
-}
-
-/// The profile of a name, else the current one.
-fn wanted(access: &ProfileAccess, name: Option<&str>) -> anyhow::Result<NamedProfile> {
-    let found = match name {
-        Some(name) => access.named(name)?,
-        None => access.current()?,
-    };
-    found.ok_or_else(|| match name {
-        Some(_) => Misused(format!("{LOCAL} is this machine's own desk and no profile")).into(),
-        None => Misused("no profile is the current one: name one".to_owned()).into(),
-    })
 }
 
 fn choose(access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
@@ -65,7 +52,7 @@ fn choose(access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
 }
 
 fn remove(context: &Context, access: &ProfileAccess, name: &str) -> anyhow::Result<Report> {
-    let NamedProfile { name, .. } = wanted(access, Some(name))?;
+    let NamedProfile { name, .. } = access.wanted(Some(name), variable)?;
     // First what is secret: a profile whose credential cannot be removed stays, and can be removed again.
     let kept = access.forget(&name)?;
     access.profiles.change(|list| {

@@ -40,6 +40,29 @@ fn the_key_is_in_the_plain_file_of_its_owner_alone_and_in_no_other() {
 }
 
 #[test]
+fn a_credential_that_an_earlier_profile_left_behind_goes_to_no_other_address() {
+    let world = world();
+    world.add("shop", &[]);
+    std::fs::remove_file(world.config().join("profiles.toml")).unwrap();
+
+    let added = world.run(&["profiles", "add", "shop", "--url", "https://elsewhere.example"]);
+
+    assert!(added.status.success() && errors(&added).contains("left behind was removed"), "{}", errors(&added));
+    assert!(world.files_with(&world.key).is_empty(), "{:?}", world.files_with(&world.key));
+}
+
+#[test]
+fn the_profile_of_the_environment_is_shown_where_none_is_named() {
+    let world = world();
+    world.add("shop", &[]);
+    world.add("other", &[]);
+
+    let shown = world.command(&["profiles", "show", "--output", "json"]).env("AVERT_PROFILE", "shop").output().unwrap();
+
+    assert_eq!(serde_json::from_slice::<Value>(&shown.stdout).unwrap()["name"], "shop", "{}", errors(&shown));
+}
+
+#[test]
 fn commands_work_on_the_profile_that_is_named_and_else_on_the_current_one() {
     let world = world();
     world.add("shop", &[]);
