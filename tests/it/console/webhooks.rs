@@ -269,6 +269,17 @@ fn a_read_only_console_sends_no_webhook() {
 }
 
 #[test]
+fn what_another_deployment_may_have_sent_again_is_not_said_to_be_unsent() {
+    let place = SessionInfo { remote: true, ..Made::default().place };
+    let mut rig = on(Made { place, ..Made::default() });
+    rig.service.set_down(Some(ServiceError::Unavailable("no answer within 30 s".to_owned())));
+
+    rig.press("s");
+
+    assert!(has(&mut rig, "Whether it is sent again is not known") && !has(&mut rig, "It was not sent again"), "{}", rig.screen());
+}
+
+#[test]
 fn what_cannot_be_loaded_again_stays_and_says_since_when() {
     let mut rig = webhooks();
     rig.service.set_down(Some(ServiceError::Unavailable("the disk is full".to_owned())));

@@ -21,6 +21,7 @@ use crate::console::listener::RequestFailure;
 use crate::console::text::{counted, sanitize};
 use crate::console::{Action, AppContext, Effect, KeyContext, Keys, Message, Order, Orders, Reply, Screen, Tone};
 use crate::domain::{AlertId, Delivery, DeliveryFilter, DeliveryLog, DeliveryState, EndpointId, Timestamp};
+use crate::service::ServiceError;
 
 use receiver::Replaying;
 use state::{WebhooksPane, WebhooksScreen, WebhooksTarget, can_be_sent_again};
@@ -329,6 +330,11 @@ fn send_again(screen: &WebhooksScreen, cx: &mut AppContext) -> Orders {
     vec![Effect::SendAgain(delivery.id).into()]
 }
 
+/// Whether a write that has no good answer may have been done all the same: another deployment may have heard of it.
+fn is_indefinite(error: &ServiceError, cx: &AppContext) -> bool {
+    cx.place.remote && matches!(error, ServiceError::Unavailable(_) | ServiceError::Unreachable(_))
+}
+
 fn sent_again(screen: &mut WebhooksScreen, answer: Reply<Delivery>, cx: &mut AppContext) {
     match answer {
         Ok(delivery) => {
@@ -337,7 +343,8 @@ fn sent_again(screen: &mut WebhooksScreen, answer: Reply<Delivery>, cx: &mut App
         }
         Err(error) => {
             cx.writes.suspect(&error, cx.now);
-            cx.notify(Tone::Bad, format!("It was not sent again: {error}"));
+            let undone = if is_indefinite(&error, cx) { "Whether it is sent again is not known" } else { "It was not sent again" };
+            cx.notify(Tone::Bad, format!("{undone}: {error}"));
         }
     }
     screen.refresh(cx.now);
@@ -379,7 +386,8 @@ fn all_sent_again(screen: &mut WebhooksScreen, id: EndpointId, answer: Reply<u64
         }
         Err(error) => {
             cx.writes.suspect(&error, cx.now);
-            cx.notify(Tone::Bad, format!("Nothing was sent again: {error}"));
+            let undone = if is_indefinite(&error, cx) { "What is sent again is not known" } else { "Nothing was sent again" };
+            cx.notify(Tone::Bad, format!("{undone}: {error}"));
         }
     }
     screen.refresh(cx.now);
