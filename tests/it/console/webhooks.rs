@@ -274,7 +274,7 @@ fn what_another_deployment_may_have_sent_again_is_not_said_to_be_unsent() {
     let mut rig = on(Made { place, ..Made::default() });
     rig.service.set_down(Some(ServiceError::Unavailable("no answer within 30 s".to_owned())));
 
-    rig.press("s");
+    rig.press("j j s");
 
     assert!(has(&mut rig, "Whether it is sent again is not known") && !has(&mut rig, "It was not sent again"), "{}", rig.screen());
 }
