@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 
-use super::error::StoreResult;
+use super::error::{StoreError, StoreResult};
 use crate::domain::time::Timestamp;
-use crate::domain::{Credential, Environment, OrganizationId, PlacedCredential, Revoked};
+use crate::domain::{Credential, CredentialKind, Environment, OrganizationId, PlacedCredential, Revoked};
 
 /// A credential as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +14,15 @@ pub struct CredentialRecord {
     pub credential: Credential,
     /// SHA-256 of the whole key, or of the client secret.
     pub hash: [u8; 32],
+}
+
+/// The refusal of a credential whose id is another one's.
+pub(super) fn taken(kind: CredentialKind, id: &str) -> StoreError {
+    let name = match kind {
+        CredentialKind::Key(_) => "API key",
+        CredentialKind::Client => "client",
+    };
+    StoreError::Conflict(format!("the {name} {id}"))
 }
 
 /// The key that access tokens are signed with. Its `Debug` shows the id alone.

@@ -13,6 +13,7 @@ use super::unit::Unit;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
+use crate::store::access::taken;
 use crate::store::{AccessStore, CredentialRecord, SigningKeyRecord, StoreError, StoreResult, sealed};
 
 #[async_trait]
@@ -82,18 +83,11 @@ async fn add(unit: &Unit<'_>, record: &CredentialRecord) -> Work<()> {
     );
     match unit.conn.try_run(&sql, &values).await? {
         Ok(_) => {}
-        Err(error) if is_duplicate(&error) => return Err(StoreError::Conflict(format!("the {} {id}", named(*kind))).into()),
+        Err(error) if is_duplicate(&error) => return Err(taken(*kind, id).into()),
         Err(error) => return Err(error.into()),
     }
     unit.note(organization, AuditNote::credential_created(credential), *created_at);
     Ok(())
-}
-
-const fn named(kind: CredentialKind) -> &'static str {
-    match kind {
-        CredentialKind::Key(_) => "API key",
-        CredentialKind::Client => "client",
-    }
 }
 
 /// Every credential: a key has a scope, a client none. A client's environment stands in its id.

@@ -14,6 +14,7 @@ use super::writer::{Unit, WriteKind};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
+use crate::store::access::taken;
 use crate::store::seal::Seal;
 use crate::store::{AccessStore, CredentialRecord, SigningKeyRecord, StoreError, StoreResult, sealed};
 
@@ -108,15 +109,8 @@ fn add(unit: &Unit<'_>, record: &CredentialRecord) -> StoreResult<()> {
     );
     match unit.conn.prepare_cached(&sql)?.execute(values.as_slice()) {
         Ok(_) => Ok(()),
-        Err(error) if is_duplicate(&error) => Err(StoreError::Conflict(format!("the {} {id}", named(*kind)))),
+        Err(error) if is_duplicate(&error) => Err(taken(*kind, id)),
         Err(error) => Err(error.into()),
-    }
-}
-
-const fn named(kind: CredentialKind) -> &'static str {
-    match kind {
-        CredentialKind::Key(_) => "API key",
-        CredentialKind::Client => "client",
     }
 }
 
