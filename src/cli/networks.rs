@@ -16,7 +16,7 @@ use crate::outbound::circuit::CircuitLimits;
 use crate::providers::http::{GatewayCredential, HttpOptions};
 use crate::providers::simulator::FaultProfile;
 use crate::providers::{Capabilities, GuardLimits, Guarded, HttpProvider, Providers, Simulator};
-use crate::store::sqlite::examine::Finding;
+use crate::store::Finding;
 
 /// How long a call waits for a place.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -157,7 +157,7 @@ impl From<StoreError> for ServiceError {
     fn from(error: StoreError) -> Self {
         tracing::warn!(%error, "the store did not do its work");
         match error {
-            StoreError::Unusable(text) => Self::Unavailable(text),
+            StoreError::Unusable(text) | StoreError::Newer(text) => Self::Unavailable(text),
             StoreError::Unavailable(text) => {
                 Self::Unavailable(format!("the database cannot do this now ({text}); nothing was changed, try again"))
             }

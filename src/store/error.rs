@@ -3,9 +3,12 @@
 /// Store error: why a unit of work did not happen. Nothing of it was kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// The database cannot be opened as it is (not a database, a newer schema, a wrong key); says what to do.
+    /// The database cannot be opened as it is (not a database, an altered schema, a wrong key); says what to do.
     #[error("{0}")]
     Unusable(String),
+    /// A newer avert has written the database; says which.
+    #[error("{0}")]
+    Newer(String),
     /// The database cannot do the work now (busy, full, read-only, I/O error); it may later.
     #[error("the database cannot do this now: {0}")]
     Unavailable(String),

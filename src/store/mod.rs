@@ -9,16 +9,19 @@ mod attempts;
 mod audit;
 mod endpoints;
 mod error;
+mod finding;
 mod networks;
 mod organizations;
 mod outbox;
 pub mod postgres;
+mod schema;
 pub mod seal;
 mod sealed;
 mod searched;
 pub mod sqlite;
 mod tries;
 mod upkeep;
+mod verdicts;
 
 use std::sync::Arc;
 
@@ -30,10 +33,12 @@ pub use self::attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedA
 pub use self::audit::AuditStore;
 pub use self::endpoints::{EndpointStore, EndpointTarget};
 pub use self::error::{StoreError, StoreResult};
+pub use self::finding::{Finding, Grade};
 pub use self::networks::{NetworkStore, PullEnd, PullLease, PullState};
 pub use self::organizations::{OrganizationRecord, OrganizationStore};
 pub use self::outbox::{AttemptRecord, DueDelivery, OutboxStore, Redelivery, SentTestEvent};
 pub use self::postgres::{PostgresOptions, PostgresStore};
+pub use self::schema::SchemaState;
 pub use self::sqlite::{SqliteOptions, SqliteStore};
 pub use self::upkeep::{Depths, UpkeepStore};
 pub use crate::domain::Actor;
@@ -63,6 +68,9 @@ pub trait Store:
 
     /// The newest change number: this process's commits at once, other processes' within a quarter of a second.
     fn changes(&self) -> watch::Receiver<u64>;
+
+    /// Lets go of the database, when all work that was asked for is done. What is asked afterwards is refused.
+    fn close(&self);
 
     /// The same store, whose changes the audit log puts down to this actor. Without it they are put down to avert itself.
     fn signed(&self, by: Actor) -> SharedStore;

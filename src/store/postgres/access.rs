@@ -104,7 +104,7 @@ async fn all(conn: &Connection, sql: &str, organization: OrganizationId) -> Work
 }
 
 /// Every credential that is not revoked.
-async fn placed(conn: &Connection) -> Work<Vec<PlacedCredential>> {
+pub(super) async fn placed(conn: &Connection) -> Work<Vec<PlacedCredential>> {
     conn.all(&format!("{ALL} WHERE revoked_at IS NULL ORDER BY place, key"), &[], |row| {
         let Credential { kind, id, environment, .. } = read(row)?.credential;
         Ok(PlacedCredential { kind, id, organization: row.try_get(8)?, environment })

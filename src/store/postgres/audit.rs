@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use tokio_postgres::Row;
 
 use super::chain;
+use super::connection::Connection;
 use super::fault::Work;
 use super::handle::PostgresStore;
 use super::rows::organization_key;
@@ -20,7 +21,7 @@ impl AuditStore for PostgresStore {
     }
 
     async fn verify_audit(&self) -> StoreResult<AuditState> {
-        self.read_much(|unit| Box::pin(verify(unit))).await
+        self.read_much(|unit| Box::pin(verify(&unit.conn))).await
     }
 }
 
@@ -56,8 +57,7 @@ async fn entries(unit: &Unit<'_>, organization: OrganizationId, before: Option<u
 const AT_ONCE: i64 = 2_000;
 
 /// Checks every entry there is.
-async fn verify(unit: &Unit<'_>) -> Work<AuditState> {
-    let conn = &unit.conn;
+pub(super) async fn verify(conn: &Connection) -> Work<AuditState> {
     let mut check = AuditCheck::from(chain::start(conn).await?);
     let next = format!("SELECT {COLUMNS} FROM audit WHERE number > $1 ORDER BY number LIMIT {AT_ONCE}");
     let mut checked = i64::MIN;

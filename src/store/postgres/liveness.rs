@@ -4,7 +4,7 @@ use tokio_postgres::Client;
 use uuid::Uuid;
 
 /// How long a process lives without a heartbeat, in SQL.
-const DEAD_AFTER: &str = "interval '15 seconds'";
+pub(super) const DEAD_AFTER: &str = "interval '15 seconds'";
 
 /// SQL that says whether the process in this column is provably gone; `own` is the place of this process.
 pub(super) fn is_dead(column: &str, own: &str) -> String {

@@ -7,7 +7,7 @@ use super::fault::{Work, WorkFault};
 use super::statements::{cell, micros};
 use crate::domain::database::PostgresAddress;
 use crate::domain::time::{Clock as _, SystemClock};
-use crate::store::{StoreError, StoreResult};
+use crate::store::{SchemaState, StoreError, StoreResult};
 
 /// One step of the schema. Never edited once released: the checksum is compared.
 #[derive(Debug, Clone, Copy)]
@@ -27,21 +27,27 @@ impl Migration {
 const MIGRATIONS: &[Migration] =
     &[Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/postgres/0001_store.sql") }];
 
-/// Looks, without changing anything, which steps of the schema wait to be applied.
+/// Looks, without changing anything, what has become of the schema.
 ///
 /// # Errors
-/// [`Unusable`](StoreError::Unusable) where the schema is newer, altered or another program's.
-pub async fn pending(server: &PostgresAddress) -> StoreResult<Vec<&'static str>> {
+/// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered or another program's.
+pub async fn inspect(server: &PostgresAddress) -> StoreResult<SchemaState> {
     let pool = pool(&DatabaseServer::at(server)?)?;
     let conn = Connection::take(&pool).await?;
-    Ok(waiting(&conn).await?.iter().map(|step| step.name).collect())
+    Ok(state(&conn).await?)
+}
+
+/// The same of a connection.
+pub(super) async fn state(conn: &Connection) -> Work<SchemaState> {
+    refuse_strangers(conn).await?;
+    Ok(SchemaState::after(applied(conn).await?, MIGRATIONS.iter().map(|step| step.name)))
 }
 
 /// Brings the schema up to date, and says which steps it applied. Another process that does so at the same time waits, and finds nothing left
 /// to do.
 ///
 /// # Errors
-/// [`Unusable`](StoreError::Unusable) where the schema is newer, altered or another program's.
+/// [`Newer`](StoreError::Newer) where the schema is a newer one, [`Unusable`](StoreError::Unusable) where it is altered or another program's.
 pub async fn migrate(server: &PostgresAddress) -> StoreResult<Vec<&'static str>> {
     let pool = pool(&DatabaseServer::at(server)?)?;
     let conn = Connection::take(&pool).await?;
@@ -71,7 +77,7 @@ pub(super) async fn check(conn: &Connection) -> Work<()> {
 }
 
 fn unusable(what: &str) -> WorkFault {
-    WorkFault::Final(StoreError::Unusable(format!("the database: {what}")))
+    WorkFault::Final(StoreError::Unusable(what.to_owned()))
 }
 
 /// The steps that have not been applied, in order.
@@ -112,7 +118,7 @@ async fn applied(conn: &Connection) -> Work<usize> {
         let Some(known) = MIGRATIONS.get(index) else {
             let newest = MIGRATIONS.last().map_or(0, |migration| migration.number);
             let what = format!("was written by a newer avert (schema {number}, this one knows {newest}); use that version");
-            return Err(unusable(&what));
+            return Err(StoreError::Newer(what).into());
         };
         if known.number != *number || known.checksum() != *checksum {
             let (number_here, name) = (known.number, known.name);

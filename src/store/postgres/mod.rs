@@ -15,6 +15,7 @@ mod deliveries;
 mod due;
 mod endpoints;
 mod events;
+pub mod examine;
 mod expiry;
 mod fault;
 mod handle;

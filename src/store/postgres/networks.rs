@@ -53,7 +53,7 @@ impl NetworkStore for PostgresStore {
 const PREFIX: &str = "gateway ";
 
 /// The networks that have a gateway, with its address.
-async fn gateways(conn: &Connection) -> Work<Vec<(Provider, String)>> {
+pub(super) async fn gateways(conn: &Connection) -> Work<Vec<(Provider, String)>> {
     let all = "SELECT substr(name, length($1::text) + 1), value FROM fact WHERE starts_with(name, $1::text) ORDER BY name";
     conn.all(all, &[&PREFIX], |row| Ok((Provider::parse(row.try_get(0)?), String::from_utf8_lossy(row.try_get(1)?).into_owned()))).await
 }

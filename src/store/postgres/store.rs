@@ -21,6 +21,10 @@ impl Store for PostgresStore {
         self.changes.subscribe()
     }
 
+    fn close(&self) {
+        PostgresStore::close(self);
+    }
+
     fn signed(&self, by: Actor) -> SharedStore {
         Arc::new(Self { by: Arc::new(by), ..self.clone() })
     }

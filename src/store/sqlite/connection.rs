@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::files::with_suffix;
 use crate::store::{StoreError, StoreResult};
 
 /// Marks a database file as avert's (`PRAGMA application_id`): the letters `avrt`.
@@ -62,6 +63,23 @@ pub(super) fn open(path: &Path, purpose: Purpose) -> rusqlite::Result<Connection
         Purpose::Read => conn.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;")?,
     }
     Ok(conn)
+}
+
+/// Opens a connection that only looks, and makes not even the files beside it that readers share.
+pub(super) fn open_untouched(path: &Path) -> rusqlite::Result<Connection> {
+    if with_suffix(path, "-wal").exists() {
+        // Somebody is at work, or was killed: those files are there.
+        return open(path, Purpose::Read);
+    }
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' => uri.push((*byte).into()),
+            other => uri.push_str(&format!("%{other:02x}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
 impl From<rusqlite::Error> for StoreError {

@@ -4,10 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use chrono::Duration;
 use rusqlite::Connection;
-
-pub use super::finding::{Finding, Grade};
 
 use super::connection::{self, Purpose};
 use super::counts::{DAY_MICROS, NO_DAY};
@@ -19,15 +16,9 @@ pub use super::places::clean;
 use super::restore::is_pending;
 use super::statements::{Statements as _, cell, micros, moment, optional_moment};
 use super::{access, audit};
-use crate::domain::audit::hex;
-use crate::domain::time::{Timestamp, to_iso};
-use crate::domain::{AuditState, EndpointId, PlacedCredential, Provider};
-use crate::store::StoreResult;
-
-/// Deliveries that have been due for so long mean that nobody sends them.
-const OVERDUE: Duration = Duration::minutes(15);
-/// The clock may differ by so much from the newest moment in the database.
-const AHEAD: Duration = Duration::minutes(5);
+use crate::domain::time::Timestamp;
+use crate::domain::{EndpointId, PlacedCredential, Provider};
+use crate::store::{Finding, StoreResult, verdicts};
 
 const RESTORE: &str = "keep a copy of the data directory, then bring a backup back with `avert restore FILE`";
 
@@ -68,7 +59,11 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
         // Some of the files are the old ones and some the new ones: what is wrong with them is that.
         return findings;
     }
-    findings.push(places::key(key_file, database.exists()));
+    findings.push(verdicts::key_file(
+        key_file,
+        database.exists(),
+        "put it back: it was made with the database, backups keep it as FILE.key",
+    ));
     let size = match fs::metadata(database) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let advice = "name the right --data-dir; where this is a new place, `avert serve` or `avert import` makes it";
@@ -118,7 +113,7 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
         ("integrity", |conn, _| integrity(conn)),
         ("outcomes", |conn, _| outcomes(conn)),
         ("counts", |conn, _| counts(conn)),
-        ("audit log", |conn, _| audit_log(conn)),
+        ("audit log", |conn, _| audit::verify(conn).map(verdicts::audit_log)),
         ("decisions", decisions),
         ("deliveries", deliveries),
         ("endpoints", |conn, _| endpoints(conn)),
@@ -126,7 +121,7 @@ pub fn examine(database: &Path, key_file: &Path, now: Timestamp) -> Vec<Finding>
         ("clock", clock),
     ];
     for (name, check) in checks {
-        findings.push(check(&conn, now).unwrap_or_else(|error| Finding::wrong(name, error.to_string(), RESTORE)));
+        findings.push(verdicts::checked(name, check(&conn, now), RESTORE));
     }
     findings.extend(places::wrong_key(&conn, key_file));
     findings
@@ -148,20 +143,17 @@ fn integrity(conn: &Connection) -> StoreResult<Finding> {
     })
 }
 
-/// The word of an outcome stands with the alert exactly where the outcome itself is.
+/// Whether each outcome is told where it is.
 fn outcomes(conn: &Connection) -> StoreResult<Finding> {
     let alone = count(
         conn,
         "SELECT (SELECT count(*) FROM alert a WHERE a.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key))
               + (SELECT count(*) FROM outcome o JOIN alert a ON a.key = o.alert WHERE a.outcome IS NULL)",
     )?;
-    Ok(match alone {
-        0 => Finding::fine("outcomes", format!("{} recorded", count(conn, "SELECT count(*) FROM outcome")?)),
-        _ => Finding::wrong("outcomes", format!("{alone} alerts disagree with their outcome"), RESTORE),
-    })
+    Ok(verdicts::outcomes(alone, count(conn, "SELECT count(*) FROM outcome")?, RESTORE))
 }
 
-/// Lists tell totals from a table of counts: it has to say what counting says.
+/// Whether the kept counts are what counting says.
 fn counts(conn: &Connection) -> StoreResult<Finding> {
     const COUNTED: &str = "SELECT organization,
             CASE WHEN alert_time IS NULL THEN ?2 ELSE (alert_time - ((alert_time % ?1) + ?1) % ?1) / ?1 END,
@@ -169,41 +161,14 @@ fn counts(conn: &Connection) -> StoreResult<Finding> {
     const KEPT: &str = "SELECT organization, day, provider, type, status, outcome, expired, alerts FROM alert_count WHERE alerts > 0";
     let sql = format!("SELECT count(*) FROM (SELECT * FROM ({COUNTED} EXCEPT {KEPT}) UNION ALL SELECT * FROM ({KEPT} EXCEPT {COUNTED}))");
     let differing: i64 = conn.one(&sql, [DAY_MICROS, NO_DAY], cell)?;
-    Ok(match differing {
-        0 => Finding::fine("counts", format!("{} alerts, as counted", count(conn, "SELECT count(*) FROM alert")?)),
-        _ => Finding::wrong("counts", format!("{differing} kept counts differ from what is there: lists tell wrong totals"), RESTORE),
-    })
-}
-
-/// Every entry follows from the one before, and none is missing.
-fn audit_log(conn: &Connection) -> StoreResult<Finding> {
-    const CHECK: &str = "audit log";
-    Ok(match audit::verify(conn)? {
-        AuditState::Whole { newest: 0, .. } => Finding::fine(CHECK, "no entry yet"),
-        AuditState::Whole { entries, newest, hash } => {
-            Finding::fine(CHECK, format!("whole, {entries} entries; the newest is number {newest}, SHA-256 {}", hex(&hash)))
-        }
-        AuditState::Broken { number, what } => {
-            let advice = "somebody changed the database by other means than avert: keep a copy of it as it is, and compare with a backup";
-            Finding::wrong(CHECK, format!("broken at entry {number}, which {what}"), advice)
-        }
-    })
+    Ok(verdicts::counts(differing, count(conn, "SELECT count(*) FROM alert")?, RESTORE))
 }
 
 fn decisions(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
     let parked = count(conn, "SELECT count(*) FROM resolution_attempt WHERE state = 'PARKED'")?;
     let unknown = count(conn, "SELECT count(*) FROM resolution_attempt WHERE state = 'UNKNOWN'")?;
     let left = "SELECT count(*) FROM resolution_attempt WHERE state = 'INFLIGHT' AND deadline < ?1";
-    let left: i64 = conn.one(left, [micros(now)], cell)?;
-    Ok(if parked > 0 {
-        let advice = "ask the network what it recorded: avert could not find it out, and these alerts take no other decision until then";
-        Finding::wrong("decisions", format!("{parked} wait for a person, {unknown} unknown, {left} left behind"), advice)
-    } else if unknown + left > 0 {
-        let advice = "keep `avert serve` or a console running: it asks the network and clears them up";
-        Finding::notice("decisions", format!("{unknown} whose fate is unknown, {left} left behind"), advice)
-    } else {
-        Finding::fine("decisions", "none in doubt")
-    })
+    Ok(verdicts::decisions(parked, unknown, conn.one(left, [micros(now)], cell)?))
 }
 
 fn deliveries(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
@@ -212,17 +177,10 @@ fn deliveries(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
     let overdue: i64 = conn.one(
         "SELECT count(*) FROM delivery d JOIN endpoint e ON e.key = d.endpoint
          WHERE d.state = 'pending' AND d.due < ?1 AND e.disabled_at IS NULL",
-        [micros(now - OVERDUE)],
+        [micros(now - verdicts::OVERDUE)],
         cell,
     )?;
-    let found = format!("{waiting} on their way, {overdue} of them overdue, {exhausted} given up");
-    Ok(if overdue > 0 {
-        Finding::notice("deliveries", found, "keep `avert serve` or a console running: nobody has sent them for a quarter of an hour")
-    } else if exhausted > 0 {
-        Finding::notice("deliveries", found, "look at what the receivers answered, then send them again")
-    } else {
-        Finding::fine("deliveries", found)
-    })
+    Ok(verdicts::deliveries(waiting, overdue, exhausted))
 }
 
 fn endpoints(conn: &Connection) -> StoreResult<Finding> {
@@ -236,23 +194,12 @@ fn endpoints(conn: &Connection) -> StoreResult<Finding> {
         "SELECT url, failing_since FROM endpoint WHERE failing_since IS NOT NULL AND disabled_at IS NULL AND removed_at IS NULL
          ORDER BY failing_since LIMIT 5",
         [],
-        |row| Ok(format!("{} (since {})", row.get::<_, String>(0)?, to_iso(moment(row.get(1)?)?))),
+        |row| Ok((row.get(0)?, moment(row.get(1)?)?)),
     )?;
-    Ok(if disabled.is_empty() && failing.is_empty() {
-        Finding::fine("endpoints", format!("{all}, none disabled, none failing"))
-    } else if !failing.is_empty() {
-        let disabled = if disabled.is_empty() { String::new() } else { format!("; disabled: {}", disabled.join(", ")) };
-        Finding::notice(
-            "endpoints",
-            format!("failing: {}{disabled}", failing.join(", ")),
-            "every try since then has failed: `avert webhooks deliveries` says how, `avert webhooks test ID` tries once",
-        )
-    } else {
-        Finding::notice("endpoints", format!("disabled: {}", disabled.join(", ")), "nothing is sent there; enable it once it answers")
-    })
+    Ok(verdicts::endpoints(all, &disabled, &failing))
 }
 
-/// A clock that is behind what it wrote itself is wrong now, or was wrong then.
+/// Whether the clock is behind what it wrote itself.
 fn clock(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
     let newest = conn.one(
         "SELECT max(t) FROM (SELECT max(started_at) t FROM resolution_attempt UNION ALL SELECT max(at) FROM event
@@ -260,12 +207,5 @@ fn clock(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
         [],
         |row| optional_moment(row, 0),
     )?;
-    Ok(match newest {
-        Some(newest) if newest > now + AHEAD => Finding::wrong(
-            "clock",
-            format!("it shows {}, and the database was written at {}", to_iso(now), to_iso(newest)),
-            "set the clock of this machine (NTP): deadlines and signatures go by it",
-        ),
-        _ => Finding::fine("clock", to_iso(now)),
-    })
+    Ok(verdicts::clock(newest, now))
 }

@@ -15,7 +15,7 @@ use crate::store::{StoreError, StoreResult};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Migration {
     number: i64,
-    name: &'static str,
+    pub(super) name: &'static str,
     sql: &'static str,
 }
 
@@ -117,8 +117,9 @@ pub(super) fn applied(conn: &Connection, path: &Path, migrations: &[Migration]) 
     for (index, (number, checksum)) in rows.iter().enumerate() {
         let Some(known) = migrations.get(index) else {
             let newest = migrations.last().map_or(0, |migration| migration.number);
-            return Err(unusable(format!(
-                "was written by a newer avert (schema {number}, this one knows {newest}); use that version, or a backup made before"
+            return Err(StoreError::Newer(format!(
+                "{}: was written by a newer avert (schema {number}, this one knows {newest}); use that version, or a backup made before",
+                path.display()
             )));
         };
         if known.number != *number || known.checksum() != *checksum {
@@ -194,7 +195,7 @@ mod tests {
 
         let error = migrate(&mut conn, &path, &[FIRST]).unwrap_err();
 
-        assert!(matches!(&error, StoreError::Unusable(text) if text.contains("newer avert") && text.contains("avert.db")), "{error}");
+        assert!(matches!(&error, StoreError::Newer(text) if text.contains("newer avert") && text.contains("avert.db")), "{error}");
     }
 
     #[test]

@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use rusqlite::Connection;
 
-use super::finding::Finding;
 use super::handle::SqliteStore;
 use super::statements::{Statements as _, micros, moment, optional_moment};
 use super::writer::{Unit, WriteKind};
-use crate::domain::time::{Timestamp, to_iso};
+use crate::domain::time::Timestamp;
 use crate::domain::{Provider, lease};
-use crate::store::{NetworkStore, PullEnd, PullLease, PullState, StoreResult};
+use crate::store::verdicts::{self, PulledSource};
+use crate::store::{Finding, NetworkStore, PullEnd, PullLease, PullState, StoreResult};
 
 #[async_trait]
 impl NetworkStore for SqliteStore {
@@ -130,24 +130,9 @@ const ABANDONED: TimeDelta = TimeDelta::days(2);
 
 /// How pulling stands, for the doctor.
 pub(super) fn examine(conn: &Connection, now: Timestamp) -> StoreResult<Finding> {
-    const CHECK: &str = "pulled alerts";
     let pulled = "SELECT source, pulled_at, failures, failure FROM pull WHERE next_at > ?1 ORDER BY source";
-    let mut failing = false;
-    let told = conn.all(pulled, [micros(now - ABANDONED)], |row| {
-        let (source, failures, failure): (String, u32, String) = (row.get(0)?, row.get(2)?, row.get(3)?);
-        let newest = optional_moment(row, 1)?.map_or_else(|| "no page yet".to_owned(), |at| format!("newest page {}", to_iso(at)));
-        failing |= failures > 0;
-        Ok(if failures > 0 {
-            format!("{source}: {newest}, failed {failures} times in a row: {failure}")
-        } else {
-            format!("{source}: {newest}")
-        })
+    let sources = conn.all(pulled, [micros(now - ABANDONED)], |row| {
+        Ok(PulledSource { source: row.get(0)?, newest: optional_moment(row, 1)?, failures: row.get(2)?, failure: row.get(3)? })
     })?;
-    Ok(match (told.is_empty(), failing) {
-        (true, _) => Finding::fine(CHECK, "none: no process has pulled lately"),
-        (false, false) => Finding::fine(CHECK, told.join("; ")),
-        (false, true) => {
-            Finding::notice(CHECK, told.join("; "), "see whether the gateway answers GET /alerts; it is tried again by itself")
-        }
-    })
+    Ok(verdicts::pulled(&sources))
 }

@@ -8,29 +8,14 @@ use rusqlite::Connection;
 use super::backup;
 use super::data_key::fits;
 use super::files::{directory_of, is_regular};
-use super::finding::Finding;
 use super::instance::census;
 use super::restore;
 use super::staging::{LeftBehind, Staging, StagingState, StepObserver, named_after, settle_named_after};
-use crate::store::StoreResult;
 use crate::store::seal::Seal;
+use crate::store::{Finding, StoreResult};
 
 /// What removes it at once.
 const CLEAN: &str = "`avert doctor --clean` does it now";
-
-pub(super) fn key(key_file: &Path, needed: bool) -> Finding {
-    let shown = key_file.display();
-    match Seal::from_file(key_file, false) {
-        Err(_) if !needed && !key_file.exists() => Finding::fine("key file", "none yet; it is made with the database"),
-        Err(error) => {
-            Finding::wrong("key file", error.to_string(), "put it back: it was made with the database, backups keep it as FILE.key")
-        }
-        Ok(_) if open_to_others(key_file) => {
-            Finding::wrong("key file", format!("{shown} can be read by other users"), format!("chmod 600 {shown}"))
-        }
-        Ok(_) => Finding::fine("key file", format!("{shown}, for its owner only")),
-    }
-}
 
 /// Whether the key is the one that the database was sealed with; where it is not, the file beside it that is.
 pub(super) fn wrong_key(conn: &Connection, key_file: &Path) -> Option<Finding> {
@@ -112,15 +97,4 @@ pub fn clean(database: &Path) -> StoreResult<Vec<String>> {
     done.extend(backup::settle_left(&database.with_file_name("instances")));
     done.extend(settle_named_after(database));
     Ok(done)
-}
-
-#[cfg(unix)]
-fn open_to_others(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
-}
-
-#[cfg(not(unix))]
-fn open_to_others(_path: &Path) -> bool {
-    false
 }

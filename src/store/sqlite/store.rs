@@ -21,6 +21,10 @@ impl Store for SqliteStore {
         self.changes.subscribe()
     }
 
+    fn close(&self) {
+        SqliteStore::close(self);
+    }
+
     fn signed(&self, by: Actor) -> SharedStore {
         Arc::new(Self { by: Arc::new(by), ..self.clone() })
     }

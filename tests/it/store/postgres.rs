@@ -6,7 +6,7 @@ use avert::domain::database::{DatabaseTls, PostgresAddress};
 use avert::domain::{AuditState, CutOffs, EndpointAuth, NewEndpoint, Secret};
 use avert::store::postgres::migrate;
 use avert::store::{
-    AlertStore as _, AuditStore as _, EndpointStore as _, OrganizationStore as _, PostgresOptions, PostgresStore, StoreError,
+    AlertStore as _, AuditStore as _, EndpointStore as _, OrganizationStore as _, PostgresOptions, PostgresStore, SchemaState, StoreError,
     UpkeepStore as _,
 };
 use rstest::rstest;
@@ -22,7 +22,7 @@ use crate::support::tls::Authority;
 /// The words of a refusal to open.
 async fn refusal(options: &PostgresOptions) -> String {
     match PostgresStore::open(options).await {
-        Err(StoreError::Unusable(words)) => words,
+        Err(StoreError::Unusable(words) | StoreError::Newer(words)) => words,
         Err(other) => panic!("not unusable: {other:?}"),
         Ok(_) => panic!("it opened"),
     }
@@ -65,16 +65,16 @@ async fn a_schema_that_waits_is_told_and_applied_once_by_whoever_comes_first() {
     let tables =
         async || hands.query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[]).await.unwrap().get::<_, i64>(0);
 
-    let waiting = migrate::pending(&server).await.unwrap();
+    let waiting = migrate::inspect(&server).await.unwrap();
     let refused = refusal(&ground.options()).await;
     let untouched = tables().await;
     let (one, other) = tokio::join!(migrate::migrate(&server), migrate::migrate(&server));
     let again = migrate::migrate(&server).await.unwrap();
 
-    assert_eq!((waiting, untouched), (vec!["store"], 0));
+    assert_eq!((waiting, untouched), (SchemaState::Empty(vec!["store"]), 0));
     assert!(refused.contains("avert migrate"), "{refused}");
     assert_eq!(one.unwrap().len() + other.unwrap().len(), 1);
-    assert!(again.is_empty() && migrate::pending(&server).await.unwrap().is_empty());
+    assert!(again.is_empty() && migrate::inspect(&server).await.unwrap() == SchemaState::Current);
     let store = PostgresStore::open(&ground.options()).await.unwrap();
     assert_eq!(store.organizations().await.unwrap().len(), 1);
 }

@@ -72,6 +72,10 @@ impl Store for TroubledStore {
         self.inner.changes()
     }
 
+    fn close(&self) {
+        self.inner.close();
+    }
+
     fn signed(&self, by: Actor) -> SharedStore {
         let inner = self.inner.signed(by);
         Arc::new(Self { inner, script: Arc::clone(&self.script), stop: Arc::clone(&self.stop) })

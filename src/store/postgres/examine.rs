@@ -1,0 +1,241 @@
+//! Diagnostics of a database on a server: what is wrong with it and what to do.
+
+use std::future::Future;
+use std::path::Path;
+
+use chrono::TimeDelta;
+
+use super::access;
+use super::audit;
+use super::connection::{Connection, DatabaseServer, pool};
+use super::counts::{DAY_MICROS, NO_DAY};
+use super::fault::Work;
+use super::liveness::DEAD_AFTER;
+use super::migrate;
+use super::networks;
+use super::statements::{cell, micros, moment_at, optional_moment};
+use crate::domain::database::PostgresAddress;
+use crate::domain::time::Timestamp;
+use crate::domain::{EndpointId, PlacedCredential, Provider};
+use crate::store::seal::Seal;
+use crate::store::sealed::{self, KEY_CHECK};
+use crate::store::verdicts::{self, PulledSource};
+use crate::store::{Finding, SchemaState, StoreError, StoreResult};
+
+/// What is found, and what the database remembers that other checks ask for; none of it where it cannot be read, which the findings tell.
+#[derive(Debug, Default)]
+pub struct Examination {
+    pub findings: Vec<Finding>,
+    /// The networks that have a gateway.
+    pub gateways: Vec<(Provider, String)>,
+    /// Every credential that is not revoked.
+    pub credentials: Vec<PlacedCredential>,
+    /// The endpoints that get deliveries, by id and address.
+    pub endpoints: Vec<(EndpointId, String)>,
+}
+
+const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
+
+/// Another clock may differ by so much from this machine's.
+const APART: TimeDelta = TimeDelta::seconds(5);
+
+/// Sources that nobody has pulled from for so long are not set up any more.
+const ABANDONED: TimeDelta = TimeDelta::days(2);
+
+/// Examines a database with its key and the processes on it, as of `now`. Changes nothing.
+pub async fn examine(server: &PostgresAddress, key_file: Option<&Path>, now: Timestamp) -> Examination {
+    let mut examination = Examination::default();
+    let findings = &mut examination.findings;
+    let conn = match connect(server).await {
+        Ok(conn) => conn,
+        Err(error) => {
+            let advice = "see whether the server runs, and whether host, port, name, user and password are right (AVERT_DATABASE)";
+            findings.push(Finding::wrong("database", format!("{server}: {error}"), advice));
+            findings.push(key_of(key_file, false));
+            return examination;
+        }
+    };
+    match migrate::state(&conn).await.map_err(StoreError::from) {
+        Ok(SchemaState::Current) => {
+            let sized = conn.one("SELECT pg_database_size(current_database()), current_setting('server_version')", &[], |row| {
+                let (bytes, version): (i64, &str) = (row.try_get(0)?, row.try_get(1)?);
+                Ok(Finding::fine("database", format!("{server}, PostgreSQL {version}, {bytes} bytes")))
+            });
+            findings.push(verdicts::checked("database", sized.await.map_err(Into::into), RESTORE));
+        }
+        Ok(SchemaState::Empty(_)) => {
+            findings.push(Finding::notice("database", format!("{server}: nothing is there yet"), "avert migrate"));
+            findings.push(key_of(key_file, false));
+            return examination;
+        }
+        Ok(SchemaState::Waiting(steps)) => {
+            let found = format!("{server}: its schema waits for {}", steps.join(", "));
+            findings.push(Finding::wrong("database", found, "avert migrate: until then no command runs that opens it"));
+            findings.push(key_of(key_file, true));
+            return examination;
+        }
+        Err(error) => {
+            findings.push(Finding::wrong(
+                "database",
+                format!("{server}: {error}"),
+                "use the avert that wrote it, or name another database",
+            ));
+            return examination;
+        }
+    }
+    findings.push(checked(&conn, "searches", trigrams(&conn)).await);
+    findings.push(checked(&conn, "processes", processes(&conn)).await);
+    findings.push(key_of(key_file, true));
+    if let Some(seal) = key_file.and_then(|file| Seal::from_file(file, false).ok()) {
+        findings.push(checked(&conn, "key", key(&conn, &seal)).await);
+    }
+    findings.push(checked(&conn, "outcomes", outcomes(&conn)).await);
+    findings.push(checked(&conn, "counts", counts(&conn)).await);
+    findings.push(checked(&conn, "audit log", async { Ok(verdicts::audit_log(audit::verify(&conn).await?)) }).await);
+    findings.push(checked(&conn, "decisions", decisions(&conn, now)).await);
+    findings.push(checked(&conn, "deliveries", deliveries(&conn, now)).await);
+    findings.push(checked(&conn, "endpoints", endpoints(&conn)).await);
+    findings.push(checked(&conn, "pulled alerts", pulled(&conn, now)).await);
+    findings.push(checked(&conn, "clock", clock(&conn, now)).await);
+    // What cannot be read was told above.
+    examination.gateways = networks::gateways(&conn).await.unwrap_or_default();
+    examination.credentials = access::placed(&conn).await.unwrap_or_default();
+    let enabled = "SELECT id, url FROM endpoint WHERE disabled_at IS NULL ORDER BY key";
+    let enabled = conn.all(enabled, &[], |row| Ok((EndpointId(row.try_get(0)?), row.try_get(1)?))).await;
+    examination.endpoints = enabled.unwrap_or_default();
+    examination
+}
+
+async fn connect(server: &PostgresAddress) -> StoreResult<Connection> {
+    Ok(Connection::take(&pool(&DatabaseServer::at(server)?)?).await?)
+}
+
+fn key_of(file: Option<&Path>, needed: bool) -> Finding {
+    match file {
+        Some(file) => verdicts::key_file(file, needed, "put it back: every process on the database has the same one"),
+        None => Finding::wrong("key file", "no file is named", "name it with AVERT_SECRET_KEY_FILE: it is not beside the database"),
+    }
+}
+
+/// One check, all of it on one snapshot.
+async fn checked(conn: &Connection, name: &'static str, check: impl Future<Output = Work<Finding>>) -> Finding {
+    let found = async {
+        conn.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+        check.await
+    };
+    let found = found.await;
+    conn.roll_back().await;
+    verdicts::checked(name, found.map_err(Into::into), RESTORE)
+}
+
+async fn count(conn: &Connection, sql: &str) -> Work<i64> {
+    conn.one(sql, &[], cell).await
+}
+
+async fn trigrams(conn: &Connection) -> Work<Finding> {
+    let indexed = conn.one("SELECT to_regclass('alert_by_trigram') IS NOT NULL", &[], cell).await?;
+    Ok(if indexed {
+        Finding::fine("searches", "have an index")
+    } else {
+        let advice = "have CREATE EXTENSION pg_trgm run by who may, then `avert migrate`: until then a search looks at every alert";
+        Finding::notice("searches", "have no index: the server has no pg_trgm, or this user may not create it", advice)
+    })
+}
+
+async fn processes(conn: &Connection) -> Work<Finding> {
+    let alive = format!("SELECT count(*) FILTER (WHERE beat_at > clock_timestamp() - {DEAD_AFTER}), count(*) FROM instance");
+    conn.one(&alive, &[], |row| {
+        let (living, all): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        let dead = all - living;
+        Ok(Finding::fine("processes", format!("{living} at work on it, {dead} ended without a word (their work is taken up)")))
+    })
+    .await
+}
+
+async fn key(conn: &Connection, seal: &Seal) -> Work<Finding> {
+    let check = conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await?;
+    Ok(match check {
+        Some(check) if !sealed::proves(seal, &check) => {
+            let advice = "put the right file there: it was made with the database, and every process on it has the same one";
+            Finding::wrong("key", "the key file does not hold the key that the database was sealed with", advice)
+        }
+        Some(_) => Finding::fine("key", "is the one that the database was sealed with"),
+        None => Finding::fine("key", "nothing is sealed yet"),
+    })
+}
+
+async fn outcomes(conn: &Connection) -> Work<Finding> {
+    let alone =
+        "SELECT (SELECT count(*) FROM alert a WHERE a.outcome IS NOT NULL AND NOT EXISTS (SELECT 1 FROM outcome o WHERE o.alert = a.key))
+        + (SELECT count(*) FROM outcome o JOIN alert a ON a.key = o.alert WHERE a.outcome IS NULL)";
+    Ok(verdicts::outcomes(count(conn, alone).await?, count(conn, "SELECT count(*) FROM outcome").await?, RESTORE))
+}
+
+async fn counts(conn: &Connection) -> Work<Finding> {
+    const KEPT: &str = "SELECT organization, day, provider, type, status, outcome, expired, sum(alerts) FROM alert_count
+        GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(alerts) <> 0";
+    let counted = format!(
+        "SELECT organization, coalesce(floor(alert_time::numeric / {DAY_MICROS})::bigint, {NO_DAY}), provider, type, status, outcome,
+            expired_at IS NOT NULL, count(*)::numeric FROM alert GROUP BY 1, 2, 3, 4, 5, 6, 7"
+    );
+    let differing = format!("SELECT count(*) FROM ((({counted}) EXCEPT ({KEPT})) UNION ALL (({KEPT}) EXCEPT ({counted}))) AS differing");
+    Ok(verdicts::counts(count(conn, &differing).await?, count(conn, "SELECT count(*) FROM alert").await?, RESTORE))
+}
+
+async fn decisions(conn: &Connection, now: Timestamp) -> Work<Finding> {
+    let unsettled = "SELECT count(*) FILTER (WHERE state = 'PARKED'), count(*) FILTER (WHERE state = 'UNKNOWN'),
+            count(*) FILTER (WHERE state = 'INFLIGHT' AND deadline < $1)
+        FROM resolution_attempt WHERE state IN ('INFLIGHT', 'UNKNOWN', 'PARKED')";
+    conn.one(unsettled, &[&micros(now)], |row| Ok(verdicts::decisions(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).await
+}
+
+async fn deliveries(conn: &Connection, now: Timestamp) -> Work<Finding> {
+    let undone = "SELECT count(*) FILTER (WHERE d.state IN ('pending', 'leased')),
+            count(*) FILTER (WHERE d.state = 'pending' AND d.due < $1 AND e.disabled_at IS NULL),
+            count(*) FILTER (WHERE d.state = 'exhausted' AND NOT d.test)
+        FROM delivery d JOIN endpoint e ON e.key = d.endpoint WHERE d.state IN ('pending', 'leased', 'exhausted')";
+    let overdue = micros(now - verdicts::OVERDUE);
+    conn.one(undone, &[&overdue], |row| Ok(verdicts::deliveries(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))).await
+}
+
+async fn endpoints(conn: &Connection) -> Work<Finding> {
+    let all = count(conn, "SELECT count(*) FROM endpoint WHERE removed_at IS NULL").await?;
+    let disabled = "SELECT url || ' (' || coalesce(disabled_reason, '') || ')' FROM endpoint
+        WHERE disabled_at IS NOT NULL AND removed_at IS NULL ORDER BY key LIMIT 5";
+    let disabled: Vec<String> = conn.all(disabled, &[], cell).await?;
+    let failing = "SELECT url, failing_since FROM endpoint WHERE failing_since IS NOT NULL AND disabled_at IS NULL AND removed_at IS NULL
+        ORDER BY failing_since LIMIT 5";
+    let failing = conn.all(failing, &[], |row| Ok((row.try_get(0)?, moment_at(row, 1)?))).await?;
+    Ok(verdicts::endpoints(all, &disabled, &failing))
+}
+
+async fn pulled(conn: &Connection, now: Timestamp) -> Work<Finding> {
+    let pulled = "SELECT source, pulled_at, failures, failure FROM pull WHERE next_at > $1 ORDER BY source";
+    let since = micros(now - ABANDONED);
+    let sources = conn
+        .all(pulled, &[&since], |row| {
+            Ok(PulledSource {
+                source: row.try_get(0)?,
+                newest: optional_moment(row, 1)?,
+                failures: row.try_get(2)?,
+                failure: row.try_get(3)?,
+            })
+        })
+        .await?;
+    Ok(verdicts::pulled(&sources))
+}
+
+/// The clock of this machine beside the server's, and beside what was written.
+async fn clock(conn: &Connection, now: Timestamp) -> Work<Finding> {
+    let newest = "SELECT max(t) FROM (SELECT max(started_at) t FROM resolution_attempt UNION ALL SELECT max(at) FROM event
+        UNION ALL SELECT max(applied_at) FROM schema_migration UNION ALL SELECT max(created_at) FROM api_key) AS written";
+    let newest = conn.one(newest, &[], |row| optional_moment(row, 0)).await?;
+    let there = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+    let apart = conn.one(there, &[], |row| moment_at(row, 0)).await? - now;
+    if apart.abs() > APART {
+        let (by, way) = (apart.abs().num_seconds(), if apart > TimeDelta::zero() { "behind" } else { "ahead of" });
+        let advice = "set the clocks of the machines by NTP: deadlines go by this one, leases by the server's";
+        return Ok(Finding::notice("clock", format!("this machine's clock is {by} s {way} the server's"), advice));
+    }
+    Ok(verdicts::clock(newest, now))
+}

@@ -1,0 +1,29 @@
+//! The schema of a database file, seen from outside.
+
+use std::path::Path;
+
+use super::connection;
+use super::files::{directory_of, is_regular, unusable};
+use super::migrate::{MIGRATIONS, applied, inspect};
+use super::restore;
+use crate::store::{SchemaState, StoreResult};
+
+/// Looks, without changing anything, what has become of the schema of a database file; one that is not there is empty.
+///
+/// # Errors
+/// [`Newer`](crate::store::StoreError::Newer) where the schema is a newer one, [`Unusable`](crate::store::StoreError::Unusable) where it is altered or another program's.
+pub fn schema_of(path: &Path) -> StoreResult<SchemaState> {
+    let names = MIGRATIONS.iter().map(|step| step.name);
+    if restore::is_pending(path) {
+        return Err(restore::being_restored(directory_of(path)));
+    }
+    if matches!(path.try_exists(), Ok(false)) {
+        return Ok(SchemaState::after(0, names));
+    }
+    if !is_regular(path) {
+        return Err(unusable(path, "is no file"));
+    }
+    let conn = connection::open_untouched(path)?;
+    inspect(&conn, path)?;
+    Ok(SchemaState::after(applied(&conn, path, MIGRATIONS)?, names))
+}
