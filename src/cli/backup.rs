@@ -1,31 +1,33 @@
 //! `avert backup` and `avert restore`: a verified copy of everything, and the way back.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use super::args::{BackupArgs, RestoreArgs};
 use super::context::Context;
+use super::database::key_file_of;
 use super::failure::say;
 use super::output::Report;
 use crate::domain::AuditState;
 use crate::store::Actor;
 use crate::store::sqlite::backup::{BackupOptions, Contents, RestoreOptions, StepObserver, back_up, restore};
 
-/// The data key's file, and whether it is the one beside the database (else its place is the operator's business).
-pub(super) fn key_file(context: &Context) -> (PathBuf, bool) {
-    match context.settings.secret_key_file.as_os_str().is_empty() {
-        true => (context.home.database.with_file_name("secret.key"), true),
-        false => (context.settings.secret_key_file.clone(), false),
-    }
-}
+/// What `avert backup` does not do.
+const NO_BACKUP: &str = "a database on a server is backed up by the server's own means: `pg_dump --format=custom`, and keep the file that \
+    AVERT_SECRET_KEY_FILE names with it, without which its secrets cannot be read";
+
+/// What `avert restore` does not do.
+const NO_RESTORE: &str = "a database on a server is restored by the server's own means: stop every avert on it, `pg_restore` into an empty \
+    database, and put the file that AVERT_SECRET_KEY_FILE names back beside it";
 
 pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<()> {
+    let database = context.home.require_file(NO_BACKUP)?.to_owned();
     context.home.require_data()?;
-    let (key_file, beside) = key_file(context);
+    let (key_file, beside) = key_file_of(&database, &context.settings);
     let options = BackupOptions {
-        database: context.home.database.clone(),
+        database,
         with_key: beside && !args.no_key,
         key_file,
         target: args.file,
@@ -51,9 +53,10 @@ pub(super) fn run_backup(context: &Context, args: BackupArgs) -> anyhow::Result<
 }
 
 pub(super) fn run_restore(context: &Context, args: RestoreArgs) -> anyhow::Result<()> {
-    let (key_file, beside) = key_file(context);
+    let database = context.home.require_file(NO_RESTORE)?.to_owned();
+    let (key_file, beside) = key_file_of(&database, &context.settings);
     let options = RestoreOptions {
-        database: context.home.database.clone(),
+        database,
         key_file,
         replace_key: beside,
         from: args.file,

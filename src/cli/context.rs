@@ -8,7 +8,7 @@ use tracing::level_filters::LevelFilter;
 
 use super::args::{Everywhere, OrganizationArgs};
 use super::failure::Misused;
-use super::home::Home;
+use super::home::{Home, file_name_of};
 use super::output::Output;
 use super::profile_access::ProfileAccess;
 use crate::config::{ConfigError, Settings};
@@ -65,6 +65,12 @@ impl Context {
                 bail!(Misused("there is no home directory for the data: name one with --data-dir or AVERT_DATA_DIR".to_owned()))
             }
         };
+        let home = match settings.database.0.clone() {
+            Some(database) => home.with_database(database),
+            None => home,
+        };
+        let password_file = everywhere.database_password_file.clone().filter(|file| !file.as_os_str().is_empty());
+        let home = Home { password_file, ..home };
         let settings_dir = match (&everywhere.config, &directories) {
             (Some(named), _) => named.parent().map(Path::to_owned),
             (None, directories) => directories.as_ref().map(|directories| directories.config_dir().to_owned()),
@@ -88,19 +94,24 @@ impl Context {
 
     /// Where a console on this machine's own alerts keeps its views, drafts and journal.
     pub(super) fn desk(&self) -> PathBuf {
-        self.home.data_dir.join("desk")
+        self.home.desk()
     }
 
     /// Where the desks of a profile are, one for each base URL that it has had.
     pub(super) fn desks_of_profile(&self, name: &ProfileName) -> PathBuf {
-        self.desk().join("profiles").join(name.as_str())
+        self.desks().join("profiles").join(name.as_str())
     }
 
     /// The same for a console on another deployment: decisions there are no business of other deployments' consoles, though a profile of
     /// the same name be theirs.
     pub(super) fn desk_of_deployment(&self, profile: Option<&ProfileName>, url: &BaseUrl) -> PathBuf {
-        let desks = profile.map_or_else(|| self.desk().join("hosts"), |name| self.desks_of_profile(name));
-        desks.join(file_name_of(url))
+        let desks = profile.map_or_else(|| self.desks().join("hosts"), |name| self.desks_of_profile(name));
+        let text = url.as_str();
+        desks.join(file_name_of(text.split_once("://").map_or(text, |(_, rest)| rest)))
+    }
+
+    fn desks(&self) -> PathBuf {
+        self.home.data_dir.join("desk")
     }
 
     /// Logs of a command without a screen: at least this much, more with `-v`.
@@ -127,21 +138,6 @@ impl Context {
     }
 }
 
-/// A base URL as the name of a directory: `https://shop.example:8443/alerts` as `shop.example_8443%2falerts`.
-fn file_name_of(url: &BaseUrl) -> String {
-    let text = url.as_str();
-    let text = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let mut name = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' => name.push(byte.into()),
-            b':' => name.push('_'),
-            other => name.push_str(&format!("%{other:02x}")),
-        }
-    }
-    name
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -155,6 +151,8 @@ mod tests {
     #[case("https://shop.example/a_b", "shop.example%2fa%5fb")]
     #[case("https://[::1]:9/..", "%5b__1%5d_9")]
     fn a_base_url_has_a_directory_of_its_own(#[case] url: &str, #[case] name: &str) {
-        assert_eq!(file_name_of(&url.parse().unwrap()), name);
+        let (context, _) = Context::read(&Everywhere::default(), true).unwrap();
+
+        assert!(context.desk_of_deployment(None, &url.parse().unwrap()).ends_with(format!("desk/hosts/{name}")));
     }
 }

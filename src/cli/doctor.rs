@@ -6,29 +6,43 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::args::DoctorArgs;
-use super::backup::key_file;
 use super::context::Context;
 use super::credential_file::allows_others;
+use super::database::{key_file, with_password};
 use super::failure::{SaidAlready, say};
-use super::networks;
+use super::networks::{self, Known};
 use super::output::{Report, Rows};
 use super::profile_access::ProfileAccess;
 use super::target::variable;
 use crate::config::ConfigError;
-use crate::domain::PlacedCredential;
+use crate::domain::database::DatabaseLocation;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::webhook::address::AddressPolicy;
-use crate::store::sqlite::examine::{Finding, Grade, clean, examine, known_credentials, known_endpoints, known_gateways};
+use crate::domain::{EndpointId, PlacedCredential};
+use crate::store::postgres::examine::{Examination, examine as on_a_server};
+use crate::store::sqlite::examine::{clean, examine, known_credentials, known_endpoints, known_gateways};
+use crate::store::{Finding, Grade};
 
 /// So little room on the disk is wrong, in bytes.
 const TOO_LITTLE: u64 = 100 << 20;
 /// And so little calls for a look.
 const LITTLE: u64 = 1 << 30;
 
+/// What a database remembers that other checks ask for, and what is found with it.
+#[derive(Default)]
+struct OfDatabase {
+    findings: Vec<Finding>,
+    gateways: Vec<Known>,
+    credentials: Vec<PlacedCredential>,
+    endpoints: Vec<(EndpointId, String)>,
+}
+
 /// `wrong_settings` is why the settings could not be read; the defaults are in the context then.
-pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>, args: DoctorArgs) -> anyhow::Result<()> {
-    if args.clean {
-        clean(&context.home.database)?.iter().for_each(|done| say(done));
+pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>, args: DoctorArgs) -> anyhow::Result<()> {
+    if args.clean
+        && let DatabaseLocation::Sqlite(file) = &context.home.database
+    {
+        clean(file)?.iter().for_each(|done| say(done));
     }
     let mut findings = vec![match wrong_settings {
         None => Finding::fine("settings", "every value is understood"),
@@ -36,15 +50,16 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>, args:
             Finding::wrong("settings", error.to_string(), "mend it: until then no command runs; the rest here is told by the defaults")
         }
     }];
-    let directory = context.home.database.parent().unwrap_or(Path::new("."));
+    let directory = context.home.directory();
     findings.push(data_directory(directory));
     findings.extend(folders(&context.home.data_dir));
     findings.extend(room(directory));
-    findings.extend(networks::examine(&context.settings, &known_gateways(&context.home.database), variable));
-    findings.push(credentials(context));
+    let known = database(context).await;
+    findings.extend(networks::examine(&context.settings, &known.gateways, variable));
+    findings.push(credentials(context, &known.credentials));
     findings.extend(context.profiles.iter().flat_map(profiles));
-    findings.push(webhooks(context));
-    findings.extend(examine(&context.home.database, &key_file(context).0, SystemClock.now()));
+    findings.push(webhooks(context, &known.endpoints));
+    findings.extend(known.findings);
 
     let records: Vec<Value> = findings.iter().map(record).collect();
     let of = |grade: Grade| findings.iter().filter(|finding| finding.grade == grade).count();
@@ -66,14 +81,35 @@ pub(super) fn run(context: &Context, wrong_settings: Option<&ConfigError>, args:
     if wrong > 0 { Err(SaidAlready.into()) } else { Ok(()) }
 }
 
+async fn database(context: &Context) -> OfDatabase {
+    let (key_file, now) = (key_file(&context.home, &context.settings), SystemClock.now());
+    match &context.home.database {
+        DatabaseLocation::Sqlite(file) => OfDatabase {
+            gateways: known_gateways(file),
+            credentials: known_credentials(file),
+            endpoints: known_endpoints(file),
+            findings: examine(file, &key_file.unwrap_or_default(), now),
+        },
+        DatabaseLocation::Postgres(address) => match with_password(address, &context.home) {
+            Ok(server) => {
+                let Examination { findings, gateways, credentials, endpoints } = on_a_server(&server, key_file.as_deref(), now).await;
+                OfDatabase { findings, gateways, credentials, endpoints }
+            }
+            Err(error) => OfDatabase {
+                findings: vec![Finding::wrong("database", format!("{address}: {error:#}"), "name a file with its password")],
+                ..OfDatabase::default()
+            },
+        },
+    }
+}
+
 fn record(finding: &Finding) -> Value {
     json!({"check": finding.check, "state": finding.grade.as_str(), "found": finding.found, "advice": finding.advice})
 }
 
 /// Whether keys and clients are for the environment that the settings name.
-fn credentials(context: &Context) -> Finding {
-    let (here, all) = (context.settings.environment.into(), known_credentials(&context.home.database));
-    match PlacedCredential::refused_in(here, &all) {
+fn credentials(context: &Context, all: &[PlacedCredential]) -> Finding {
+    match PlacedCredential::refused_in(context.settings.environment.into(), all) {
         None => Finding::fine("credentials", format!("{}, none of them for the other environment", all.len())),
         Some(refused) => {
             let advice = "name the right environment in the settings (AVERT_ENVIRONMENT), or revoke them and make others for this one";
@@ -107,10 +143,10 @@ fn profiles(access: &ProfileAccess) -> Vec<Finding> {
 }
 
 /// Whether the settings let deliveries reach their endpoints, as far as that can be told without looking names up.
-fn webhooks(context: &Context) -> Finding {
+fn webhooks(context: &Context, endpoints: &[(EndpointId, String)]) -> Finding {
     let policy = AddressPolicy::new(context.settings.webhooks.allow.0.iter().copied());
-    let refused = known_endpoints(&context.home.database).into_iter().filter_map(|(id, address)| {
-        let refused = policy.check_literal(&Url::parse(&address).ok()?).err()?;
+    let refused = endpoints.iter().filter_map(|(id, address)| {
+        let refused = policy.check_literal(&Url::parse(address).ok()?).err()?;
         Some(format!("endpoint {id}: {refused}"))
     });
     let refused: Vec<String> = refused.take(5).collect();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use crate::config::ConfigError;
 use crate::console::ConsoleError;
+use crate::domain::redact;
 use crate::domain::sanitize::lines;
 use crate::service::ServiceError;
 use crate::store::StoreError;
@@ -19,6 +20,11 @@ pub struct Misused(pub String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotFound(pub String);
+
+/// A newer avert has been at work, and this one can do nothing about it: exit 4.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Superseded(pub String);
 
 /// It is not known what became of something that was sent: exit 6.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,8 +65,15 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
 
 /// Prints help and version to stdout, errors of the command line to stderr.
 pub fn report_usage(usage: &clap::Error) -> ExitCode {
-    // A reader that is gone is no failure here either.
-    let _ = usage.print();
+    // An address that stands in the wrong place is repeated by clap.
+    let told = usage.render().to_string();
+    match redact::passwords(&told) {
+        safe if safe == told => {
+            // A reader that is gone is no failure here either.
+            let _ = usage.print();
+        }
+        safe => say(&safe),
+    }
     ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
 }
 
@@ -100,7 +113,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     if let Some(error) = cause.downcast_ref::<StoreError>() {
         return Some(match error {
             StoreError::Conflict(_) => 4,
-            StoreError::Unusable(_) | StoreError::Unavailable(_) | StoreError::Corrupt(_) => 1,
+            StoreError::Unusable(_) | StoreError::Newer(_) | StoreError::Unavailable(_) | StoreError::Corrupt(_) => 1,
         });
     }
     if let Some(signalled) = cause.downcast_ref::<Signalled>() {
@@ -114,6 +127,9 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
     }
     if cause.is::<InDoubt>() {
         return Some(6);
+    }
+    if cause.is::<Superseded>() {
+        return Some(4);
     }
     cause.is::<NotFound>().then_some(3)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use chrono::TimeDelta;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 
 use super::args::OrganizationArgs;
 use super::context::Context;
+use super::database;
 use super::failure::{Misused, say};
 use super::home::Home;
 use super::networks::{self, Networks};
@@ -22,16 +23,14 @@ use crate::domain::webhook::address::AddressPolicy;
 use crate::domain::{Provider, ResponseWindows, RetentionPolicy};
 use crate::engine::{ActingEngine, Caller, Engine, EngineSettings, MonotonicClock, PullFrom};
 use crate::service::ServiceError;
-use crate::store::sqlite::backup::is_pending;
-use crate::store::{SqliteOptions, SqliteStore};
+use crate::store::SharedStore;
 use crate::webhooks::{Dispatcher, DispatcherSettings, Sender, SenderSettings};
-use crate::wire::EventBody;
 
 /// A local engine: an engine on this machine's database. Nothing runs until [`Local::start`].
 pub(super) struct Local {
     pub(super) engine: Engine,
     pub(super) clock: SharedClock,
-    store: Arc<SqliteStore>,
+    store: SharedStore,
     pulls: Vec<PullFrom>,
 }
 
@@ -39,7 +38,10 @@ impl Local {
     /// Opens what is there; an error where nothing is.
     pub(super) async fn existing(context: &Context) -> anyhow::Result<Self> {
         context.home.require_data()?;
-        Self::open(&context.home, &context.settings).await
+        match Self::open(&context.home, &context.settings).await {
+            Ok(local) => Ok(local),
+            Err(error) => Err(database::nothing_kept(&context.home).await.map_or(error, Into::into)),
+        }
     }
 
     /// Opens what is there, and acts in it for an organization.
@@ -52,22 +54,20 @@ impl Local {
     /// Opens what is there, or makes it and says so: a mistyped place is seen at once.
     pub(super) async fn making(context: &Context) -> anyhow::Result<Self> {
         let home = &context.home;
-        let new = !home.database.exists() && !is_pending(&home.database);
+        let missing = home.missing_directory();
         let local = Self::open(home, &context.settings).await?;
-        if new {
-            say(&format!("made a new data directory {}", home.place().display()));
+        if let Some(directory) = missing {
+            say(&format!("made a new data directory {}", directory.display()));
         }
         Ok(local)
     }
 
-    /// Opens the database (making it where there is none) and puts an engine on it.
+    /// Opens the database (making a file where there is none) and puts an engine on it.
     pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<Self> {
         let clock: SharedClock = Arc::new(SystemClock);
         let Networks { providers, pulls } = networks::networks(settings, variable, &clock)?;
-        let key_file = Some(&settings.secret_key_file).filter(|file| !file.as_os_str().is_empty()).cloned();
-        let options = SqliteOptions { secret_key_file: key_file, ..SqliteOptions::file(&home.database, Arc::new(EventBody)) };
-        let store = tokio::task::spawn_blocking(move || SqliteStore::open(&options)).await.context("opening the database failed")??;
-        let engine = Engine::new(store.clone(), providers, clock, engine_settings(settings));
+        let store = database::open(home, settings).await?;
+        let engine = Engine::new(Arc::clone(&store), providers, clock, engine_settings(settings));
         engine.recall_clock().await?;
         engine.keep_gateways(networks::said(settings)).await?;
         Ok(Self { clock: engine.clock(), engine, store, pulls })

@@ -10,6 +10,7 @@ mod backup;
 mod context;
 mod credential_file;
 mod credentials;
+mod database;
 pub mod demo;
 mod doctor;
 pub mod failure;
@@ -19,6 +20,7 @@ mod import;
 mod listener;
 mod local;
 mod login;
+mod migrate;
 mod networks;
 mod open;
 mod open_files;
@@ -71,7 +73,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     if let Some(Command::Doctor(args)) = command {
         let (context, wrong_settings) = Context::for_doctor(&everywhere)?;
         context.log_to_stderr(LevelFilter::ERROR);
-        return doctor::run(&context, wrong_settings.as_ref(), args);
+        return block_on(doctor::run(&context, wrong_settings.as_ref(), args));
     }
     let context = Context::new(&everywhere, demo)?;
     telemetry::report_panics(if demo { std::env::temp_dir() } else { context.reports() });
@@ -123,6 +125,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Attempts(command) => block_on(attempts::run(context, command)),
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),
+        Command::Migrate(args) => block_on(migrate::run(context, args)),
         Command::Doctor(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
     }
 }

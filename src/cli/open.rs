@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use super::args::{ConsoleArgs, OpenArgs};
-use super::backup::key_file;
 use super::context::Context;
+use super::database::key_file;
 use super::failure::{Misused, SaidAlready, say};
 use super::listener::ConsoleListener;
 use super::local::Local;
@@ -112,10 +112,10 @@ async fn stay(deployment: Deployment, clock: SharedClock, place: SessionInfo, se
 
 /// What the Settings screen tells of a console on this machine's own alerts.
 fn local_facts(context: &Context, known: &[Known]) -> Vec<(&'static str, String)> {
-    let key = key_file(context).0;
+    let key = key_file(&context.home, &context.settings).unwrap_or_default();
     let mut facts = vec![
         ("service", "the engine in this process".to_owned()),
-        ("data", context.home.database.display().to_string()),
+        ("data", context.home.database.to_string()),
         ("secrets", format!("keys and client secrets as SHA-256 only; webhook credentials encrypted with {}", key.display())),
         ("desk", format!("views, drafts and journal in {}", context.desk().display())),
     ];

@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 
 use super::args::ServeArgs;
 use super::context::Context;
+use super::database;
 use super::failure::{Misused, Signalled};
 use super::local::Local;
 use super::networks::{self, Known};
@@ -33,8 +34,8 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
              answer at a loopback address behind a TLS proxy, or say --insecure-http"
         )));
     }
-    if let Some(database) = args.database {
-        context.home = context.home.with_database(database.path);
+    if let Some(database) = &args.database {
+        context.home = context.home.with_database(database::of_flag(database)?);
     }
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let local = Local::making(&context).await?;
@@ -107,7 +108,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
 
 /// Says which networks hear of decisions, and warns where production decides into the void.
 fn say_who_answers(context: &Context, known: &[Known]) {
-    let database = context.home.database.display();
+    let database = &context.home.database;
     for (network, set) in context.settings.gateways() {
         tracing::info!(%database, network = network.as_str(), gateway = set.url, "decisions go to a gateway");
     }

@@ -64,8 +64,8 @@ impl AlertAccess {
             dialect,
             environment: Some(context.settings.environment.into()),
             place: match context.organization(organization) {
-                Some(name) => format!("this machine's own in {}, organization {name}", context.home.data_dir.display()),
-                None => format!("this machine's own in {}", context.home.data_dir.display()),
+                Some(name) => format!("this machine's own in {}, organization {name}", context.home.place()),
+                None => format!("this machine's own in {}", context.home.place()),
             },
             read_only: false,
             clock: Arc::clone(&local.clock),

@@ -50,6 +50,8 @@ pub struct Settings {
     pub environment: EnvironmentName,
     /// Name or id of the organization to act for; empty where there is only one.
     pub organization: String,
+    /// Which database; none for `avert.db` in the data directory.
+    pub database: DatabaseSetting,
     /// The file with the data key; empty for `secret.key` beside the database.
     pub secret_key_file: PathBuf,
     pub serve: Serve,
@@ -207,6 +209,7 @@ const VARIABLES: &[(&str, Set)] = &[
         text.clone_into(&mut settings.organization);
         Ok(())
     }),
+    ("AVERT_DATABASE", |settings, text| text.parse().map(|value| settings.database = value)),
     ("AVERT_SECRET_KEY_FILE", |settings, text| {
         settings.secret_key_file = text.into();
         Ok(())
@@ -331,6 +334,7 @@ mod tests {
     }
 
     #[rstest]
+    #[case("database = \"mysql:x\"", 1, "not a database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE is needed")]
     #[case("colour = 1", 1, "unknown field `colour`, expected one of")]
     #[case("\n[console]\nthem = \"dark\"", 3, "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`")]
     #[case("[console]\ntheme = \"blue\"", 2, "\"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]

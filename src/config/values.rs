@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tracing::level_filters::LevelFilter;
 
 use crate::domain::AlertType;
+use crate::domain::database::{DatabaseAddressError, DatabaseLocation};
 use crate::domain::webhook::address::AllowedNetwork;
 
 /// Which of the two worlds an engine is.
@@ -225,6 +226,37 @@ impl<'de> Deserialize<'de> for TypeName {
             let allowed: Vec<&str> = AlertType::KNOWN.iter().map(AlertType::as_str).collect();
             D::Error::custom(format!("{text:?} is not an alert type: one of {}", allowed.join(", ")))
         })
+    }
+}
+
+/// The database to use instead of `avert.db` in the data directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DatabaseSetting(pub Option<DatabaseLocation>);
+
+impl FromStr for DatabaseSetting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.is_empty() {
+            return Ok(Self(None));
+        }
+        text.parse().map(|location| Self(Some(location))).map_err(|error: DatabaseAddressError| error.to_string())
+    }
+}
+
+impl Serialize for DatabaseSetting {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            None => serializer.serialize_str(""),
+            // Without its password.
+            Some(location) => serializer.collect_str(location),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for DatabaseSetting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 

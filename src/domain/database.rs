@@ -1,4 +1,4 @@
-//! The address of a database on a server: where it is, whose it is, and how the way there is protected. Its password is shown nowhere.
+//! The location of a database: a file, or an address on a server with how the way there is protected. Its password is shown nowhere.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -25,6 +25,39 @@ closed_enum! {
     }
 }
 
+/// The location of a database, as settings and flags name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DatabaseLocation {
+    /// `sqlite:PATH`: a file of SQLite's.
+    Sqlite(PathBuf),
+    /// `postgres://...`: a database on a PostgreSQL server.
+    Postgres(PostgresAddress),
+}
+
+impl FromStr for DatabaseLocation {
+    type Err = DatabaseAddressError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some(path) = text.strip_prefix("sqlite:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            return if path.is_empty() { Err(DatabaseAddressError::Pathless) } else { Ok(Self::Sqlite(PathBuf::from(path))) };
+        }
+        match text.split_once(':') {
+            Some((scheme, _)) if PostgresAddress::SCHEMES.contains(&scheme) => text.parse().map(Self::Postgres),
+            _ => Err(DatabaseAddressError::Unknown),
+        }
+    }
+}
+
+impl fmt::Display for DatabaseLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(f, "{}", path.display()),
+            Self::Postgres(address) => write!(f, "{address}"),
+        }
+    }
+}
+
 /// Address of a PostgreSQL database: `postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE&sslrootcert=FILE`, percent-encoded. `Debug` and
 /// `Display` leave the password out.
 #[derive(Clone, PartialEq, Eq)]
@@ -40,10 +73,21 @@ pub struct PostgresAddress {
     pub authorities: Option<PathBuf>,
 }
 
-/// Why a text is no address of a database. It repeats nothing of the text, which may hold a password.
+/// Why a text is no location of a database. It repeats nothing of the text, which may hold a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not the address of a PostgreSQL database: {0}; allowed: postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE, percent-encoded")]
-pub struct DatabaseAddressError(String);
+pub enum DatabaseAddressError {
+    /// It names no kind of database that there is.
+    #[error("not a database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE is needed")]
+    Unknown,
+    /// The file is missing.
+    #[error("not a database: sqlite: names no file; sqlite:PATH is needed")]
+    Pathless,
+    /// It is to be the address of a PostgreSQL database.
+    #[error(
+        "not the address of a PostgreSQL database: {0}; allowed: postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE, percent-encoded"
+    )]
+    Address(String),
+}
 
 /// The port of PostgreSQL.
 const PORT: u16 = 5432;
@@ -63,7 +107,7 @@ impl FromStr for PostgresAddress {
     type Err = DatabaseAddressError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = |what: &str| DatabaseAddressError(what.to_owned());
+        let wrong = |what: &str| DatabaseAddressError::Address(what.to_owned());
         let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
         if !Self::SCHEMES.contains(&url.scheme()) {
             return Err(wrong("it has another scheme"));
@@ -176,6 +220,32 @@ mod tests {
 
         assert!(error.to_string().contains(word), "{error}");
         assert!(!format!("{error} {error:?}").contains("horse"), "{error:?}");
+    }
+
+    #[rstest]
+    #[case("sqlite:a.db", "a.db")]
+    #[case("sqlite:/data/a.db", "/data/a.db")]
+    #[case("sqlite:///data/a.db", "/data/a.db")]
+    #[case("postgres://u:horse@db.example/d", "database d of u on db.example:5432")]
+    #[case("postgresql://u:horse@db.example/d", "database d of u on db.example:5432")]
+    fn a_database_is_a_file_or_on_a_server(#[case] text: &str, #[case] shown: &str) {
+        let location: DatabaseLocation = text.parse().unwrap();
+
+        assert_eq!(location.to_string(), shown);
+        assert!(!format!("{location:?}").contains("horse"));
+    }
+
+    #[rstest]
+    #[case("mysql://u:horse@db.example/d")]
+    #[case("horse.db")]
+    #[case("sqlite:")]
+    #[case("postgres://u:horse@db.example")]
+    #[case("")]
+    fn another_kind_of_database_is_refused_and_not_repeated(#[case] text: &str) {
+        let error = text.parse::<DatabaseLocation>().unwrap_err().to_string();
+
+        assert!(error.contains("sqlite:PATH") || error.contains("postgres://USER"), "{error}");
+        assert!(!error.contains("horse"), "{error}");
     }
 
     #[test]

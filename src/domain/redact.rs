@@ -30,6 +30,22 @@ pub fn queries(text: &str) -> String {
     masked.collect::<Vec<_>>().join(" ")
 }
 
+/// The text without the user names and passwords of addresses in it.
+pub fn passwords(text: &str) -> String {
+    let mut parts = text.split("://");
+    let mut redacted = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        redacted.push_str("://");
+        // A password that is not percent-encoded may hold slashes.
+        let end = part.find(|letter: char| letter.is_whitespace() || letter == '\'' || letter == '"').unwrap_or(part.len());
+        match part[..end].rfind('@') {
+            Some(at) => redacted.extend([REDACTED, &part[at..]]),
+            None => redacted.push_str(part),
+        }
+    }
+    redacted
+}
+
 /// Another system's words for a message or the log: one line that is safe to show, at most 200 characters, no card number.
 pub fn words(text: &str) -> String {
     // Masked before it is cut: of a number that the cut goes through, the rest could no longer be told from other digits.
@@ -48,6 +64,14 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+
+    #[rstest]
+    #[case("no 'postgres://desk:ho/r@se@db/desk' here", "no 'postgres://****@db/desk' here")]
+    #[case("http://shop.example/ and a@b", "http://shop.example/ and a@b")]
+    #[case("", "")]
+    fn what_an_address_says_of_its_user_is_redacted(#[case] text: &str, #[case] kept: &str) {
+        assert_eq!(passwords(text), kept);
+    }
 
     #[rstest]
     #[case("wrong token tok-abcdef, tok-abcdef", &["tok-abcdef"], "wrong token ****, ****")]

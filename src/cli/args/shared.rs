@@ -8,7 +8,7 @@ use crate::cli::failure::Misused;
 use crate::config::ThemeSetting;
 
 /// Flags that every command has.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Everywhere {
     /// Home of the local alerts: the database, its key, logs. Default: this user's data directory. The flag sets the current profile aside
@@ -17,6 +17,9 @@ pub(crate) struct Everywhere {
     /// Whether the flag named it, and not the environment: then this machine's own desk is meant.
     #[arg(skip)]
     pub(crate) data_dir_by_flag: bool,
+    /// File with the password of the database, where that is on a server [stronger than one in its address]
+    #[arg(long, global = true, value_name = "FILE", env = "AVERT_DATABASE_PASSWORD_FILE")]
+    pub(crate) database_password_file: Option<PathBuf>,
     /// Settings file. Default: config.toml in this user's configuration directory, where there is one
     #[arg(long, global = true, value_name = "FILE", env = "AVERT_CONFIG")]
     pub(crate) config: Option<PathBuf>,

@@ -110,7 +110,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
             demo: true,
             facts: vec![
                 ("service", "a throwaway engine in this process; simulated networks".to_owned()),
-                ("data", format!("{}, gone when the demo ends", home.database.display())),
+                ("data", format!("{}, gone when the demo ends", home.database)),
             ],
             ..SessionInfo::default()
         },

@@ -1,0 +1,197 @@
+//! The database of this machine's desk: how it is opened, with which password and which data key.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+
+use super::credential_file::{allows_others, read_credential};
+use super::failure::{Misused, NotFound, say};
+use super::home::Home;
+use super::target::variable;
+use crate::config::Settings;
+use crate::domain::Secret;
+use crate::domain::database::{DatabaseLocation, PostgresAddress};
+use crate::store::postgres::migrate;
+use crate::store::{PostgresOptions, PostgresStore, SchemaState, SharedStore, SqliteOptions, SqliteStore};
+use crate::wire::EventBody;
+
+/// The file of passwords that the programs of PostgreSQL read, too.
+const PASSWORDS: &str = "PGPASSFILE";
+
+/// Opens the database; a SQLite file is made where there is none.
+pub(super) async fn open(home: &Home, settings: &Settings) -> anyhow::Result<SharedStore> {
+    let named_key = named_key_file(settings);
+    match &home.database {
+        DatabaseLocation::Sqlite(file) => {
+            let secret_key_file = named_key.map(Path::to_owned);
+            let options = SqliteOptions { secret_key_file, ..SqliteOptions::file(file, Arc::new(EventBody)) };
+            Ok(tokio::task::spawn_blocking(move || SqliteStore::open(&options)).await.context("opening the database failed")??)
+        }
+        DatabaseLocation::Postgres(address) => {
+            let secret_key_file = shared_key_file(settings)?.to_owned();
+            let options = PostgresOptions { server: with_password(address, home)?, render: Arc::new(EventBody), secret_key_file };
+            Ok(PostgresStore::open(&options).await.with_context(|| address.to_string())?)
+        }
+    }
+}
+
+/// That nothing is kept in a database on a server yet, where that is why it was not opened: most likely it is mistyped.
+pub(super) async fn nothing_kept(home: &Home) -> Option<NotFound> {
+    let DatabaseLocation::Postgres(address) = &home.database else { return None };
+    let state = migrate::inspect(&with_password(address, home).ok()?).await.ok()?;
+    let words = || format!("there is no avert data in {address}; name another one with AVERT_DATABASE, or make it with `avert migrate`");
+    matches!(state, SchemaState::Empty(_)).then(|| NotFound(words()))
+}
+
+/// The database that a flag names. Others on this machine can see the arguments of a process.
+pub(super) fn of_flag(text: &str) -> anyhow::Result<DatabaseLocation> {
+    let location: DatabaseLocation = text.parse().map_err(|error| Misused(format!("--database: {error}")))?;
+    if let DatabaseLocation::Postgres(PostgresAddress { password: Some(_), .. }) = &location {
+        say(&format!(
+            "warning: others on this machine can read the password that stands behind --database; --database-password-file FILE or \
+             {PASSWORDS} reads it from a file"
+        ));
+    }
+    Ok(location)
+}
+
+/// The file with the data key that the settings name.
+fn named_key_file(settings: &Settings) -> Option<&Path> {
+    Some(settings.secret_key_file.as_path()).filter(|file| !file.as_os_str().is_empty())
+}
+
+/// The same for a database on a server, which has no place beside it.
+pub(super) fn shared_key_file(settings: &Settings) -> Result<&Path, Misused> {
+    let missing = "a database on a server needs the file with its data key, the same for all who work on it: name it with \
+        AVERT_SECRET_KEY_FILE or secret_key_file (it is made where the database has none yet)";
+    named_key_file(settings).ok_or_else(|| Misused(missing.to_owned()))
+}
+
+/// The file with the data key of a SQLite file, and whether it is the one beside it (else its place is the operator's business).
+pub(super) fn key_file_of(database: &Path, settings: &Settings) -> (PathBuf, bool) {
+    match named_key_file(settings) {
+        Some(named) => (named.to_owned(), false),
+        None => (database.with_file_name("secret.key"), true),
+    }
+}
+
+/// The file with the data key; nothing where it has to be named and is not.
+pub(super) fn key_file(home: &Home, settings: &Settings) -> Option<PathBuf> {
+    match &home.database {
+        DatabaseLocation::Sqlite(file) => Some(key_file_of(file, settings).0),
+        DatabaseLocation::Postgres(_) => named_key_file(settings).map(Path::to_owned),
+    }
+}
+
+/// The address with its password: of the file that was named, else its own, else the one that `PGPASSFILE` has for it.
+pub(super) fn with_password(address: &PostgresAddress, home: &Home) -> anyhow::Result<PostgresAddress> {
+    let password = match (home.password_file.as_deref(), &address.password) {
+        (Some(file), _) => Some(Secret::new(read_credential(file)?)),
+        (None, Some(own)) => Some(own.clone()),
+        (None, None) => {
+            let file = variable(PASSWORDS).filter(|file| !file.is_empty()).map(PathBuf::from);
+            file.and_then(|file| kept_password(&read_passwords(&file)?, address))
+        }
+    };
+    Ok(PostgresAddress { password, ..address.clone() })
+}
+
+/// The text of a file of passwords. One that cannot be used is left out, as PostgreSQL's own programs do, and that is said.
+fn read_passwords(file: &Path) -> Option<String> {
+    let left_out = |what: String| {
+        say(&format!("warning: {PASSWORDS} is left out: {} {what}", file.display()));
+        None
+    };
+    match std::fs::metadata(file) {
+        Err(error) => left_out(format!("cannot be read: {error}")),
+        Ok(there) if !there.is_file() => left_out("is no file".to_owned()),
+        Ok(there) if allows_others(&there, 0o077) => left_out("is open to other users: chmod 600 it".to_owned()),
+        Ok(_) => match std::fs::read_to_string(file) {
+            Ok(text) => Some(text),
+            Err(error) => left_out(format!("cannot be read: {error}")),
+        },
+    }
+}
+
+/// The password of the first line that is for this address: `HOST:PORT:NAME:USER:PASSWORD`, `*` for any, a backslash before colons and
+/// backslashes.
+fn kept_password(text: &str, address: &PostgresAddress) -> Option<Secret> {
+    let is_socket = address.host.starts_with('/');
+    text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
+        let [host, port, name, user, password] = fields(line).try_into().ok()?;
+        let fits = |field: &String, wanted: &str| field == "*" || unescaped(field) == wanted;
+        let fits_host = fits(&host, &address.host) || (is_socket && host == "localhost");
+        let all = fits_host && fits(&port, &address.port.to_string()) && fits(&name, &address.name) && fits(&user, &address.user);
+        all.then(|| Secret::new(unescaped(&password)))
+    })
+}
+
+/// The first five fields of a line, as they are written.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, fields.last_mut()) {
+            (':', _) => fields.push(String::new()),
+            ('\\', Some(field)) => field.extend([Some(letter), letters.next()].into_iter().flatten()),
+            (_, Some(field)) => field.push(letter),
+            (_, None) => {}
+        }
+    }
+    fields.truncate(5);
+    fields
+}
+
+/// A field without its backslashes.
+fn unescaped(field: &str) -> String {
+    let mut text = String::with_capacity(field.len());
+    let mut letters = field.chars();
+    while let Some(letter) = letters.next() {
+        text.extend(if letter == '\\' { letters.next() } else { Some(letter) });
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("db.example:5432:desk:avert:horse", Some("horse"))]
+    #[case("# of the desk\n*:*:*:avert:horse\n*:*:*:*:stapler", Some("horse"))]
+    #[case("*:*:*:another:stapler\n*:*:desk:*:h\\:or\\\\se:more", Some("h:or\\se"))]
+    #[case("db.example:6432:*:*:stapler", None)]
+    #[case("localhost:*:*:*:stapler", None)]
+    #[case("\\*:*:*:*:stapler", None)]
+    #[case("*:*:*:horse", None)]
+    #[case("", None)]
+    fn a_password_is_found_in_the_first_line_that_fits(#[case] text: &str, #[case] expected: Option<&str>) {
+        let address = "postgres://avert@db.example/desk".parse().unwrap();
+
+        assert_eq!(kept_password(text, &address).as_ref().map(Secret::reveal), expected);
+    }
+
+    #[test]
+    fn a_socket_is_of_this_host() {
+        let address = "postgres://avert@%2Frun%2Fpostgresql/desk".parse().unwrap();
+
+        assert!(kept_password("localhost:*:*:*:horse", &address).is_some());
+        assert!(kept_password("/run/postgresql:5432:desk:avert:horse", &address).is_some());
+    }
+
+    #[test]
+    fn a_file_that_is_named_is_stronger_than_the_address() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("password");
+        std::fs::write(&file, "battery staple\n").unwrap();
+        let address: PostgresAddress = "postgres://avert:horse@db.example/desk".parse().unwrap();
+        let home = Home::at(directory.path().to_owned());
+        let named = Home { password_file: Some(file), ..home.clone() };
+
+        assert_eq!(with_password(&address, &named).unwrap().password.unwrap().reveal(), "battery staple");
+        assert_eq!(with_password(&address, &home).unwrap().password.unwrap().reveal(), "horse");
+    }
+}
