@@ -9,6 +9,7 @@ mod api;
 mod canaries;
 mod cli;
 mod client;
+mod clusters;
 mod console;
 mod contract;
 mod crash;

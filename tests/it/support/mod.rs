@@ -4,9 +4,11 @@ pub mod alerts;
 pub mod binary;
 pub mod client;
 pub mod clock;
+pub mod cluster;
 #[cfg(target_os = "linux")]
 pub mod date;
 pub mod engine;
+pub mod gate;
 pub mod link;
 pub mod operations;
 pub mod outside;

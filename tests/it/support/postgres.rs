@@ -18,6 +18,9 @@ use super::tls::Authority;
 /// The user of the database. The server itself runs as another one than root, whom it refuses.
 const USER: &str = "avert";
 
+/// A user whose password is asked for.
+pub const GUARDED: (&str, &str) = ("guarded", "correct:horse/bat tery");
+
 /// The database with avert's tables that those of tests are copies of.
 const TEMPLATE: &str = "made";
 
@@ -26,7 +29,8 @@ const TEMPLATE: &str = "made";
 const KEEP: &str = r#"
     trap "" PIPE
     make() { "$1/initdb" -D "$2/data" -U avert -A trust -E UTF8 --no-sync --locale=C $4 >"$2/log" 2>&1; }
-    { make "$1" "$2" "$3" "--locale-provider=icu --icu-locale=en" || make "$1" "$2" "$3" ""; } &&
+    guard() { printf 'host all guarded all scram-sha-256\n' | cat - "$1/pg_hba.conf" >"$1/guarded" && mv "$1/guarded" "$1/pg_hba.conf"; }
+    { make "$1" "$2" "$3" "--locale-provider=icu --icu-locale=en" || make "$1" "$2" "$3" ""; } && guard "$2/data" &&
         "$1/pg_ctl" -w -s -D "$2/data" -l "$2/log" -o "$3" start && echo started || cat "$2/log"
     cat >/dev/null
     "$1/pg_ctl" -w -s -D "$2/data" -m immediate stop
@@ -187,6 +191,8 @@ fn start(programs: &Path) -> Server {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let server = connect(&at(&socket, port, "postgres")).await;
+            let (user, password) = GUARDED;
+            server.batch_execute(&format!("CREATE ROLE {user} SUPERUSER LOGIN PASSWORD '{password}'")).await.unwrap();
             server.batch_execute(&format!("CREATE DATABASE {TEMPLATE} TEMPLATE template0")).await.unwrap();
             migrate::migrate(&at(&socket, port, TEMPLATE)).await.unwrap();
             for (number, order) in queue.iter().enumerate() {

@@ -1,0 +1,8 @@
+//! A desk in a PostgreSQL database, by the real binary: which database, its schema and key, the first steps, and several nodes on it.
+
+mod addresses;
+mod first_steps;
+mod kills;
+mod nodes;
+mod outages;
+mod schema;

@@ -1,0 +1,103 @@
+//! A node outlives its database: while that is away it says so and decides nothing, and afterwards it goes on by itself.
+
+use std::time::{Duration, Instant};
+
+use reqwest::{Client, StatusCode};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::support::binary::Server;
+use crate::support::cluster::Cluster;
+use crate::support::gate::{Gate, Way};
+use crate::support::operations::alerts;
+
+/// How long the way back may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Node {
+    server: Server,
+    gate: Gate,
+    key: String,
+    client: Client,
+    ids: Vec<String>,
+    cluster: Cluster,
+}
+
+impl Node {
+    /// A node with alerts, whose way to the database has a gate.
+    async fn start() -> Option<Self> {
+        let cluster = Cluster::migrated().await?;
+        let file = cluster.home("a").join("alerts.ndjson");
+        std::fs::write(&file, alerts(1..=4)).unwrap();
+        cluster.run_ok("a", &["import", file.to_str().unwrap()]);
+        let key = cluster.key("alerts");
+        let gate = Gate::before(cluster.database.server().port).await;
+        let address = format!("postgres://avert@{}/{}", gate.address, cluster.database.server().name);
+        let server = cluster.serve_at(&address, "a", &[]);
+        let client = Client::builder().timeout(PATIENCE).no_proxy().pool_max_idle_per_host(0).build().unwrap();
+        let mut node = Self { server, gate, key, client, ids: Vec::new(), cluster };
+        let (_, page) = node.list().await;
+        node.ids = page["data"].as_array().unwrap().iter().map(|alert| alert["id"].as_str().unwrap().to_owned()).collect();
+        Some(node)
+    }
+
+    async fn list(&self) -> (StatusCode, Value) {
+        let asked = self.client.get(format!("{}/api/v1/alerts", self.server.url)).header("X-API-KEY", &self.key).send().await.unwrap();
+        (asked.status(), asked.json().await.unwrap())
+    }
+
+    async fn ready(&self) -> StatusCode {
+        self.client.get(format!("{}/ready", self.server.url)).send().await.unwrap().status()
+    }
+
+    async fn decide(&self, id: &str) -> (StatusCode, Value) {
+        let url = format!("{}/api/v1/alerts/{id}/resolution", self.server.url);
+        let asked = self.client.put(url).header("X-API-KEY", &self.key).json(&json!({"refunded": "REFUNDED"})).send().await.unwrap();
+        (asked.status(), asked.json().await.unwrap())
+    }
+
+    /// Asks until it is ready, or is not.
+    async fn until_ready(&self, ready: bool) -> Duration {
+        let began = Instant::now();
+        let mut tick = tokio::time::interval(Duration::from_millis(50));
+        while (self.ready().await == StatusCode::OK) != ready {
+            assert!(began.elapsed() < PATIENCE, "it is never {ready}");
+            tick.tick().await;
+        }
+        began.elapsed()
+    }
+}
+
+#[rstest]
+#[case(Way::Shut, Duration::from_millis(1_300))]
+#[case(Way::Silent, Duration::from_secs(8))]
+#[tokio::test(flavor = "multi_thread")]
+async fn while_its_database_is_away_a_node_says_so_and_afterwards_it_goes_on(#[case] way: Way, #[case] seen_within: Duration) {
+    let Some(node) = Node::start().await else { return };
+    assert_eq!((node.ready().await, node.list().await.0), (StatusCode::OK, StatusCode::OK));
+    assert_eq!(node.decide(&node.ids[0]).await.0, StatusCode::OK);
+
+    node.gate.set(way);
+    let noticed = node.until_ready(false).await;
+    let began = Instant::now();
+    let (list, decision) = tokio::join!(node.list(), node.decide(&node.ids[1]));
+    let answered = began.elapsed();
+    let health = node.client.get(format!("{}/health", node.server.url)).send().await.unwrap().status();
+
+    assert!(noticed <= seen_within, "{noticed:?}");
+    assert!(answered <= Duration::from_secs(16), "{answered:?}");
+    assert_eq!(list.0, StatusCode::SERVICE_UNAVAILABLE, "{list:?}");
+    assert!([503, 400].contains(&decision.0.as_u16()), "{decision:?}");
+    assert_ne!(health, StatusCode::INTERNAL_SERVER_ERROR);
+    assert!(!format!("{list:?} {decision:?}").contains("postgres://"));
+
+    node.gate.set(Way::Open);
+    node.until_ready(true).await;
+    let (status, page) = node.list().await;
+    let decided = node.decide(&node.ids[2]).await;
+
+    assert_eq!((status, page["total"].as_u64()), (StatusCode::OK, Some(4)), "{page}");
+    assert_eq!(decided.0, StatusCode::OK, "{decided:?}");
+    assert_eq!(node.server.terminate(), Some(0));
+    node.cluster.run_ok("a", &["doctor"]);
+}
