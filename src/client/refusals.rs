@@ -14,19 +14,11 @@ pub(super) fn refused_read(answer: &Answer, id: Option<AlertId>) -> ServiceError
         (401 | 403, _) => ServiceError::NotAuthorized(about(answer, &words(&refusal, "the service did not accept the credentials"))),
         (404, Some(id)) if !refusal.is("route_not_found") => ServiceError::AlertNotFound(id),
         (400 | 422, _) => ServiceError::InvalidRequest(fields(refusal, "query")),
-        _ => unavailable_for(answer, &refusal),
+        _ => unavailable(answer, &refusal),
     }
 }
 
-/// An answer to a read that says nothing about the alerts, and for how long the service wants to be left alone, where it says so.
-fn unavailable_for(answer: &Answer, refusal: &Refusal) -> ServiceError {
-    match (answer.status, answer.retry_after, unavailable(answer, refusal)) {
-        (429 | 503, Some(wait), ServiceError::Unavailable(why)) => ServiceError::Throttled { why, wait: wait.min(LONGEST) },
-        (_, _, error) => error,
-    }
-}
-
-/// An answer that says nothing about the alerts.
+/// An answer that says nothing about the alerts, and for how long the service wants to be left alone, where it says so.
 pub(super) fn unavailable(answer: &Answer, refusal: &Refusal) -> ServiceError {
     let what = match answer.status {
         300..=399 => redirected(answer.status),
@@ -43,7 +35,11 @@ pub(super) fn unavailable(answer: &Answer, refusal: &Refusal) -> ServiceError {
     };
     let said = words(refusal, "");
     let words = if said.is_empty() { what } else { format!("{what}: {said}") };
-    ServiceError::Unavailable(about(answer, &words))
+    let why = about(answer, &words);
+    match (answer.status, answer.retry_after) {
+        (429 | 503, Some(wait)) => ServiceError::Throttled { why, wait: wait.min(LONGEST) },
+        _ => ServiceError::Unavailable(why),
+    }
 }
 
 /// Words with the exchange that they are about behind them, for whoever sends them to the service's operator.

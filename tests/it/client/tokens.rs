@@ -217,3 +217,13 @@ async fn a_token_route_that_does_not_work_is_unavailable_and_nothing_is_sent(#[c
     assert!(matches!(&error, ServiceError::NotSent(why) if !why.contains("s3cret")), "{error}");
     assert!(requests(&server, "PUT").await.is_empty());
 }
+
+#[tokio::test]
+async fn a_token_route_that_is_asked_too_often_says_when_it_may_be_asked_again() {
+    let server = MockServer::start().await;
+    asking_for_a_token().respond_with(ResponseTemplate::new(429).insert_header("retry-after", "30")).mount(&server).await;
+
+    let error = older(&server).0.list(&AlertQuery::default()).await.unwrap_err();
+
+    assert!(matches!(&error, ServiceError::Throttled { wait, .. } if wait.as_secs() == 30), "{error}");
+}
