@@ -88,7 +88,7 @@ pub fn put_answer(pen: &mut Pen<'_>, key: &str, words: &str, button: Style, them
     key.union(pen.put(words, theme.plain))
 }
 
-/// Draws answers, one on a line; the safe one stands out.
+/// Draws answers, one on a line, their words below each other; the safe one stands out.
 pub fn put_answers<T: Copy + PartialEq>(
     answers: &[(T, &str, &str)],
     safe: T,
@@ -97,9 +97,11 @@ pub fn put_answers<T: Copy + PartialEq>(
     buffer: &mut Buffer,
     area: Rect,
 ) {
+    let widest = answers.iter().map(|(_, key, _)| key.len()).max().unwrap_or_default();
     for ((answer, key, words), row) in answers.iter().zip(area.rows()) {
         let button = if *answer == safe { theme.primary } else { theme.button };
-        targets.push(put_answer(&mut Pen::new(buffer, row), key, words, button, theme), *answer);
+        let width = words.len() + widest - key.len();
+        targets.push(put_answer(&mut Pen::new(buffer, row), key, &format!("{words:>width$}"), button, theme), *answer);
     }
 }
 

@@ -26,7 +26,7 @@ enum Choice {
 
 impl Choice {
     const ALL: [(Self, &'static str, &'static str); 3] =
-        [(Self::Send, "ctrl-s", "send now"), (Self::TakeBack, "ctrl-t", "take back"), (Self::Wait, "esc", "let them wait")];
+        [(Self::Send, "ctrl-s", "send now"), (Self::TakeBack, "ctrl-t", "take back"), (Self::Wait, "esc", "keep waiting")];
 
     /// What a key means here. It opens by itself, under whatever is being typed: no letter alone means anything, and they are sent as from
     /// their form.
@@ -85,7 +85,7 @@ impl Dialog for Reconnected {
             question.line(format!("and {more} more"), theme.quiet);
         }
         question.gap();
-        let below = question.draw(4, theme, frame.buffer_mut(), area);
+        let below = question.draw(3, theme, frame.buffer_mut(), area);
         put_answers(&Choice::ALL, Choice::Wait, &self.targets, theme, frame.buffer_mut(), below);
     }
 }
