@@ -48,8 +48,8 @@ pub fn draw(settings: &SettingsScreen, facts: &[(&'static str, String)], draw: &
         let said = [
             ("Keys and clients cannot be managed from here.", draw.theme.strong),
             (
-                "Where the deployment is an avert engine, a key of scope operator opens them: --operator-key-file FILE, or \
-                 AVERT_OPERATOR_KEY. Other deployments have pages of their own for them.",
+                "Where the deployment is an avert engine, an operator's key opens them: `avert login --operator` keeps one with the profile; \
+                 AVERT_OPERATOR_KEY or --operator-key-file FILE is for once. Other deployments have pages of their own for them.",
                 draw.theme.plain,
             ),
         ];

@@ -34,8 +34,8 @@ pub fn draw(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut Buffer
         let said = [
             ("This deployment's webhooks cannot be seen from here.", draw.theme.strong),
             (
-                "The interface tells nothing of its endpoints and deliveries. Where the deployment is an avert engine, a key of scope operator opens \
-                 them: --operator-key-file FILE, or AVERT_OPERATOR_KEY.",
+                "The interface tells nothing of its endpoints and deliveries. Where the deployment is an avert engine, an operator's key opens them: \
+                 `avert login --operator` keeps one with the profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once.",
                 draw.theme.plain,
             ),
         ];
@@ -170,7 +170,7 @@ fn draw_endpoints(screen: &WebhooksScreen, draw: &DrawContext<'_>, buffer: &mut 
     let place = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
     let words = ListWords {
         name: "The endpoints",
-        empty: "There are none: `avert webhooks add URL` adds one, and then every new or resolved alert goes there.",
+        empty: "There are none: `avert webhooks add URL`, where the engine runs, adds one, and then every new or resolved alert goes there.",
     };
     if !has_rows(&screen.endpoints, Vec::is_empty, &words, draw, buffer, place) {
         return;
