@@ -29,6 +29,7 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
         storage = Some(access.keep(&named.name, SecretKind::Access, &secret, args.plain_secrets, ask::is_possible())?);
         change(access, &tried)?;
         said.push(format!("it takes the credential, and has {total} alerts"));
+        said.extend(known_anew(&named.profile, &tried.profile));
     }
     if for_operator {
         let key = match &args.access.operator_key_file {
@@ -83,6 +84,15 @@ fn access_secret(profile: &Profile, args: &LoginArgs) -> anyhow::Result<(Option<
         }
         None => Ok((None, from_environment(API_KEY).map_or_else(|| typed("API key (not shown): ", "--api-key-file"), Ok)?)),
     }
+}
+
+/// What else is so now where a profile is known by a credential of another kind.
+fn known_anew(before: &Profile, now: &Profile) -> Option<String> {
+    if before.client_id == now.client_id {
+        return None;
+    }
+    let by = now.client_id.as_ref().map_or_else(|| "an API key".to_owned(), |id| format!("client {id}"));
+    Some(format!("the profile is known by {by} from now on and speaks the {} dialect", now.spoken_dialect().as_str()))
 }
 
 fn from_environment(name: &str) -> Option<Secret> {

@@ -191,5 +191,5 @@ fn keep(access: &ProfileAccess, draft: Draft) -> anyhow::Result<Report> {
         let _ = access.forget(name);
         return Err(error);
     }
-    Ok(report::added(&named, current, storage))
+    Ok(report::added(&named, current, asks, storage))
 }

@@ -7,12 +7,15 @@ use serde_json::{Value, json};
 use super::super::failure::say;
 use super::super::output::{Report, Rows};
 use super::super::profile_access::{NamedProfile, ProfileAccess, unusable};
-use super::super::target::names_credential;
+use super::super::target::{OPERATOR_KEY, names_credential};
 use crate::desk::{KeyringError, Profile, ProfileName, SecretError, SecretKind, SecretStorage};
 use crate::domain::Environment;
 
 /// The members of each, in their order.
 const COLUMNS: [&str; 7] = ["name", "url", "environment", "dialect", "readOnly", "current", "credential"];
+
+/// No credential, as far as could be seen.
+const NONE: &str = "none";
 
 /// `production at https://alerts.example, read-only`
 pub(super) fn in_words(profile: &Profile) -> String {
@@ -30,10 +33,11 @@ pub(super) fn list(access: &ProfileAccess, lookup: impl Fn(&str) -> Option<Strin
         let credential = storage.of(name, profile, &lookup)?;
         records.push(record(name, profile, list.current.as_ref() == Some(name), credential));
     }
-    if let Some(why) = storage.silent {
+    if let Some(why) = &storage.silent {
         say(&format!("whether the keyring holds credentials is not known: {why}"));
     }
     let cell = |record: &Value, column: &str| match &record[column] {
+        Value::String(none) if column == "credential" && none == NONE && storage.silent.is_some() => "not known".to_owned(),
         Value::String(text) => text.clone(),
         Value::Bool(true) => if column == "current" { "*" } else { "read-only" }.to_owned(),
         _ => String::new(),
@@ -60,10 +64,12 @@ pub(super) fn one(
     let current = access.profiles.list().map_err(unusable)?.current.as_ref() == Some(name);
     let mut storage = Storage { access, silent: None };
     let credential = storage.of(name, profile, &lookup)?;
+    let operator_key = storage.of_kind(name, SecretKind::Operator, lookup(OPERATOR_KEY).is_some_and(|key| !key.is_empty()))?;
     if let Some(why) = &storage.silent {
         say(&format!("whether the keyring holds a credential is not known: {why}"));
     }
     let mut record = record(name, profile, current, credential);
+    record["operatorKey"] = operator_key.into();
     record["clientId"] = profile.client_id.clone().into();
     record["companyParameter"] = profile.company_parameter.clone().into();
     record["pageSize"] = profile.page_size.into();
@@ -75,6 +81,7 @@ pub(super) fn one(
     record["insecureHttp"] = profile.insecure_http.into();
     let rows = record.as_object().into_iter().flatten().filter_map(|(label, value)| match value {
         Value::Null => None,
+        Value::String(text) if text == NONE && storage.silent.is_some() => Some(vec![label.clone(), "not known".to_owned()]),
         Value::String(text) => Some(vec![label.clone(), text.clone()]),
         other => Some(vec![label.clone(), other.to_string()]),
     });
@@ -83,16 +90,17 @@ pub(super) fn one(
     Ok(Report { table, columns, document: record.clone(), records: vec![record] })
 }
 
-/// A profile that was made just now.
-pub(super) fn added(NamedProfile { name, profile }: &NamedProfile, current: bool, storage: Option<SecretStorage>) -> Report {
+/// A profile that was made just now; whether it was tried.
+pub(super) fn added(NamedProfile { name, profile }: &NamedProfile, current: bool, tried: bool, storage: Option<SecretStorage>) -> Report {
     let kept = match storage {
-        Some(SecretStorage::Keyring) => "its credential is in the system's keyring",
-        Some(SecretStorage::PlainFile) => "its credential is kept as plain text",
-        None => "it has no credential yet: `avert login` gives it one",
+        Some(SecretStorage::Keyring) => "its credential is in the system's keyring".to_owned(),
+        Some(SecretStorage::PlainFile) => "its credential is kept as plain text".to_owned(),
+        None => format!("it has no credential yet: `avert login {name}` gives it one"),
     };
-    let how = if current { "`avert` opens it" } else { "`avert profiles use` makes it the current one" };
+    let kept = if tried || storage.is_none() { kept } else { format!("{kept}, not tried: `avert profiles test {name}` does") };
+    let how = if current { "`avert` opens it".to_owned() } else { format!("`avert profiles use {name}` makes it the current one") };
     let said = format!("profile {name} added: {}; {kept}; {how}", in_words(profile));
-    Report::one(record(name, profile, current, storage.map_or("none", word)), said)
+    Report::one(record(name, profile, current, storage.map_or(NONE, word)), said)
 }
 
 fn record(name: &ProfileName, profile: &Profile, current: bool, credential: &str) -> Value {
@@ -123,18 +131,23 @@ struct Storage<'a> {
 impl Storage<'_> {
     /// Where the credential is that would be used now.
     fn of(&mut self, name: &ProfileName, profile: &Profile, lookup: &impl Fn(&str) -> Option<String>) -> anyhow::Result<&'static str> {
-        if names_credential(profile, lookup) {
+        self.of_kind(name, SecretKind::Access, names_credential(profile, lookup))
+    }
+
+    /// Where one of this kind is; what the environment names goes before it.
+    fn of_kind(&mut self, name: &ProfileName, kind: SecretKind, in_environment: bool) -> anyhow::Result<&'static str> {
+        if in_environment {
             return Ok("environment");
         }
-        if self.silent.is_some() && !self.access.secrets.is_plain(name, SecretKind::Access).map_err(unusable)? {
-            return Ok("none");
+        if self.silent.is_some() && !self.access.secrets.is_plain(name, kind).map_err(unusable)? {
+            return Ok(NONE);
         }
-        match self.access.secrets.get(name, SecretKind::Access) {
-            Ok(found) => Ok(found.map_or("none", |(_, storage)| word(storage))),
+        match self.access.secrets.get(name, kind) {
+            Ok(found) => Ok(found.map_or(NONE, |(_, storage)| word(storage))),
             Err(SecretError::File(error)) => Err(unusable(error)),
             Err(SecretError::Keyring(why)) => {
                 self.silent = Some(why);
-                Ok("none")
+                Ok(NONE)
             }
         }
     }
