@@ -13,7 +13,7 @@ use super::context::Context;
 use super::failure::{Misused, SaidAlready, say};
 use super::local::Local;
 use super::output::{Output, Report, json};
-use crate::domain::{IngestOptions, IngestReport, RejectedRow};
+use crate::domain::{AlertType, IngestOptions, IngestReport, Provider, RejectedRow};
 use crate::engine::intake::{self, IntakeError, Taken};
 use crate::wire::import;
 
@@ -43,9 +43,12 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
         bar.suspend(|| {
             taken.unknown.fields.iter().for_each(|name| say(&format!("warning: nobody knows the field {name:?}; it is ignored")));
             let strangers = taken.unknown.providers.iter();
-            strangers.for_each(|name| say(&format!("warning: nobody knows the provider {name:?}; its alerts are taken in")));
+            let known = joined(Provider::KNOWN.iter().map(Provider::as_str));
+            strangers
+                .for_each(|name| say(&format!("warning: nobody knows the provider {name:?}; its alerts are taken in (known: {known})")));
             let types = taken.unknown.types.iter();
-            types.for_each(|name| say(&format!("warning: nobody knows the alert type {name:?}; its alerts are taken in")));
+            let known = joined(AlertType::KNOWN.iter().map(AlertType::as_str));
+            types.for_each(|name| say(&format!("warning: nobody knows the alert type {name:?}; its alerts are taken in (known: {known})")));
             refused.iter().for_each(|row| rejects.put(row));
         });
         total.add(taken.report);
@@ -152,6 +155,10 @@ fn in_words(row: &RejectedRow) -> String {
         "" => format!("line {line}: {}", error.message),
         field => format!("line {line}: {field} {}", error.message),
     }
+}
+
+fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// A bar on stderr where that is a terminal, else nothing.

@@ -330,4 +330,5 @@ fn a_network_that_nobody_knows_is_taken_in_with_one_warning_and_a_currency_that_
     }
     assert_eq!(said.matches("nobody knows the provider \"DISCOVER\"").count(), 1, "{said}");
     assert_eq!(said.matches("nobody knows the provider").count(), 2, "{said}");
+    assert!(said.contains("(known: ETHOCA, VERIFI, CDRN)"), "{said}");
 }
