@@ -15,6 +15,7 @@ pub mod demo;
 mod doctor;
 pub mod failure;
 mod first_page;
+mod generate;
 mod home;
 mod import;
 mod listener;
@@ -105,6 +106,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         }
         Command::Serve(args) => block_on(serve::run(context, args)),
         Command::Import(args) => block_on(import::run(context, args)),
+        Command::Generate(args) => block_on(generate::run(context, args)),
         Command::Organizations(command) => block_on(organizations::run(context, command)),
         Command::Clients(command) => block_on(credentials::clients(context, command)),
         Command::Keys(command) => block_on(credentials::keys(context, command)),

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod demo;
+mod generate;
 mod names;
 mod places;
 mod rejects;

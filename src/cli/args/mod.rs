@@ -75,6 +75,8 @@ pub(super) enum Command {
     Serve(ServeArgs),
     /// Bring alerts in from a file: JSON, NDJSON or CSV
     Import(ImportArgs),
+    /// Made-up alerts by a seed, for a desk that is to be measured or tried at size
+    Generate(GenerateArgs),
     /// Organizations: each has its own alerts, keys, clients and webhooks
     #[command(subcommand)]
     Organizations(OrganizationsCommand),
@@ -246,6 +248,23 @@ pub(super) struct ImportArgs {
     pub(super) no_events: bool,
     #[command(flatten)]
     pub(super) organization: OrganizationArgs,
+}
+
+/// `avert generate`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct GenerateArgs {
+    /// How many alerts the first organization gets; every other one gets 6 for each 100
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=20_000_000))]
+    pub(super) alerts: u64,
+    /// How many organizations there are
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(super) organizations: u32,
+    /// Over how many years the alerts came
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=10))]
+    pub(super) years: u32,
+    /// Another seed makes other alerts; the same one the same, but for the day
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
 }
 
 /// What a file to import holds.

@@ -1,4 +1,4 @@
-//! The demo's generator of alerts: a backlog, then arrivals one by one.
+//! The generator of made-up alerts: a demo's backlog and its arrivals one by one, or the history of years.
 //!
 //! Pure: the same seed and the same moments give the same alerts. Cards are a BIN and four digits; no whole number is ever made.
 
@@ -16,11 +16,14 @@ use crate::domain::alert::default_window;
 use crate::domain::card::mask_card_numbers;
 use crate::domain::resolution::{Decision, InvalidReason};
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, Currency, OutcomeId, Provider, Resolution, Timestamp, decide,
+    Alert, AlertId, AlertPatch, AlertStatus, AlertType, Amount, CompanyId, Currency, OutcomeId, Provider, Resolution, Timestamp, decide,
 };
 
 /// How many recent alerts a duplicate can be of.
 const REMEMBERED: usize = 400;
+
+/// The longest time that any network gives for an answer.
+const LONGEST_WINDOW: Duration = Duration::hours(72);
 
 /// A seeded generator of alerts.
 #[derive(Debug)]
@@ -134,6 +137,38 @@ impl DemoFeed {
         }
         self.remember(&alert);
         alert
+    }
+
+    /// Alert `index` of `count` that came evenly over `span`, oldest first, of one of these companies: the last twentieth waits for an
+    /// answer, of the others four in five were answered.
+    pub fn history(&mut self, index: u64, count: u64, span: Duration, companies: &[CompanyId], now: Timestamp) -> AlertPatch {
+        let waits = index * 20 >= count * 19;
+        let fate = if self.rng.random_bool(0.21) { Fate::Lapsed } else { Fate::Answered(self.decision()) };
+        let latest = LONGEST_WINDOW + Duration::hours(1);
+        let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let age = latest + Duration::seconds((span - latest).num_seconds() * whole(count - index) / whole(count).max(1));
+        let raised = now - age;
+        let duplicate = if self.rng.random_bool(0.1) { self.duplicate(raised, |_| true) } else { None };
+        let mut alert = duplicate.unwrap_or_else(|| {
+            let kind = self.kind(|_| true);
+            self.fresh(&kind, raised)
+        });
+        let window = default_window(&alert.provider);
+        match fate {
+            _ if waits => {
+                let left = self.seconds(60, window.num_seconds());
+                self.set_time(&mut alert, now + left - window);
+            }
+            Fate::Answered(decision) => {
+                let answered = raised + self.seconds(300, window.num_seconds() - 600);
+                self.answer(&mut alert, decision, answered);
+            }
+            Fate::Lapsed => {}
+        }
+        // One of them has half of all, the next half of the rest.
+        alert.company_id = companies.iter().find(|_| self.rng.random_bool(0.5)).or(companies.last()).copied();
+        self.remember(&alert);
+        self.incoming(alert)
     }
 
     fn remember(&mut self, alert: &Alert) {
@@ -430,6 +465,22 @@ mod tests {
         assert!(waiting.iter().filter(|left| **left < Duration::hours(1)).count() >= 8);
         assert!(waiting.iter().filter(|left| **left > Duration::hours(24)).count() >= 8);
         assert!(*waiting.last().unwrap() < Duration::hours(72));
+    }
+
+    #[test]
+    fn a_history_is_of_its_span_and_a_twentieth_of_it_waits() {
+        let (mut feed, span) = (DemoFeed::new(1), Duration::days(730));
+        let companies = [1, 2, 3].map(|number| CompanyId(uuid::Uuid::from_u128(number)));
+
+        let alerts: Vec<Alert> = (0..4_000).map(|index| feed.history(index, 4_000, span, &companies, now()).alert).collect();
+
+        let share = |wanted: &dyn Fn(&Alert) -> bool| alerts.iter().filter(|alert| wanted(alert)).count() * 100 / alerts.len();
+        assert_eq!(share(&waits), 5);
+        assert!((70..80).contains(&share(&|alert| alert.outcome.is_some())), "{}", share(&|alert| alert.outcome.is_some()));
+        assert!((45..55).contains(&share(&|alert| alert.company_id == Some(companies[0]))));
+        let oldest = alerts.iter().filter_map(|alert| alert.alert_time).min().unwrap();
+        assert!(oldest >= now() - span && oldest < now() - span + Duration::days(2), "{oldest}");
+        assert!(alerts.iter().all(|alert| alert.transaction_time < alert.alert_time && alert.alert_time < Some(now())));
     }
 
     #[test]

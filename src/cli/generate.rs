@@ -1,0 +1,112 @@
+//! `avert generate`: made-up alerts by a seed, for a desk that is to be measured or tried at size.
+
+use anyhow::bail;
+use chrono::Duration;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+use super::args::GenerateArgs;
+use super::context::Context;
+use super::demo::DemoFeed;
+use super::failure::Misused;
+use super::local::Local;
+use super::output::{Report, Rows};
+use crate::domain::{AlertPatch, AlertQuery, CompanyId, Environment, IngestOptions, Timestamp, batch};
+use crate::engine::ActingEngine;
+use crate::service::{Alerts as _, Intake as _};
+
+/// How many of a hundred alerts of the first organization every other one has.
+const OTHERS: u64 = 6;
+/// How many companies an organization has.
+const COMPANIES: u64 = 5;
+/// How many days a year has here.
+const YEAR: i64 = 365;
+
+pub(super) async fn run(context: Context, args: GenerateArgs) -> anyhow::Result<()> {
+    if Environment::from(context.settings.environment) == Environment::Production {
+        bail!(Misused("made-up alerts are for a sandbox: this desk's environment is production".to_owned()));
+    }
+    let local = Local::making(&context).await?;
+    let now = local.now();
+    let desks = organizations(&local, args.organizations).await?;
+    let (mut records, mut rows) = (Vec::new(), Vec::new());
+    for (number, (name, acting)) in (0..).zip(&desks) {
+        let count = if number == 0 { args.alerts } else { args.alerts * OTHERS / 100 };
+        let made = Made { seed: args.seed.wrapping_add(number), count, span: Duration::days(YEAR * i64::from(args.years)), now };
+        fill(acting, made, name).await?;
+        records.push(json!({ "organization": name, "alerts": count, "seed": made.seed }));
+        rows.push(vec![name.clone(), count.to_string(), made.seed.to_string()]);
+    }
+    let table = Rows { head: vec!["ORGANIZATION", "ALERTS", "SEED"], rows, ..Rows::default() };
+    context.output.print(&Report::list(records, &["organization", "alerts", "seed"], table))
+}
+
+/// The organizations to fill: those that are there, and new ones up to this number. None of them has an alert.
+async fn organizations(local: &Local, number: u32) -> anyhow::Result<Vec<(String, ActingEngine)>> {
+    let mut names: Vec<String> = local.engine.organizations().await?.into_iter().map(|known| known.organization.name).collect();
+    for name in &names {
+        let one = AlertQuery { ..AlertQuery::default() };
+        let there = local.acting(Some(name)).await?.list(&one).await?.total;
+        if there > 0 {
+            bail!(Misused(format!(
+                "organization {name} has {there} alerts: made-up ones are for a desk without any; name another place with --data-dir"
+            )));
+        }
+    }
+    for next in names.len() + 1..=number as usize {
+        names.push(local.engine.create_organization(&format!("made-up-{next}")).await?.organization.name);
+    }
+    names.truncate(number as usize);
+    let mut desks = Vec::new();
+    for name in names {
+        let acting = local.acting(Some(&name)).await?;
+        desks.push((name, acting));
+    }
+    Ok(desks)
+}
+
+/// Which alerts are made.
+#[derive(Debug, Clone, Copy)]
+struct Made {
+    seed: u64,
+    count: u64,
+    span: Duration,
+    now: Timestamp,
+}
+
+impl Made {
+    /// Makes them, oldest first, batch by batch; ends early where nobody takes them.
+    fn send(self, batches: &mpsc::Sender<Vec<AlertPatch>>) {
+        let mut feed = DemoFeed::new(self.seed);
+        let companies = (1..=COMPANIES).map(|number| CompanyId(Uuid::from_u64_pair(self.seed, number))).collect::<Vec<_>>();
+        let mut index = 0;
+        while index < self.count {
+            let end = self.count.min(index + batch::INTAKE as u64);
+            let rows = (index..end).map(|index| feed.history(index, self.count, self.span, &companies, self.now)).collect();
+            index = end;
+            if batches.blocking_send(rows).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Makes alerts and takes them in: one batch is made while another is stored. Nobody is told of them.
+async fn fill(acting: &ActingEngine, made: Made, name: &str) -> anyhow::Result<()> {
+    let style = ProgressStyle::with_template("{msg} {bar:32} {pos}/{len}  {eta} left").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let bar = ProgressBar::new(made.count).with_style(style).with_message(name.to_owned());
+    let (sender, mut batches) = mpsc::channel(1);
+    let making = tokio::task::spawn_blocking(move || made.send(&sender));
+    while let Some(rows) = batches.recv().await {
+        let many = rows.len() as u64;
+        let report = acting.ingest(rows, IngestOptions { events: false }).await?;
+        if let Some(row) = report.rejected.first() {
+            bail!("a made-up alert was rejected: {} {}", row.error.field, row.error.message);
+        }
+        bar.inc(many);
+    }
+    bar.finish_and_clear();
+    Ok(making.await?)
+}
