@@ -59,7 +59,9 @@ impl AccessStore for SqliteStore {
         let minute = micros(now).div_euclid(60_000_000) * 60_000_000;
         self.write(WriteKind::Quiet, move |unit, _| {
             for table in TABLES {
-                let sql = format!("UPDATE {table} SET last_used_at = ?2 WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)");
+                let sql = format!(
+                    "UPDATE {table} SET last_used_at = max(?2, created_at) WHERE id = ?1 AND (last_used_at IS NULL OR last_used_at < ?2)"
+                );
                 unit.conn.run(&sql, (&id, minute))?;
             }
             let learned = "UPDATE api_key SET environment = ?2 WHERE id = ?1 AND environment IS NULL";
