@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rustls::pki_types::UnixTime;
-use rustls::{AlertDescription, CertificateError};
+use rustls::{AlertDescription, CertificateError, InvalidMessage};
 
 use super::causes::find;
 use crate::domain::{Timestamp, redact};
@@ -33,6 +33,9 @@ impl HandshakeFault {
             rustls::Error::InvalidCertificate(why) => Some(Self::of_certificate(why)),
             // What is said to our certificate, or to there being none, comes when our side of the handshake is done.
             rustls::Error::AlertReceived(alert) if is_about_certificates(*alert) => Some(Self::ClientCertificate(words(*alert))),
+            rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
+                Some(Self::Other("what answers there does not speak TLS: is it an address of plain http?".to_owned()))
+            }
             why if error.is_connect() => Some(Self::Other(why.to_string())),
             _ => None,
         }
@@ -50,6 +53,9 @@ impl HandshakeFault {
             CertificateError::ExpiredContext { not_after, .. } => Self::NotNow(format!("expired on {}", day(*not_after))),
             CertificateError::NotValidYet => Self::NotNow("is not valid yet".to_owned()),
             CertificateError::NotValidYetContext { not_before, .. } => Self::NotNow(format!("is not valid before {}", day(*not_before))),
+            CertificateError::Other(why) if why.to_string().contains("CaUsedAsEndEntity") => {
+                Self::Other("its certificate is an authority's own and cannot stand for a server as well".to_owned())
+            }
             other => Self::Other(redact::words(&format!("its certificate is refused: {other}"))),
         }
     }
@@ -107,11 +113,20 @@ fn day(time: UnixTime) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use rstest::rstest;
+    use rustls::OtherError;
 
     use super::*;
+
+    #[test]
+    fn an_authoritys_own_certificate_is_told_in_words() {
+        let why = CertificateError::Other(OtherError(Arc::new(std::io::Error::other("CaUsedAsEndEntity"))));
+
+        assert!(HandshakeFault::of_certificate(&why).to_string().contains("an authority's own"));
+    }
 
     #[rstest]
     #[case(AlertDescription::CertificateRequired, "certificate required")]
