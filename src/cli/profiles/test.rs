@@ -27,6 +27,9 @@ const SAMPLE: u32 = 25;
 /// What was found of the list.
 type Listed = Result<ListProbe, ServiceError>;
 
+/// What there is to say of a step for which somebody has to answer.
+const NOBODY: &str = "nobody answered";
+
 /// What a step found.
 struct Step {
     step: &'static str,
@@ -112,9 +115,12 @@ async fn steps(
         (Err(why), Err(_)) => Step::new("address", false, why),
         (Ok(addresses), _) => Step::new("address", true, addresses),
     };
-    let lead = deployment.alerts.clock_lead().await.ok().flatten();
-    let avert = avert(connected, operator_key);
-    vec![address, tls, credential(&token, list.as_ref()), listing(list.as_ref()), fields(list.as_ref()), clock_step(lead), avert]
+    let clock = match &connected {
+        Ok(_) => clock_step(deployment.alerts.clock_lead().await.ok().flatten()),
+        Err(_) => Step::new("clock", None, NOBODY),
+    };
+    let avert = avert(connected, operator_key, matches!(list, Some(Ok(_))));
+    vec![address, tls, credential(&token, list.as_ref()), listing(list.as_ref()), fields(list.as_ref()), clock, avert]
 }
 
 /// What a host name leads to.
@@ -183,7 +189,7 @@ fn clock_step(lead: Option<chrono::TimeDelta>) -> Step {
     }
 }
 
-fn avert(connected: Result<OperatorProbe, ServiceError>, key: &OperatorKey) -> Step {
+fn avert(connected: Result<OperatorProbe, ServiceError>, key: &OperatorKey, has_list: bool) -> Step {
     match connected {
         Ok(OperatorProbe::Operator { organization, environment }) => {
             let key = match key {
@@ -202,8 +208,9 @@ fn avert(connected: Result<OperatorProbe, ServiceError>, key: &OperatorKey) -> S
                 OperatorKey::AsKept | OperatorKey::IsTheKey => Step::new("avert", true, format!("{wanted}{why}")),
             }
         }
-        Ok(OperatorProbe::Absent) => Step::new("avert", true, "not an avert: it has the interface and nothing beyond it"),
-        Err(_) => Step::new("avert", None, "nobody answered"),
+        Ok(OperatorProbe::Absent) if has_list => Step::new("avert", true, "not an avert: it has the interface and nothing beyond it"),
+        Ok(OperatorProbe::Absent) => Step::new("avert", None, "nothing of an avert was found, and no list either"),
+        Err(_) => Step::new("avert", None, NOBODY),
     }
 }
 
