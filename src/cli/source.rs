@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::args::{OrganizationArgs, RemoteArgs};
 use super::context::Context;
-use super::failure::Misused;
+use super::failure::{Misused, NotFound};
 use super::local::Local;
 use super::target::variable;
 use crate::desk::same_payment::same_payment;
@@ -57,7 +57,7 @@ impl AlertAccess {
         }
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
         let asked = asked(dialect)?;
-        let (local, acting) = Local::existing_for(context, organization).await?;
+        let (local, acting) = Local::existing_for(context, organization).await.map_err(|error| or_a_profile(error, context))?;
         let source = Self {
             duplicates: Some(Arc::new(acting.clone())),
             alerts: Arc::new(acting),
@@ -95,5 +95,18 @@ impl AlertAccess {
         if let Some(local) = self.local {
             local.close();
         }
+    }
+}
+
+/// The same error, which names the profiles as well where nothing is kept here.
+fn or_a_profile(error: anyhow::Error, context: &Context) -> anyhow::Error {
+    let list = context.profiles.as_ref().and_then(|access| access.profiles.list().ok());
+    let names: Vec<String> = list.into_iter().flat_map(|list| list.all.into_keys()).map(|name| name.to_string()).collect();
+    match error.downcast::<NotFound>() {
+        Ok(NotFound(why)) if !names.is_empty() => {
+            NotFound(format!("{why}; or say whose alerts are meant with --profile: there are {}", names.join(", "))).into()
+        }
+        Ok(error) => error.into(),
+        Err(error) => error,
     }
 }
