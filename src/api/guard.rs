@@ -62,7 +62,7 @@ impl Guard {
     /// Refuses a request that was meant for somebody else, or that a web page of somebody else sends.
     fn check_names(&self, request: &Request) -> Result<(), Problem> {
         let wrong_host = || {
-            let detail = "the Host header must be an address or a name that this service is bound to; others are allowed with --allow-host";
+            let detail = "the Host header must be an address or a name that this service is bound to, with its port; others are allowed with --allow-host NAME or NAME:PORT";
             Problem::new(Code::WrongHost, detail)
         };
         let mut named = request.headers().get_all(HOST).iter();
