@@ -6,8 +6,9 @@ use anyhow::Context as _;
 
 use super::super::args::AlertResolveArgs;
 use super::super::context::Context;
-use super::super::failure::{Misused, SaidAlready, say};
+use super::super::failure::{Misused, SaidAlready, Signalled, say};
 use super::super::output::printable;
+use super::super::signals::Signals;
 use super::super::source::AlertAccess;
 use super::answer::{card, in_words, single};
 use super::named;
@@ -37,7 +38,15 @@ pub(super) async fn run(context: &Context, args: AlertResolveArgs) -> anyhow::Re
         confirm(question(&alert, &resolution, &doubles, source.environment)).await?;
     }
     let request = ResolveRequest { resolution, idempotency_key: args.idempotency_key };
-    let resolved = indeterminate::resolve(&*source.alerts, id, request, &*source.clock, &indeterminate::gaps_of_a_command()).await?;
+    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let gaps = indeterminate::gaps_of_a_command();
+    let resolved = tokio::select! {
+        resolved = indeterminate::resolve(&*source.alerts, id, request, &*source.clock, &gaps) => resolved?,
+        signal = signals.next() => {
+            say(&format!("the decision may have left, and its answer was not waited for: `avert alerts show {id}` tells what became of it"));
+            return Err(Signalled(signal).into());
+        }
+    };
     let answer = single(&resolved, source.now())?;
     source.close();
     context.output.print(&answer)
@@ -71,7 +80,7 @@ async fn doubles(source: &AlertAccess, alert: &Alert) -> Vec<String> {
         Err(error) => return vec![format!("alerts on the same payment could not be looked for: {error}")],
     };
     let found = duplicate::of(alert, &others).into_iter().filter_map(|other| Duplicate::of(alert, other));
-    let mut lines: Vec<String> = found.map(|found| double_in_words(&found)).collect();
+    let mut lines: Vec<String> = found.map(|found| format!("on the same payment, {}", double_in_words(&found))).collect();
     // An engine of one's own compares all that it has.
     lines.extend(duplicate::not_compared(alert).filter(|_| source.duplicates.is_none()));
     lines
@@ -106,7 +115,7 @@ fn question(alert: &Alert, resolution: &Resolution, doubles: &[String], environm
         "" => String::new(),
         comments => format!("\ncomments: {}", comments.lines().map(printable).collect::<Vec<_>>().join(" / ")),
     };
-    let doubles: String = doubles.iter().map(|line| format!("\non the same payment, {line}")).collect();
+    let doubles: String = doubles.iter().map(|line| format!("\n{line}")).collect();
     format!(
         "{}{}\n{}\n{resolution}{reason}{comments}{doubles}\nThis is final. Send it? [y/N] ",
         alert.id,
@@ -183,7 +192,8 @@ mod tests {
         };
         let said = Resolution::Current { decision: Decision::Invalid(InvalidReason::Duplicate), comments: "see\nother".to_owned() };
 
-        let question = question(&alert, &said, &["waits too: VERIFI 7 (same ARN)".to_owned()], Some(Environment::Production));
+        let question =
+            question(&alert, &said, &["on the same payment, waits too: VERIFI 7 (same ARN)".to_owned()], Some(Environment::Production));
 
         for text in [
             "(PRODUCTION)",
