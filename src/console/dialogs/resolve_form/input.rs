@@ -152,6 +152,10 @@ impl ResolveForm {
     fn number(&mut self, c: char) {
         let digit = c.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
         if let Some(older) = &mut self.older {
+            if self.focus == Focus::Refund && older.is_partial() {
+                self.word = Some("First what became of the money: r, n or s; the amount comes next.".to_owned());
+                return;
+            }
             if self.focus != Focus::Word {
                 self.word = Some("Numbers choose the resolution, with the focus on it: shift-tab goes back there.".to_owned());
                 return;

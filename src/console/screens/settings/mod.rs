@@ -46,6 +46,10 @@ impl Screen for SettingsScreen {
     fn next_due(&self) -> Option<Timestamp> {
         self.due()
     }
+
+    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        !matches!(action, Action::CredentialCreate | Action::CredentialRevoke) || self.refusal(cx.place.read_only).is_none()
+    }
 }
 
 fn input(screen: &mut SettingsScreen, event: &Event) -> Orders {
