@@ -45,11 +45,11 @@ pub(super) async fn nothing_kept(home: &Home) -> Option<NotFound> {
 }
 
 /// The database that a flag names. Others on this machine can see the arguments of a process.
-pub(super) fn of_flag(text: &str) -> anyhow::Result<DatabaseLocation> {
-    let location: DatabaseLocation = text.parse().map_err(|error| Misused(format!("--database: {error}")))?;
+pub(super) fn of_flag(flag: &str, text: &str) -> anyhow::Result<DatabaseLocation> {
+    let location: DatabaseLocation = text.parse().map_err(|error| Misused(format!("{flag}: {error}")))?;
     if let DatabaseLocation::Postgres(PostgresAddress { password: Some(_), .. }) = &location {
         say(&format!(
-            "warning: others on this machine can read the password that stands behind --database; --database-password-file FILE or \
+            "warning: others on this machine can read the password that stands behind {flag}; --database-password-file FILE or \
              {PASSWORDS} reads it from a file"
         ));
     }

@@ -13,7 +13,7 @@ use crate::store::{SchemaState, StoreError, StoreResult, postgres};
 
 pub(super) async fn run(mut context: Context, args: MigrateArgs) -> anyhow::Result<()> {
     if let Some(database) = &args.database {
-        context.home = context.home.with_database(of_flag(database)?);
+        context.home = context.home.with_database(of_flag("--database", database)?);
     }
     let home = &context.home;
     let shown = &home.database;

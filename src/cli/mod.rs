@@ -8,6 +8,7 @@ mod ask;
 mod attempts;
 mod backup;
 mod context;
+mod copy;
 mod credential_file;
 mod credentials;
 mod database;
@@ -127,6 +128,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Attempts(command) => block_on(attempts::run(context, command)),
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),
+        Command::Copy(args) => block_on(copy::run(context, args)),
         Command::Migrate(args) => block_on(migrate::run(context, args)),
         Command::Doctor(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
     }

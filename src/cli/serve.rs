@@ -35,7 +35,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         )));
     }
     if let Some(database) = &args.database {
-        context.home = context.home.with_database(database::of_flag(database)?);
+        context.home = context.home.with_database(database::of_flag("--database", database)?);
     }
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let local = Local::making(&context).await?;

@@ -21,6 +21,16 @@ pub(super) fn proves(seal: &Seal, check: &[u8]) -> bool {
     seal.open(KEY_CHECK_PLACE, check).is_some()
 }
 
+/// What is sealed in a row's column, sealed with another key.
+pub(super) fn again(old: &Seal, new: &Seal, table: &str, column: &str, row: &[u8], sealed: &[u8]) -> StoreResult<Vec<u8>> {
+    // The whole address is sealed in the place of the one that is shown.
+    let column = if column == "sealed_url" { "url" } else { column };
+    let place = AssociatedData { table, row, column };
+    let opened = old.open(place, sealed);
+    let opened = opened.ok_or_else(|| StoreError::Corrupt(format!("a secret in {table}.{column} that cannot be opened")))?;
+    new.seal(place, &opened)
+}
+
 fn url_place(id: &EndpointId) -> AssociatedData<'_> {
     AssociatedData { table: "endpoint", row: id.0.as_bytes(), column: "url" }
 }

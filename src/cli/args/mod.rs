@@ -108,6 +108,8 @@ pub(super) enum Command {
     Restore(RestoreArgs),
     /// Bring the schema of the database up to date; needed on PostgreSQL before a new version works on it
     Migrate(MigrateArgs),
+    /// Copy everything from one database into another, empty one, of either kind
+    Copy(CopyArgs),
     /// Say what is wrong here and what to do. Exit code 1 where something is
     Doctor(DoctorArgs),
     /// Print the completions of a shell, to be read by it
@@ -151,6 +153,21 @@ pub(super) struct MigrateArgs {
     // Read by the command: an error of clap's would repeat the password in it.
     #[arg(long, value_name = "sqlite:PATH|postgres://...")]
     pub(super) database: Option<String>,
+}
+
+/// `avert copy`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct CopyArgs {
+    /// The database to copy; no avert may be at work on it
+    // Read by the command: an error of clap's would repeat the password in it.
+    #[arg(long, value_name = "sqlite:PATH|postgres://...")]
+    pub(super) from: String,
+    /// The database to copy to, with nothing in it
+    #[arg(long, value_name = "sqlite:PATH|postgres://...")]
+    pub(super) to: String,
+    /// Seal the secrets of the copy with the key in this file, which is made where there is none. Default: the key of the source
+    #[arg(long, value_name = "KEYFILE")]
+    pub(super) to_secret_key_file: Option<PathBuf>,
 }
 
 /// `avert doctor`.

@@ -14,6 +14,7 @@ pub(super) enum ManyCells<'a> {
     Texts(Vec<Option<Cow<'a, str>>>),
     Numbers(Vec<Option<i64>>),
     Flags(Vec<Option<bool>>),
+    Bytes(Vec<Option<&'a [u8]>>),
 }
 
 impl ManyCells<'_> {
@@ -23,6 +24,7 @@ impl ManyCells<'_> {
             Self::Texts(_) => "text[]",
             Self::Numbers(_) => "bigint[]",
             Self::Flags(_) => "boolean[]",
+            Self::Bytes(_) => "bytea[]",
         }
     }
 
@@ -32,6 +34,7 @@ impl ManyCells<'_> {
             Self::Texts(texts) => texts,
             Self::Numbers(numbers) => numbers,
             Self::Flags(flags) => flags,
+            Self::Bytes(bytes) => bytes,
         }
     }
 }

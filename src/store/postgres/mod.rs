@@ -34,6 +34,7 @@ mod signing;
 mod statements;
 mod store;
 mod tls;
+pub(super) mod transfer;
 mod unit;
 mod upkeep;
 

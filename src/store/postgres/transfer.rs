@@ -1,0 +1,202 @@
+//! A database on a server as one end of a copy: its rows as they are carried, all of them in one transaction.
+
+use std::borrow::Cow;
+
+use deadpool_postgres::Pool;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use super::columns::{Columns, ManyCells};
+use super::connection::{Connection, DatabaseServer, pool};
+use super::fault::Work;
+use super::liveness::DEAD_AFTER;
+use super::migrate;
+use super::statements::{cell, storable};
+use crate::domain::database::PostgresAddress;
+use crate::store::portable::{BATCH, COUNTS, PROBED, PortableCell, PortableKind, PortableRow, PortableTable, search_text_of};
+use crate::store::{SchemaState, StoreError, StoreResult};
+
+/// One end of a copy.
+pub(in crate::store) struct PostgresEnd {
+    conn: Connection,
+    _pool: Pool,
+}
+
+/// A batch at the other end may take its time.
+const PATIENT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'";
+
+impl PostgresEnd {
+    /// What is copied from, as it is now. Nobody may be at work on it.
+    pub(in crate::store) async fn source(server: &PostgresAddress) -> StoreResult<Self> {
+        match migrate::inspect(server).await? {
+            SchemaState::Current => {}
+            SchemaState::Empty(_) => return Err(StoreError::Unusable(format!("{server}: holds nothing to copy; name the right database"))),
+            SchemaState::Waiting(_) => {
+                return Err(StoreError::Unusable(format!(
+                    "{server}: its schema waits for steps of this avert; apply them with `avert migrate`"
+                )));
+            }
+        }
+        let end = Self::open(server, "ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+        let alive = format!("SELECT count(*) FROM instance WHERE beat_at > clock_timestamp() - {DEAD_AFTER}");
+        if end.conn.one(&alive, &[], cell::<i64>).await? > 0 {
+            let words = "another avert works on it; stop all of them first (one that was killed counts for 15 s)";
+            return Err(StoreError::Unusable(format!("{server}: {words}")));
+        }
+        Ok(end)
+    }
+
+    /// What is copied to; its tables are made where it has none.
+    pub(in crate::store) async fn target(server: &PostgresAddress) -> StoreResult<Self> {
+        if let SchemaState::Waiting(_) = migrate::inspect(server).await? {
+            return Err(StoreError::Unusable(format!("{server}: holds another desk, of an older avert; name an empty database")));
+        }
+        migrate::migrate(server).await?;
+        let end = Self::open(server, "ISOLATION LEVEL READ COMMITTED READ WRITE").await?;
+        // One copy at a time, and nobody makes a desk of it meanwhile.
+        end.conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
+        Ok(end)
+    }
+
+    async fn open(server: &PostgresAddress, mode: &str) -> StoreResult<Self> {
+        let pool = pool(&DatabaseServer::at(server)?)?;
+        let conn = Connection::take(&pool).await?;
+        conn.begin(mode).await?;
+        conn.batch(PATIENT).await?;
+        Ok(Self { conn, _pool: pool })
+    }
+
+    /// The id of the desk that is in it, where there is one.
+    pub(in crate::store) async fn desk(&self) -> StoreResult<Option<Vec<u8>>> {
+        Ok(self.conn.first("SELECT value FROM fact WHERE name = 'database'", &[], cell).await?)
+    }
+
+    /// The next rows of a table, those behind this one.
+    pub(in crate::store) async fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>> {
+        let name = table.name;
+        if name == COUNTS {
+            if after.is_some() {
+                return Ok(Vec::new());
+            }
+            let all = format!(
+                "SELECT organization, day, provider, type, status, outcome, expired, sum(alerts)::bigint FROM {name}
+                 GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(alerts) <> 0
+                 ORDER BY organization, day, provider, type, status, coalesce(outcome, ''), expired"
+            );
+            return Ok(self.conn.all(&all, &[], |row| cells(table, row)).await?);
+        }
+        let columns: Vec<&str> = table.columns.iter().map(|(column, _)| *column).collect();
+        let keys: Vec<&str> = table.key_columns().collect();
+        let keys = keys.join(", ");
+        let (behind, values) = match after {
+            Some(last) => {
+                let places: Vec<String> = (1..=table.key).map(|place| format!("${place}")).collect();
+                (format!("({keys}) > ({})", places.join(", ")), table.columns.iter().zip(&last[..table.key]).map(bound).collect())
+            }
+            None => ("true".to_owned(), Vec::new()),
+        };
+        let condition = if name == "fact" { format!("{behind} AND name <> '{PROBED}'") } else { behind };
+        let sql = format!("SELECT {} FROM {name} WHERE {condition} ORDER BY {keys} LIMIT {BATCH}", columns.join(", "));
+        let values: Vec<Box<dyn ToSql + Sync + Send>> = values;
+        let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
+        Ok(self.conn.all(&sql, &values, |row| cells(table, row)).await?)
+    }
+
+    /// Stores rows.
+    pub(in crate::store) async fn write(&self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()> {
+        if table.name == "audit_start" {
+            return Ok(self.begin_audit(rows).await?);
+        }
+        let mut columns = Columns::default();
+        for (place, (name, kind)) in table.columns.iter().enumerate() {
+            columns.add(name, column_of(*kind, rows.iter().map(|row| &row[place])));
+        }
+        if table.name == "alert" {
+            let texts = rows.iter().map(|row| Some(Cow::Owned(search_text_of(table, row)))).collect();
+            columns.add("searched", ManyCells::Texts(texts));
+        }
+        self.conn.run(&columns.insertion(table.name), &columns.values()).await?;
+        Ok(())
+    }
+
+    /// Has the audit log begin where it does at the source: the entry before it is not there any more.
+    async fn begin_audit(&self, rows: &[PortableRow]) -> Work<()> {
+        for row in rows {
+            let (PortableCell::Number(number), PortableCell::Bytes(hash)) = (&row[1], &row[2]) else {
+                return Err(StoreError::Corrupt("the beginning of the audit log".to_owned()).into());
+            };
+            self.conn.batch("ALTER TABLE audit_start DISABLE TRIGGER audit_start_goes_on").await?;
+            self.conn.run("UPDATE audit_start SET number = $1, hash = $2", &[number, hash]).await?;
+            self.conn.batch("ALTER TABLE audit_start ENABLE TRIGGER audit_start_goes_on").await?;
+        }
+        Ok(())
+    }
+
+    /// The newest number that an entry of the audit log was ever given.
+    pub(in crate::store) async fn newest_entry(&self) -> StoreResult<i64> {
+        Ok(self.conn.one("SELECT number FROM audit_head", &[], cell).await?)
+    }
+
+    /// Ends what was written: new rows get keys behind those that came.
+    pub(in crate::store) async fn finish(&self, tables: &[PortableTable], newest_entry: i64) -> StoreResult<()> {
+        self.conn.run("UPDATE audit_head SET number = $1", &[&newest_entry]).await?;
+        for name in tables.iter().filter(|table| table.counts_keys()).map(|table| table.name) {
+            let next = format!("SELECT setval(pg_get_serial_sequence('{name}', 'key'), coalesce(max(key), 0) + 1, false) FROM {name}");
+            self.conn.one(&next, &[], cell::<i64>).await?;
+        }
+        self.conn.commit("SELECT nextval('change_number')").await?;
+        Ok(())
+    }
+}
+
+fn bound(((_, kind), cell): (&(&'static str, PortableKind), &PortableCell)) -> Box<dyn ToSql + Sync + Send> {
+    match cell {
+        PortableCell::Null => Box::new(None::<i64>),
+        PortableCell::Number(number) => Box::new(*number),
+        PortableCell::Text(text) => Box::new(text.clone()),
+        PortableCell::Bytes(bytes) => match (kind, Uuid::from_slice(bytes)) {
+            (PortableKind::Id | PortableKind::Reference, Ok(id)) => Box::new(id),
+            _ => Box::new(bytes.clone()),
+        },
+    }
+}
+
+fn column_of<'a>(kind: PortableKind, cells: impl Iterator<Item = &'a PortableCell>) -> ManyCells<'a> {
+    let number = |cell: &PortableCell| if let PortableCell::Number(number) = cell { Some(*number) } else { None };
+    let bytes = |cell: &'a PortableCell| match cell {
+        PortableCell::Bytes(bytes) => Some(bytes.as_slice()),
+        PortableCell::Text(text) => Some(text.as_bytes()),
+        _ => None,
+    };
+    let text = |cell: &'a PortableCell| if let PortableCell::Text(text) = cell { Some(storable(text)) } else { None };
+    match kind {
+        PortableKind::Number => ManyCells::Numbers(cells.map(number).collect()),
+        PortableKind::Flag => ManyCells::Flags(cells.map(|cell| number(cell).map(|number| number != 0)).collect()),
+        PortableKind::Text | PortableKind::Word => ManyCells::Texts(cells.map(text).collect()),
+        PortableKind::Octets | PortableKind::Bytes | PortableKind::Sealed => ManyCells::Bytes(cells.map(bytes).collect()),
+        PortableKind::Id | PortableKind::Reference => {
+            ManyCells::Ids(cells.map(|cell| bytes(cell).and_then(|bytes| Uuid::from_slice(bytes).ok())).collect())
+        }
+    }
+}
+
+fn cells(table: &PortableTable, row: &Row) -> Work<PortableRow> {
+    let read = |(place, (_, kind)): (usize, &(&'static str, PortableKind))| {
+        Ok(match kind {
+            PortableKind::Number => row.try_get::<_, Option<i64>>(place)?.map(PortableCell::Number),
+            PortableKind::Flag => row.try_get::<_, Option<bool>>(place)?.map(|flag| PortableCell::Number(flag.into())),
+            PortableKind::Text | PortableKind::Word => row.try_get::<_, Option<String>>(place)?.map(PortableCell::Text),
+            PortableKind::Octets => {
+                let bytes = row.try_get::<_, Option<&[u8]>>(place)?;
+                bytes.map(|bytes| PortableCell::Text(String::from_utf8_lossy(bytes).into_owned()))
+            }
+            PortableKind::Bytes | PortableKind::Sealed => row.try_get::<_, Option<Vec<u8>>>(place)?.map(PortableCell::Bytes),
+            PortableKind::Id | PortableKind::Reference => {
+                row.try_get::<_, Option<Uuid>>(place)?.map(|id| PortableCell::Bytes(id.as_bytes().to_vec()))
+            }
+        }
+        .unwrap_or(PortableCell::Null))
+    };
+    table.columns.iter().enumerate().map(read).collect()
+}

@@ -1,0 +1,215 @@
+//! A database file as one end of a copy: its rows as they are carried, all of them in one transaction.
+
+use std::path::Path;
+
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+
+use super::connection::{self, Purpose};
+use super::files::{directory_of, make_directory, unusable};
+use super::instance::Gate;
+use super::interned::Dictionary;
+use super::migrate::{MIGRATIONS, migrate};
+use super::schema::schema_of;
+use super::statements::{Statements as _, cell};
+use crate::store::portable::{BATCH, COUNTS, PROBED, PortableCell, PortableKind, PortableRow, PortableTable, search_text_of};
+use crate::store::{SchemaState, StoreError, StoreResult};
+
+/// One end of a copy. Nobody else opens the directory meanwhile.
+pub(in crate::store) struct SqliteEnd {
+    conn: Connection,
+    dictionary: Dictionary,
+    _gate: Gate,
+}
+
+impl SqliteEnd {
+    /// What is copied from, as it is now.
+    pub(in crate::store) fn source(file: &Path) -> StoreResult<Self> {
+        match schema_of(file)? {
+            SchemaState::Current => {}
+            SchemaState::Empty(_) => return Err(unusable(file, "holds nothing to copy; name the right file")),
+            SchemaState::Waiting(_) => {
+                return Err(unusable(file, "its schema waits for steps of this avert; apply them with `avert migrate`"));
+            }
+        }
+        Self::open(file, Purpose::Read, "BEGIN")
+    }
+
+    /// What is copied to; made where there is none.
+    pub(in crate::store) fn target(file: &Path) -> StoreResult<Self> {
+        make_directory(directory_of(file))?;
+        match schema_of(file)? {
+            SchemaState::Waiting(_) => {
+                return Err(unusable(file, "holds another desk, of an older avert; name a file that is not there yet"));
+            }
+            SchemaState::Current => {}
+            SchemaState::Empty(_) => {
+                let mut conn = connection::open(file, Purpose::Write)?;
+                let _mode: String = conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+                migrate(&mut conn, file, MIGRATIONS)?;
+            }
+        }
+        Self::open(file, Purpose::Write, "BEGIN IMMEDIATE")
+    }
+
+    fn open(file: &Path, purpose: Purpose, begin: &str) -> StoreResult<Self> {
+        let instances = file.with_file_name("instances");
+        let busy = || unusable(file, "another avert works on it; stop it first");
+        let gate = Gate::shut(&instances).map_err(|error| unusable(&instances, &error.to_string()))?.ok_or_else(busy)?;
+        let conn = connection::open(file, purpose)?;
+        conn.execute_batch(begin)?;
+        Ok(Self { conn, dictionary: Dictionary::new(), _gate: gate })
+    }
+
+    /// The id of the desk that is in it, where there is one.
+    pub(in crate::store) fn desk(&self) -> StoreResult<Option<Vec<u8>>> {
+        self.conn.first("SELECT value FROM fact WHERE name = 'database'", [], cell)
+    }
+
+    /// The next rows of a table, those behind this one.
+    pub(in crate::store) fn rows(&self, table: &PortableTable, after: Option<&PortableRow>) -> StoreResult<Vec<PortableRow>> {
+        let columns: Vec<String> = table.columns.iter().map(|column| read(*column)).collect();
+        let columns = columns.join(", ");
+        let name = table.name;
+        if name == COUNTS {
+            // All at once: they are few, and told apart by words.
+            let all = format!("SELECT {columns} FROM {name} t WHERE alerts > 0 ORDER BY 1, 2, 3, 4, 5, coalesce(6, ''), 7");
+            return if after.is_some() { Ok(Vec::new()) } else { self.conn.all(&all, [], |row| cells(table, row)) };
+        }
+        let keys: Vec<&str> = table.key_columns().map(column_name).collect();
+        let keys = keys.join(", ");
+        let (behind, values) = match after {
+            Some(last) => {
+                let places: Vec<String> = (1..=table.key).map(|place| format!("?{place}")).collect();
+                (format!("({keys}) > ({})", places.join(", ")), last[..table.key].iter().map(plain).collect())
+            }
+            None => ("1".to_owned(), Vec::new()),
+        };
+        let condition = if name == "fact" { format!("{behind} AND name <> '{PROBED}'") } else { behind };
+        let sql = format!("SELECT {columns} FROM {name} t WHERE {condition} ORDER BY {keys} LIMIT {BATCH}");
+        self.conn.all(&sql, params_from_iter::<Vec<Value>>(values), |row| cells(table, row))
+    }
+
+    /// Stores rows.
+    pub(in crate::store) fn write(&mut self, table: &PortableTable, rows: &[PortableRow]) -> StoreResult<()> {
+        let name = table.name;
+        if name == "audit_start" {
+            return rows.iter().try_for_each(|row| self.begin_audit(row));
+        }
+        let marked = ["alert", "event", COUNTS].contains(&name);
+        let mut columns: Vec<&str> = table.columns.iter().map(|(column, _)| column_name(column)).collect();
+        columns.extend(marked.then_some("changed"));
+        let places: Vec<String> = (1..=columns.len()).map(|place| format!("?{place}")).collect();
+        let insert = format!("INSERT INTO {name} ({}) VALUES ({})", columns.join(", "), places.join(", "));
+        for row in rows {
+            let mut values = Vec::with_capacity(columns.len());
+            for ((column, kind), cell) in table.columns.iter().zip(row) {
+                values.push(match (kind, cell) {
+                    (PortableKind::Word, PortableCell::Text(word)) => Value::Integer(self.dictionary.words.intern(&self.conn, word)?),
+                    // Where there is none, the counts have a number in its place.
+                    (PortableKind::Word, PortableCell::Null) if name == COUNTS && *column == "outcome" => Value::Integer(0),
+                    (PortableKind::Reference, PortableCell::Bytes(id)) => Value::Integer(self.dictionary.ids.intern(&self.conn, id)?),
+                    (_, cell) => plain(cell),
+                });
+            }
+            values.extend(marked.then_some(Value::Integer(1)));
+            self.conn.run(&insert, params_from_iter(values))?;
+            if name == "alert" {
+                self.index(table, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has searches find an alert.
+    fn index(&self, table: &PortableTable, row: &PortableRow) -> StoreResult<()> {
+        let text = search_text_of(table, row);
+        let (key, organization) = (plain(&row[0]), plain(&row[1]));
+        self.conn.run("INSERT INTO alert_search (alert, organization, text) VALUES (?1, ?2, ?3)", (&key, organization, &text))?;
+        self.conn.run("INSERT INTO alert_trigram (rowid, text) VALUES (?1, ?2)", (key, text))?;
+        Ok(())
+    }
+
+    /// Has the audit log begin where it does at the source: the entry before it is not there any more.
+    fn begin_audit(&self, row: &PortableRow) -> StoreResult<()> {
+        const TRIGGER: &str = "audit_start_goes_on";
+        let sql: Option<String> =
+            self.conn.query_row("SELECT sql FROM sqlite_schema WHERE name = ?1", [TRIGGER], |row| row.get(0)).optional()?;
+        let sql = sql.ok_or_else(|| StoreError::Corrupt(format!("the trigger {TRIGGER} is missing")))?;
+        self.conn.execute_batch(&format!("DROP TRIGGER {TRIGGER}"))?;
+        self.conn.run("UPDATE audit_start SET number = ?1, hash = ?2", (plain(&row[1]), plain(&row[2])))?;
+        Ok(self.conn.execute_batch(&sql)?)
+    }
+
+    /// The newest number that an entry of the audit log was ever given.
+    pub(in crate::store) fn newest_entry(&self) -> StoreResult<i64> {
+        Ok(self.conn.first("SELECT seq FROM sqlite_sequence WHERE name = 'audit'", [], cell)?.unwrap_or(0))
+    }
+
+    /// Ends what was written.
+    pub(in crate::store) fn finish(&self, newest_entry: i64) -> StoreResult<()> {
+        self.conn.run("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'audit'", [newest_entry])?;
+        self.conn.run("UPDATE change_number SET number = number + 1", [])?;
+        Ok(self.conn.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")?)
+    }
+}
+
+/// A column as it is called here.
+fn column_name(name: &'static str) -> &'static str {
+    if name == "single" { "only" } else { name }
+}
+
+fn read((name, kind): (&'static str, PortableKind)) -> String {
+    let name = column_name(name);
+    match kind {
+        PortableKind::Word => format!("(SELECT value FROM word WHERE key = t.{name})"),
+        PortableKind::Reference => format!("(SELECT value FROM reference WHERE key = t.{name})"),
+        _ => format!("t.{name}"),
+    }
+}
+
+fn plain(cell: &PortableCell) -> Value {
+    match cell {
+        PortableCell::Null => Value::Null,
+        PortableCell::Number(number) => Value::Integer(*number),
+        PortableCell::Text(text) => Value::Text(text.clone()),
+        PortableCell::Bytes(bytes) => Value::Blob(bytes.clone()),
+    }
+}
+
+fn cells(table: &PortableTable, row: &rusqlite::Row<'_>) -> StoreResult<PortableRow> {
+    let cell = |place: usize| {
+        Ok(match row.get_ref(place)? {
+            ValueRef::Null => PortableCell::Null,
+            ValueRef::Integer(number) => PortableCell::Number(number),
+            ValueRef::Text(text) => PortableCell::Text(String::from_utf8_lossy(text).into_owned()),
+            ValueRef::Blob(bytes) => PortableCell::Bytes(bytes.to_vec()),
+            ValueRef::Real(_) => {
+                let (column, _) = table.columns[place];
+                return Err(StoreError::Corrupt(format!("a fraction in {}.{}", table.name, column)));
+            }
+        })
+    };
+    (0..table.columns.len()).map(cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::store::portable::TABLES;
+
+    #[test]
+    fn every_column_of_the_tables_is_carried() {
+        let directory = tempfile::tempdir().unwrap();
+        let end = SqliteEnd::target(&directory.path().join("avert.db")).unwrap();
+
+        for table in TABLES.iter() {
+            let sql = "SELECT name FROM pragma_table_info(?1) WHERE name <> 'changed'";
+            let there: BTreeSet<String> = end.conn.all(sql, [table.name], cell).unwrap().into_iter().collect();
+            let carried: BTreeSet<String> = table.columns.iter().map(|(name, _)| column_name(name).to_owned()).collect();
+            assert_eq!(carried, there, "{}", table.name);
+        }
+    }
+}

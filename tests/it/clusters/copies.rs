@@ -1,0 +1,238 @@
+//! A desk is copied from a file to a server and back: everything arrives, nothing of another desk is touched, and a copy is found to be one.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::support::binary::{Server, avert, run, run_ok};
+use crate::support::cluster::Cluster;
+use crate::support::operations::{alerts, import, refused};
+use crate::support::receiver::Receiver;
+
+/// A desk in a file, with something in every table that people fill; its key of scope alerts.
+async fn desk(home: &Path, receiver: &Receiver) -> String {
+    import(home, &alerts(1..=4));
+    run_ok(home, &["organizations", "create", "second"]);
+    let key = run_ok(home, &["keys", "create", "--organization", "default"]).trim().to_owned();
+    run_ok(home, &["clients", "create", "--organization", "second"]);
+    let url = format!("{}?token=stapler", receiver.url());
+    run_ok(home, &["webhooks", "add", &url, "--basic", "shop:hunter22", "--sign", "--organization", "default"]);
+    let server = Server::start(home, &[]);
+    bring_and_decide(&server.url, home, &key).await;
+    receiver.wait_for(2).await;
+    assert_eq!(server.terminate(), Some(0));
+    key
+}
+
+/// Brings one alert in by the command line, and decides it over HTTP.
+async fn bring_and_decide(url: &str, home: &Path, key: &str) {
+    let file = home.join("one.ndjson");
+    fs::write(&file, alerts([rand::random_range(1_000..9_999_999)])).unwrap();
+    run_ok(home, &["import", file.to_str().unwrap(), "--organization", "default"]);
+    decide(url, key).await;
+}
+
+/// Decides an open alert over HTTP.
+async fn decide(url: &str, key: &str) {
+    let client = reqwest::Client::new();
+    let list = client.get(format!("{url}/api/v1/alerts?status=OPEN")).header("X-API-KEY", key).send().await.unwrap();
+    let page: Value = list.json().await.unwrap();
+    let id = page["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{page}"));
+    let decision = client.put(format!("{url}/api/v1/alerts/{id}/resolution")).header("X-API-KEY", key);
+    assert_eq!(decision.json(&json!({"refunded": "REFUNDED"})).send().await.unwrap().status(), 200);
+}
+
+fn file_of(home: &Path) -> String {
+    format!("sqlite:{}", home.join("avert.db").display())
+}
+
+fn copy(home: &Path, from: &str, to: &str, further: &[&str]) -> Output {
+    avert(home, &[&["copy", "--from", from, "--to", to, "--output", "json"], further].concat()).output().unwrap()
+}
+
+/// The counts of a copy that has to succeed, by table: both ends have the same.
+#[track_caller]
+fn copied(output: &Output) -> Vec<(String, u64)> {
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let tables = told["tables"].as_array().unwrap().iter();
+    tables
+        .map(|table| (table["table"].as_str().unwrap().to_owned(), table["to"].as_u64().filter(|to| table["from"] == *to).unwrap()))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_arrives_on_a_server_and_comes_back() {
+    let Some(cluster) = Cluster::empty().await else { return };
+    let (home, receiver) = (tempfile::tempdir().unwrap(), Receiver::start().await);
+    let key = desk(home.path(), &receiver).await;
+    fs::copy(home.path().join("secret.key"), cluster.key_file()).unwrap();
+
+    let there = copied(&copy(home.path(), &file_of(home.path()), &cluster.address(), &[]));
+    let again = copied(&copy(home.path(), &file_of(home.path()), &cluster.address(), &[]));
+    cluster.run_ok("a", &["doctor"]);
+    let exported = |text: String| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+    let in_file = exported(run_ok(home.path(), &["alerts", "export", "--organization", "default"]));
+    let on_server = exported(cluster.run_ok("a", &["alerts", "export", "--organization", "default"]));
+    let server = cluster.serve("a", &[]);
+    decide(&server.url, &key).await;
+    let heard = receiver.wait_for(3).await;
+    assert_eq!(server.terminate(), Some(0));
+    let back = tempfile::tempdir().unwrap();
+    let key_file = cluster.key_file();
+    let output = avert(back.path(), &["copy", "--from", &cluster.address(), "--to", &file_of(back.path()), "--output", "json"]);
+    let home_again = copied(&{ output }.env("AVERT_SECRET_KEY_FILE", &key_file).output().unwrap());
+
+    assert_eq!(there, again);
+    let count = |tables: &[(String, u64)], name: &str| tables.iter().find(|(table, _)| table == name).unwrap().1;
+    for (table, rows) in [("alert", 5), ("outcome", 1), ("organization", 2), ("api_key", 1), ("client", 1), ("endpoint", 1), ("event", 2)] {
+        assert_eq!(count(&there, table), rows, "{table}: {there:?}");
+    }
+    assert!(["signing_secret", "delivery", "delivery_attempt", "resolution_attempt", "audit"].iter().all(|table| count(&there, table) > 0));
+    assert_eq!(on_server, in_file);
+    let [.., last] = heard.as_slice() else { panic!("nothing was heard") };
+    assert!(last.header("authorization").starts_with("Basic ") && !last.header("webhook-signature").is_empty());
+    assert_eq!((count(&home_again, "outcome"), count(&home_again, "alert")), (2, 5));
+    fs::copy(&key_file, back.path().join("secret.key")).unwrap();
+    run_ok(back.path(), &["doctor"]);
+    let server = Server::start(back.path(), &[]);
+    bring_and_decide(&server.url, back.path(), &key).await;
+    assert_eq!(receiver.wait_for(5).await.len(), 5);
+    assert_eq!(
+        run_ok(back.path(), &["alerts", "list", "--q", "ACME", "--organization", "default", "--output", "json"])
+            .matches("providerId")
+            .count(),
+        6
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_was_broken_off_has_left_nothing_and_is_made_again() {
+    let Some(cluster) = Cluster::empty().await else { return };
+    let (home, receiver) = (tempfile::tempdir().unwrap(), Receiver::start().await);
+    desk(home.path(), &receiver).await;
+    cluster.run_ok("a", &["migrate"]);
+    let hands = cluster.database.client().await;
+    hands
+        .batch_execute(
+            "CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken off'; END $$;
+             CREATE TRIGGER broken BEFORE INSERT ON audit FOR EACH ROW EXECUTE FUNCTION broken()",
+        )
+        .await
+        .unwrap();
+
+    let broken = refused(&copy(home.path(), &file_of(home.path()), &cluster.address(), &[]), 1);
+    let left: i64 = hands.query_one("SELECT count(*) FROM alert", &[]).await.unwrap().get(0);
+    hands.batch_execute("DROP TRIGGER broken ON audit").await.unwrap();
+    let made = copied(&copy(home.path(), &file_of(home.path()), &cluster.address(), &[]));
+
+    assert!(broken.contains("broken off"), "{broken}");
+    assert_eq!(left, 0);
+    assert!(made.contains(&("alert".to_owned(), 5)), "{made:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_desk_another_program_and_a_source_at_work_are_refused_and_left_as_they_are() {
+    let (Some(other), Some(foreign)) = (Cluster::migrated().await, Cluster::empty().await) else { return };
+    let (home, receiver) = (tempfile::tempdir().unwrap(), Receiver::start().await);
+    desk(home.path(), &receiver).await;
+    other.key("alerts");
+    foreign.database.client().await.batch_execute("CREATE TABLE bookmarks (url text)").await.unwrap();
+    let file = file_of(home.path());
+
+    let to_another = refused(&copy(home.path(), &file, &other.address(), &[]), 1);
+    let to_a_foreign = refused(&copy(home.path(), &file, &foreign.address(), &[]), 1);
+    let to_itself = refused(&copy(home.path(), &file, &file, &[]), 2);
+    let from_nothing = refused(&copy(home.path(), "sqlite:/nowhere/avert.db", &other.address(), &[]), 3);
+    let server = Server::start(home.path(), &[]);
+    let at_work = refused(&copy(home.path(), &file, &foreign.address(), &[]), 1);
+    drop(server);
+    let node = other.serve("a", &[]);
+    let back = tempfile::tempdir().unwrap();
+    let served = refused(&copy(back.path(), &other.address(), &file_of(back.path()), &[]), 1);
+    assert_eq!(node.terminate(), Some(0));
+
+    assert!(to_another.contains("holds another desk"), "{to_another}");
+    assert!(to_a_foreign.contains("another program"), "{to_a_foreign}");
+    assert!(to_itself.contains("name one database"), "{to_itself}");
+    assert!(from_nothing.contains("/nowhere"), "{from_nothing}");
+    assert!(at_work.contains("another avert works on it") && served.contains("another avert works on it"), "{at_work} {served}");
+    let (keys, tables) = (other.run_ok("a", &["keys", "list", "--output", "json"]), foreign.database.client().await);
+    assert_eq!(serde_json::from_str::<Value>(&keys).unwrap().as_array().map(Vec::len), Some(1));
+    let tables: i64 = tables.query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[]).await.unwrap().get(0);
+    assert_eq!(tables, 1);
+    assert!(!back.path().join("avert.db").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_may_be_sealed_with_another_key() {
+    let Some(cluster) = Cluster::empty().await else { return };
+    let (home, receiver) = (tempfile::tempdir().unwrap(), Receiver::start().await);
+    let key = desk(home.path(), &receiver).await;
+    let key_file = cluster.key_file();
+
+    let made = copied(&copy(home.path(), &file_of(home.path()), &cluster.address(), &["--to-secret-key-file", key_file.to_str().unwrap()]));
+    let again =
+        copied(&copy(home.path(), &file_of(home.path()), &cluster.address(), &["--to-secret-key-file", key_file.to_str().unwrap()]));
+    let mut with_the_old = cluster.command("a", &["keys", "list"]);
+    let with_the_old = refused(&with_the_old.env("AVERT_SECRET_KEY_FILE", home.path().join("secret.key")).output().unwrap(), 1);
+    let server = cluster.serve("a", &[]);
+    decide(&server.url, &key).await;
+    let heard = receiver.wait_for(3).await;
+
+    assert_eq!(made, again);
+    assert!(with_the_old.contains("not the key"), "{with_the_old}");
+    assert_ne!(fs::read(&key_file).unwrap(), fs::read(home.path().join("secret.key")).unwrap());
+    assert_eq!(heard[2].header("authorization"), heard[0].header("authorization"));
+    assert_eq!(heard[2].path, heard[0].path);
+    assert_eq!(server.terminate(), Some(0));
+}
+
+/// What only one kind of database has: what it makes anew, and what belongs to the processes on it.
+const ONLY_IN_FILES: [&str; 10] = [
+    "word",
+    "reference",
+    "alert_search",
+    "alert_trigram",
+    "change_number",
+    "schema_migration",
+    "sqlite_sequence",
+    "alert.changed",
+    "event.changed",
+    "alert_count.changed",
+];
+const ONLY_ON_SERVERS: [&str; 8] =
+    ["instance", "turnstile", "schema_lock", "schema_migration", "audit_head", "alert.searched", "alert_count.key", "alert_count.fresh"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_kinds_of_database_have_the_same_columns_to_carry() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    let home = tempfile::tempdir().unwrap();
+    run(home.path(), &["migrate"]);
+    let file = rusqlite::Connection::open(home.path().join("avert.db")).unwrap();
+    let mut columns = file
+        .prepare(
+            "SELECT m.name, replace(c.name, 'only', 'single') FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'",
+        )
+        .unwrap();
+    let in_files = columns.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap);
+    let carried = |(table, column): &(String, String), left_out: &[&str]| {
+        !left_out
+            .iter()
+            .any(|out| *out == *table || *out == format!("{table}.{column}") || (*out == "alert_trigram" && table.starts_with(out)))
+    };
+    let in_files: BTreeSet<(String, String)> = in_files.filter(|column| carried(column, &ONLY_IN_FILES)).collect();
+    let on_servers = "SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = 'public'";
+    let rows = cluster.database.client().await.query(on_servers, &[]).await.unwrap();
+    let on_servers = rows.iter().map(|row| (row.get(0), row.get(1))).filter(|column| carried(column, &ONLY_ON_SERVERS));
+    let on_servers: BTreeSet<(String, String)> = on_servers.collect();
+
+    let copied = copied(&copy(home.path(), &file_of(home.path()), &Cluster::empty().await.unwrap().address(), &[]));
+
+    assert_eq!(in_files, on_servers);
+    let tables: BTreeSet<&str> = copied.iter().map(|(table, _)| table.as_str()).collect();
+    assert_eq!(tables, in_files.iter().map(|(table, _)| table.as_str()).collect(), "a table is not carried");
+}
