@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::support::cluster::Cluster;
 use crate::support::operations::alerts;
 use crate::support::receiver::Receiver;
+use crate::support::terminal::Terminal;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_steps_lead_where_they_do_on_a_file() {
@@ -46,4 +47,40 @@ async fn the_first_steps_lead_where_they_do_on_a_file() {
     assert_eq!(receiver.wait_for(5).await.len(), 5);
     assert_eq!(server.terminate(), Some(0));
     run(&["doctor"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_console_works_on_the_database_and_sees_what_a_node_does() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    let home = cluster.home("a");
+    let file = home.join("alerts.ndjson");
+    std::fs::write(&file, alerts(1..=3)).unwrap();
+    cluster.run_ok("a", &["import", file.to_str().unwrap()]);
+    let key = cluster.key("alerts");
+    let server = cluster.serve("b", &[]);
+    let (address, key_file) = (cluster.address(), cluster.key_file());
+    let variables =
+        [("AVERT_DATABASE", address.as_str()), ("AVERT_SECRET_KEY_FILE", key_file.to_str().unwrap()), ("AVERT_GRACE_SECONDS", "0")];
+    let mut terminal = Terminal::start_with(&home, &["open"], &variables, 120, 40);
+    terminal.wait_for("SHOP 3");
+
+    terminal.press("n");
+    terminal.wait_until("the form, done with looking", |screen| screen.contains("Resolve") && !screen.contains("looking for doubles"));
+    terminal.press("\x13");
+    terminal.wait_for("not refunded, recorded");
+    let client = reqwest::Client::new();
+    let url = format!("{}/api/v1/alerts", server.url);
+    let page = client.get(format!("{url}?status=OPEN")).header("X-API-KEY", &key).send().await.unwrap().json::<Value>().await.unwrap();
+    let (id, descriptor) = (page["data"][1]["id"].as_str().unwrap(), page["data"][1]["merchantDescriptor"].as_str().unwrap());
+    let decision = client.put(format!("{url}/{id}/resolution")).header("X-API-KEY", &key).json(&json!({"refunded": "REFUNDED"}));
+    assert_eq!(decision.send().await.unwrap().status(), 200);
+
+    assert_eq!(page["total"], 2, "{page}");
+    terminal.wait_gone(descriptor.rsplit('*').next().unwrap());
+    terminal.press("5");
+    terminal.wait_for("database test_");
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
+    assert_eq!(server.terminate(), Some(0));
+    assert!(home.join("desk").join("databases").is_dir() && !home.join("avert.db").exists());
 }

@@ -1,5 +1,5 @@
-//! Three nodes on one database, killed with -9 one after the other while merchants decide and webhooks go out: nothing acknowledged is lost,
-//! nothing is done twice, and what a node that never comes back has left the others take up.
+//! Three nodes on one database, killed with -9 one after the other while merchants decide and webhooks go out, or frozen, or without their
+//! database for a while: nothing acknowledged is lost, nothing is done twice, and what a node that never comes back has left the others take up.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -10,8 +10,9 @@ use reqwest::Client;
 use serde_json::{Value, json};
 use tokio::task::{JoinSet, block_in_place};
 
-use crate::support::binary::Server;
+use crate::support::binary::{Server, signal};
 use crate::support::cluster::Cluster;
+use crate::support::gate::{Gate, Way};
 use crate::support::outside::Outside;
 
 const ALERTS: usize = 90;
@@ -34,6 +35,8 @@ struct Ledger {
 }
 
 struct Desk {
+    /// On the way of every node to the database.
+    gate: Gate,
     cluster: Cluster,
     outside: Outside,
     nodes: Mutex<Vec<Server>>,
@@ -48,6 +51,7 @@ struct Desk {
 impl Desk {
     async fn start(alerts: usize) -> Option<Arc<Self>> {
         let cluster = Cluster::migrated().await?;
+        let gate = Gate::before(cluster.database.server().port).await;
         let outside = Outside::start(1, false).await;
         let settings = cluster.home("a").join("nodes.toml");
         std::fs::write(&settings, format!("[log]\nlevel = \"error\"\n{}", outside.settings())).unwrap();
@@ -56,7 +60,7 @@ impl Desk {
         block_in_place(|| cluster.run_ok("a", &["webhooks", "add", &outside.hook(), "--basic", "desk:hunter22"]));
         let client = Client::builder().timeout(PUT_PATIENCE).no_proxy().build().unwrap();
         let (nodes, ledger) = (Mutex::default(), Mutex::default());
-        let desk = Arc::new(Self { cluster, outside, nodes, settings, client, key, operator_key, ledger, alerts });
+        let desk = Arc::new(Self { gate, cluster, outside, nodes, settings, client, key, operator_key, ledger, alerts });
         for node in ["a", "b", "c"] {
             desk.start_node(node);
         }
@@ -64,7 +68,8 @@ impl Desk {
     }
 
     fn start_node(&self, node: &str) {
-        let server = block_in_place(|| self.cluster.serve(node, &["--config", &self.settings]));
+        let address = format!("postgres://avert@{}/{}", self.gate.address, self.cluster.database.server().name);
+        let server = block_in_place(|| self.cluster.serve_at(&address, node, &["--config", &self.settings]));
         self.nodes.lock().unwrap().push(server);
     }
 
@@ -118,6 +123,114 @@ impl Desk {
         assert_eq!(answer.status(), 200, "{path}");
         answer.json().await.unwrap()
     }
+
+    /// Merchants who decide until everything is decided.
+    fn merchants(self: &Arc<Self>) -> JoinSet<()> {
+        let mut merchants = JoinSet::new();
+        for _ in 0..MERCHANTS {
+            merchants.spawn(Arc::clone(self).decide());
+        }
+        merchants
+    }
+
+    /// Waits until some work was done; where nothing more comes, everything has been decided.
+    async fn enough(&self) {
+        let mut seen = self.outside.seen();
+        let enough = *seen.borrow_and_update() + BETWEEN;
+        let _ = tokio::time::timeout(Duration::from_secs(5), seen.wait_for(|count| *count >= enough)).await;
+    }
+
+    /// Waits until the node that was started last is ready, or is not.
+    async fn until_ready(&self, ready: bool) {
+        let url = self.nodes.lock().unwrap()[2].url.clone();
+        let mut tick = tokio::time::interval(Duration::from_millis(50));
+        let asked = async || self.client.get(format!("{url}/ready")).send().await.is_ok_and(|answer| answer.status() == 200);
+        let began = Instant::now();
+        while asked().await != ready {
+            assert!(began.elapsed() < SETTLING, "it is never {ready}");
+            tick.tick().await;
+        }
+    }
+
+    /// Waits until the others take the node that stands still for dead.
+    async fn until_dead(&self) {
+        let hands = self.cluster.database.client().await;
+        let dead = "SELECT count(*) FROM instance WHERE beat_at < clock_timestamp() - interval '15 seconds'";
+        let mut tick = tokio::time::interval(Duration::from_millis(200));
+        let began = Instant::now();
+        while hands.query_one(dead, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+            assert!(began.elapsed() < SETTLING, "it still counts as alive");
+            tick.tick().await;
+        }
+    }
+
+    /// Waits until everything is decided and told.
+    async fn settle(&self, mut merchants: JoinSet<()>, last: Instant) {
+        while let Some(merchant) = merchants.join_next().await {
+            merchant.unwrap();
+        }
+        let mut tick = tokio::time::interval(Duration::from_millis(200));
+        loop {
+            let attempts = self.see("operator/v1/attempts").await["data"].as_array().unwrap().len();
+            let waiting = self.see("operator/v1/deliveries?state=pending,leased&size=1").await["data"].as_array().unwrap().len();
+            if attempts + waiting == 0 {
+                return;
+            }
+            assert!(last.elapsed() < SETTLING, "it has not settled: {attempts} {waiting}");
+            tick.tick().await;
+        }
+    }
+
+    /// Compares what was acknowledged with what is stored, what the networks hold and what the receiver heard.
+    async fn compare(&self) {
+        let acknowledged = std::mem::take(&mut self.ledger.lock().unwrap().acknowledged);
+        let applied = self.outside.applied();
+        assert_eq!((acknowledged.len(), applied.len()), (self.alerts, self.alerts));
+        for (alert, outcome) in &acknowledged {
+            let stored = self.see(&format!("api/v1/alerts/{alert}")).await;
+            assert_eq!(&stored["outcome"], outcome, "the acknowledged outcome of {alert} is the stored one");
+            let [decision] = applied[alert].as_slice() else { panic!("the network took {:?} on {alert}", applied[alert]) };
+            assert_eq!(outcome["id"], decision.attempt.to_string(), "the outcome of {alert} is the network's decision");
+        }
+        let mut events: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for told in self.outside.told().values() {
+            assert!(told.taken);
+            let of = |value: &Value| value.as_str().unwrap().to_owned();
+            *events.entry((of(&told.body["payload"]["id"]), of(&told.body["event"]))).or_default() += 1;
+        }
+        assert!(self.outside.altered().is_empty());
+        assert!(events.values().all(|count| *count == 1), "told as two events: {events:?}");
+        assert_eq!(events.len(), 2 * self.alerts, "each alert is told when it is new and when it is decided");
+        block_in_place(|| self.cluster.run_ok("b", &["--config", &self.settings, "doctor"]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_goes_away_and_a_node_that_stands_still_cost_nothing_either() {
+    let Some(desk) = Desk::start(ALERTS).await else { return };
+    desk.bring().await;
+    let merchants = desk.merchants();
+
+    desk.enough().await;
+    desk.gate.set(Way::Shut);
+    desk.until_ready(false).await;
+    desk.gate.set(Way::Open);
+    desk.until_ready(true).await;
+    desk.enough().await;
+    let frozen = desk.nodes.lock().unwrap()[0].id();
+    signal(frozen, "STOP");
+    desk.enough().await;
+    desk.gate.set(Way::Silent);
+    desk.until_ready(false).await;
+    desk.gate.set(Way::Open);
+    desk.until_ready(true).await;
+    desk.until_dead().await;
+    signal(frozen, "CONT");
+
+    let last = Instant::now();
+    desk.settle(merchants, last).await;
+    println!("settled {:.0?} after the last trouble", last.elapsed());
+    desk.compare().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -125,16 +238,10 @@ async fn nodes_are_killed_and_nothing_acknowledged_is_lost_or_done_twice() {
     let kills = std::env::var("AVERT_CLUSTER_KILLS").map_or(KILLS, |text| text.parse().expect("AVERT_CLUSTER_KILLS is a number"));
     let Some(desk) = Desk::start(ALERTS * kills.div_ceil(KILLS)).await else { return };
     desk.bring().await;
-    let mut merchants = JoinSet::new();
-    for _ in 0..MERCHANTS {
-        merchants.spawn(Arc::clone(&desk).decide());
-    }
+    let merchants = desk.merchants();
 
     for kill in 1..=kills {
-        let mut seen = desk.outside.seen();
-        let enough = *seen.borrow_and_update() + BETWEEN;
-        // Where nothing more comes, everything has been decided.
-        let _ = tokio::time::timeout(Duration::from_secs(5), seen.wait_for(|count| *count >= enough)).await;
+        desk.enough().await;
         let doomed = desk.nodes.lock().unwrap().remove(0);
         block_in_place(|| doomed.kill_9());
         if kill < kills {
@@ -142,38 +249,7 @@ async fn nodes_are_killed_and_nothing_acknowledged_is_lost_or_done_twice() {
         }
     }
     let last = Instant::now();
-    let mut tick = tokio::time::interval(Duration::from_millis(200));
-    while let Some(merchant) = merchants.join_next().await {
-        merchant.unwrap();
-    }
-    loop {
-        let attempts = desk.see("operator/v1/attempts").await["data"].as_array().unwrap().len();
-        let waiting = desk.see("operator/v1/deliveries?state=pending,leased&size=1").await["data"].as_array().unwrap().len();
-        if attempts + waiting == 0 {
-            break;
-        }
-        assert!(last.elapsed() < SETTLING, "it has not settled: {attempts} {waiting}");
-        tick.tick().await;
-    }
+    desk.settle(merchants, last).await;
     println!("{kills} kills, settled {:.0?} after the last one", last.elapsed());
-
-    let acknowledged = std::mem::take(&mut desk.ledger.lock().unwrap().acknowledged);
-    let applied = desk.outside.applied();
-    assert_eq!((acknowledged.len(), applied.len()), (desk.alerts, desk.alerts));
-    for (alert, outcome) in &acknowledged {
-        let stored = desk.see(&format!("api/v1/alerts/{alert}")).await;
-        assert_eq!(&stored["outcome"], outcome, "the acknowledged outcome of {alert} is the stored one");
-        let [decision] = applied[alert].as_slice() else { panic!("the network took {:?} on {alert}", applied[alert]) };
-        assert_eq!(outcome["id"], decision.attempt.to_string(), "the outcome of {alert} is the network's decision");
-    }
-    let mut events: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for told in desk.outside.told().values() {
-        assert!(told.taken);
-        let of = |value: &Value| value.as_str().unwrap().to_owned();
-        *events.entry((of(&told.body["payload"]["id"]), of(&told.body["event"]))).or_default() += 1;
-    }
-    assert!(desk.outside.altered().is_empty());
-    assert!(events.values().all(|count| *count == 1), "told as two events: {events:?}");
-    assert_eq!(events.len(), 2 * desk.alerts, "each alert is told when it is new and when it is decided");
-    block_in_place(|| desk.cluster.run_ok("b", &["--config", &desk.settings, "doctor"]));
+    desk.compare().await;
 }

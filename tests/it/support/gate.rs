@@ -60,10 +60,10 @@ async fn pass(mut near: TcpStream, port: u16, mut way: watch::Receiver<Way>) {
         match now {
             // Whoever is on the way is thrown back.
             Way::Shut => return near.set_zero_linger().unwrap_or_default(),
+            // What was on the way then is lost, and so is the connection.
             Way::Silent => {
-                if way.changed().await.is_err() {
-                    return;
-                }
+                let _ = way.changed().await;
+                return near.set_zero_linger().unwrap_or_default();
             }
             Way::Open => {
                 let far = match &mut far {
