@@ -1,12 +1,13 @@
 //! A database file as one end of a copy: its rows as they are carried, all of them in one transaction.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::connection::{self, Purpose};
-use super::files::{directory_of, make_directory, unusable};
+use super::files::{directory_of, make_directory, make_file, unusable};
 use super::instance::Gate;
 use super::interned::Dictionary;
 use super::migrate::{MIGRATIONS, migrate};
@@ -44,6 +45,12 @@ impl SqliteEnd {
             }
             SchemaState::Current => {}
             SchemaState::Empty(_) => {
+                match make_file(file) {
+                    Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                        return Err(unusable(file, &format!("cannot be made: {error}")));
+                    }
+                    _ => {}
+                }
                 let mut conn = connection::open(file, Purpose::Write)?;
                 let _mode: String = conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
                 migrate(&mut conn, file, MIGRATIONS)?;

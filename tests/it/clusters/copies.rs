@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Output;
 
@@ -96,6 +97,8 @@ async fn everything_arrives_on_a_server_and_comes_back() {
     let [.., last] = heard.as_slice() else { panic!("nothing was heard") };
     assert!(last.header("authorization").starts_with("Basic ") && !last.header("webhook-signature").is_empty());
     assert_eq!((count(&home_again, "outcome"), count(&home_again, "alert")), (2, 5));
+    let mode = fs::metadata(back.path().join("avert.db")).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600, "nobody else can read it");
     fs::copy(&key_file, back.path().join("secret.key")).unwrap();
     run_ok(back.path(), &["doctor"]);
     let server = Server::start(back.path(), &[]);
