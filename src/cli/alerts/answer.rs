@@ -64,8 +64,7 @@ pub(super) fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Repo
     let note = match (page.total, shown) {
         (0, _) => "no alert matches".to_owned(),
         (total, 0) => format!("page {} is beyond the last one, which is {}: {total} alerts match", page.page, page.total_pages() - 1),
-        (1, 1) => "1 alert".to_owned(),
-        (total, shown) if total == shown as u64 => format!("{total} alerts"),
+        (total, shown) if total == shown as u64 => format!("{shown} of {total} alerts"),
         (total, _) => format!("{shown} of {total} alerts, page {} of 0 to {} (--page N, --size N)", page.page, page.total_pages() - 1),
     };
     Ok(Report {
