@@ -39,10 +39,12 @@ struct OfDatabase {
 
 /// `wrong_settings` is why the settings could not be read; the defaults are in the context then.
 pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>, args: DoctorArgs) -> anyhow::Result<()> {
-    if args.clean
-        && let DatabaseLocation::Sqlite(file) = &context.home.database
-    {
-        clean(file)?.iter().for_each(|done| say(done));
+    match &context.home.database {
+        DatabaseLocation::Sqlite(file) if args.clean => clean(file)?.iter().for_each(|done| say(done)),
+        DatabaseLocation::Postgres(address) if args.clean => {
+            say(&format!("{address}: there is nothing to clean, what is broken off leaves nothing on a server"));
+        }
+        _ => {}
     }
     let mut findings = vec![match wrong_settings {
         None => Finding::fine("settings", "every value is understood"),

@@ -73,6 +73,14 @@ impl Home {
         }
     }
 
+    /// The database as a field of the log.
+    pub(super) fn log_name(&self) -> String {
+        match &self.database {
+            DatabaseLocation::Sqlite(file) => file.display().to_string(),
+            DatabaseLocation::Postgres(address) => format!("{} on {}:{}", address.name, address.host, address.port),
+        }
+    }
+
     /// Where a console on these alerts keeps its views, drafts and journal: what is decided in one database is no business of another one's
     /// consoles.
     pub(super) fn desk(&self) -> PathBuf {

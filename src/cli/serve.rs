@@ -108,7 +108,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
 
 /// Says which networks hear of decisions, and warns where production decides into the void.
 fn say_who_answers(context: &Context, known: &[Known]) {
-    let database = &context.home.database;
+    let database = context.home.log_name();
     for (network, set) in context.settings.gateways() {
         tracing::info!(%database, network = network.as_str(), gateway = set.url, "decisions go to a gateway");
     }

@@ -16,7 +16,7 @@ closed_enum! {
         Disable = "disable",
         /// Where the server has it; whoever is in between may take it away.
         Prefer = "prefer",
-        /// Always, whoever the server is.
+        /// Always, whoever the server is; where authorities are named, with a certificate of theirs.
         Require = "require",
         /// Always, with a certificate of a trusted authority, whatever name it is for.
         VerifyCa = "verify-ca",
@@ -135,6 +135,10 @@ impl FromStr for PostgresAddress {
                 _ => return Err(wrong("it has a parameter other than sslmode and sslrootcert")),
             }
         }
+        // Who names authorities wants them asked: so it is with libpq.
+        if address.tls == DatabaseTls::Require && address.authorities.is_some() {
+            address.tls = DatabaseTls::VerifyCa;
+        }
         Ok(address)
     }
 }
@@ -199,6 +203,8 @@ mod tests {
     #[case("postgres://u@%2Frun/d", DatabaseTls::Prefer)]
     #[case("postgres://u@db.example/d", DatabaseTls::Require)]
     #[case("postgres://u@10.0.0.1/d", DatabaseTls::Require)]
+    #[case("postgres://u@db.example/d?sslrootcert=/etc/ca.pem", DatabaseTls::VerifyCa)]
+    #[case("postgres://u@db.example/d?sslmode=require&sslrootcert=/etc/ca.pem", DatabaseTls::VerifyCa)]
     #[case("postgres://u@db.example/d?sslmode=disable", DatabaseTls::Disable)]
     #[case("postgres://u@localhost/d?sslmode=verify-full", DatabaseTls::VerifyFull)]
     fn the_way_to_another_machine_is_encrypted_unless_it_is_said_otherwise(#[case] text: &str, #[case] tls: DatabaseTls) {

@@ -7,6 +7,7 @@ use chrono::TimeDelta;
 
 use super::access;
 use super::audit;
+use super::clock;
 use super::connection::{Connection, DatabaseServer, pool};
 use super::counts::{DAY_MICROS, NO_DAY};
 use super::fault::Work;
@@ -35,9 +36,6 @@ pub struct Examination {
 }
 
 const RESTORE: &str = "keep a dump of it as it is (pg_dump), then restore a backup of the server's";
-
-/// Another clock may differ by so much from this machine's.
-const APART: TimeDelta = TimeDelta::seconds(5);
 
 /// Sources that nobody has pulled from for so long are not set up any more.
 const ABANDONED: TimeDelta = TimeDelta::days(2);
@@ -96,7 +94,7 @@ pub async fn examine(server: &PostgresAddress, key_file: Option<&Path>, now: Tim
     findings.push(checked(&conn, "deliveries", deliveries(&conn, now)).await);
     findings.push(checked(&conn, "endpoints", endpoints(&conn)).await);
     findings.push(checked(&conn, "pulled alerts", pulled(&conn, now)).await);
-    findings.push(checked(&conn, "clock", clock(&conn, now)).await);
+    findings.push(checked(&conn, "clock", clocks(&conn, now)).await);
     // What cannot be read was told above.
     examination.gateways = networks::gateways(&conn).await.unwrap_or_default();
     examination.credentials = access::placed(&conn).await.unwrap_or_default();
@@ -226,16 +224,12 @@ async fn pulled(conn: &Connection, now: Timestamp) -> Work<Finding> {
 }
 
 /// The clock of this machine beside the server's, and beside what was written.
-async fn clock(conn: &Connection, now: Timestamp) -> Work<Finding> {
+async fn clocks(conn: &Connection, now: Timestamp) -> Work<Finding> {
     let newest = "SELECT max(t) FROM (SELECT max(started_at) t FROM resolution_attempt UNION ALL SELECT max(at) FROM event
         UNION ALL SELECT max(applied_at) FROM schema_migration UNION ALL SELECT max(created_at) FROM api_key) AS written";
     let newest = conn.one(newest, &[], |row| optional_moment(row, 0)).await?;
-    let there = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-    let apart = conn.one(there, &[], |row| moment_at(row, 0)).await? - now;
-    if apart.abs() > APART {
-        let (by, way) = (apart.abs().num_seconds(), if apart > TimeDelta::zero() { "behind" } else { "ahead of" });
-        let advice = "set the clocks of the machines by NTP: deadlines go by this one, leases by the server's";
-        return Ok(Finding::notice("clock", format!("this machine's clock is {by} s {way} the server's"), advice));
+    if let Some(words) = clock::apart(conn, now).await? {
+        return Ok(Finding::notice("clock", words, clock::ADVICE));
     }
     Ok(verdicts::clock(newest, now))
 }

@@ -7,6 +7,7 @@ mod alike;
 mod attempts;
 mod audit;
 mod chain;
+mod clock;
 mod columns;
 mod conditions;
 mod connection;

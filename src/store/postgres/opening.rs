@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+use super::clock;
 use super::connection::{CONNECT, Connection, DatabaseServer, pool};
 use super::fault::{Work, unreachable};
 use super::handle::PostgresStore;
@@ -53,6 +54,9 @@ impl PostgresStore {
             }
         };
         conn.commit("").await?;
+        if let Some(words) = clock::apart(&conn, SystemClock.now()).await? {
+            tracing::warn!("{words}: {}", clock::ADVICE);
+        }
         let own = InstanceId::generate();
         announce(&server, own).await?;
         let newest: i64 = conn.one(NEWEST_CHANGE, &[], cell).await?;
