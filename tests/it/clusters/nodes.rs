@@ -120,3 +120,22 @@ async fn of_two_decisions_at_two_nodes_one_is_recorded_and_every_event_arrives_o
     let events: BTreeSet<&str> = heard.iter().map(|request| request.header("webhook-id")).collect();
     assert_eq!((events.len(), receiver.count()), (20, 20));
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_whose_clock_is_not_the_servers_is_warned() {
+    let Some(cluster) = Cluster::migrated().await else { return };
+    let date = crate::support::date::ProcessDate::new();
+    let said = |seconds| {
+        date.set(seconds);
+        let output = date.show(&mut cluster.command("a", &["keys", "list"])).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+
+    let (right, behind, ahead) = (said(0), said(-60), said(3_600));
+
+    assert!(!right.contains("clock"), "{right}");
+    assert!(behind.contains("s behind the server's") && behind.contains("NTP"), "{behind}");
+    assert!(ahead.contains("s ahead of the server's"), "{ahead}");
+}
