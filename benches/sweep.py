@@ -3,9 +3,9 @@
 
     avert generate --alerts 1000000 --data-dir DIR       # once
     avert serve --data-dir DIR &
-    AVERT_API_KEY=$(avert keys create --data-dir DIR) benches/sweep.py http://127.0.0.1:7317
+    AVERT_API_KEY=$(avert keys create --data-dir DIR) benches/sweep.py http://127.0.0.1:7317 [alone]
 
-Prints how long each kind of page took (the best of two, in milliseconds) and every combination over its aim: 50 ms for a first page and
+With `alone` pairs are left out. Prints how long each kind of page took (the best of two, in milliseconds) and every combination over its aim: 50 ms for a first page and
 150 ms for any other; 150 and 300 ms where more than a tenth of everything matches, and for texts of one or two characters. Exits with 1
 where one is over. Needs Python 3.9 and nothing else.
 """
@@ -72,9 +72,9 @@ def filters(deployment):
     }
 
 
-def combinations(named):
+def combinations(named, most):
     yield (), {}
-    for size in (1, 2):
+    for size in range(1, most + 1):
         for names in itertools.combinations(named, size):
             merged, together = {}, 0
             for name in names:
@@ -85,12 +85,13 @@ def combinations(named):
 
 
 def main():
-    if len(sys.argv) != 2 or not os.environ.get("AVERT_API_KEY"):
+    if len(sys.argv) < 2 or sys.argv[2:] not in ([], ["alone"]) or not os.environ.get("AVERT_API_KEY"):
         sys.exit(__doc__)
+    most = 1 if sys.argv[2:] else 2
     deployment = Deployment(sys.argv[1], os.environ["AVERT_API_KEY"])
     everything = deployment.ask({"size": 1})[0]["total"]
     took, over = {}, []
-    for (names, parameters), (number, sort) in itertools.product(combinations(filters(deployment)), enumerate(SORTS)):
+    for (names, parameters), (number, sort) in itertools.product(combinations(filters(deployment), most), enumerate(SORTS)):
         order = ("ASC", "DESC")[(number + len(names)) % 2]
         base = {**parameters, "sortField": sort, "sortOrder": order, "size": SIZE}
         first = deployment.ask({**base, "page": 0})[0]

@@ -48,7 +48,7 @@ impl Transferred {
 
 enum End {
     Sqlite(Box<SqliteEnd>),
-    Postgres(PostgresEnd),
+    Postgres(Box<PostgresEnd>),
 }
 
 /// Copies everything to a database with nothing in it. A copy that was broken off has left nothing there; one that was finished is found to be.
@@ -63,7 +63,7 @@ pub async fn transfer(
 ) -> StoreResult<Transferred> {
     let source = match from {
         DatabaseLocation::Sqlite(file) => End::Sqlite(Box::new(SqliteEnd::source(file)?)),
-        DatabaseLocation::Postgres(server) => End::Postgres(PostgresEnd::source(server).await?),
+        DatabaseLocation::Postgres(server) => End::Postgres(Box::new(PostgresEnd::source(server).await?)),
     };
     let keys = new_key.map(|NewKey { from, to }| Ok::<_, StoreError>((Seal::from_file(from, false)?, to)));
     let keys = keys.transpose()?;
@@ -72,7 +72,7 @@ pub async fn transfer(
     }
     let mut target = match to {
         DatabaseLocation::Sqlite(file) => End::Sqlite(Box::new(SqliteEnd::target(file)?)),
-        DatabaseLocation::Postgres(server) => End::Postgres(PostgresEnd::target(server).await?),
+        DatabaseLocation::Postgres(server) => End::Postgres(Box::new(PostgresEnd::target(server).await?)),
     };
     match target.desk().await? {
         None => {}

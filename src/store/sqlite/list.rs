@@ -67,6 +67,20 @@ struct Part {
     limit: u64,
 }
 
+impl Part {
+    /// The same part of `total` as it is met from the end, where that is the nearer one; its keys come in the opposite order.
+    fn backwards(self, total: u64) -> Option<Self> {
+        let offset = total.checked_sub(self.offset + self.limit)?;
+        let sort = Sort { order: self.sort.order.reversed(), ..self.sort };
+        (offset < self.offset).then_some(Self { sort, offset, ..self })
+    }
+}
+
+fn reversed(mut keys: Vec<i64>) -> Vec<i64> {
+    keys.reverse();
+    keys
+}
+
 /// How many alerts the counts know of that may match.
 fn counted(reader: &Reader, wanted: &Wanted) -> u64 {
     let (from, until) = wanted.alert_days();
@@ -197,7 +211,8 @@ fn is_walk_shorter(reader: &Reader, wanted: &Wanted, part: Part, total: u64) -> 
         _ => reader.counts.all(wanted.organization),
     };
     // Matches are thought of as spread evenly; where they are not, the walk's budget ends it.
-    let walked = u128::from(part.offset + part.limit) * u128::from(all) / u128::from(total.max(1));
+    let near = part.backwards(total).unwrap_or(part);
+    let walked = u128::from(near.offset + near.limit) * u128::from(all) / u128::from(total.max(1));
     !wanted.has_own_index() || walked < u128::from(total)
 }
 
@@ -278,7 +293,11 @@ fn by_words(reader: &Reader, wanted: &Wanted, words: &[i64], part: Part) -> Stor
             continue;
         }
         let take = left.min(alerts - skip);
-        found.extend(by_id(reader, &of_word, Part { offset: skip, limit: take, ..part })?);
+        let of_part = Part { offset: skip, limit: take, ..part };
+        found.extend(match of_part.backwards(alerts) {
+            Some(back) => reversed(by_id(reader, &of_word, back)?),
+            None => by_id(reader, &of_word, of_part)?,
+        });
         (skip, left) = (0, left - take);
     }
     Ok(found)
@@ -305,6 +324,9 @@ fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, 
         Nulls::Last | Nulls::Least => valued(reader, wanted, part, total)?,
     };
     let conn = &reader.conn;
+    if let Some(back) = part.backwards(total).filter(|_| !column.nulls_come_first(part.sort.order)) {
+        return Ok(limited(reader, wanted, || walk_back(conn, wanted, column, index, back))?.map(reversed));
+    }
     let count_valued = || count(conn, &from_valued(Sql::new("SELECT count(*) "), wanted, column, index));
     if column.nulls_come_first(part.sort.order) {
         let valued = match valued {
@@ -319,7 +341,7 @@ fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, 
         found.extend(others);
         return Ok(Some(found));
     }
-    let Some(mut found) = reader.budget.run(|| walk_valued(conn, wanted, column, index, part))? else { return Ok(None) };
+    let Some(mut found) = limited(reader, wanted, || walk_valued(conn, wanted, column, index, part))? else { return Ok(None) };
     let missing = part.limit - found.len() as u64;
     if missing > 0 && column.nulls != Nulls::Never {
         let valued = match (valued, found.len() as u64) {
@@ -331,6 +353,27 @@ fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, 
         found.extend(walk_nulls(conn, wanted, column, index, rest)?);
     }
     Ok(Some(found))
+}
+
+/// Walks under the budget, or to the end where no row has to be read for it.
+fn limited<T>(reader: &Reader, wanted: &Wanted, walk: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
+    if wanted.is_everything() { Ok(Some(walk()?)) } else { reader.budget.run(walk) }
+}
+
+/// Walks from the end of a sort that has its nulls there: these first, and then what has a value.
+fn walk_back(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &str, back: Part) -> rusqlite::Result<Vec<i64>> {
+    if column.nulls == Nulls::Never {
+        return walk_valued(conn, wanted, column, index, back);
+    }
+    let mut found = walk_nulls(conn, wanted, column, index, back)?;
+    let missing = back.limit - found.len() as u64;
+    let nulls = match found.len() as u64 {
+        _ if missing == 0 || back.offset == 0 => 0,
+        0 => count(conn, &from_nulls(Sql::new("SELECT count(*) "), wanted, column, nulls_index(index, back.sort)))?,
+        some => back.offset + some,
+    };
+    found.extend(walk_valued(conn, wanted, column, index, Part { offset: back.offset.saturating_sub(nulls), limit: missing, ..back })?);
+    Ok(found)
 }
 
 /// What has a value to sort by, in its order.
@@ -358,35 +401,46 @@ fn walk_nulls(conn: &Connection, wanted: &Wanted, column: &SortColumn, index: &s
     if part.limit == 0 {
         return Ok(Vec::new());
     }
-    // The index on deadlines holds no nulls.
-    let index = if part.sort.field == SortField::HoursLeft { "alert_by_id" } else { index };
-    let mut sql = from_alerts(Sql::new("SELECT a.key "), wanted, Some(index));
-    sql.push(&format!(" AND {} IS NULL", column.value));
+    let mut sql = from_nulls(Sql::new("SELECT a.key "), wanted, column, nulls_index(index, part.sort));
     push_direction(&mut sql, None, part.sort.order);
     push_window(&mut sql, part.offset, part.limit);
     keys(conn, &sql)
 }
 
-/// Puts everything that matches in order.
+/// FROM and WHERE of what has no value to sort by.
+fn from_nulls(sql: Sql, wanted: &Wanted, column: &SortColumn, index: &str) -> Sql {
+    let mut sql = from_alerts(sql, wanted, Some(index));
+    sql.push(&format!(" AND {} IS NULL", column.value));
+    sql
+}
+
+/// The index to find nulls by: that on deadlines holds none.
+fn nulls_index(index: &str, sort: Sort) -> &str {
+    if sort.field == SortField::HoursLeft { "alert_by_id" } else { index }
+}
+
+/// Puts everything that matches in order, from the end that is nearer.
 fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, total: u64) -> StoreResult<Vec<i64>> {
     // Reading the whole table in its order is cheaper than jumping about in it, unless little of it is wanted or the index has it all.
     let in_index = column.words.is_some() || part.sort.field == SortField::ExpiredAt;
     let candidates = counted(reader, wanted);
     let little = candidates.saturating_mul(8) < reader.counts.all(wanted.organization);
+    let back = part.backwards(total);
     let in_order = |mut sql: Sql| {
-        push_order(&mut sql, column, part.sort.order);
-        push_window(&mut sql, part.offset, part.limit);
+        push_order(&mut sql, column, part.sort.order, back.is_some());
+        push_window(&mut sql, back.unwrap_or(part).offset, part.limit);
         sql
     };
+    let turned = |keys| if back.is_some() { reversed(keys) } else { keys };
     let select = || Sql::new("SELECT a.key ");
     let through_own_index = in_order(from_own_index(select(), wanted, (in_index || little).then_some(BY_TIME)));
     if is_text_in_few(wanted, candidates) && total > candidates / 8 {
         return match reader.budget.run(|| keys(&reader.conn, &through_own_index))? {
-            Some(keys) => Ok(keys),
-            None => Ok(keys(&reader.conn, &in_order(from_alerts(select(), wanted, Some(BY_TIME))))?),
+            Some(keys) => Ok(turned(keys)),
+            None => Ok(turned(keys(&reader.conn, &in_order(from_alerts(select(), wanted, Some(BY_TIME))))?)),
         };
     }
-    Ok(keys(&reader.conn, &through_own_index)?)
+    Ok(turned(keys(&reader.conn, &through_own_index)?))
 }
 
 fn push_window(sql: &mut Sql, offset: u64, limit: u64) {

@@ -84,6 +84,11 @@ impl Wanted {
         self.transaction_time == (None, None) && self.companies.is_none() && self.expires.is_none() && self.texts.is_empty()
     }
 
+    /// Whether every alert of the organization matches.
+    pub(super) fn is_everything(&self) -> bool {
+        self.is_counted() && self.cells.is_any() && self.alert_time == (None, None)
+    }
+
     /// Whether a condition has an index of its own, through which everything that matches is found without looking at the rest.
     pub(super) fn has_own_index(&self) -> bool {
         self.expires.is_some() || self.transaction_time != (None, None) || self.indexed_texts().is_some()
@@ -303,13 +308,13 @@ pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortFie
     })
 }
 
-/// The ORDER BY of a whole sort. To SQLite a null is less than any value.
-pub(super) fn push_order(sql: &mut Sql, column: &SortColumn, order: SortOrder) {
+/// The ORDER BY of a whole sort, from its beginning or backwards from its end. To SQLite a null is less than any value.
+pub(super) fn push_order(sql: &mut Sql, column: &SortColumn, order: SortOrder, backwards: bool) {
     sql.push(" ORDER BY ");
     if column.nulls == Nulls::Last {
-        sql.push(&format!("{} IS NULL, ", column.value));
+        sql.push(&format!("{} IS NULL{}, ", column.value, if backwards { " DESC" } else { "" }));
     }
-    push_terms(sql, Some(&column.value), order);
+    push_terms(sql, Some(&column.value), if backwards { order.reversed() } else { order });
 }
 
 /// The ORDER BY of rows that all have a value to sort by, or none.
