@@ -10,6 +10,7 @@ use super::context::Context;
 use super::credential_file::allows_others;
 use super::database::{key_file, with_password};
 use super::failure::{SaidAlready, say};
+use super::home::is_absent;
 use super::networks::{self, Known};
 use super::output::{Report, Rows};
 use super::profile_access::ProfileAccess;
@@ -86,6 +87,10 @@ pub(super) async fn run(context: &Context, wrong_settings: Option<&ConfigError>,
 async fn database(context: &Context) -> OfDatabase {
     let (key_file, now) = (key_file(&context.home, &context.settings), SystemClock.now());
     match &context.home.database {
+        DatabaseLocation::Sqlite(file) if is_absent(file) && key_file.iter().all(|key| is_absent(key)) && knows_profiles(context) => {
+            let (found, advice) = (format!("{} does not exist", file.display()), "nothing, where only the profiles are worked with");
+            OfDatabase { findings: vec![Finding::notice("database", found, advice)], ..OfDatabase::default() }
+        }
         DatabaseLocation::Sqlite(file) => OfDatabase {
             gateways: known_gateways(file),
             credentials: known_credentials(file),
@@ -103,6 +108,10 @@ async fn database(context: &Context) -> OfDatabase {
             },
         },
     }
+}
+
+fn knows_profiles(context: &Context) -> bool {
+    context.profiles.iter().any(|access| access.profiles.list().is_ok_and(|list| !list.all.is_empty()))
 }
 
 fn record(finding: &Finding) -> Value {

@@ -94,7 +94,7 @@ impl Home {
     }
 }
 
-fn is_absent(file: &Path) -> bool {
+pub(super) fn is_absent(file: &Path) -> bool {
     matches!(file.try_exists(), Ok(false)) && !is_pending(file)
 }
 

@@ -6,7 +6,7 @@ use super::args::{LoginArgs, LogoutArgs};
 use super::ask;
 use super::context::Context;
 use super::credential_file::credential_in;
-use super::failure::{Misused, say};
+use super::failure::{Misused, SaidAlready, say};
 use super::output::Report;
 use super::profile_access::{NamedProfile, ProfileAccess};
 use super::target::{API_KEY, CLIENT_SECRET, OPERATOR_KEY, RemoteTarget, check_world, names_credential, told, variable};
@@ -26,7 +26,7 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
         let profile = Profile { client_id, environment: named.profile.environment.or(told), ..named.profile.clone() };
         let tried = NamedProfile { name: named.name.clone(), profile };
         let total = RemoteTarget::of_profile(&tried, secret.clone())?.try_out().await.map_err(not_kept)?;
-        storage = Some(access.keep(&named.name, SecretKind::Access, &secret, args.plain_secrets, ask::is_possible())?);
+        storage = Some(keep(access, &named.name, SecretKind::Access, &secret, args.plain_secrets)?);
         change(access, &tried)?;
         said.push(format!("it takes the credential, and has {total} alerts"));
         said.extend(known_anew(&named.profile, &tried.profile));
@@ -40,7 +40,7 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
         let by_key = NamedProfile { profile: Profile { client_id: None, ..named.profile.clone() }, ..named.clone() };
         let target = RemoteTarget::of_profile(&by_key, key.clone())?.with_operator_key(key.clone());
         let organization = target.try_operator_key().await.map_err(not_kept)?;
-        storage = Some(access.keep(&named.name, SecretKind::Operator, &key, args.plain_secrets, ask::is_possible())?);
+        storage = Some(keep(access, &named.name, SecretKind::Operator, &key, args.plain_secrets)?);
         said.push(format!("it takes the operator's key of organization {organization}"));
     }
     let kept = match storage {
@@ -50,6 +50,14 @@ pub(super) async fn login(context: Context, args: LoginArgs) -> anyhow::Result<(
     let words = format!("{} at {}: {}; kept {kept}", named.name, named.profile.url, said.join(", "));
     let word = if storage == Some(SecretStorage::PlainFile) { "file" } else { "keyring" };
     context.output.print(&Report::one(json!({ "profile": named.name.as_str(), "credential": word }), words))
+}
+
+/// Keeps a credential somewhere: that is what logging in is for.
+fn keep(access: &ProfileAccess, name: &ProfileName, kind: SecretKind, secret: &Secret, plain: bool) -> anyhow::Result<SecretStorage> {
+    access.keep(name, kind, secret, plain, ask::is_possible())?.ok_or_else(|| {
+        say("nothing was kept");
+        SaidAlready.into()
+    })
 }
 
 pub(super) fn logout(context: &Context, args: &LogoutArgs) -> anyhow::Result<()> {

@@ -169,7 +169,7 @@ impl ProfileAccess {
         Ok(said)
     }
 
-    /// Keeps a credential, or says which ways there are; whoever can be asked is. Returns where it is.
+    /// Keeps a credential, or says which ways there are; whoever can be asked is. Returns where it is: nowhere where that was the answer.
     pub(super) fn keep(
         &self,
         name: &ProfileName,
@@ -177,9 +177,9 @@ impl ProfileAccess {
         secret: &Secret,
         plain: bool,
         asks: bool,
-    ) -> anyhow::Result<SecretStorage> {
+    ) -> anyhow::Result<Option<SecretStorage>> {
         let why = match self.secrets.put(name, kind, secret, plain) {
-            Ok(storage) => return Ok(storage),
+            Ok(storage) => return Ok(Some(storage)),
             Err(SecretError::File(error)) => return Err(unusable(error)),
             Err(SecretError::Keyring(why)) => why,
         };
@@ -189,6 +189,7 @@ impl ProfileAccess {
             if ask::yes(&format!("Keep it as plain text in {file}, which only you can read?"), false)? {
                 return self.keep(name, kind, secret, true, false);
             }
+            return Ok(None);
         }
         bail!(
             "nothing was kept: {why}. Start or unlock a keyring (a Secret Service such as GNOME Keyring or KWallet), or say --plain-secrets, \

@@ -99,9 +99,10 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
         (None, Some(_)) => None,
         (None, None) => Some(ask::line("Client id (empty for an API key): ")?).filter(|id| !id.is_empty()),
     };
-    let credential = match args.access.credential_file() {
+    let question = if client_id.is_some() { "Client secret (not shown): " } else { "API key (not shown): " };
+    let mut credential = match args.access.credential_file() {
         Some(file) => credential_in(file)?,
-        None => ask::secret(if client_id.is_some() { "Client secret (not shown): " } else { "API key (not shown): " })?,
+        None => ask::secret(question)?,
     };
     let operator_key = args.access.operator_key_file.as_deref().map(credential_in).transpose()?;
     let told = told([client_id.as_deref(), Some(credential.reveal()), operator_key.as_ref().map(Secret::reveal)]);
@@ -127,15 +128,26 @@ async fn asked(access: &ProfileAccess, args: &ProfileAddArgs) -> anyhow::Result<
     let profile = Profile { environment: Some(environment), client_id, url: url.to_string(), dialect, read_only, ..flags(args) };
     let named = NamedProfile { name, profile };
     say(&format!("  trying it at {}", url.host()));
-    match RemoteTarget::of_profile(&named, credential.clone())?.try_out().await {
-        Ok(total) => say(&format!("  it works: {total} alerts")),
-        Err(error) => {
-            say(&format!("  {error}"));
-            if !ask::yes("Keep the profile all the same?", false)? {
-                say("nothing was kept");
-                return Err(SaidAlready.into());
+    loop {
+        let error = match RemoteTarget::of_profile(&named, credential.clone())?.try_out().await {
+            Ok(total) => {
+                say(&format!("  it works: {total} alerts"));
+                break;
             }
+            Err(error) => error,
+        };
+        say(&format!("  {error}"));
+        let refused = matches!(error.downcast_ref(), Some(ServiceError::NotAuthorized(_)));
+        if refused && ask::yes("Type it again?", true)? {
+            credential = ask::secret(question)?;
+            check_world(named.profile.environment, self::told([Some(credential.reveal())]))?;
+            continue;
         }
+        if !ask::yes("Keep the profile all the same?", false)? {
+            say("nothing was kept");
+            return Err(SaidAlready.into());
+        }
+        break;
     }
     let current = ask::yes("Open it where no profile is named?", true)?;
     Ok(Draft { named, credential: Some(credential), operator_key, plain: args.plain_secrets, current, asks: true })
@@ -162,7 +174,7 @@ fn base_url(text: &str, insecure_http: bool) -> Result<BaseUrl, String> {
     BaseUrl::parse(text, PlainHttp::when(insecure_http, "say --insecure-http")).map_err(|error| format!("the base URL {error}"))
 }
 
-/// Keeps the credential and then the profile: a profile whose credential could not be kept is none.
+/// Keeps the credential and then the profile: a profile whose credential could not be kept is none, unless its user wants it kept nowhere.
 fn keep(access: &ProfileAccess, draft: Draft) -> anyhow::Result<Report> {
     let Draft { named, credential, operator_key, plain, current, asks } = draft;
     let name = &named.name;
@@ -176,7 +188,7 @@ fn keep(access: &ProfileAccess, draft: Draft) -> anyhow::Result<Report> {
                 continue;
             };
             let plainly = plain || storage == Some(SecretStorage::PlainFile);
-            storage = Some(access.keep(name, kind, &secret, plainly, asks)?);
+            storage = access.keep(name, kind, &secret, plainly, asks)?.or(storage);
         }
         access.profiles.change(|list| {
             check_free(list, name)?;

@@ -95,6 +95,7 @@ pub(super) fn added(NamedProfile { name, profile }: &NamedProfile, current: bool
     let kept = match storage {
         Some(SecretStorage::Keyring) => "its credential is in the system's keyring".to_owned(),
         Some(SecretStorage::PlainFile) => "its credential is kept as plain text".to_owned(),
+        None if tried => format!("its credential is kept nowhere: each start asks for it, until `avert login {name}` keeps one"),
         None => format!("it has no credential yet: `avert login {name}` gives it one"),
     };
     let kept = if tried || storage.is_none() { kept } else { format!("{kept}, not tried: `avert profiles test {name}` does") };

@@ -264,6 +264,19 @@ fn a_live_key_makes_its_profile_one_of_production() {
 }
 
 #[test]
+fn the_doctor_misses_no_database_where_only_profiles_are_worked_with() {
+    let world = world();
+    let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let alone = world.run(&["doctor"]);
+    world.add("shop", &[]);
+
+    let with_profile = world.run(&["doctor"]);
+
+    assert_eq!((alone.status.code(), with_profile.status.code()), (Some(1), Some(0)), "{}", told(&with_profile));
+    assert!(told(&with_profile).contains("nothing, where only the profiles are worked with"), "{}", told(&with_profile));
+}
+
+#[test]
 fn the_doctor_sees_what_is_wrong_with_profiles() {
     use std::os::unix::fs::PermissionsExt as _;
     let world = world();

@@ -47,10 +47,42 @@ fn a_key_that_is_refused_is_said_before_anything_is_kept() {
     answer("Dialect, current or older [current]:", "");
     answer("nothing can be sent from here? [y/N]", "");
     terminal.wait_for("not authorized");
+    terminal.wait_for("Type it again? [Y/n]");
+    terminal.press("n\r");
     terminal.wait_for("Keep the profile all the same? [y/N]");
     terminal.press("\r");
     terminal.wait_for("nothing was kept");
 
     assert_eq!(terminal.wait_exit().0, 1);
     assert!(!world.config().join("profiles.toml").exists() && world.files_with("wrong-key-of-mine").is_empty());
+}
+
+#[test]
+fn a_key_that_was_mistyped_is_typed_again_and_one_that_is_to_be_kept_nowhere_leaves_the_profile() {
+    let world = world();
+    let mut terminal = Terminal::start(world.desk.path(), &["profiles", "add", "shop"], 120, 40);
+
+    let mut answer = |question: &str, text: &str| {
+        terminal.wait_for(question);
+        terminal.press(&format!("{text}\r"));
+    };
+    answer("Base URL, without /api/v1:", &world.server.url);
+    answer("Client id (empty for an API key):", "");
+    answer("API key (not shown):", "wrong-key-of-mine");
+    answer("Is it production, where decisions are final and cost money, or a sandbox?", "s");
+    answer("Dialect, current or older [current]:", "");
+    answer("nothing can be sent from here? [y/N]", "");
+    answer("Type it again? [Y/n]", "");
+    terminal.wait_until("the question for the key once more", |text| text.matches("API key (not shown):").count() == 2);
+    terminal.press(&format!("{}\r", world.key));
+    terminal.wait_for("it works: 2 alerts");
+    terminal.wait_for("Open it where no profile is named? [Y/n]");
+    terminal.press("\r");
+    terminal.wait_for("which only you can read? [y/N]");
+    terminal.press("\r");
+    terminal.wait_for("its credential is kept nowhere: each start asks for it");
+
+    assert_eq!(terminal.wait_exit().0, 0);
+    assert_eq!(world.json(&["profiles", "list"])[0]["credential"], "none");
+    assert!(world.files_with(&world.key).is_empty());
 }
