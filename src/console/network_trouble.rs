@@ -84,9 +84,14 @@ impl NetworkTroubles {
             _ => unfinished.of(noted.alert).is_some(),
         };
         let own = self.noted.iter().filter(lasting).map(|noted| (noted.fault, Some(noted.provider.clone()), noted.since));
+        // What an earlier console sent is as little known as what this one did.
+        let noted = |key: u64| self.noted.iter().any(|noted| noted.key == key);
+        let earlier = decisions.checked().filter(|decision| !noted(decision.key));
+        let earlier =
+            earlier.filter_map(|decision| Some((DecisionFault::Unheard, Some(decision.alert.provider.clone()), decision.sent_at?)));
         let engines = unfinished.all().filter(|attempt| Stage::of(attempt) == Stage::Unknown);
         let engines = engines.map(|attempt| (DecisionFault::Unknown, network_of(attempt.alert), attempt.started_at));
-        let all: Vec<_> = own.chain(engines).collect();
+        let all: Vec<_> = own.chain(earlier).chain(engines).collect();
         let fault = all.iter().map(|(fault, ..)| *fault).min()?;
         let gravest = || all.iter().filter(|(known, ..)| *known == fault);
         let mut networks: Vec<Provider> = Vec::new();
