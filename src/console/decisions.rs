@@ -53,7 +53,7 @@ pub struct PendingDecision {
     /// From when on it is certain that the window has closed: whole hours left say no more than the hour.
     pub closed_by: Option<Timestamp>,
     /// When it left.
-    sent_at: Option<Timestamp>,
+    pub sent_at: Option<Timestamp>,
     /// Whether it was said that its window closed while it waited.
     told_closed: bool,
     idempotency_key: String,
@@ -91,6 +91,8 @@ pub enum DecisionEvent {
     Landed(Box<Alert>),
     /// Somebody else had answered before: the alert with that outcome.
     Overtaken(Box<Alert>),
+    /// It could not be sent, which is certain: it waits here. Why.
+    Kept(String),
     /// Nothing was recorded, and why.
     Refused(String),
     /// Indeterminate as yet, and why.
@@ -103,6 +105,11 @@ impl PendingDecision {
     /// Whether it has not left and can be taken back.
     pub fn is_here(&self) -> bool {
         matches!(self.state, State::Staged(_) | State::Waiting)
+    }
+
+    /// Whether it can wait: where its window closes, the last try is worth more than a question.
+    fn has_time(&self, now: Timestamp) -> bool {
+        !self.at_once && self.last_moment.is_none_or(|last| last > now)
     }
 
     /// Whether it is certain that its alert's window has closed.
@@ -187,7 +194,7 @@ impl Decisions {
             key: self.made,
             alert: alert_of(&left.said.alert),
             resolution,
-            state: State::Checking(Polling::new("the console ended before the answer came".to_owned(), now)),
+            state: State::Checking(Polling::new("an earlier console sent it and had no answer".to_owned(), now)),
             last_moment: None,
             at_once: false,
             closed_by: None,
@@ -301,6 +308,11 @@ impl Decisions {
         self.of(alert).is_some_and(|decision| matches!(decision.state, State::Checking(_)))
     }
 
+    /// The decisions of unknown fate.
+    pub fn checked(&self) -> impl Iterator<Item = &PendingDecision> {
+        self.all.iter().filter(|decision| matches!(decision.state, State::Checking(_)))
+    }
+
     /// Polls every decision of unknown fate now: something changed at the service.
     pub fn poll_now(&mut self, now: Timestamp) {
         for decision in &mut self.all {
@@ -349,6 +361,7 @@ impl Decisions {
                 | ServiceError::Unreachable(why)
                 | ServiceError::Throttled { why, .. },
             ) => DecisionEvent::Unknown(format!("sent to the service: {}; the alert is looked at", why.trim_end_matches('.'))),
+            Err(ServiceError::NotSent(why)) if decision.has_time(now) => DecisionEvent::Kept(why),
             Err(ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("Not sent: {why}")),
             Err(ServiceError::ProviderFailed(why)) => DecisionEvent::Refused(format!("The network did not take it: {why}")),
             Err(ServiceError::Refused(why)) => DecisionEvent::Refused(format!("The service did not take it: {why}")),
@@ -381,6 +394,10 @@ impl Decisions {
     fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) {
         let state = match event {
             DecisionEvent::Landed(_) | DecisionEvent::Overtaken(_) => return self.all.retain(|decision| decision.key != key),
+            DecisionEvent::Kept(_) => {
+                self.ask = true;
+                State::Waiting
+            }
             DecisionEvent::Refused(why) => State::Refused(why.clone()),
             DecisionEvent::Unknown(why) => State::Checking(Polling::new(why.clone(), now)),
             DecisionEvent::NothingSoFar(_) => return,

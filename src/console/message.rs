@@ -94,6 +94,8 @@ pub enum Message {
     Act(Action),
     /// The screen is shown from now on.
     Shown,
+    /// A decision could not be sent: nobody answers.
+    OutOfReach(ServiceError),
     /// An alert has an outcome by now, or is free again: the alert.
     Concluded(Box<Alert>),
     /// A decision was made in a form, from this draft.

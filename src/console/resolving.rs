@@ -7,6 +7,7 @@ use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Ton
 use crate::desk::JournalStep;
 use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
+use crate::service::ServiceError;
 
 /// Takes back the decision that was staged last.
 pub fn undo(cx: &mut AppContext) -> Orders {
@@ -49,6 +50,7 @@ fn step(decision: String, event: &DecisionEvent) -> Option<JournalStep> {
     Some(match event {
         DecisionEvent::Landed(alert) => JournalStep::Recorded { decision, status: alert.status.to_string() },
         DecisionEvent::Overtaken(alert) => JournalStep::Overtaken { decision, status: alert.status.to_string() },
+        DecisionEvent::Kept(why) => JournalStep::NotSent { decision, why: why.clone() },
         DecisionEvent::Refused(why) => JournalStep::Refused { decision, why: why.clone() },
         DecisionEvent::Unknown(why) => JournalStep::Unknown { decision, why: why.clone() },
         DecisionEvent::NothingSoFar(_) => return None,
@@ -72,6 +74,10 @@ fn tell(before: &Alert, resolution: &Resolution, event: DecisionEvent, cx: &mut 
             let outcome = alert.outcome.as_ref().map_or("unknown", |outcome| outcome.outcome.as_str()).replace('_', " ");
             cx.notify(Tone::Bad, format!("{subject}: another was first. It is {}, {outcome}; {word} was not recorded.", alert.status));
             return concluded(alert, cx);
+        }
+        DecisionEvent::Kept(why) => {
+            cx.notify(Tone::Bad, format!("{subject}: {word} was not sent: {}. It waits here.", why.trim_end_matches('.')));
+            return vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()];
         }
         DecisionEvent::Refused(why) => {
             let why = why.trim_end_matches('.');

@@ -95,6 +95,8 @@ pub enum JournalStep {
     TakenBack { decision: String },
     /// It leaves now.
     Sent { decision: String },
+    /// It could not be sent, which is certain; it waits.
+    NotSent { decision: String, why: String },
     /// It is recorded.
     Recorded { decision: String, status: String },
     /// Another decision was first.
@@ -302,6 +304,9 @@ impl Journal {
                 JournalStep::Sent { decision } => {
                     begun.iter_mut().filter(|left| left.key == *decision).for_each(|left| left.sent_at = Some(at));
                 }
+                JournalStep::NotSent { decision, .. } => {
+                    begun.iter_mut().filter(|left| left.key == *decision).for_each(|left| left.sent_at = None);
+                }
                 JournalStep::Unknown { .. } => {}
                 JournalStep::TakenBack { decision }
                 | JournalStep::Recorded { decision, .. }
@@ -398,6 +403,17 @@ mod tests {
 
     fn keys(left: &[LeftDecision]) -> Vec<&str> {
         left.iter().map(|left| left.key.as_str()).collect()
+    }
+
+    #[test]
+    fn a_decision_that_could_not_be_sent_did_not_leave_until_it_is_sent_once_more() {
+        let not_sent = || JournalStep::NotSent { decision: "a".to_owned(), why: "no connection".to_owned() };
+
+        let kept = left(vec![staged("a"), sent("a"), not_sent()]);
+        let gone = left(vec![staged("a"), sent("a"), not_sent(), sent("a")]);
+
+        assert_eq!((keys(&kept.unsent), keys(&kept.unanswered)), (vec!["a"], vec![]));
+        assert_eq!((keys(&gone.unsent), keys(&gone.unanswered)), (vec![], vec!["a"]));
     }
 
     #[test]

@@ -9,8 +9,7 @@ impl Decisions {
     pub fn wait(&mut self, now: Timestamp) {
         let held = self.held_since.is_some();
         for decision in &mut self.all {
-            let last_chance = decision.at_once || decision.last_moment.is_some_and(|last| last <= now);
-            if is_due(decision, held, now) && !last_chance {
+            if is_due(decision, held, now) && decision.has_time(now) {
                 decision.state = State::Waiting;
                 self.ask = true;
             }

@@ -9,7 +9,7 @@ use avert::service::ServiceError;
 use chrono::Duration;
 use rstest::rstest;
 
-use super::fake::morning;
+use super::fake::{Fate, morning};
 use super::receiver::heard;
 use super::rig::{Made, Rig, clock};
 
@@ -99,6 +99,41 @@ fn a_list_that_is_refused_holds_no_decision_back(#[case] error: ServiceError) {
     rig.advance(Duration::seconds(6));
 
     assert_eq!((rig.sent(), rig.app.unsent()), (1, 0));
+}
+
+#[test]
+fn a_decision_that_finds_nobody_waits_before_the_console_has_noticed_and_is_asked_for_when_somebody_answers() {
+    let mut rig = remote().start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::NotSent("no connection to it: Connection refused".to_owned())));
+    rig.press("r ctrl-s");
+    rig.service.set_down(unreachable());
+    rig.advance(Duration::seconds(6));
+
+    let told = rig.screen();
+    assert!(told.contains("was not sent: no connection to it: Connection refused. It waits here."), "{told}");
+    assert!(!told.contains("● live") && footer(&mut rig).contains("1 decision waits, not sent"), "{told}");
+    assert_eq!((rig.sent(), rig.app.unsent()), (1, 1));
+
+    reconnect(&mut rig);
+    assert!(rig.screen().contains("The service answers again"), "{}", rig.screen());
+    rig.press("ctrl-s");
+    assert_eq!((rig.sent(), rig.app.unsent()), (2, 0));
+    assert!(rig.screen().contains("refunded, recorded (status RESOLVED): ETHOCA 129.90 EUR"), "{}", rig.screen());
+}
+
+#[test]
+fn a_decision_in_the_last_moments_that_finds_nobody_can_be_given_again_at_once() {
+    let now = clock().now();
+    let first = Alert { deadline: Deadline::At(now + Duration::seconds(14)), ..morning(now).remove(0) };
+    let mut rig = Made { alerts: vec![first], ..remote() }.start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::NotSent("no connection to it: Connection refused".to_owned())));
+
+    rig.press("r ctrl-s");
+    let told = rig.screen();
+    rig.press("r ctrl-s");
+
+    assert!(told.contains("Not sent: no connection to it") && !told.to_lowercase().contains("not known whether"), "{told}");
+    assert_eq!((rig.sent(), rig.app.unsent()), (2, 0));
 }
 
 #[test]

@@ -93,26 +93,6 @@ fn the_cursor_returns_to_the_alert_whose_decision_was_taken_back() {
 }
 
 #[test]
-fn a_decision_that_was_not_sent_is_told_as_such_and_can_be_given_again_at_once() {
-    let mut rig = rig();
-    let id = rig.current();
-    let why = "no connection to it: Connection refused".to_owned();
-    rig.service.next_resolution(Fate::Refused(ServiceError::NotSent(why)));
-
-    rig.press("r ctrl-s");
-    rig.advance(Duration::seconds(6));
-    rig.press("k");
-    let screen = rig.screen();
-    assert!(!rig.app.decisions().is_checking(id));
-    assert!(screen.contains("Not sent: no connection to it"), "{screen}");
-    assert!(!screen.to_lowercase().contains("not known whether"), "{screen}");
-
-    rig.press("r ctrl-s");
-    rig.advance(Duration::seconds(6));
-    assert_eq!(rig.service.alert(id).unwrap().status, AlertStatus::Resolved);
-}
-
-#[test]
 fn several_decisions_can_wait_at_once_and_the_last_is_taken_back_first() {
     let mut rig = rig();
 

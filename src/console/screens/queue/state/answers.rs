@@ -45,6 +45,7 @@ impl Queue {
                 self.take_alert(&alert);
                 self.changed(now);
             }
+            Message::OutOfReach(error) => self.list_failed(error, now),
             Message::Deliveries(id, answer) if self.facts.alert == Some(id) => {
                 self.link.took_part(ReadPart::Webhooks, &answer, now);
                 self.facts.deliveries.answer(answer);
