@@ -31,6 +31,7 @@ mod output;
 mod pages;
 mod profile_access;
 mod profiles;
+mod secrets;
 mod serve;
 mod signals;
 mod source;
@@ -129,6 +130,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),
         Command::Copy(args) => block_on(copy::run(context, args)),
+        Command::Secrets(command) => block_on(secrets::run(context, command)),
         Command::Migrate(args) => block_on(migrate::run(context, args)),
         Command::Doctor(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use super::attempt::word_of;
-use super::time::Timestamp;
+use super::time::{Timestamp, to_iso};
 use super::{
     Alert, AlertId, AttemptId, Credential, CredentialKind, DeliveryId, DeliveryState, Endpoint, EndpointAuth, EndpointChange, EndpointId,
     IngestReport, Organization, Resolution, SigningChange,
@@ -81,6 +81,11 @@ impl AuditNote {
     /// A backup was restored, as these words say.
     pub fn backup_restored(what: &str) -> Self {
         Self::new("backup.restored", "", what)
+    }
+
+    /// Access tokens are signed with another key; those of the one before are taken until then.
+    pub fn signing_key_rotated(key: &str, before: &str, until: Timestamp) -> Self {
+        Self::new("signing_key.rotated", key, format!("tokens of {before} are taken until {}", to_iso(until)))
     }
 
     /// A key or client credentials were created.

@@ -1,12 +1,11 @@
 //! Authentication: the caller behind an API key, a client's secret or its token, and the caller at this machine.
 
 use chrono::TimeDelta;
-use jsonwebtoken::jwk::JwkSet;
 use subtle::ConstantTimeEq;
 
 use super::credential_text::{hash, is_client_id, is_client_secret, made_for, public_id};
 use super::handle::{Caller, Engine, locked};
-use super::tokens::{AccessToken, Claims, SigningKey};
+use super::tokens::{AccessToken, Claims};
 use crate::domain::{Credential, CredentialKind, FieldError, KeyScope, OrganizationId, PlacedCredential, Timestamp};
 use crate::service::ServiceError;
 use crate::store::{Actor, CredentialRecord, OrganizationRecord};
@@ -121,7 +120,7 @@ impl Engine {
             return refused("the client was revoked");
         }
         let claims = Claims::new(&record.credential.id, record.organization, self.audience(), self.now());
-        let token = self.signing_key().await?.sign(&claims)?;
+        let token = self.read_token_keys().await?.sign(&claims)?;
         self.touch(&record.credential);
         Ok(token)
     }
@@ -132,7 +131,7 @@ impl Engine {
     /// [`ServiceError::NotAuthorized`] when the token is malformed, was not signed here or has expired, or when its client is unknown or
     /// revoked: the client is polled each time, so that a revocation ends its tokens at once.
     pub async fn authenticate_token(&self, token: &str) -> Result<Caller, ServiceError> {
-        let claims = self.signing_key().await?.verify(token, &self.audience(), self.now());
+        let claims = self.token_keys_for(token).await?.verify(token, &self.audience(), self.now());
         let claims = claims.map_err(|why| ServiceError::NotAuthorized(why.to_string()))?;
         let record = self.store().credential(&claims.sub).await?;
         let Some(record) = record.filter(|record| record.organization.to_string() == claims.org) else {
@@ -173,27 +172,6 @@ impl Engine {
     pub(super) async fn organization(&self, id: OrganizationId) -> Result<Option<OrganizationRecord>, ServiceError> {
         let all = self.store().organizations().await?;
         Ok(all.into_iter().find(|known| known.organization.id == id))
-    }
-
-    /// The public keys that access tokens can be checked with, as a JSON Web Key Set (RFC 7517).
-    ///
-    /// # Errors
-    /// Where the store cannot answer.
-    pub async fn public_keys(&self) -> Result<JwkSet, ServiceError> {
-        Ok(JwkSet { keys: vec![self.signing_key().await?.public().clone()] })
-    }
-
-    /// The signing key of this database; made when it is first needed.
-    async fn signing_key(&self) -> Result<&SigningKey, ServiceError> {
-        let read = async || {
-            let stored = self.store().signing_key().await?;
-            let record = match stored {
-                Some(record) => record,
-                None => self.store().keep_signing_key(SigningKey::make(self.now())?).await?,
-            };
-            SigningKey::of(&record)
-        };
-        self.inner.signing_key.get_or_try_init(read).await
     }
 
     /// Writes down that a credential was used, beside the request and once a minute at most.

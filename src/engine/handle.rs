@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use tokio::sync::{Notify, OnceCell, watch};
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::clock::GuardedClock;
 use super::settings::EngineSettings;
-use super::tokens::SigningKey;
+use super::tokens::TokenKeys;
 use crate::domain::time::{Clock, SharedClock, Timestamp, later_by};
 use crate::domain::{FieldError, MonotonicTime, OrganizationId, Present, Provider};
 use crate::providers::Providers;
@@ -65,8 +65,8 @@ pub(super) struct EngineParts {
     pub(super) deciding: watch::Sender<usize>,
     /// When each credential's use was last written down, by id.
     pub(super) touched: Mutex<HashMap<String, Timestamp>>,
-    /// What access tokens are signed with, once it was needed.
-    pub(super) signing_key: OnceCell<SigningKey>,
+    /// What access tokens are signed and checked with, and when it was read.
+    pub(super) token_keys: Mutex<Option<(MonotonicTime, Arc<TokenKeys>)>>,
     /// Providers' acceptances that the store could not take yet. An acceptance is never thrown away.
     pub(super) late: Mutex<Vec<CommitRequest>>,
     /// The earliest moment at which an attempt that this process laid down is to be looked at.
@@ -98,7 +98,7 @@ impl Engine {
             loops: OnceLock::new(),
             deciding: watch::Sender::new(0),
             touched: Mutex::default(),
-            signing_key: OnceCell::new(),
+            token_keys: Mutex::default(),
             late: Mutex::default(),
             next_check: Mutex::default(),
             sender: OnceLock::new(),

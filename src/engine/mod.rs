@@ -22,6 +22,7 @@ mod resolve;
 mod retention;
 mod settings;
 mod test_event;
+mod token_keys;
 mod tokens;
 mod webhooks;
 
@@ -32,4 +33,5 @@ pub use handle::{Caller, Engine};
 pub use pull::{PullFrom, Pulled};
 pub use reconcile::Reconciled;
 pub use settings::EngineSettings;
+pub use token_keys::RotatedSigningKey;
 pub use tokens::{AccessToken, TOKEN_LIFETIME};

@@ -1,7 +1,7 @@
 //! Access tokens: JWTs that the engine signs with an Ed25519 key of its own and reads again.
 //!
-//! The key is made once for the whole database, sealed there, and known by its thumbprint (RFC 7638). Times are taken by the engine's
-//! clock, not by the machine's.
+//! One key signs for the whole database. It is sealed there and known by its thumbprint (RFC 7638); of the keys before it the public halves
+//! are kept until their tokens have ended. Times are taken by the engine's clock, not by the machine's.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::domain::{KeyScope, OrganizationId, Secret, Timestamp};
 use crate::service::ServiceError;
-use crate::store::SigningKeyRecord;
+use crate::store::{RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords};
 
 /// How long an access token is good for (decisions, Credentials).
 pub const TOKEN_LIFETIME: TimeDelta = TimeDelta::seconds(600);
@@ -78,17 +78,36 @@ pub(super) enum TokenError {
     WrongAudience,
 }
 
-/// The engine's signing key pair. Its `Debug` shows nothing secret.
+/// A signing key pair. Its `Debug` shows nothing secret.
 pub(super) struct SigningKey {
-    id: String,
     encoding: EncodingKey,
-    decoding: DecodingKey,
-    public: Jwk,
+    verifying: VerifyingKey,
 }
 
 impl fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SigningKey").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("SigningKey").field("id", &self.verifying.id).finish_non_exhaustive()
+    }
+}
+
+/// The public half of a key pair.
+struct VerifyingKey {
+    id: String,
+    decoding: DecodingKey,
+    public: Jwk,
+    bytes: Vec<u8>,
+}
+
+/// The keys of access tokens: the one that signs, and the public halves of those that signed before it, with their ends.
+#[derive(Debug)]
+pub(super) struct TokenKeys {
+    current: SigningKey,
+    retired: Vec<(VerifyingKey, Timestamp)>,
+}
+
+impl fmt::Debug for VerifyingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerifyingKey").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
@@ -103,31 +122,73 @@ impl SigningKey {
     pub(super) fn make(now: Timestamp) -> Result<SigningKeyRecord, ServiceError> {
         let private_key = Ed25519KeyPair::generate().and_then(|pair| pair.to_pkcs8v1()).map_err(unusable)?;
         let private_key = private_key.as_ref().to_vec();
-        let id = public_part(&private_key)?.1;
+        let id = VerifyingKey::of_private(&private_key)?.id;
         Ok(SigningKeyRecord { id, private_key, created_at: now })
     }
 
     pub(super) fn of(record: &SigningKeyRecord) -> Result<Self, ServiceError> {
-        let (decoding, id) = public_part(&record.private_key)?;
-        if id != record.id {
-            return Err(unusable("its id is another key's"));
-        }
+        let verifying = VerifyingKey::of_private(&record.private_key)?.named(&record.id)?;
+        Ok(Self { encoding: EncodingKey::from_ed_der(&record.private_key), verifying })
+    }
+
+    /// What is kept of it when it signs no more, and until when.
+    pub(super) fn retire(self, ends_at: Timestamp) -> RetiredKeyRecord {
+        RetiredKeyRecord { id: self.verifying.id, public_key: self.verifying.bytes, ends_at }
+    }
+}
+
+impl VerifyingKey {
+    fn of(public_key: &[u8]) -> Result<Self, ServiceError> {
+        let decoding = DecodingKey::from_ed_der(public_key);
         let mut public = Jwk::from_decoding_key(&decoding, None).map_err(unusable)?;
+        let id = public.thumbprint(ThumbprintHash::SHA256).map_err(unusable)?;
         public.common.key_id = Some(id.clone());
         public.common.key_algorithm = Some(KeyAlgorithm::EdDSA);
         public.common.public_key_use = Some(PublicKeyUse::Signature);
-        Ok(Self { id, encoding: EncodingKey::from_ed_der(&record.private_key), decoding, public })
+        Ok(Self { id, decoding, public, bytes: public_key.to_vec() })
     }
 
-    /// Its public half.
-    pub(super) fn public(&self) -> &Jwk {
-        &self.public
+    fn of_private(private_key: &[u8]) -> Result<Self, ServiceError> {
+        let pair = Ed25519KeyPair::from_pkcs8(private_key).map_err(unusable)?;
+        Self::of(pair.public_key().as_ref())
+    }
+
+    /// The same where it is stored under its own id.
+    fn named(self, id: &str) -> Result<Self, ServiceError> {
+        if self.id == id { Ok(self) } else { Err(unusable("its id is another key's")) }
+    }
+}
+
+impl TokenKeys {
+    pub(super) fn of(records: &SigningKeyRecords) -> Result<Self, ServiceError> {
+        let retired = |record: &RetiredKeyRecord| Ok((VerifyingKey::of(&record.public_key)?.named(&record.id)?, record.ends_at));
+        let retired = records.retired.iter().map(retired).collect::<Result<_, ServiceError>>()?;
+        Ok(Self { current: SigningKey::of(&records.current)?, retired })
+    }
+
+    /// The public halves of those that check tokens now.
+    pub(super) fn public(&self, now: Timestamp) -> Vec<Jwk> {
+        self.checking(now).map(|key| key.public.clone()).collect()
+    }
+
+    /// The keys that check tokens now, the one that signs first.
+    fn checking(&self, now: Timestamp) -> impl Iterator<Item = &VerifyingKey> {
+        let retired = self.retired.iter().filter(move |(_, ends_at)| now < *ends_at).map(|(key, _)| key);
+        std::iter::once(&self.current.verifying).chain(retired)
+    }
+
+    /// Whether the key that a token names is one of these, also one that has ended; where it names none, there is nothing to look for.
+    pub(super) fn may_know(&self, token: &str) -> bool {
+        let named = jsonwebtoken::decode_header(token).ok().and_then(|header| header.kid);
+        let mut all = std::iter::once(&self.current.verifying).chain(self.retired.iter().map(|(key, _)| key));
+        named.is_none_or(|id| all.any(|key| key.id == id))
     }
 
     /// Signs a token.
     pub(super) fn sign(&self, claims: &Claims) -> Result<AccessToken, ServiceError> {
-        let header = Header { kid: Some(self.id.clone()), ..Header::new(Algorithm::EdDSA) };
-        let token = jsonwebtoken::encode(&header, claims, &self.encoding).map_err(unusable)?;
+        let SigningKey { encoding, verifying } = &self.current;
+        let header = Header { kid: Some(verifying.id.clone()), ..Header::new(Algorithm::EdDSA) };
+        let token = jsonwebtoken::encode(&header, claims, encoding).map_err(unusable)?;
         Ok(AccessToken { token: Secret::new(token), expires_in: TOKEN_LIFETIME.num_seconds() })
     }
 
@@ -138,15 +199,14 @@ impl SigningKey {
         signature_alone.required_spec_claims.clear();
         signature_alone.validate_exp = false;
         signature_alone.validate_aud = false;
-        let read = jsonwebtoken::decode::<Claims>(token, &self.decoding, &signature_alone);
-        let token = read.map_err(|error| match error.kind() {
+        let named = jsonwebtoken::decode_header(token).map_err(|_| TokenError::Malformed)?.kid;
+        let key = self.checking(now).find(|key| Some(&key.id) == named.as_ref()).ok_or(TokenError::NotOurs)?;
+        let read = jsonwebtoken::decode::<Claims>(token, &key.decoding, &signature_alone);
+        let claims = read.map_err(|error| match error.kind() {
             ErrorKind::InvalidAlgorithm | ErrorKind::InvalidSignature => TokenError::NotOurs,
             _ => TokenError::Malformed,
-        })?;
-        let claims = token.claims;
-        if token.header.kid.as_deref() != Some(self.id.as_str()) {
-            return Err(TokenError::NotOurs);
-        }
+        });
+        let claims = claims?.claims;
         if claims.iss != ISSUER || claims.aud != audience || claims.scope != KeyScope::Alerts.as_str() {
             return Err(TokenError::WrongAudience);
         }
@@ -155,14 +215,6 @@ impl SigningKey {
         }
         Ok(claims)
     }
-}
-
-/// The public half of a private key, and its thumbprint.
-fn public_part(private_key: &[u8]) -> Result<(DecodingKey, String), ServiceError> {
-    let pair = Ed25519KeyPair::from_pkcs8(private_key).map_err(unusable)?;
-    let decoding = DecodingKey::from_ed_der(pair.public_key().as_ref());
-    let thumbprint = Jwk::from_decoding_key(&decoding, None).and_then(|jwk| jwk.thumbprint(ThumbprintHash::SHA256)).map_err(unusable)?;
-    Ok((decoding, thumbprint))
 }
 
 #[cfg(test)]
@@ -181,8 +233,14 @@ mod tests {
         from_iso("2026-03-10T12:00:00Z").unwrap()
     }
 
-    fn key() -> SigningKey {
-        SigningKey::of(&SigningKey::make(noon()).unwrap()).unwrap()
+    fn key() -> TokenKeys {
+        TokenKeys::of(&SigningKeyRecords { current: SigningKey::make(noon()).unwrap(), retired: Vec::new() }).unwrap()
+    }
+
+    /// Keys of which the one that signed at noon is retired until then.
+    fn rotated(before: TokenKeys, ends_at: Timestamp) -> TokenKeys {
+        let retired = vec![before.current.retire(ends_at)];
+        TokenKeys::of(&SigningKeyRecords { current: SigningKey::make(noon()).unwrap(), retired }).unwrap()
     }
 
     fn claims() -> Claims {
@@ -216,6 +274,34 @@ mod tests {
     }
 
     #[test]
+    fn a_token_of_a_retired_key_is_taken_until_the_key_ends_and_not_afterwards() {
+        let before = key();
+        // A stolen key signs what it likes.
+        let token = before.sign(&Claims { exp: i64::MAX, ..claims() }).unwrap();
+        let keys = rotated(before, noon() + TOKEN_LIFETIME);
+        let at = |seconds: i64| keys.verify(token.token.reveal(), HERE, noon() + TimeDelta::seconds(seconds)).err();
+        let published = |seconds: i64| keys.public(noon() + TimeDelta::seconds(seconds)).len();
+
+        assert_eq!((at(0), at(599), at(600)), (None, None, Some(TokenError::NotOurs)));
+        assert_eq!((published(0), published(599), published(600)), (2, 2, 1));
+        assert!(keys.may_know(token.token.reveal()) && !key().may_know(token.token.reveal()));
+    }
+
+    #[test]
+    fn after_a_rotation_the_new_key_signs() {
+        let before = key();
+        let earlier = before.sign(&claims()).unwrap();
+        let keys = rotated(before, noon() + TOKEN_LIFETIME);
+
+        let token = keys.sign(&claims()).unwrap();
+
+        let kid = |token: &AccessToken| jsonwebtoken::decode_header(token.token.reveal()).unwrap().kid.unwrap();
+        assert_eq!(kid(&token), keys.current.verifying.id);
+        assert_ne!(kid(&earlier), kid(&token));
+        assert!(keys.verify(token.token.reveal(), HERE, noon() + TimeDelta::seconds(599)).is_ok());
+    }
+
+    #[test]
     fn a_token_of_another_key_is_not_ours() {
         let token = key().sign(&claims()).unwrap();
 
@@ -225,9 +311,11 @@ mod tests {
     #[test]
     fn a_token_signed_with_the_public_key_as_a_shared_secret_is_not_ours() {
         let key = key();
-        let jsonwebtoken::jwk::AlgorithmParameters::OctetKeyPair(public) = &key.public.algorithm else { panic!("Ed25519") };
+        let jsonwebtoken::jwk::AlgorithmParameters::OctetKeyPair(public) = &key.current.verifying.public.algorithm else {
+            panic!("Ed25519")
+        };
         let secret = EncodingKey::from_secret(&URL_SAFE_NO_PAD.decode(&public.x).unwrap());
-        let header = Header { kid: Some(key.id.clone()), ..Header::new(Algorithm::HS256) };
+        let header = Header { kid: Some(key.current.verifying.id.clone()), ..Header::new(Algorithm::HS256) };
         let forged = jsonwebtoken::encode(&header, &claims(), &secret).unwrap();
 
         assert_eq!(key.verify(&forged, HERE, noon()), Err(TokenError::NotOurs));
@@ -239,7 +327,7 @@ mod tests {
     #[case("")]
     fn a_token_without_an_algorithm_is_refused(#[case] algorithm: &str) {
         let key = key();
-        let head = part(&json!({"alg": algorithm, "typ": "JWT", "kid": key.id}));
+        let head = part(&json!({"alg": algorithm, "typ": "JWT", "kid": key.current.verifying.id}));
         let body = part(&serde_json::to_value(claims()).unwrap());
 
         for signature in ["", "AAAA"] {

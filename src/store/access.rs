@@ -41,6 +41,26 @@ impl std::fmt::Debug for SigningKeyRecord {
     }
 }
 
+/// A key that access tokens were signed with before: its public half, which is enough to check them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetiredKeyRecord {
+    /// The `kid` of its tokens.
+    pub id: String,
+    /// Ed25519, 32 bytes.
+    pub public_key: Vec<u8>,
+    /// When the last of its tokens has ended.
+    pub ends_at: Timestamp,
+}
+
+/// The keys of access tokens, as they are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SigningKeyRecords {
+    /// The one that signs.
+    pub current: SigningKeyRecord,
+    /// Those before it, the last to end first; ended ones may be among them.
+    pub retired: Vec<RetiredKeyRecord>,
+}
+
 /// Units of work on who may come in.
 #[async_trait]
 pub trait AccessStore: Send + Sync {
@@ -62,9 +82,13 @@ pub trait AccessStore: Send + Sync {
     /// Every credential that is not revoked, of all organizations: keys, then clients, each oldest first.
     async fn placed_credentials(&self) -> StoreResult<Vec<PlacedCredential>>;
 
-    /// The key that access tokens are signed with, where there is one.
-    async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>>;
+    /// The keys of access tokens, where there are any.
+    async fn signing_keys(&self) -> StoreResult<Option<SigningKeyRecords>>;
 
     /// Keeps a signing key where there is none yet, and returns the one that is kept: of several at once, one wins for all.
     async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord>;
+
+    /// Puts a signing key in the place of the one that is retired, whose private half is gone with that; `false`, and nothing is changed,
+    /// where another one signs. Retired keys that have ended are forgotten.
+    async fn rotate_signing_key(&self, record: SigningKeyRecord, retired: RetiredKeyRecord) -> StoreResult<bool>;
 }

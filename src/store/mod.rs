@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-pub use self::access::{AccessStore, CredentialRecord, SigningKeyRecord};
+pub use self::access::{AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords};
 pub use self::alerts::AlertStore;
 pub use self::attempts::{AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled};
 pub use self::audit::AuditStore;

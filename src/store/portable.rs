@@ -269,6 +269,7 @@ pub(super) static TABLES: LazyLock<Vec<PortableTable>> = LazyLock::new(|| {
             ],
         ),
         PortableTable::new("signing_key", 1, &[("single", Number), ("id", Text), ("private_key", Sealed), ("created_at", Number)]),
+        PortableTable::new("retired_signing_key", 1, &[("id", Text), ("public_key", Bytes), ("ends_at", Number)]),
         PortableTable::new(
             "clock",
             1,

@@ -24,6 +24,7 @@ mod protocol;
 mod providers;
 mod read_only;
 mod readme;
+mod secrets;
 mod sentences;
 mod settings;
 mod smoke;

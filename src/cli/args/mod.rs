@@ -5,6 +5,7 @@ mod attempts;
 mod connection;
 mod profiles;
 mod remote;
+mod secrets;
 mod shared;
 mod webhooks;
 
@@ -23,6 +24,7 @@ pub(super) use self::attempts::AttemptsCommand;
 pub(super) use self::connection::AccessArgs;
 pub(super) use self::profiles::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand};
 pub(super) use self::remote::{DialectName, RemoteArgs};
+pub(super) use self::secrets::{RotateCommand, SecretsCommand};
 pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, OrganizationArgs};
 pub(super) use self::webhooks::{
     CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs, WebhookReplayArgs, WebhookUpdateArgs,
@@ -110,6 +112,9 @@ pub(super) enum Command {
     Migrate(MigrateArgs),
     /// Copy everything from one database into another, empty one, of either kind
     Copy(CopyArgs),
+    /// The keys that avert keeps for itself
+    #[command(subcommand)]
+    Secrets(SecretsCommand),
     /// Say what is wrong here and what to do. Exit code 1 where something is
     Doctor(DoctorArgs),
     /// Print the completions of a shell, to be read by it

@@ -1,4 +1,4 @@
-//! Credentials, and the key that access tokens are signed with, which is sealed.
+//! Credentials as they are kept, and the unit of work of each operation on them.
 
 use async_trait::async_trait;
 use tokio_postgres::Row;
@@ -9,12 +9,13 @@ use super::fault::{Work, is_duplicate};
 use super::handle::{PostgresStore, WriteKind};
 use super::rows::known_organization;
 use super::statements::{hash_at, micros, moment_at, optional_moment};
+use super::token_keys;
 use super::unit::Unit;
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
 use crate::store::access::taken;
-use crate::store::{AccessStore, CredentialRecord, SigningKeyRecord, StoreError, StoreResult, sealed};
+use crate::store::{AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, StoreResult};
 
 #[async_trait]
 impl AccessStore for PostgresStore {
@@ -44,12 +45,16 @@ impl AccessStore for PostgresStore {
         self.look(|unit| Box::pin(placed(&unit.conn))).await
     }
 
-    async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>> {
-        self.look(|unit| Box::pin(signing_key(unit))).await
+    async fn signing_keys(&self) -> StoreResult<Option<SigningKeyRecords>> {
+        self.read(|unit| Box::pin(token_keys::all(unit))).await
     }
 
     async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
-        self.write(WriteKind::Quiet, |unit| Box::pin(keep_signing_key(unit, &record))).await
+        self.write(WriteKind::Quiet, |unit| Box::pin(token_keys::keep(unit, &record))).await
+    }
+
+    async fn rotate_signing_key(&self, record: SigningKeyRecord, retired: RetiredKeyRecord) -> StoreResult<bool> {
+        self.write(WriteKind::Visible, |unit| Box::pin(token_keys::rotate(unit, &record, &retired))).await
     }
 }
 
@@ -168,28 +173,4 @@ async fn touch(unit: &Unit<'_>, id: &str, environment: Environment, now: Timesta
     let learned = "UPDATE api_key SET environment = $2 WHERE id = $1 AND environment IS NULL";
     unit.conn.run(learned, &[&id, &environment.as_str()]).await?;
     Ok(())
-}
-
-/// The signing key, where there is one.
-async fn signing_key(unit: &Unit<'_>) -> Work<Option<SigningKeyRecord>> {
-    unit.conn
-        .first("SELECT id, private_key, created_at FROM signing_key", &[], |row| {
-            let id: String = row.try_get(0)?;
-            let private_key = sealed::open_signing_key(&unit.shared.seal, &id, row.try_get(1)?)?;
-            Ok(SigningKeyRecord { id, private_key, created_at: moment_at(row, 2)? })
-        })
-        .await
-}
-
-/// Keeps a signing key where there is none yet; returns the one that is kept.
-async fn keep_signing_key(unit: &Unit<'_>, record: &SigningKeyRecord) -> Work<SigningKeyRecord> {
-    let sealed = sealed::signing_key(&unit.shared.seal, &record.id, &record.private_key)?;
-    unit.conn
-        .run(
-            "INSERT INTO signing_key (single, id, private_key, created_at) VALUES (1, $1, $2, $3) ON CONFLICT DO NOTHING",
-            &[&record.id, &sealed, &micros(record.created_at)],
-        )
-        .await?;
-    let kept = signing_key(unit).await?;
-    Ok(kept.ok_or_else(|| StoreError::Corrupt("no signing key where one was just kept".to_owned()))?)
 }

@@ -24,8 +24,10 @@ impl Migration {
 }
 
 /// Every step, in order.
-const MIGRATIONS: &[Migration] =
-    &[Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/postgres/0001_store.sql") }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/postgres/0001_store.sql") },
+    Migration { number: 2, name: "signing_keys", sql: include_str!("../../../assets/migrations/postgres/0002_signing_keys.sql") },
+];
 
 /// Looks, without changing anything, what has become of the schema.
 ///

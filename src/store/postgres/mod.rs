@@ -35,6 +35,7 @@ mod signing;
 mod statements;
 mod store;
 mod tls;
+mod token_keys;
 pub(super) mod transfer;
 mod unit;
 mod upkeep;

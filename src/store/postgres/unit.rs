@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::connection::Connection;
+use super::fault::Work;
+use super::statements::cell;
 use crate::domain::audit::AuditNote;
 use crate::domain::event::RenderEvent;
 use crate::domain::time::Timestamp;
@@ -47,6 +49,13 @@ impl<'r> Unit<'r> {
     /// Has the audit log say this of an organization, which is known by its key.
     pub(super) fn note(&self, organization: i64, note: AuditNote, at: Timestamp) {
         self.note_of(self.by.clone(), organization, note, at);
+    }
+
+    /// The same of every organization: what was done concerns all of them.
+    pub(super) async fn note_for_all(&self, note: &AuditNote, at: Timestamp) -> Work<()> {
+        let organizations = self.conn.all("SELECT key FROM organization ORDER BY key", &[], cell).await?;
+        organizations.into_iter().for_each(|organization| self.note(organization, note.clone(), at));
+        Ok(())
     }
 
     /// The same of somebody else.

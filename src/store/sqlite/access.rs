@@ -1,4 +1,4 @@
-//! Credentials, and the key that access tokens are signed with, which is sealed.
+//! Credentials as they are kept, and the unit of work of each operation on them.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use super::connection::is_duplicate;
 use super::handle::SqliteStore;
 use super::rows::known_organization;
 use super::statements::{Statements as _, micros, moment, optional_moment};
+use super::token_keys;
 use super::writer::{Unit, WriteKind};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
 use crate::store::access::taken;
-use crate::store::seal::Seal;
-use crate::store::{AccessStore, CredentialRecord, SigningKeyRecord, StoreError, StoreResult, sealed};
+use crate::store::{AccessStore, CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, StoreResult};
 
 #[async_trait]
 impl AccessStore for SqliteStore {
@@ -75,13 +75,17 @@ impl AccessStore for SqliteStore {
         self.read(|reader| placed(&reader.conn)).await
     }
 
-    async fn signing_key(&self) -> StoreResult<Option<SigningKeyRecord>> {
+    async fn signing_keys(&self) -> StoreResult<Option<SigningKeyRecords>> {
         let shared = Arc::clone(&self.shared);
-        self.read(move |reader| signing_key(&reader.conn, &shared.seal)).await
+        self.read(move |reader| token_keys::all(&reader.conn, &shared.seal)).await
     }
 
     async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
-        self.write(WriteKind::Quiet, move |unit, _| keep_signing_key(unit, &record)).await
+        self.write(WriteKind::Quiet, move |unit, _| token_keys::keep(unit, &record)).await
+    }
+
+    async fn rotate_signing_key(&self, record: SigningKeyRecord, retired: RetiredKeyRecord) -> StoreResult<bool> {
+        self.write(WriteKind::Visible, move |unit, by| token_keys::rotate(unit, by, &record, &retired)).await
     }
 }
 
@@ -167,23 +171,4 @@ fn revoke(unit: &Unit<'_>, organization: OrganizationId, id: &str, now: Timestam
     let sql = format!("UPDATE {} SET revoked_at = ?2 WHERE id = ?1", table(record.credential.kind));
     unit.conn.run(&sql, (id, micros(now)))?;
     Ok(find(unit.conn, id)?.map(|record| Revoked { credential: record.credential, already }))
-}
-
-/// The signing key, where there is one.
-fn signing_key(conn: &Connection, seal: &Seal) -> StoreResult<Option<SigningKeyRecord>> {
-    conn.first("SELECT id, private_key, created_at FROM signing_key", [], |row| {
-        let (id, sealed): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
-        let private_key = sealed::open_signing_key(seal, &id, &sealed)?;
-        Ok(SigningKeyRecord { id, private_key, created_at: moment(row.get(2)?)? })
-    })
-}
-
-/// Keeps a signing key where there is none yet; returns the one that is kept.
-fn keep_signing_key(unit: &Unit<'_>, record: &SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
-    let sealed = sealed::signing_key(&unit.shared.seal, &record.id, &record.private_key)?;
-    unit.conn.run(
-        "INSERT INTO signing_key (only, id, private_key, created_at) VALUES (1, ?1, ?2, ?3) ON CONFLICT DO NOTHING",
-        (&record.id, sealed, micros(record.created_at)),
-    )?;
-    signing_key(unit.conn, &unit.shared.seal)?.ok_or_else(|| StoreError::Corrupt("no signing key where one was just kept".to_owned()))
 }

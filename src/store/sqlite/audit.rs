@@ -29,10 +29,10 @@ pub(super) fn record(unit: &Unit<'_>, by: &Actor, organization: OrganizationId, 
     record_of(unit.conn, by, known_organization(unit.conn, organization)?, note, now)
 }
 
-/// Writes down for every organization that all of it was brought back from a backup.
-pub(super) fn restored(conn: &Connection, by: &Actor, what: &str, now: Timestamp) -> StoreResult<()> {
+/// Writes an entry down for every organization: what was done concerns all of them.
+pub(super) fn record_for_all(conn: &Connection, by: &Actor, note: &AuditNote, now: Timestamp) -> StoreResult<()> {
     let organizations = conn.all("SELECT key FROM organization ORDER BY key", [], cell)?;
-    organizations.into_iter().try_for_each(|organization| record_of(conn, by, organization, AuditNote::backup_restored(what), now))
+    organizations.into_iter().try_for_each(|organization| record_of(conn, by, organization, note.clone(), now))
 }
 
 /// Writes an entry of an organization down, which is known by its key.

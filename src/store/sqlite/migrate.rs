@@ -36,6 +36,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { number: 7, name: "alike", sql: include_str!("../../../assets/migrations/sqlite/0007_alike.sql") },
     Migration { number: 8, name: "key_scopes", sql: include_str!("../../../assets/migrations/sqlite/0008_key_scopes.sql") },
     Migration { number: 9, name: "last_success", sql: include_str!("../../../assets/migrations/sqlite/0009_last_success.sql") },
+    Migration { number: 10, name: "signing_keys", sql: include_str!("../../../assets/migrations/sqlite/0010_signing_keys.sql") },
 ];
 
 /// What a look at a file found.

@@ -44,6 +44,7 @@ mod statements;
 mod store;
 #[cfg(test)]
 mod tests;
+mod token_keys;
 pub(super) mod transfer;
 mod turns;
 mod upkeep;

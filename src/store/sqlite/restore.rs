@@ -15,6 +15,7 @@ use super::files::{directory_of, make_directory, unusable, with_suffix};
 use super::instance::Gate;
 use super::staging::{DATABASE, Destination, KEY, LeftBehind, Move, OwnStaging, Staging, StagingState, StepObserver};
 use crate::domain::Actor;
+use crate::domain::audit::AuditNote;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::seal::Seal;
 use crate::store::{StoreError, StoreResult};
@@ -154,7 +155,7 @@ fn note_restore(copy: &Path, by: &Actor, from: &Path, contents: &Contents) -> St
     let what = format!("{name}: {} alerts, {} outcomes", contents.rows_of("alert"), contents.rows_of("outcome"));
     let mut conn = connection::open(copy, Purpose::Write)?;
     let tx = conn.transaction()?;
-    audit::restored(&tx, by, &what, SystemClock.now())?;
+    audit::record_for_all(&tx, by, &AuditNote::backup_restored(&what), SystemClock.now())?;
     tx.commit()?;
     Ok(())
 }

@@ -125,12 +125,62 @@ async fn many_that_need_the_first_signing_key_at_once_get_one() {
 }
 
 #[tokio::test]
+async fn a_rotated_signing_key_signs_at_once_in_every_process_and_the_old_one_is_taken_for_600_s_more() {
+    let directory = tempfile::tempdir().unwrap();
+    let (here, acting, clock) = fresh(directory.path()).await;
+    let there = engine_on(directory.path(), &clock, &network(true, true));
+    let client = acting.create_credential(CredentialKind::Client).await.unwrap();
+    let ids = async |engine: &Engine| -> Vec<String> {
+        engine.public_keys().await.unwrap().keys.into_iter().filter_map(|key| key.common.key_id).collect()
+    };
+    let takes = async |token: &str| {
+        let (here, there) = (here.authenticate_token(token).await.is_ok(), there.authenticate_token(token).await.is_ok());
+        assert_eq!(here, there);
+        here
+    };
+    let (old, old_there) = (token(&here, &client).await.unwrap(), token(&there, &client).await.unwrap());
+    let before = ids(&here).await;
+
+    let rotated = here.rotate_signing_key().await.unwrap();
+    let (new, new_there) = (token(&here, &client).await.unwrap(), token(&there, &client).await.unwrap());
+
+    assert_eq!(rotated.before, Some((before[0].clone(), clock.now() + TOKEN_LIFETIME)));
+    assert_eq!(
+        (ids(&here).await, ids(&there).await),
+        (vec![rotated.key.clone(), before[0].clone()], vec![rotated.key.clone(), before[0].clone()])
+    );
+    for token in [&new, &new_there] {
+        assert_eq!(jsonwebtoken::decode_header(token).unwrap().kid.as_ref(), Some(&rotated.key));
+    }
+    assert!(takes(&old).await && takes(&old_there).await && takes(&new).await && takes(&new_there).await);
+    clock.advance(TOKEN_LIFETIME - Duration::seconds(1));
+    assert!(takes(&old).await && takes(&new).await);
+    clock.advance(Duration::seconds(1));
+    assert!(!takes(&old).await);
+    assert_eq!(ids(&there).await, [rotated.key]);
+}
+
+#[tokio::test]
+async fn a_process_that_has_read_the_keys_takes_a_token_of_a_new_one_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let (here, acting, clock) = fresh(directory.path()).await;
+    let there = engine_on(directory.path(), &clock, &network(true, true));
+    let client = acting.create_credential(CredentialKind::Client).await.unwrap();
+    there.authenticate_token(&token(&here, &client).await.unwrap()).await.unwrap();
+
+    here.rotate_signing_key().await.unwrap();
+    let taken = there.authenticate_token(&token(&here, &client).await.unwrap()).await;
+
+    assert!(taken.is_ok(), "{taken:?}");
+}
+
+#[tokio::test]
 async fn neither_a_client_secret_nor_the_signing_key_lies_open_in_the_data_directory() {
     let directory = tempfile::tempdir().unwrap();
     let (engine, acting, _) = fresh(directory.path()).await;
     let client = acting.create_credential(CredentialKind::Client).await.unwrap();
     let token_text = token(&engine, &client).await.unwrap();
-    let private_key = engine.store().signing_key().await.unwrap().unwrap().private_key;
+    let private_key = engine.store().signing_keys().await.unwrap().unwrap().current.private_key;
     // PKCS #8 begins alike for every key; what follows is the key.
     let canaries = [client.secret.reveal().as_bytes(), token_text.as_bytes(), &private_key[16..48]];
 

@@ -1,7 +1,7 @@
 //! Client credentials, and the key that their tokens are signed with.
 
 use avert::domain::{Credential, CredentialKind, Environment, OrganizationId};
-use avert::store::{CredentialRecord, SigningKeyRecord, StoreError};
+use avert::store::{CredentialRecord, RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError};
 use chrono::Duration;
 
 use super::Fixture;
@@ -13,6 +13,8 @@ contract!(
     a_client_remembers_the_minute_of_its_last_use,
     a_client_id_is_taken_once,
     the_first_signing_key_is_kept_for_all,
+    a_rotated_signing_key_leaves_its_public_half_until_it_ends,
+    of_two_rotations_of_one_signing_key_one_is_done,
 );
 
 fn client(fixture: &Fixture, id: &str) -> CredentialRecord {
@@ -67,15 +69,61 @@ async fn a_client_id_is_taken_once(fixture: Fixture) {
     assert!(matches!(&refused, Err(StoreError::Conflict(what)) if what.contains("first")), "{refused:?}");
 }
 
-async fn the_first_signing_key_is_kept_for_all(fixture: Fixture) {
-    let key = |id: &str| SigningKeyRecord { id: id.to_owned(), private_key: id.repeat(9).into_bytes(), created_at: noon() };
-    let before = fixture.store.signing_key().await.unwrap();
+/// A signing key that was made so many seconds after noon.
+fn signing_key(id: &str, seconds: i64) -> SigningKeyRecord {
+    SigningKeyRecord { id: id.to_owned(), private_key: id.repeat(9).into_bytes(), created_at: noon() + Duration::seconds(seconds) }
+}
 
-    let first = fixture.store.keep_signing_key(key("first")).await.unwrap();
-    let second = fixture.store.keep_signing_key(key("second")).await.unwrap();
+/// The same when it signs no more.
+fn retired(id: &str, ends: i64) -> RetiredKeyRecord {
+    RetiredKeyRecord { id: id.to_owned(), public_key: vec![7; 32], ends_at: noon() + Duration::seconds(ends) }
+}
+
+async fn the_first_signing_key_is_kept_for_all(fixture: Fixture) {
+    let before = fixture.store.signing_keys().await.unwrap();
+
+    let first = fixture.store.keep_signing_key(signing_key("first", 0)).await.unwrap();
+    let second = fixture.store.keep_signing_key(signing_key("second", 0)).await.unwrap();
 
     assert_eq!(before, None);
-    assert_eq!((&first, &second), (&key("first"), &key("first")));
-    assert_eq!(fixture.store.signing_key().await.unwrap(), Some(first.clone()));
+    assert_eq!((&first, &second), (&signing_key("first", 0), &signing_key("first", 0)));
+    assert_eq!(fixture.store.signing_keys().await.unwrap(), Some(SigningKeyRecords { current: first.clone(), retired: Vec::new() }));
     assert!(!format!("{first:?}").contains("102"), "{first:?}");
+}
+
+async fn a_rotated_signing_key_leaves_its_public_half_until_it_ends(fixture: Fixture) {
+    let store = &fixture.store;
+    store.keep_signing_key(signing_key("first", 0)).await.unwrap();
+    let told = *store.changes().borrow();
+
+    assert!(store.rotate_signing_key(signing_key("second", 10), retired("first", 610)).await.unwrap());
+    let after_one = store.signing_keys().await.unwrap().unwrap();
+    assert!(store.rotate_signing_key(signing_key("third", 609), retired("second", 1209)).await.unwrap());
+    let after_two = store.signing_keys().await.unwrap().unwrap();
+    assert!(store.rotate_signing_key(signing_key("fourth", 610), retired("third", 1210)).await.unwrap());
+    let after_three = store.signing_keys().await.unwrap().unwrap();
+
+    assert_eq!(after_one, SigningKeyRecords { current: signing_key("second", 10), retired: vec![retired("first", 610)] });
+    assert_eq!(after_two.retired, [retired("second", 1209), retired("first", 610)]);
+    assert_eq!(after_three.retired, [retired("third", 1210), retired("second", 1209)]);
+    assert_eq!(after_three.current, signing_key("fourth", 610));
+    assert!(*store.changes().borrow() > told);
+    let entries = store.audit(fixture.organization, None, 10).await.unwrap();
+    let told: Vec<_> = entries.iter().map(|entry| (entry.action.as_str(), entry.subject.as_str(), entry.detail.as_str())).collect();
+    assert_eq!(told.len(), 3);
+    assert_eq!(told[2], ("signing_key.rotated", "second", "tokens of first are taken until 2026-03-10T12:10:10.000Z"));
+}
+
+async fn of_two_rotations_of_one_signing_key_one_is_done(fixture: Fixture) {
+    let store = &fixture.store;
+    store.keep_signing_key(signing_key("first", 0)).await.unwrap();
+
+    let (one, other) = tokio::join!(
+        store.rotate_signing_key(signing_key("second", 10), retired("first", 610)),
+        store.rotate_signing_key(signing_key("third", 10), retired("first", 610)),
+    );
+
+    assert_ne!(one.unwrap(), other.unwrap());
+    assert_eq!(store.signing_keys().await.unwrap().unwrap().retired, [retired("first", 610)]);
+    assert_eq!(store.audit(fixture.organization, None, 10).await.unwrap().len(), 1);
 }

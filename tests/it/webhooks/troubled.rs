@@ -14,8 +14,8 @@ use avert::domain::{
 use avert::store::{
     AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClaimedAttempt, Commit,
     CommitRequest, CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget, NetworkStore, OrganizationRecord,
-    OrganizationStore, OutboxStore, PullEnd, PullLease, PullState, Redelivery, SentTestEvent, Settled, SharedStore, SigningKeyRecord,
-    Store, StoreError, StoreResult, UpkeepStore,
+    OrganizationStore, OutboxStore, PullEnd, PullLease, PullState, Redelivery, RetiredKeyRecord, SentTestEvent, Settled, SharedStore,
+    SigningKeyRecord, SigningKeyRecords, Store, StoreError, StoreResult, UpkeepStore,
 };
 use tokio::sync::watch;
 
@@ -105,8 +105,9 @@ with_troubles! {
         revoke_credential(organization: OrganizationId, id: &str, now: Timestamp) -> Option<Revoked>;
         touch_credential(id: &str, environment: Environment, now: Timestamp) -> ();
         placed_credentials() -> Vec<PlacedCredential>;
-        signing_key() -> Option<SigningKeyRecord>;
+        signing_keys() -> Option<SigningKeyRecords>;
         keep_signing_key(record: SigningKeyRecord) -> SigningKeyRecord;
+        rotate_signing_key(record: SigningKeyRecord, retired: RetiredKeyRecord) -> bool;
     }
     AlertStore {
         list_alerts(organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Page<Alert>;

@@ -1,0 +1,93 @@
+//! The keys of access tokens in this process: read from the database, which every process on it shares, and rotated there.
+//!
+//! Whoever signs reads them first, so that a new key signs at once everywhere. Whoever checks a token takes what was read in the last
+//! seconds, and reads again where the token names a key that is not among them: another process may have signed with a new one.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use jsonwebtoken::jwk::JwkSet;
+
+use super::handle::{Engine, locked};
+use super::tokens::{SigningKey, TOKEN_LIFETIME, TokenKeys};
+use crate::domain::Timestamp;
+use crate::domain::time::later_by;
+use crate::service::ServiceError;
+use crate::store::{Actor, SigningKeyRecords};
+
+/// How long keys that were read check tokens.
+const READ_FOR: TimeDelta = TimeDelta::seconds(5);
+
+/// How often a rotation begins again where another one was faster.
+const MOST_REPEATS: u32 = 8;
+
+/// A new signing key, and what becomes of the one before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RotatedSigningKey {
+    /// The `kid` of the tokens that are signed from now on.
+    pub key: String,
+    /// The `kid` of those before, and until when they are taken; nothing where none had been signed.
+    pub before: Option<(String, Timestamp)>,
+}
+
+impl Engine {
+    /// The public keys that access tokens can be checked with, as a JSON Web Key Set (RFC 7517).
+    ///
+    /// # Errors
+    /// Where the store cannot answer.
+    pub async fn public_keys(&self) -> Result<JwkSet, ServiceError> {
+        Ok(JwkSet { keys: self.read_token_keys().await?.public(self.now()) })
+    }
+
+    /// Has access tokens be signed with a new key, in every process on this database; those of the key before are taken for as long as a
+    /// token is good for. Only who works at this machine can; so the audit log says.
+    ///
+    /// # Errors
+    /// Where the store cannot do it.
+    pub async fn rotate_signing_key(&self) -> Result<RotatedSigningKey, ServiceError> {
+        let signed = self.store().signed(Actor::at_this_machine());
+        for _ in 0..MOST_REPEATS {
+            let now = self.now();
+            let record = SigningKey::make(now)?;
+            let key = record.id.clone();
+            let Some(known) = self.store().signing_keys().await? else {
+                if self.store().keep_signing_key(record).await?.id == key {
+                    return Ok(RotatedSigningKey { key, before: None });
+                }
+                continue;
+            };
+            let retired = SigningKey::of(&known.current)?.retire(later_by(now, TOKEN_LIFETIME));
+            let before = Some((retired.id.clone(), retired.ends_at));
+            if signed.rotate_signing_key(record, retired).await? {
+                tracing::info!(key, "access tokens are signed with another key");
+                return Ok(RotatedSigningKey { key, before });
+            }
+        }
+        Err(ServiceError::Unavailable("others rotate the signing key at the same time; nothing was changed, try again".to_owned()))
+    }
+
+    /// The keys as they are now; the first one is made when it is first needed.
+    pub(super) async fn read_token_keys(&self) -> Result<Arc<TokenKeys>, ServiceError> {
+        let read_at = self.counted();
+        let records = match self.store().signing_keys().await? {
+            Some(records) => records,
+            None => {
+                let current = self.store().keep_signing_key(SigningKey::make(self.now())?).await?;
+                SigningKeyRecords { current, retired: Vec::new() }
+            }
+        };
+        let keys = Arc::new(TokenKeys::of(&records)?);
+        *locked(&self.inner.token_keys) = Some((read_at, Arc::clone(&keys)));
+        Ok(keys)
+    }
+
+    /// The keys to check a token with.
+    pub(super) async fn token_keys_for(&self, token: &str) -> Result<Arc<TokenKeys>, ServiceError> {
+        let now = self.counted();
+        let known = locked(&self.inner.token_keys).clone().filter(|(read_at, _)| now.since(*read_at).is_some_and(|age| age < READ_FOR));
+        match known {
+            Some((_, keys)) if keys.may_know(token) => Ok(keys),
+            _ => self.read_token_keys().await,
+        }
+    }
+}
