@@ -82,7 +82,7 @@ impl PostgresEnd {
             let all = format!(
                 "SELECT organization, day, provider, type, status, outcome, expired, sum(alerts)::bigint FROM {name}
                  GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(alerts) <> 0
-                 ORDER BY organization, day, provider, type, status, coalesce(outcome, ''), expired"
+                 ORDER BY organization, day, provider, type, status, outcome NULLS FIRST, expired"
             );
             return Ok(self.conn.all(&all, &[], |row| cells(table, row)).await?);
         }

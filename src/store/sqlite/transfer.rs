@@ -80,7 +80,7 @@ impl SqliteEnd {
         let name = table.name;
         if name == COUNTS {
             // All at once: they are few, and told apart by words.
-            let all = format!("SELECT {columns} FROM {name} t WHERE alerts > 0 ORDER BY 1, 2, 3, 4, 5, coalesce(6, ''), 7");
+            let all = format!("SELECT {columns} FROM {name} t WHERE alerts > 0 ORDER BY 1, 2, 3, 4, 5, 6, 7");
             return if after.is_some() { Ok(Vec::new()) } else { self.conn.all(&all, [], |row| cells(table, row)) };
         }
         let keys: Vec<&str> = table.key_columns().map(column_name).collect();

@@ -113,6 +113,17 @@ async fn everything_arrives_on_a_server_and_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_desk_with_several_outcomes_on_each_day_arrives() {
+    let Some(cluster) = Cluster::empty().await else { return };
+    let home = tempfile::tempdir().unwrap();
+    run_ok(home.path(), &["generate", "--alerts", "1000", "--years", "1", "--organizations", "1"]);
+
+    let there = copied(&copy(home.path(), &file_of(home.path()), &cluster.address(), &[]));
+
+    assert!(there.contains(&("alert".to_owned(), 1_000)), "{there:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_copy_that_was_broken_off_has_left_nothing_and_is_made_again() {
     let Some(cluster) = Cluster::empty().await else { return };
     let (home, receiver) = (tempfile::tempdir().unwrap(), Receiver::start().await);
