@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::domain::{Alert, IngestReport, Provider, Timestamp};
 use crate::providers::{LookUp, SubmitResult};
 use crate::service::ServiceError;
+use crate::store::AttemptEnd;
 
 /// A resolution was answered.
 pub(super) fn resolved(result: &Result<Alert, ServiceError>) {
@@ -43,6 +44,17 @@ pub(super) fn looked_up(provider: &Provider, answer: Option<&LookUp>, took: Dura
         None => "timed_out",
     };
     called(provider, "look_up", result, took);
+}
+
+/// A decision of unknown fate was looked at; `None`: the network had applied it.
+pub(super) fn reconciled(end: Option<&AttemptEnd>) {
+    let result = match end {
+        None => "committed",
+        Some(AttemptEnd::Released) => "released",
+        Some(AttemptEnd::Parked) => "parked",
+        Some(AttemptEnd::Unknown { .. }) => "waiting",
+    };
+    metrics::counter!("avert_reconciled_total", "result" => result).increment(1);
 }
 
 /// A turn of pulling ended.

@@ -59,7 +59,9 @@ impl Engine {
             let ends: Vec<_> =
                 stream::iter(taken).map(|attempt| self.clear_up(attempt)).buffer_unordered(batch::TAKEOVER_IN_FLIGHT).collect().await;
             for end in ends {
-                match end? {
+                let end = end?;
+                metrics::reconciled(end.as_ref());
+                match end {
                     None => reconciled.committed += 1,
                     Some(AttemptEnd::Released) => reconciled.released += 1,
                     Some(AttemptEnd::Parked) => reconciled.parked += 1,
@@ -99,6 +101,7 @@ impl Engine {
             let Some(request) = locked(&self.inner.late).first().cloned() else { return Ok(stored) };
             let attempt = request.attempt;
             if let Landed::Ours(_) = self.commit_late(CommitRequest { now: self.now(), ..request }).await? {
+                metrics::reconciled(None);
                 stored += 1;
             }
             locked(&self.inner.late).retain(|late| late.attempt != attempt);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +23,7 @@ pub fn install_metrics() -> Option<PrometheusHandle> {
     let handle = builder.and_then(PrometheusBuilder::install_recorder);
     let handle = handle.inspect_err(|error| tracing::warn!(%error, "no figures are kept")).ok()?;
     describe();
+    begin();
     Some(handle)
 }
 
@@ -56,9 +57,19 @@ fn describe() {
     describe_counter!("avert_store_commits_total", "Commits of the database, by result.");
     describe_histogram!("avert_store_commit_seconds", Unit::Seconds, "Time of a commit, its units of work included.");
     describe_histogram!("avert_store_commit_units", "Units of work in one commit.");
+    describe_counter!("avert_store_connections_total", "Connections to a database on a server that were made.");
+    describe_counter!("avert_store_repeats_total", "Units of work that were done again because others were at work on the same rows.");
     describe_gauge!("avert_store_up", "1 where the database answered this question, else 0.");
     describe_gauge!("avert_deliveries_queued", "Deliveries that have not arrived, by state.");
     describe_gauge!("avert_deliveries_overdue_seconds", Unit::Seconds, "For how long the oldest pending delivery has been due.");
     describe_gauge!("avert_decisions_unsettled", "Decisions without an end, by state.");
     describe_gauge!("avert_clock_ahead_seconds", Unit::Seconds, "How far the machine's clock has jumped ahead and is not believed yet.");
+}
+
+/// Begins at 0 what is alerted on at its first step: from nothing to one Prometheus sees no increase.
+fn begin() {
+    counter!("avert_expired_total").increment(0);
+    for result in ["exhausted", "disabled"] {
+        counter!("avert_delivery_tries_total", "result" => result).increment(0);
+    }
 }
