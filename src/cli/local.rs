@@ -173,7 +173,8 @@ impl Running {
     }
 }
 
-fn engine_settings(settings: &Settings) -> EngineSettings {
+/// The engine's part of the settings.
+pub(super) fn engine_settings(settings: &Settings) -> EngineSettings {
     let hours = |hours: u32| TimeDelta::hours(hours.into());
     let windows = &settings.windows;
     let by_provider = ResponseWindows::default()

@@ -17,6 +17,7 @@ use super::output::print_line;
 use super::signals::Signals;
 use crate::api::{self, ApiOptions};
 use crate::config::EnvironmentName;
+use crate::engine::EngineSettings;
 use crate::telemetry;
 
 /// What else may take its time at the end, beside the longest decision: the last answers, commits and deliveries.
@@ -48,6 +49,7 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
     let tokens_per_minute = NonZeroU32::new(serve.tokens_per_minute.0).unwrap_or(defaults.tokens_per_minute);
     let list_timeout = Duration::from_secs(serve.list_seconds.0.into());
     let decision_drain = local.engine.settings().longest_decision();
+    let longest_end = longest_end(local.engine.settings());
     let options = ApiOptions {
         allowed_hosts,
         trusted_proxies: serve.trusted_proxies.iter().map(|proxy| proxy.0).collect(),
@@ -98,12 +100,17 @@ pub(super) async fn run(mut context: Context, args: ServeArgs) -> anyhow::Result
         ended.context("the HTTP side ended in a fault")?.context("the HTTP side failed")
     };
     tokio::select! {
-        ended = tokio::time::timeout(decision_drain + LAST_WORK, stopping) => ended.unwrap_or(Ok(())),
+        ended = tokio::time::timeout(longest_end, stopping) => ended.unwrap_or(Ok(())),
         signal = signals.next() => {
             tracing::warn!(signal, "ended at once: what was on its way is taken up by the next process");
             Err(Signalled(signal).into())
         }
     }
+}
+
+/// How long an end in good order may take.
+fn longest_end(engine: &EngineSettings) -> Duration {
+    engine.longest_decision() + LAST_WORK
 }
 
 /// Says which networks hear of decisions, and warns where production decides into the void.
@@ -125,5 +132,49 @@ fn say_who_answers(context: &Context, known: &[Known]) {
             simulated,
             "the environment is production, but these networks have no gateway: nothing that is decided there is reported"
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rstest::rstest;
+
+    use super::*;
+    use crate::cli::LAST_WAIT;
+    use crate::cli::local::engine_settings;
+    use crate::config::Settings;
+
+    const COMPOSE: &str = include_str!("../../assets/deploy/compose.yaml");
+    const UNIT: &str = include_str!("../../assets/deploy/avert.service");
+
+    /// The times behind a word.
+    fn times(text: &str, word: &str) -> Vec<Duration> {
+        let values = text.lines().filter_map(|line| line.trim().strip_prefix(word));
+        values.map(|value| Duration::from_secs(value.trim_end_matches('s').parse().expect("seconds"))).collect()
+    }
+
+    #[rstest]
+    #[case(1, 30)]
+    #[case(10, 30)]
+    #[case(30, 50)]
+    #[case(60, 80)]
+    fn whoever_stops_it_waits_for_the_answer_to_a_decision(#[case] timeout: u64, #[case] said_in_the_readme: u64) {
+        let section = format!("[providers.cdrn]\nurl = \"https://gateway.example\"\ntimeout_seconds = {timeout}");
+        let settings = Settings::parse(&section, Path::new("config.toml")).unwrap();
+
+        let end = longest_end(&engine_settings(&settings)) + LAST_WAIT;
+
+        assert!(end <= Duration::from_secs(said_in_the_readme), "{end:?}");
+        let waits = [times(UNIT, "TimeoutStopSec="), times(COMPOSE, "stop_grace_period: ")].concat();
+        assert!(waits.len() == 3 && waits.iter().all(|wait| *wait > end), "{waits:?}");
+    }
+
+    #[test]
+    fn no_network_may_take_longer_than_a_minute() {
+        let section = "[providers.cdrn]\nurl = \"https://gateway.example\"\ntimeout_seconds = 61";
+
+        assert!(Settings::parse(section, Path::new("config.toml")).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! House rules, held by reading the source: who may use whom, first lines, no loose ends.
 
 mod items;
-mod source;
+pub mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
