@@ -72,6 +72,14 @@ impl Observed {
         result
     }
 
+    /// Whether the key of what is sealed in the database is at hand. Where the database does not answer, the others say so.
+    async fn unsealing(&self) -> Result<(), String> {
+        match tokio::time::timeout(PATIENCE, self.engine.has_data_key()).await {
+            Ok(false) => Err("the data key was rotated, and its file here does not hold the new one (see the log)".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
     fn dispatching(&self) -> Result<(), String> {
         let Some(heartbeat) = &self.dispatcher else { return Ok(()) };
         if heartbeat.has_changed().is_err() {
@@ -107,8 +115,8 @@ pub(super) async fn health(_: StrangersPlace, State(observed): State<Observed>) 
 
 /// GET /ready: readiness, whether it can read, write, and send webhooks.
 pub(super) async fn ready(_: StrangersPlace, State(observed): State<Observed>) -> Response {
-    let (reading, writing) = tokio::join!(observed.reading(), observed.writing());
-    let failed: Vec<String> = [reading, writing, observed.dispatching()].into_iter().filter_map(Result::err).collect();
+    let (reading, writing, unsealing) = tokio::join!(observed.reading(), observed.writing(), observed.unsealing());
+    let failed: Vec<String> = [reading, writing, unsealing, observed.dispatching()].into_iter().filter_map(Result::err).collect();
     match failed.is_empty() {
         true => json(br#"{"status":"ready"}"#.to_vec()),
         false => Problem::new(Code::Overloaded, failed.join("; ")).into_response(),

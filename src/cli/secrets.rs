@@ -1,22 +1,53 @@
 //! `avert secrets`: the keys that avert keeps for itself, rotated while it works.
 
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::args::{RotateCommand, SecretsCommand};
 use super::context::Context;
+use super::database::{key_file_of, shared_key_file};
+use super::failure::Misused;
 use super::local::Local;
 use super::output::Report;
+use crate::domain::database::DatabaseLocation;
 use crate::domain::time::to_iso;
 use crate::engine::RotatedSigningKey;
+use crate::store::rekeying::RotatedDataKey;
 
 pub(super) async fn run(context: Context, command: SecretsCommand) -> anyhow::Result<()> {
     let SecretsCommand::Rotate(which) = command;
-    let local = Local::existing(&context).await?;
     let report = match which {
-        RotateCommand::Signing => signing(&local.engine.rotate_signing_key().await?),
+        RotateCommand::Signing => {
+            let local = Local::existing(&context).await?;
+            signing(&local.engine.rotate_signing_key().await?)
+        }
+        RotateCommand::Data { new_key_file } => {
+            let file = in_use(&context, new_key_file.as_deref())?;
+            let local = Local::existing(&context).await?;
+            let rotated = local.engine.rotate_data_key(&file, new_key_file.as_deref()).await;
+            data(&rotated.context("the rotation of the data key")?, &file, new_key_file.as_deref())
+        }
     };
-    local.close();
     context.output.print(&report)
+}
+
+/// The file with the data key that is in use here.
+fn in_use(context: &Context, new_key_file: Option<&Path>) -> anyhow::Result<PathBuf> {
+    match &context.home.database {
+        DatabaseLocation::Sqlite(file) => Ok(key_file_of(file, &context.settings).0),
+        DatabaseLocation::Postgres(_) => {
+            let file = shared_key_file(&context.settings)?;
+            if new_key_file.is_none() {
+                bail!(Misused(format!(
+                    "a database on a server needs --new-key-file KEYFILE: every machine has to have the new key, best as {}.new beforehand",
+                    file.display()
+                )));
+            }
+            Ok(file.to_owned())
+        }
+    }
 }
 
 fn signing(rotated: &RotatedSigningKey) -> Report {
@@ -29,4 +60,33 @@ fn signing(rotated: &RotatedSigningKey) -> Report {
         _ => format!("access tokens are signed with the key {key} from now on; none had been signed before"),
     };
     Report::one(json!({"key": key, "before": old, "beforeUntil": until}), note)
+}
+
+fn data(rotated: &RotatedDataKey, file: &Path, new_file: Option<&Path>) -> Report {
+    let RotatedDataKey { sealed, kept, not_in_place } = rotated;
+    let shown = file.display();
+    let mut note = match not_in_place {
+        None => format!("{sealed} secrets are sealed with the new key, which is in {shown} now."),
+        Some(why) => format!(
+            "{sealed} secrets are sealed with the new key, which is in {shown}.new and could not be put in {shown} ({why}): put it there."
+        ),
+    };
+    note.push_str(&match kept {
+        Some(kept) => format!(" The key before is kept in {}: backups that were made before need it.", kept.display()),
+        None => " Keep the key before: backups that were made before need it.".to_owned(),
+    });
+    if let Some(new) = new_file {
+        note.push_str(&format!(
+            " Processes on other machines need the key in {}, as the file that they name or as that with .new.",
+            new.display()
+        ));
+    }
+    let path = |path: &Path| path.display().to_string();
+    let record = json!({
+        "sealed": sealed,
+        "keyFile": path(file),
+        "inPlace": not_in_place.is_none(),
+        "keptKey": kept.as_deref().map(path),
+    });
+    Report::one(record, note)
 }

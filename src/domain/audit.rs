@@ -83,6 +83,11 @@ impl AuditNote {
         Self::new("backup.restored", "", what)
     }
 
+    /// So many secrets were sealed anew with another data key.
+    pub fn data_key_rotated(values: u64) -> Self {
+        Self::new("data_key.rotated", "", format!("{values} secrets sealed anew"))
+    }
+
     /// Access tokens are signed with another key; those of the one before are taken until then.
     pub fn signing_key_rotated(key: &str, before: &str, until: Timestamp) -> Self {
         Self::new("signing_key.rotated", key, format!("tokens of {before} are taken until {}", to_iso(until)))

@@ -10,6 +10,7 @@ mod background;
 mod clock;
 mod credential_text;
 mod credentials;
+mod data_key;
 mod expire;
 mod gateways;
 mod handle;

@@ -70,6 +70,11 @@ impl PortableTable {
         self.columns.iter().position(|(name, _)| *name == column)
     }
 
+    /// The columns whose bytes are sealed with the data key.
+    pub(super) fn sealed_columns(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().filter(|(_, kind)| *kind == PortableKind::Sealed).map(|(name, _)| *name)
+    }
+
     /// Whether new rows get a key of their own.
     pub(super) fn counts_keys(&self) -> bool {
         self.columns.first().is_some_and(|(name, _)| *name == "key")

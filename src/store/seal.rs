@@ -92,17 +92,27 @@ impl Seal {
     }
 }
 
-fn make_key_file(path: &Path) -> std::io::Result<()> {
+/// A key of its own making, as a file has it.
+pub(super) fn made_key() -> String {
+    let key: [u8; 32] = rand::random();
+    STANDARD.encode(key)
+}
+
+/// Writes a key into a file that is not there yet, all of it or nothing, for its owner alone.
+pub(super) fn put_key(path: &Path, key: &str) -> std::io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     // A temporary file is 0600 from its first moment.
     let mut file = tempfile::NamedTempFile::new_in(directory)?;
-    let key: [u8; 32] = rand::random();
-    writeln!(file, "{}", STANDARD.encode(key))?;
+    writeln!(file, "{}", key.trim())?;
     file.as_file().sync_all()?;
-    match file.persist_noclobber(path) {
-        Ok(_) => fs::File::open(directory)?.sync_all(),
-        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error.error),
+    file.persist_noclobber(path).map_err(|error| error.error)?;
+    fs::File::open(directory)?.sync_all()
+}
+
+fn make_key_file(path: &Path) -> std::io::Result<()> {
+    match put_key(path, &made_key()) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        done => done,
     }
 }
 

@@ -21,6 +21,11 @@ pub(super) fn proves(seal: &Seal, check: &[u8]) -> bool {
     seal.open(KEY_CHECK_PLACE, check).is_some()
 }
 
+/// The refusal of a new key that is the one in use.
+pub(super) fn in_use_already() -> StoreError {
+    StoreError::Unusable("the new data key is the one that is in use already; name a file that is not there yet".to_owned())
+}
+
 /// What is sealed in a row's column, sealed with another key.
 pub(super) fn again(old: &Seal, new: &Seal, table: &str, column: &str, row: &[u8], sealed: &[u8]) -> StoreResult<Vec<u8>> {
     // The whole address is sealed in the place of the one that is shown.

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 
 use super::error::StoreResult;
+use super::seal::Seal;
 use crate::domain::clock::ClockMemory;
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
@@ -31,6 +32,16 @@ pub struct Depths {
 pub trait UpkeepStore: Send + Sync {
     /// A health check: a cheap read that proves the database answers.
     async fn ping(&self) -> StoreResult<()>;
+
+    /// Whether the data key that the database is sealed with is at hand.
+    ///
+    /// # Errors
+    /// [`Unusable`](super::StoreError::Unusable) names the file that has to hold it.
+    async fn prove_key(&self) -> StoreResult<()>;
+
+    /// Seals everything that is sealed with this key, in one unit of work; returns how many values that were. The key has to be in its file
+    /// before: other processes go on with what they find there.
+    async fn seal_anew(&self, new: Seal, now: Timestamp) -> StoreResult<u64>;
 
     /// A write probe: proves that the database can be written.
     async fn probe(&self, now: Timestamp) -> StoreResult<()>;

@@ -6,7 +6,7 @@ mod crowd;
 mod disk;
 mod doctor;
 mod figures;
-mod kills;
+pub mod kills;
 mod modes;
 mod pages;
 mod ready;

@@ -30,6 +30,7 @@ mod audit;
 mod clients;
 mod expiry;
 mod ingest;
+mod keys;
 mod lists;
 mod organizations;
 mod outbox;
@@ -38,10 +39,11 @@ mod processes;
 mod resolutions;
 mod sqlite;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use avert::domain::{Alert, AlertPatch, AlertQuery, OrganizationId, Outcome, OutcomeId};
-use avert::store::SharedStore;
+use avert::store::{SharedStore, StoreResult};
 
 use self::ground::Ground;
 use crate::support::alerts::noon;
@@ -74,6 +76,16 @@ impl Fixture {
     /// Another process on the same data.
     pub(crate) async fn another(&self) -> Self {
         Self::start(Arc::clone(&self.ground)).await
+    }
+
+    /// The file with the data key.
+    pub(crate) fn key_file(&self) -> PathBuf {
+        self.ground.key_file()
+    }
+
+    /// The store of another process on the same data, which has the key in a file of its own.
+    pub(crate) async fn open_by(&self, key_file: &Path) -> StoreResult<SharedStore> {
+        self.ground.open_by(key_file).await
     }
 
     async fn start(ground: Arc<dyn Ground>) -> Self {

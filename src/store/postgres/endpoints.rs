@@ -11,7 +11,7 @@ use super::fault::Work;
 use super::handle::{PostgresStore, WriteKind};
 use super::signing;
 use super::statements::{cell, micros, moment_at, optional_moment, storable};
-use super::unit::Unit;
+use super::unit::{CHECK, Unit};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::url::{EndpointUrl, PlainHttp};
@@ -62,7 +62,7 @@ impl EndpointStore for PostgresStore {
 
 /// Adds an endpoint where there is room.
 async fn add(unit: &Unit<'_>, organization: OrganizationId, endpoint: &NewEndpoint, most: u32, now: Timestamp) -> Work<Option<Endpoint>> {
-    let (conn, seal) = (&unit.conn, &unit.shared.seal);
+    let (conn, seal) = (&unit.conn, &unit.sealing().await?);
     // Of two who add one at once, the second one counts the first one's.
     let owner = conn.first("SELECT key FROM organization WHERE id = $1 FOR NO KEY UPDATE", &[&organization.0], cell::<i64>).await?;
     let owner = owner.ok_or_else(|| StoreError::Corrupt(format!("no organization {organization}")))?;
@@ -149,7 +149,7 @@ async fn change(
     change: EndpointChange,
     now: Timestamp,
 ) -> Work<Option<Endpoint>> {
-    let (conn, seal) = (&unit.conn, &unit.shared.seal);
+    let (conn, seal) = (&unit.conn, &unit.sealing().await?);
     let Some((key, owner, before)) = find_to_change(conn, organization, id).await? else { return Ok(None) };
     let known = "SELECT url, sealed_url FROM endpoint WHERE key = $1";
     let known = conn.one(known, &[&key], |row| whole(row, 0, 1, &id, seal)).await?;
@@ -210,44 +210,51 @@ pub(super) struct SendTarget {
 
 /// Every endpoint that is not disabled and has something waiting that is due, with the secrets that sign at this moment.
 pub(super) async fn with_due_deliveries(unit: &Unit<'_>, now: Timestamp) -> Work<Vec<SendTarget>> {
-    let (conn, seal) = (&unit.conn, &unit.shared.seal);
-    let due = "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id,
-            (SELECT count(*) FROM delivery d WHERE d.endpoint = e.key AND d.state = 'leased')
+    let due = format!(
+        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id,
+            (SELECT count(*) FROM delivery d WHERE d.endpoint = e.key AND d.state = 'leased'), {CHECK}
          FROM endpoint e JOIN organization o ON o.key = e.organization
          WHERE e.disabled_at IS NULL
            AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending' AND d.due <= $1)
-         ORDER BY e.key";
-    let mut targets = conn
-        .all(due, &[&micros(now)], |row| {
-            let id = EndpointId(row.try_get(1)?);
+         ORDER BY e.key"
+    );
+    let mut targets = unit
+        .conn
+        .all(&due, &[&micros(now)], |row| {
+            let (id, seal) = (EndpointId(row.try_get(1)?), unit.shared.seal_of(row, 8)?);
             let in_flight: i64 = row.try_get(7)?;
             Ok(SendTarget {
                 key: row.try_get(0)?,
                 id,
                 organization: OrganizationId(row.try_get(6)?),
                 in_flight: u32::try_from(in_flight).unwrap_or(u32::MAX),
-                url: whole(row, 2, 5, &id, seal)?,
-                auth: auth(row, id, seal)?,
+                url: whole(row, 2, 5, &id, &seal)?,
+                auth: auth(row, id, &seal)?,
                 signing: Arc::new([]),
             })
         })
         .await?;
     for target in &mut targets {
-        target.signing = signing::in_force(conn, seal, target.key, now).await?;
+        target.signing = signing::in_force(unit, target.key, now).await?;
     }
     Ok(targets)
 }
 
 /// Where and how to send to an endpoint, disabled or not.
 async fn target(unit: &Unit<'_>, organization: OrganizationId, id: EndpointId, now: Timestamp) -> Work<Option<EndpointTarget>> {
-    let (conn, seal) = (&unit.conn, &unit.shared.seal);
-    let found = "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url FROM endpoint e
-         JOIN organization o ON o.key = e.organization WHERE o.id = $1 AND e.id = $2 AND e.removed_at IS NULL";
-    let found = conn
-        .first(found, &[&organization.0, &id.0], |row| Ok((row.try_get::<_, i64>(0)?, whole(row, 2, 5, &id, seal)?, auth(row, id, seal)?)))
+    let found = format!(
+        "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, {CHECK} FROM endpoint e
+         JOIN organization o ON o.key = e.organization WHERE o.id = $1 AND e.id = $2 AND e.removed_at IS NULL"
+    );
+    let found = unit
+        .conn
+        .first(&found, &[&organization.0, &id.0], |row| {
+            let seal = unit.shared.seal_of(row, 6)?;
+            Ok((row.try_get::<_, i64>(0)?, whole(row, 2, 5, &id, &seal)?, auth(row, id, &seal)?))
+        })
         .await?;
     let Some((key, url, auth)) = found else { return Ok(None) };
-    Ok(Some(EndpointTarget { url, auth, signing: signing::in_force(conn, seal, key, now).await? }))
+    Ok(Some(EndpointTarget { url, auth, signing: signing::in_force(unit, key, now).await? }))
 }
 
 /// The whole address, from the columns `url` and `sealed_url`.

@@ -18,8 +18,9 @@ use super::statements::{cell, micros, moment_at, optional_moment};
 use crate::domain::database::PostgresAddress;
 use crate::domain::time::Timestamp;
 use crate::domain::{EndpointId, PlacedCredential, Provider};
+use crate::store::key_file::{find, left_of_a_rotation};
 use crate::store::seal::Seal;
-use crate::store::sealed::{self, KEY_CHECK};
+use crate::store::sealed::KEY_CHECK;
 use crate::store::verdicts::{self, PulledSource};
 use crate::store::{Finding, SchemaState, StoreError, StoreResult};
 
@@ -84,8 +85,8 @@ pub async fn examine(server: &PostgresAddress, key_file: Option<&Path>, now: Tim
     findings.push(checked(&conn, "searches", trigrams(&conn)).await);
     findings.push(checked(&conn, "processes", processes(&conn)).await);
     findings.push(key_of(key_file, true));
-    if let Some(seal) = key_file.and_then(|file| Seal::from_file(file, false).ok()) {
-        findings.push(checked(&conn, "key", key(&conn, &seal)).await);
+    if let Some(file) = key_file.filter(|file| Seal::from_file(file, false).is_ok()) {
+        findings.push(checked(&conn, "key", key(&conn, file)).await);
     }
     findings.push(checked(&conn, "outcomes", outcomes(&conn)).await);
     findings.push(checked(&conn, "counts", counts(&conn)).await);
@@ -150,15 +151,19 @@ async fn processes(conn: &Connection) -> Work<Finding> {
     .await
 }
 
-async fn key(conn: &Connection, seal: &Seal) -> Work<Finding> {
+async fn key(conn: &Connection, file: &Path) -> Work<Finding> {
     let check = conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await?;
-    Ok(match check {
-        Some(check) if !sealed::proves(seal, &check) => {
-            let advice = "put the right file there: it was made with the database, and every process on it has the same one";
+    let Some(check) = check else { return Ok(Finding::fine("key", "nothing is sealed yet")) };
+    if let Some(left) = left_of_a_rotation(file, &check) {
+        return Ok(left);
+    }
+    Ok(match find(file, &check) {
+        Some(_) => Finding::fine("key", "is the one that the database was sealed with"),
+        None => {
+            let advice = "put the right file there: it was made with the database or with `avert secrets rotate data`, and every process on it \
+                has the same one";
             Finding::wrong("key", "the key file does not hold the key that the database was sealed with", advice)
         }
-        Some(_) => Finding::fine("key", "is the one that the database was sealed with"),
-        None => Finding::fine("key", "nothing is sealed yet"),
     })
 }
 

@@ -29,6 +29,7 @@ mod networks;
 mod opening;
 mod organizations;
 mod outbox;
+mod rekeying;
 mod retention;
 mod rows;
 mod signing;

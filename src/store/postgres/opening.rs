@@ -19,8 +19,8 @@ use crate::domain::database::PostgresAddress;
 use crate::domain::event::RenderEvent;
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::domain::{Actor, DatabaseId, InstanceId};
-use crate::store::seal::Seal;
-use crate::store::sealed::{self, KEY_CHECK};
+use crate::store::key_file::DataKey;
+use crate::store::sealed::KEY_CHECK;
 use crate::store::{StoreError, StoreResult};
 
 /// Options of a PostgreSQL store.
@@ -46,7 +46,7 @@ impl PostgresStore {
         let conn = Connection::take(&pool).await?;
         migrate::check(&conn).await?;
         conn.begin("").await?;
-        let (seal, database) = match unlock(&conn, options).await {
+        let (data_key, database) = match unlock(&conn, options).await {
             Ok(unlocked) => unlocked,
             Err(fault) => {
                 conn.roll_back().await;
@@ -62,26 +62,20 @@ impl PostgresStore {
         let newest: i64 = conn.one(NEWEST_CHANGE, &[], cell).await?;
         let (changes, _) = watch::channel(newest.unsigned_abs());
         let keeper = Arc::new(Keeper::start(server, own, changes.clone())?);
-        let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, database, own });
+        let shared = Arc::new(Shared { render: Arc::clone(&options.render), data_key, database, own });
         Ok(Arc::new(Self { shared, pool, changes, by: Arc::new(Actor::avert()), keeper }))
     }
 }
 
 /// Proves the data key, which is made for a database that has none, and gives fresh data its id and its organization. One process at a time.
-async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(Seal, DatabaseId)> {
+async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(DataKey, DatabaseId)> {
     conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
     let file = &options.secret_key_file;
     let check = conn.first("SELECT value FROM fact WHERE name = $1", &[&KEY_CHECK], cell::<Vec<u8>>).await?;
-    let seal = Seal::from_file(file, check.is_none())?;
-    match check {
-        Some(check) if !sealed::proves(&seal, &check) => {
-            let what = "is not the key that the database was sealed with; put the right file there (it was made with the database)";
-            return Err(StoreError::Unusable(format!("{}: {what}", file.display())).into());
-        }
-        Some(_) => {}
-        None => {
-            conn.run("INSERT INTO fact (name, value) VALUES ($1, $2)", &[&KEY_CHECK, &sealed::key_check(&seal)?]).await?;
-        }
+    let is_new = check.is_none();
+    let data_key = DataKey::unlock(file, check, "the database")?;
+    if is_new {
+        conn.run("INSERT INTO fact (name, value) VALUES ($1, $2)", &[&KEY_CHECK, &data_key.check()]).await?;
     }
     let id = DatabaseId::generate();
     let made = "INSERT INTO fact (name, value) VALUES ('database', $1) ON CONFLICT DO NOTHING";
@@ -89,7 +83,7 @@ async fn unlock(conn: &Connection, options: &PostgresOptions) -> Work<(Seal, Dat
     let id: Vec<u8> = conn.one("SELECT value FROM fact WHERE name = 'database'", &[], cell).await?;
     let id = uuid::Uuid::from_slice(&id).map_err(|_| StoreError::Corrupt("the id of the database".to_owned()))?;
     ensure_organization(conn, SystemClock.now()).await?;
-    Ok((seal, DatabaseId(id)))
+    Ok((data_key, DatabaseId(id)))
 }
 
 /// Says that this process lives, before it takes any lease.

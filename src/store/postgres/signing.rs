@@ -8,16 +8,16 @@ use uuid::Uuid;
 use super::connection::Connection;
 use super::fault::Work;
 use super::statements::{cell, micros, optional_moment};
-use super::unit::Unit;
+use super::unit::{CHECK, Unit};
 use crate::domain::time::Timestamp;
 use crate::domain::{Secret, rotation};
-use crate::store::seal::Seal;
 use crate::store::sealed;
 
 /// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest one already.
 pub(super) async fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, overlap: TimeDelta, now: Timestamp) -> Work<bool> {
     let conn = &unit.conn;
-    let known = all(conn, &unit.shared.seal, endpoint).await?;
+    let seal = unit.sealing().await?;
+    let known = all(unit, endpoint).await?;
     let secrets: Vec<_> = known.iter().map(|known| (known.secret.clone(), known.ends_at)).collect();
     let Some(ends) = rotation::rotate(&secrets, secret, overlap, now) else { return Ok(false) };
     for (old, until) in known.iter().zip(ends) {
@@ -27,7 +27,7 @@ pub(super) async fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, over
         };
     }
     let id = Uuid::new_v4();
-    let sealed = sealed::signing_secret(&unit.shared.seal, id.as_bytes(), secret)?;
+    let sealed = sealed::signing_secret(&seal, id.as_bytes(), secret)?;
     let added = "INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES ($1, $2, $3, $4)";
     conn.run(added, &[&id, &endpoint, &sealed, &micros(now)]).await?;
     Ok(true)
@@ -39,8 +39,8 @@ pub(super) async fn stop(conn: &Connection, endpoint: i64) -> Work<bool> {
 }
 
 /// The secrets that sign at this moment, newest first.
-pub(super) async fn in_force(conn: &Connection, seal: &Seal, endpoint: i64, now: Timestamp) -> Work<Arc<[Secret]>> {
-    let known = all(conn, seal, endpoint).await?.into_iter();
+pub(super) async fn in_force(unit: &Unit<'_>, endpoint: i64, now: Timestamp) -> Work<Arc<[Secret]>> {
+    let known = all(unit, endpoint).await?.into_iter();
     Ok(known.filter(|known| rotation::signs_at(known.ends_at, now)).map(|known| known.secret).collect())
 }
 
@@ -61,12 +61,13 @@ struct Known {
 }
 
 /// Every secret of an endpoint, newest first.
-async fn all(conn: &Connection, seal: &Seal, endpoint: i64) -> Work<Vec<Known>> {
-    let secrets = "SELECT key, id, secret, ends_at FROM signing_secret WHERE endpoint = $1 ORDER BY key DESC";
-    conn.all(secrets, &[&endpoint], |row| {
-        let id: Uuid = row.try_get(1)?;
-        let secret = sealed::open_signing_secret(seal, id.as_bytes(), row.try_get(2)?)?;
-        Ok(Known { key: row.try_get(0)?, secret, ends_at: optional_moment(row, 3)? })
-    })
-    .await
+async fn all(unit: &Unit<'_>, endpoint: i64) -> Work<Vec<Known>> {
+    let secrets = format!("SELECT key, id, secret, ends_at, {CHECK} FROM signing_secret WHERE endpoint = $1 ORDER BY key DESC");
+    unit.conn
+        .all(&secrets, &[&endpoint], |row| {
+            let id: Uuid = row.try_get(1)?;
+            let secret = sealed::open_signing_secret(&unit.shared.seal_of(row, 4)?, id.as_bytes(), row.try_get(2)?)?;
+            Ok(Known { key: row.try_get(0)?, secret, ends_at: optional_moment(row, 3)? })
+        })
+        .await
 }

@@ -2,7 +2,7 @@
 
 use super::fault::Work;
 use super::statements::{micros, moment_at};
-use super::unit::Unit;
+use super::unit::{CHECK, Unit};
 use crate::domain::audit::AuditNote;
 use crate::store::{RetiredKeyRecord, SigningKeyRecord, SigningKeyRecords, StoreError, sealed};
 
@@ -19,9 +19,9 @@ pub(super) async fn all(unit: &Unit<'_>) -> Work<Option<SigningKeyRecords>> {
 /// The one that signs, where there is one.
 async fn current(unit: &Unit<'_>) -> Work<Option<SigningKeyRecord>> {
     unit.conn
-        .first("SELECT id, private_key, created_at FROM signing_key", &[], |row| {
+        .first(&format!("SELECT id, private_key, created_at, {CHECK} FROM signing_key"), &[], |row| {
             let id: String = row.try_get(0)?;
-            let private_key = sealed::open_signing_key(&unit.shared.seal, &id, row.try_get(1)?)?;
+            let private_key = sealed::open_signing_key(&unit.shared.seal_of(row, 3)?, &id, row.try_get(1)?)?;
             Ok(SigningKeyRecord { id, private_key, created_at: moment_at(row, 2)? })
         })
         .await
@@ -29,7 +29,7 @@ async fn current(unit: &Unit<'_>) -> Work<Option<SigningKeyRecord>> {
 
 /// Keeps a key where there is none yet; returns the one that is kept.
 pub(super) async fn keep(unit: &Unit<'_>, record: &SigningKeyRecord) -> Work<SigningKeyRecord> {
-    let sealed = sealed::signing_key(&unit.shared.seal, &record.id, &record.private_key)?;
+    let sealed = sealed::signing_key(&unit.sealing().await?, &record.id, &record.private_key)?;
     unit.conn
         .run(
             "INSERT INTO signing_key (single, id, private_key, created_at) VALUES (1, $1, $2, $3) ON CONFLICT DO NOTHING",
@@ -43,7 +43,7 @@ pub(super) async fn keep(unit: &Unit<'_>, record: &SigningKeyRecord) -> Work<Sig
 /// Puts a key in the place of the one that is retired; `false` where another one signs.
 pub(super) async fn rotate(unit: &Unit<'_>, record: &SigningKeyRecord, retired: &RetiredKeyRecord) -> Work<bool> {
     let (conn, now) = (&unit.conn, record.created_at);
-    let sealed = sealed::signing_key(&unit.shared.seal, &record.id, &record.private_key)?;
+    let sealed = sealed::signing_key(&unit.sealing().await?, &record.id, &record.private_key)?;
     let replaced = "UPDATE signing_key SET id = $2, private_key = $3, created_at = $4 WHERE id = $1";
     if conn.run(replaced, &[&retired.id, &record.id, &sealed, &micros(now)]).await? == 0 {
         return Ok(false);

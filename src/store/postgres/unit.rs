@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio_postgres::Row;
+
 use super::connection::Connection;
 use super::fault::Work;
 use super::statements::cell;
@@ -9,15 +11,27 @@ use crate::domain::audit::AuditNote;
 use crate::domain::event::RenderEvent;
 use crate::domain::time::Timestamp;
 use crate::domain::{Actor, DatabaseId, InstanceId};
+use crate::store::key_file::DataKey;
 use crate::store::seal::Seal;
+use crate::store::sealed::KEY_CHECK;
 
 /// The shared context of units of work.
 pub(super) struct Shared {
     pub(super) render: Arc<dyn RenderEvent>,
-    pub(super) seal: Seal,
+    pub(super) data_key: DataKey,
     pub(super) database: DatabaseId,
     /// This process.
     pub(super) own: InstanceId,
+}
+
+/// The last column of what reads sealed values: the proof of the key that they are sealed with, in the same snapshot.
+pub(super) const CHECK: &str = "(SELECT value FROM fact WHERE name = 'key_check')";
+
+impl Shared {
+    /// The seal that a row was sealed with, by the proof in this column of it.
+    pub(super) fn seal_of(&self, row: &Row, column: usize) -> Work<Seal> {
+        Ok(self.data_key.seal(row.try_get(column)?)?)
+    }
 }
 
 /// An entry of the audit log that is written at the end of its unit of work.
@@ -40,6 +54,12 @@ pub(super) struct Unit<'r> {
 impl<'r> Unit<'r> {
     pub(super) fn new(conn: Connection, shared: &'r Shared, by: &'r Actor) -> Self {
         Self { conn, shared, by, entries: Mutex::new(Vec::new()) }
+    }
+
+    /// The seal to seal with: until the end of this unit of work no other one comes in its place.
+    pub(super) async fn sealing(&self) -> Work<Seal> {
+        let check = "SELECT value FROM fact WHERE name = $1 FOR UPDATE";
+        self.conn.one(check, &[&KEY_CHECK], |row| self.shared.seal_of(row, 0)).await
     }
 
     fn entries(&self) -> MutexGuard<'_, Vec<PendingEntry>> {

@@ -8,12 +8,13 @@ use chrono::TimeDelta;
 use super::fault::Work;
 use super::handle::{PostgresStore, WriteKind};
 use super::keeper::NEWEST_CHANGE;
-use super::retention;
 use super::statements::{cell, micros, moment_at, number_at, optional_moment};
 use super::unit::Unit;
+use super::{rekeying, retention};
 use crate::domain::clock::{ClockMemory, Jump};
 use crate::domain::time::Timestamp;
 use crate::domain::{ClockEpoch, CutOffs, Pruned};
+use crate::store::seal::Seal;
 use crate::store::{Depths, StoreResult, UpkeepStore};
 
 #[async_trait]
@@ -24,6 +25,14 @@ impl UpkeepStore for PostgresStore {
 
     async fn probe(&self, now: Timestamp) -> StoreResult<()> {
         self.write(WriteKind::Quiet, |unit| Box::pin(probe(unit, now))).await
+    }
+
+    async fn prove_key(&self) -> StoreResult<()> {
+        self.look(|unit| Box::pin(rekeying::prove(unit))).await
+    }
+
+    async fn seal_anew(&self, new: Seal, now: Timestamp) -> StoreResult<u64> {
+        self.write_much(WriteKind::Visible, |unit| Box::pin(rekeying::seal_anew(unit, &new, now))).await
     }
 
     async fn kept_clock(&self) -> StoreResult<Option<ClockMemory>> {

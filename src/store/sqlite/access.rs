@@ -5,13 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use rusqlite::{Connection, Row, ToSql};
 
-use super::audit;
 use super::connection::is_duplicate;
 use super::handle::SqliteStore;
 use super::rows::known_organization;
 use super::statements::{Statements as _, micros, moment, optional_moment};
-use super::token_keys;
 use super::writer::{Unit, WriteKind};
+use super::{audit, data_key, token_keys};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{Credential, CredentialKind, Environment, KeyScope, OrganizationId, PlacedCredential, Revoked};
@@ -77,7 +76,7 @@ impl AccessStore for SqliteStore {
 
     async fn signing_keys(&self) -> StoreResult<Option<SigningKeyRecords>> {
         let shared = Arc::clone(&self.shared);
-        self.read(move |reader| token_keys::all(&reader.conn, &shared.seal)).await
+        self.read(move |reader| token_keys::all(&reader.conn, &data_key::seal(&reader.conn, &shared.data_key)?)).await
     }
 
     async fn keep_signing_key(&self, record: SigningKeyRecord) -> StoreResult<SigningKeyRecord> {

@@ -2,9 +2,11 @@
 
 use rusqlite::{Connection, Row, TransactionBehavior};
 
+use super::data_key;
 use super::statements::Statements as _;
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{EndpointId, Secret};
+use crate::store::key_file::DataKey;
 use crate::store::seal::Seal;
 use crate::store::{StoreError, StoreResult, sealed};
 
@@ -14,7 +16,7 @@ pub(super) fn whole(row: &Row<'_>, url: usize, column: usize, id: &EndpointId, s
 }
 
 /// Seals what still stands openly: addresses that were stored before they were sealed.
-pub(super) fn seal_open_ones(conn: &mut Connection, seal: &Seal) -> StoreResult<()> {
+pub(super) fn seal_open_ones(conn: &mut Connection, key: &DataKey) -> StoreResult<()> {
     const OPEN: &str = "SELECT key, id, url, removed_at IS NOT NULL FROM endpoint
         WHERE sealed_url IS NULL AND url LIKE '%?_%' AND url NOT LIKE '%?****'";
     let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, String>(2)?, row.get::<_, bool>(3)?));
@@ -26,10 +28,11 @@ pub(super) fn seal_open_ones(conn: &mut Connection, seal: &Seal) -> StoreResult<
     let before: i64 = conn.pragma_query_value(None, "secure_delete", |row| row.get(0))?;
     conn.pragma_update(None, "secure_delete", true)?;
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let seal = data_key::seal(&tx, key)?;
     for (key, id, text, removed) in open(&tx)? {
         let url = EndpointUrl::parse(&text, PlainHttp::Allowed);
         let url = url.map_err(|error| StoreError::Corrupt(format!("the address of endpoint {id}, which {error}")))?;
-        let (shown, sealed) = sealed::address(seal, &id, &url)?;
+        let (shown, sealed) = sealed::address(&seal, &id, &url)?;
         tx.run("UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1", (key, shown, sealed.filter(|_| !removed)))?;
     }
     tx.commit()?;

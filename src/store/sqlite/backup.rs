@@ -7,17 +7,20 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::checksum;
-use super::connection::check_library;
+use super::connection::{self, Purpose, check_library};
 pub use super::copy::Contents;
 use super::copy::{copy, open_ours, prove_key, same_file};
+use super::data_key::key_check;
 use super::files::{is_regular, make_file, make_private, unusable, with_suffix};
 use super::restore::settle;
 pub use super::restore::{RestoreOptions, Restored, is_pending, restore};
 pub use super::staging::StepObserver;
 use super::staging::{CHECKSUM, DATABASE, Destination, KEY, LeftBehind, Move, OwnStaging, Staging, StagingState};
 use crate::domain::InstanceId;
-use crate::store::StoreResult;
+use crate::store::key_file::find;
 use crate::store::seal::Seal;
+use crate::store::sealed::proves;
+use crate::store::{StoreError, StoreResult};
 
 /// Options of a backup.
 #[derive(Debug, Clone)]
@@ -51,7 +54,7 @@ pub struct Backup {
 /// [`crate::store::StoreError`] with the file that is at fault and what to do. Nothing is left behind then.
 pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
     check_library()?;
-    let BackupOptions { database, key_file, target, .. } = options;
+    let BackupOptions { database, target, .. } = options;
     settle(database)?;
     let source = open_ours(database, "there is nothing to back up; name the data directory with --data-dir")?;
     if same_file(database, target) {
@@ -72,9 +75,7 @@ pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
             _ => {}
         }
     }
-    let key = fs::read_to_string(key_file).map_err(|error| unusable(key_file, &format!("the data key cannot be read: {error}")))?;
-    let seal = Seal::from_file(key_file, false)?;
-    let (contents, sha256) = stage(&claim, &source, options, &seal, &key)?;
+    let (contents, sha256) = stage(&claim, &source, options)?;
     let part = |name: &str, suffix: &str| Move {
         from: Some(name.to_owned()),
         to: Destination::Target(suffix.to_owned()),
@@ -88,13 +89,24 @@ pub fn back_up(options: &BackupOptions) -> StoreResult<Backup> {
 }
 
 /// Everything of a backup beside its place, verified.
-fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions, seal: &Seal, key: &str) -> StoreResult<(Contents, String)> {
+fn stage(claim: &OwnStaging, source: &Connection, options: &BackupOptions) -> StoreResult<(Contents, String)> {
     let BackupOptions { database, key_file, target, .. } = options;
     let unwritable = |error: io::Error| unusable(target, &format!("cannot be written: {error}; name another place"));
     let file = claim.empty(DATABASE).map_err(unwritable)?;
+    let read_key = |from: &Path| {
+        let text = fs::read_to_string(from).map_err(|error| unusable(from, &format!("the data key cannot be read: {error}")))?;
+        Ok::<_, StoreError>((Seal::from_file(from, false)?, text))
+    };
+    let before = read_key(key_file)?;
     let contents = copy(source, database, &file, target)?;
     options.observer.step("copied");
-    prove_key(&file, seal, key_file, database)?;
+    // A rotation may have come between: then the copy is of before it or behind it.
+    let check = key_check(&connection::open(&file, Purpose::Read)?)?.unwrap_or_default();
+    let (seal, key) = match find(key_file, &check) {
+        Some((_, place)) if !proves(&before.0, &check) => read_key(&place)?,
+        _ => before,
+    };
+    prove_key(&file, &seal, key_file, database)?;
     if options.with_key {
         claim.put(KEY, key.as_bytes()).map_err(unwritable)?;
     }

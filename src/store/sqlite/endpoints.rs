@@ -10,7 +10,7 @@ use super::handle::SqliteStore;
 use super::rows::known_organization;
 use super::statements::{Statements as _, cell, micros, moment, optional_moment};
 use super::writer::{Unit, WriteKind};
-use super::{addresses, audit, signing};
+use super::{addresses, audit, data_key, signing};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::url::{EndpointUrl, PlainHttp};
@@ -74,15 +74,16 @@ impl EndpointStore for SqliteStore {
 
     async fn target(&self, organization: OrganizationId, id: EndpointId, now: Timestamp) -> StoreResult<Option<EndpointTarget>> {
         let shared = Arc::clone(&self.shared);
-        self.read(move |reader| target(&reader.conn, &shared.seal, organization, id, now)).await
+        self.read(move |reader| target(&reader.conn, &data_key::seal(&reader.conn, &shared.data_key)?, organization, id, now)).await
     }
 }
 
 /// Adds an endpoint.
 fn add(unit: &Unit<'_>, organization: i64, endpoint: &NewEndpoint, now: Timestamp) -> StoreResult<Endpoint> {
     let id = EndpointId::generate();
-    let (auth, header, sealed) = sealed::credential(&unit.shared.seal, &id, &endpoint.auth)?;
-    let (url, sealed_url) = sealed::address(&unit.shared.seal, &id, &endpoint.url)?;
+    let seal = unit.seal()?;
+    let (auth, header, sealed) = sealed::credential(&seal, &id, &endpoint.auth)?;
+    let (url, sealed_url) = sealed::address(&seal, &id, &endpoint.url)?;
     unit.conn.run(
         "INSERT INTO endpoint (id, organization, url, sealed_url, auth, header_name, credential, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -149,16 +150,17 @@ fn change(
 ) -> StoreResult<Option<Endpoint>> {
     let conn = unit.conn;
     let Some((key, before)) = find(conn, organization, id)? else { return Ok(None) };
+    let seal = unit.seal()?;
     let known = "SELECT url, sealed_url FROM endpoint WHERE key = ?1";
-    let known = conn.one(known, [key], |row| addresses::whole(row, 0, 1, &id, &unit.shared.seal))?;
+    let known = conn.one(known, [key], |row| addresses::whole(row, 0, 1, &id, &seal))?;
     let mut change = change.of(&before);
     change.url = change.url.filter(|url| url.reveal() != known.reveal());
     if let Some(url) = &change.url {
-        let (url, sealed) = sealed::address(&unit.shared.seal, &id, url)?;
+        let (url, sealed) = sealed::address(&seal, &id, url)?;
         conn.run("UPDATE endpoint SET url = ?2, sealed_url = ?3 WHERE key = ?1", (key, url, sealed))?;
     }
     if let Some(auth) = &change.auth {
-        let (auth, header, sealed) = sealed::credential(&unit.shared.seal, &id, auth)?;
+        let (auth, header, sealed) = sealed::credential(&seal, &id, auth)?;
         conn.run("UPDATE endpoint SET auth = ?2, header_name = ?3, credential = ?4 WHERE key = ?1", (key, auth, header, sealed))?;
     }
     let signed_otherwise = match &change.signing {
@@ -195,7 +197,7 @@ pub(super) struct SendTarget {
 
 /// Every endpoint that is not disabled and has something waiting, with the secrets that sign at this moment.
 pub(super) fn enabled(unit: &Unit<'_>, now: Timestamp) -> StoreResult<Vec<SendTarget>> {
-    let (conn, seal) = (unit.conn, &unit.shared.seal);
+    let (conn, seal) = (unit.conn, &unit.seal()?);
     conn.all(
         "SELECT e.key, e.id, e.url, e.header_name, e.credential, e.sealed_url, o.id FROM endpoint e JOIN organization o ON o.key = e.organization
          WHERE e.disabled_at IS NULL AND EXISTS (SELECT 1 FROM delivery d WHERE d.endpoint = e.key AND d.state = 'pending')",

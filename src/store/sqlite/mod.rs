@@ -33,6 +33,7 @@ mod outbox;
 mod places;
 mod query;
 mod readers;
+mod rekeying;
 mod restore;
 mod retention;
 mod rows;

@@ -104,13 +104,13 @@ fn open(options: &SqliteOptions) -> StoreResult<SqliteStore> {
     if let Some(backup) = migrate(&mut conn, &database, MIGRATIONS)? {
         tracing::info!(backup = %backup.display(), "the database was migrated; a backup of it as it was is kept");
     }
-    let seal = unlock(&mut conn, &key_file, &database)?;
-    addresses::seal_open_ones(&mut conn, &seal)?;
+    let data_key = unlock(&mut conn, &key_file, &database)?;
+    addresses::seal_open_ones(&mut conn, &data_key)?;
     let identity = identity(&conn)?;
     ensure_organization(&mut conn, SystemClock.now())?;
     let instances = Instances::announce(&announced)
         .map_err(|error| unusable(&announced, &format!("this process cannot announce itself there: {error}")))?;
-    let shared = Arc::new(Shared { render: Arc::clone(&options.render), seal, database: identity, instances, _gate: gate });
+    let shared = Arc::new(Shared { render: Arc::clone(&options.render), data_key, database: identity, instances, _gate: gate });
     let (changes, _) = watch::channel(newest_change(&conn)?);
     let checkpointer = Arc::new(Checkpointer::start(&database)?);
     let readers = Readers::start(&database)?;

@@ -6,19 +6,23 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::backup;
-use super::data_key::fits;
+use super::data_key::{fits, key_check};
 use super::files::{directory_of, is_regular};
 use super::instance::census;
 use super::restore;
 use super::staging::{LeftBehind, Staging, StagingState, StepObserver, named_after, settle_named_after};
+use crate::store::key_file::left_of_a_rotation;
 use crate::store::seal::Seal;
 use crate::store::{Finding, StoreResult};
 
 /// What removes it at once.
 const CLEAN: &str = "`avert doctor --clean` does it now";
 
-/// Whether the key is the one that the database was sealed with; where it is not, the file beside it that is.
+/// Whether the key is the one that the database was sealed with; where it is not, the file beside it that is. And what a rotation has left.
 pub(super) fn wrong_key(conn: &Connection, key_file: &Path) -> Option<Finding> {
+    if let Some(left) = key_check(conn).ok().flatten().and_then(|check| left_of_a_rotation(key_file, &check)) {
+        return Some(left);
+    }
     let opens = |file: &Path| Seal::from_file(file, false).is_ok_and(|seal| matches!(fits(conn, &seal), Ok(Some(true))));
     if Seal::from_file(key_file, false).is_err() || opens(key_file) {
         return None;

@@ -16,7 +16,8 @@ use crate::store::{StoreResult, sealed};
 /// Signs with this secret from now on; those before it sign along for so long at most. `false` where it is the newest one already.
 pub(super) fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, overlap: TimeDelta, now: Timestamp) -> StoreResult<bool> {
     let conn = unit.conn;
-    let known = all(conn, &unit.shared.seal, endpoint)?;
+    let seal = unit.seal()?;
+    let known = all(conn, &seal, endpoint)?;
     let secrets: Vec<_> = known.iter().map(|known| (known.secret.clone(), known.ends_at)).collect();
     let Some(ends) = rotation::rotate(&secrets, secret, overlap, now) else { return Ok(false) };
     for (old, until) in known.iter().zip(ends) {
@@ -26,7 +27,7 @@ pub(super) fn rotate(unit: &Unit<'_>, endpoint: i64, secret: &Secret, overlap: T
         };
     }
     let id = Uuid::new_v4();
-    let sealed = sealed::signing_secret(&unit.shared.seal, id.as_bytes(), secret)?;
+    let sealed = sealed::signing_secret(&seal, id.as_bytes(), secret)?;
     let values = (id.as_bytes(), endpoint, sealed, micros(now));
     conn.run("INSERT INTO signing_secret (id, endpoint, secret, created_at) VALUES (?1, ?2, ?3, ?4)", values)?;
     Ok(true)

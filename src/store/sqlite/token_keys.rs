@@ -30,18 +30,19 @@ fn current(conn: &Connection, seal: &Seal) -> StoreResult<Option<SigningKeyRecor
 
 /// Keeps a key where there is none yet; returns the one that is kept.
 pub(super) fn keep(unit: &Unit<'_>, record: &SigningKeyRecord) -> StoreResult<SigningKeyRecord> {
-    let sealed = sealed::signing_key(&unit.shared.seal, &record.id, &record.private_key)?;
+    let seal = unit.seal()?;
+    let sealed = sealed::signing_key(&seal, &record.id, &record.private_key)?;
     unit.conn.run(
         "INSERT INTO signing_key (only, id, private_key, created_at) VALUES (1, ?1, ?2, ?3) ON CONFLICT DO NOTHING",
         (&record.id, sealed, micros(record.created_at)),
     )?;
-    current(unit.conn, &unit.shared.seal)?.ok_or_else(|| StoreError::Corrupt("no signing key where one was just kept".to_owned()))
+    current(unit.conn, &seal)?.ok_or_else(|| StoreError::Corrupt("no signing key where one was just kept".to_owned()))
 }
 
 /// Puts a key in the place of the one that is retired; `false` where another one signs.
 pub(super) fn rotate(unit: &Unit<'_>, by: &Actor, record: &SigningKeyRecord, retired: &RetiredKeyRecord) -> StoreResult<bool> {
     let (conn, now) = (unit.conn, record.created_at);
-    let sealed = sealed::signing_key(&unit.shared.seal, &record.id, &record.private_key)?;
+    let sealed = sealed::signing_key(&unit.seal()?, &record.id, &record.private_key)?;
     let replaced = "UPDATE signing_key SET id = ?2, private_key = ?3, created_at = ?4 WHERE id = ?1";
     if conn.run(replaced, (&retired.id, &record.id, sealed, micros(now)))? == 0 {
         return Ok(false);

@@ -1,5 +1,7 @@
 //! Health of the store: the write probe and queue depths.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use rusqlite::{Connection, Params};
 
@@ -7,10 +9,11 @@ use super::handle::SqliteStore;
 use super::readers::Reader;
 use super::statements::{Statements as _, cell, micros, optional_moment};
 use super::writer::WriteKind;
-use super::{clock, retention, watch};
+use super::{clock, data_key, rekeying, retention, watch};
 use crate::domain::clock::ClockMemory;
 use crate::domain::time::Timestamp;
 use crate::domain::{CutOffs, Pruned};
+use crate::store::seal::Seal;
 use crate::store::{Depths, StoreResult, UpkeepStore};
 
 #[async_trait]
@@ -29,6 +32,15 @@ impl UpkeepStore for SqliteStore {
             Ok(())
         })
         .await
+    }
+
+    async fn prove_key(&self) -> StoreResult<()> {
+        let shared = Arc::clone(&self.shared);
+        self.read(move |reader| data_key::seal(&reader.conn, &shared.data_key).map(drop)).await
+    }
+
+    async fn seal_anew(&self, new: Seal, now: Timestamp) -> StoreResult<u64> {
+        self.write(WriteKind::Visible, move |unit, by| rekeying::seal_anew(unit, by, &new, now)).await
     }
 
     async fn kept_clock(&self) -> StoreResult<Option<ClockMemory>> {

@@ -10,11 +10,13 @@ use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
 use super::checkpoint::Checkpointer;
+use super::data_key;
 use super::instance::{Gate, Instances};
 use super::interned::Dictionary;
 use super::worker::{Worker, hear};
 use crate::domain::event::RenderEvent;
 use crate::domain::{DatabaseId, InstanceId};
+use crate::store::key_file::DataKey;
 use crate::store::seal::Seal;
 use crate::store::{StoreError, StoreResult};
 
@@ -26,7 +28,7 @@ const GROUP_TIME: Duration = Duration::from_millis(5);
 /// The shared context of units of work.
 pub(super) struct Shared {
     pub(super) render: Arc<dyn RenderEvent>,
-    pub(super) seal: Seal,
+    pub(super) data_key: DataKey,
     pub(super) database: DatabaseId,
     pub(super) instances: Instances,
     /// Keeps the database from being replaced under us.
@@ -43,6 +45,11 @@ pub(super) struct Unit<'a> {
 }
 
 impl Unit<'_> {
+    /// The seal of everything in the database, until the end of this unit of work.
+    pub(super) fn seal(&self) -> StoreResult<Seal> {
+        data_key::seal(self.conn, &self.shared.data_key)
+    }
+
     /// This process.
     pub(super) fn own(&self) -> InstanceId {
         self.shared.instances.own()

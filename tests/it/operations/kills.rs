@@ -225,7 +225,7 @@ fn listing(directory: &Path) -> Vec<(PathBuf, u64)> {
 }
 
 /// Runs a command of the real binary and kills it when the directory has changed so many times; whether it was killed before its end.
-fn kill_behind(home: &Path, watched: &Path, changes: usize, arguments: &[&str]) -> bool {
+pub fn kill_behind(home: &Path, watched: &Path, changes: usize, arguments: &[&str]) -> bool {
     let mut seen = listing(watched);
     let mut child = avert(home, arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let mut left = changes;

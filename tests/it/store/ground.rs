@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use avert::domain::event::RenderEvent;
 use avert::domain::time::{Timestamp, to_iso};
 use avert::domain::{Alert, EventKind};
-use avert::store::{PostgresOptions, PostgresStore, SharedStore, SqliteOptions, SqliteStore};
+use avert::store::{PostgresOptions, PostgresStore, SharedStore, SqliteOptions, SqliteStore, StoreResult};
 
 use crate::support::postgres::Database;
 
@@ -30,6 +30,12 @@ pub(crate) trait Ground: Send + Sync + 'static {
 
     /// A handle on the data; a further one is that of a further process, which dies with it.
     async fn open(&self) -> SharedStore;
+
+    /// The file with the data key.
+    fn key_file(&self) -> PathBuf;
+
+    /// A handle of a process that has the key in a file of its own.
+    async fn open_by(&self, key_file: &Path) -> StoreResult<SharedStore>;
 }
 
 /// A directory with a SQLite database.
@@ -55,6 +61,16 @@ impl Ground for Sqlite {
 
     async fn open(&self) -> SharedStore {
         open(&self.directory)
+    }
+
+    fn key_file(&self) -> PathBuf {
+        self.directory.join("secret.key")
+    }
+
+    async fn open_by(&self, key_file: &Path) -> StoreResult<SharedStore> {
+        let options = SqliteOptions::directory(&self.directory, Arc::new(PlainEvents));
+        let store = SqliteStore::open(&SqliteOptions { secret_key_file: Some(key_file.to_owned()), ..options })?;
+        Ok(store)
     }
 }
 
@@ -83,6 +99,15 @@ impl Ground for Postgres {
 
     async fn open(&self) -> SharedStore {
         PostgresStore::open(&self.options()).await.unwrap()
+    }
+
+    fn key_file(&self) -> PathBuf {
+        self.options().secret_key_file
+    }
+
+    async fn open_by(&self, key_file: &Path) -> StoreResult<SharedStore> {
+        let store = PostgresStore::open(&PostgresOptions { secret_key_file: key_file.to_owned(), ..self.options() }).await?;
+        Ok(store)
     }
 }
 

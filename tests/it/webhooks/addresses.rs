@@ -129,6 +129,7 @@ fn as_it_was(directory: &Path) {
          DROP INDEX alert_by_auth_code;
          ALTER TABLE endpoint DROP COLUMN sealed_url;
          ALTER TABLE endpoint DROP COLUMN succeeded_at;
+         DROP TABLE retired_signing_key;
          DELETE FROM schema_migration WHERE number >= 6;
          UPDATE endpoint SET url = url || '?token={TOKEN}';
          UPDATE delivery_attempt SET sent = json_set(sent, '$.url', json_extract(sent, '$.url') || '?token={TOKEN}');

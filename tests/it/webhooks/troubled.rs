@@ -11,6 +11,7 @@ use avert::domain::{
     DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, IngestReport,
     InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned, ResolutionAttempt, Revoked,
 };
+use avert::store::seal::Seal;
 use avert::store::{
     AccessStore, AlertStore, AttemptEnd, AttemptRecord, AttemptStore, AuditStore, Claim, ClaimRequest, ClaimedAttempt, Commit,
     CommitRequest, CredentialRecord, Depths, DueDelivery, EndpointStore, EndpointTarget, NetworkStore, OrganizationRecord,
@@ -167,6 +168,8 @@ with_troubles! {
     }
     UpkeepStore {
         ping() -> ();
+        prove_key() -> ();
+        seal_anew(new: Seal, now: Timestamp) -> u64;
         probe(now: Timestamp) -> ();
         kept_clock() -> Option<ClockMemory>;
         keep_clock(memory: ClockMemory) -> ();

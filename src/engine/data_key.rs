@@ -1,0 +1,30 @@
+//! The data key in this process: whether it is at hand, and its rotation.
+
+use std::path::Path;
+
+use super::handle::Engine;
+use crate::store::rekeying::{RotatedDataKey, rotate_data_key};
+use crate::store::{Actor, StoreError, StoreResult};
+
+impl Engine {
+    /// Whether the key of what is sealed in the database is at hand; where it is not, the log says which file has to hold it. Where the
+    /// database does not tell, nothing is known to be wrong.
+    pub async fn has_data_key(&self) -> bool {
+        match self.store().prove_key().await {
+            Err(error @ StoreError::Unusable(_)) => {
+                tracing::error!(%error, "webhooks and access tokens wait for the data key");
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// Seals everything in the database anew with another data key, in the place of the one in this file. Only who works at this machine can;
+    /// so the audit log says.
+    ///
+    /// # Errors
+    /// [`Unusable`](StoreError::Unusable) with the file that is at fault, and what of the store cannot be done now.
+    pub async fn rotate_data_key(&self, file: &Path, new_file: Option<&Path>) -> StoreResult<RotatedDataKey> {
+        rotate_data_key(&self.store().signed(Actor::at_this_machine()), file, new_file, self.now(), |_| {}).await
+    }
+}

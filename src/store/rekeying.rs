@@ -1,0 +1,103 @@
+//! The data key, rotated while processes work on the database: a new one beside the file in use, everything sealed anew with it in one unit
+//! of work, and then the new one in the place of the old one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::key_file::{next, put_in_place};
+use super::seal::{Seal, made_key, put_key};
+use super::{SharedStore, StoreError, StoreResult, sealed};
+use crate::domain::time::Timestamp;
+
+/// A data key that was rotated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RotatedDataKey {
+    /// How many values were sealed anew.
+    pub sealed: u64,
+    /// Where the key before is kept; backups that were made before need it.
+    pub kept: Option<PathBuf>,
+    /// Why the file in use could not be replaced, where it could not: processes read the new key from the file beside it.
+    pub not_in_place: Option<String>,
+}
+
+/// Seals everything in a database with a new key, which takes the place of the one in this file: one of avert's making, or the one in
+/// another file, which is made where there is none. `step` hears of each step on the file system.
+///
+/// # Errors
+/// [`Unusable`](StoreError::Unusable) with the file that is at fault. Nothing was sealed anew then.
+pub async fn rotate_data_key(
+    store: &SharedStore,
+    file: &Path,
+    new_file: Option<&Path>,
+    now: Timestamp,
+    mut step: impl FnMut(&str),
+) -> StoreResult<RotatedDataKey> {
+    prepare(file, new_file, &mut step)?;
+    let new = Seal::from_file(&next(file), false)?;
+    let check = sealed::key_check(&new)?;
+    let sealed = store.seal_anew(new, now).await?;
+    step("everything is sealed anew");
+    let placed = put_in_place(file, &check, step);
+    let not_in_place = placed.as_ref().err().map(ToString::to_string);
+    Ok(RotatedDataKey { sealed, kept: placed.ok().flatten(), not_in_place })
+}
+
+/// Has the new key beside the file in use.
+fn prepare(file: &Path, new_file: Option<&Path>, step: &mut impl FnMut(&str)) -> StoreResult<()> {
+    let next = next(file);
+    let (shown, in_use) = (next.display(), file.display());
+    let unwritable = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: std::io::Error| StoreError::Unusable(format!("{path}: the new key cannot be written: {error}; nothing was changed"))
+    };
+    let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+    let wanted = match new_file {
+        Some(named) if is_same(named, file) => {
+            return Err(StoreError::Unusable(format!("{in_use}: is the key that is in use; name a file that is not there yet")));
+        }
+        Some(named) => {
+            if !is_there(named) {
+                put_key(named, &made_key()).map_err(unwritable(named))?;
+                step("the named file is made");
+            }
+            Some(key_in(named)?)
+        }
+        None => None,
+    };
+    let key = match (is_there(&next), wanted) {
+        // A rotation that was prepared or broken off goes on.
+        (true, wanted) => {
+            let prepared = key_in(&next)?;
+            if wanted.is_some_and(|wanted| wanted != prepared) {
+                let what = "holds another new key, of a rotation that was prepared or broken off; go on with it without --new-key-file, or remove it";
+                return Err(StoreError::Unusable(format!("{shown}: {what}")));
+            }
+            prepared
+        }
+        (false, wanted) => {
+            let key = wanted.unwrap_or_else(made_key);
+            if key_in(file).is_ok_and(|present| present != key) {
+                put_key(&next, &key).map_err(unwritable(&next))?;
+                step("the new key is beside the old one");
+            }
+            key
+        }
+    };
+    if key_in(file)? == key {
+        let holder = new_file.unwrap_or(&next).display();
+        return Err(StoreError::Unusable(format!("{holder}: holds the key that is in use already; name a file that is not there yet")));
+    }
+    Ok(())
+}
+
+/// The key in a file, as text.
+fn key_in(file: &Path) -> StoreResult<String> {
+    Seal::from_file(file, false)?;
+    let text = fs::read_to_string(file).map_err(|error| StoreError::Unusable(format!("{}: cannot be read: {error}", file.display())))?;
+    Ok(text.trim().to_owned())
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    real(one) == real(other)
+}
