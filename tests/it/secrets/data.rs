@@ -74,6 +74,10 @@ async fn a_rotation_killed_behind_any_step_leaves_one_usable_state() {
     for (at, step) in steps.iter().enumerate() {
         let home = states.path().join(at.to_string());
         let before = said_of_keys(&home);
+        let (backup, elsewhere) = (home.join("backup"), tempfile::tempdir().unwrap());
+        run_ok(&home, &["backup", backup.to_str().unwrap()]);
+        run_ok(elsewhere.path(), &["restore", backup.to_str().unwrap()]);
+        assert_eq!(password(&open(elsewhere.path())).await, "hunter22", "a backup goes with its key behind step {step}");
         let store = open(&home);
         assert_eq!(password(&store).await, "hunter22", "{step}");
         store.close();
