@@ -23,7 +23,7 @@ use super::{Effect, Message, Theme};
 use crate::desk::Desk;
 use crate::domain::time::SharedClock;
 
-/// At most thirty frames a second.
+/// Thirty frames a second.
 const FRAME: Duration = Duration::from_millis(33);
 
 /// A frame that is so late is drawn though more is waiting.
@@ -31,6 +31,19 @@ const OVERDUE: Duration = Duration::from_millis(100);
 
 /// How often the terminal is asked whether it is still there.
 const HEARTBEAT: Duration = Duration::from_secs(5);
+
+/// Frame pacing: a token bucket of two frames that is refilled thirty times a second. A key and the answer to it come to the screen without
+/// waiting for each other, and never more than the terminal can take.
+#[derive(Debug)]
+struct FramePacer {
+    next: Instant,
+}
+
+impl FramePacer {
+    fn drawn(&mut self, now: Instant) {
+        self.next = self.next.max(now.checked_sub(FRAME).unwrap_or(now)) + FRAME;
+    }
+}
 
 /// How the event loop ended.
 #[derive(Debug)]
@@ -73,7 +86,7 @@ pub async fn drive(
     clock: &SharedClock,
 ) -> End {
     let mut effects = first;
-    let mut next_frame = Instant::now();
+    let mut pacer = FramePacer { next: Instant::now() };
     let mut heartbeat = tokio::time::interval(HEARTBEAT);
     heartbeat.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut dirty_since: Option<Instant> = None;
@@ -102,12 +115,12 @@ pub async fn drive(
                 None => return End::Gone(io::Error::from(io::ErrorKind::UnexpectedEof)),
             },
             Some(message) = messages.recv(), if !overdue => message,
-            () = tokio::time::sleep_until(next_frame), if dirty_since.is_some() => {
+            () = tokio::time::sleep_until(pacer.next), if dirty_since.is_some() => {
                 if let Err(error) = stage.draw(app) {
                     return End::Gone(error);
                 }
                 dirty_since = None;
-                next_frame = Instant::now() + FRAME;
+                pacer.drawn(Instant::now());
                 continue;
             }
             () = tokio::time::sleep(wake) => Message::Tick,
@@ -280,5 +293,42 @@ impl Signals {
             Ok(()) => "ctrl-c",
             Err(_) => std::future::pending().await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_soon_after_a_key_is_drawn_at_once_and_what_follows_waits_its_turn() {
+        let begin = Instant::now();
+        let mut pacer = FramePacer { next: begin };
+        let later = |millis| begin + Duration::from_millis(millis);
+
+        pacer.drawn(later(1_000));
+        let answer = pacer.next;
+        pacer.drawn(later(1_002));
+        let third = pacer.next;
+
+        assert!(answer <= later(1_000));
+        assert_eq!(third, later(1_033));
+    }
+
+    #[test]
+    fn no_more_than_thirty_frames_a_second_are_drawn_over_time() {
+        let begin = Instant::now();
+        let mut pacer = FramePacer { next: begin };
+
+        let frames = (0..10_000).map(|millis| begin + Duration::from_millis(millis)).filter(|now| {
+            let is_due = pacer.next <= *now;
+            if is_due {
+                pacer.drawn(*now);
+            }
+            is_due
+        });
+
+        let frames = frames.count();
+        assert!((300..=305).contains(&frames), "{frames} frames in ten seconds");
     }
 }
