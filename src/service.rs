@@ -74,7 +74,10 @@ pub enum ServiceError {
     /// The service asked not to be asked again for so long, at most ten minutes.
     #[error("the service cannot answer: {why}")]
     Throttled { why: String, wait: Duration },
-    /// A decision did not leave: the service that it was meant for cannot be reached. It can be given again without a doubt.
+    /// A decision did not leave: nobody is there who would take it. It can be given again without a doubt.
+    #[error("the service cannot answer: {0}; nothing was sent")]
+    NotReached(String),
+    /// A decision did not leave, for want of something that has to be had before. It can be given again without a doubt.
     #[error("the service cannot answer: {0}; nothing was sent")]
     NotSent(String),
     /// A write by way of a deployment that is only read. Nothing was done.

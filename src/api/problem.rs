@@ -198,9 +198,11 @@ impl From<ServiceError> for Problem {
             ServiceError::ProviderOutcomeUnknown(_) | ServiceError::Indeterminate(_) => Code::ProviderOutcomeUnknown,
             ServiceError::IdempotencyKeyReused => Code::IdempotencyKeyReused,
             ServiceError::Conflict(_) => Code::Conflict,
-            ServiceError::Unavailable(_) | ServiceError::Unreachable(_) | ServiceError::Throttled { .. } | ServiceError::NotSent(_) => {
-                Code::Overloaded
-            }
+            ServiceError::Unavailable(_)
+            | ServiceError::Unreachable(_)
+            | ServiceError::Throttled { .. }
+            | ServiceError::NotReached(_)
+            | ServiceError::NotSent(_) => Code::Overloaded,
         };
         Self::new(code, error.to_string())
     }

@@ -107,6 +107,7 @@ fn known(cause: &(dyn std::error::Error + 'static)) -> Option<u8> {
             | ServiceError::Unavailable(_)
             | ServiceError::Unreachable(_)
             | ServiceError::Throttled { .. }
+            | ServiceError::NotReached(_)
             | ServiceError::NotSent(_) => 1,
         });
     }

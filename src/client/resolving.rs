@@ -72,7 +72,8 @@ impl Inner {
     /// Sends a decision; where its answer does not come, nobody knows what became of it.
     async fn send_once(&self, call: Call) -> Result<Answer, ServiceError> {
         self.http.send(call).await.map_err(|no| match no {
-            NoAnswer::NotSent(why) | NoAnswer::Untrusted(why) | NoAnswer::TooEarly(why, _) => ServiceError::NotSent(why),
+            NoAnswer::NotSent(why) => ServiceError::NotReached(why),
+            NoAnswer::Untrusted(why) | NoAnswer::TooEarly(why, _) => ServiceError::NotSent(why),
             NoAnswer::TimedOut(why) | NoAnswer::Broken(why) | NoAnswer::BrokenOff(why) | NoAnswer::Unusable(why) => {
                 ServiceError::Indeterminate(why)
             }
@@ -128,7 +129,8 @@ fn not_taken(error: ServiceError) -> ServiceError {
 /// What cannot be had before a decision leaves, as an error of that decision.
 fn not_sent(error: ServiceError) -> ServiceError {
     match error {
-        ServiceError::Unavailable(why) | ServiceError::Unreachable(why) | ServiceError::Throttled { why, .. } => ServiceError::NotSent(why),
+        ServiceError::Unreachable(why) => ServiceError::NotReached(why),
+        ServiceError::Unavailable(why) | ServiceError::Throttled { why, .. } => ServiceError::NotSent(why),
         error => error,
     }
 }

@@ -361,8 +361,8 @@ impl Decisions {
                 | ServiceError::Unreachable(why)
                 | ServiceError::Throttled { why, .. },
             ) => DecisionEvent::Unknown(format!("sent to the service: {}; the alert is looked at", why.trim_end_matches('.'))),
-            Err(ServiceError::NotSent(why)) if decision.has_time(now) => DecisionEvent::Kept(why),
-            Err(ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("Not sent: {why}")),
+            Err(ServiceError::NotReached(why)) if decision.has_time(now) => DecisionEvent::Kept(why),
+            Err(ServiceError::NotReached(why) | ServiceError::NotSent(why)) => DecisionEvent::Refused(format!("Not sent: {why}")),
             Err(ServiceError::ProviderFailed(why)) => DecisionEvent::Refused(format!("The network did not take it: {why}")),
             Err(ServiceError::Refused(why)) => DecisionEvent::Refused(format!("The service did not take it: {why}")),
             Err(error) => DecisionEvent::Refused(error.to_string()),

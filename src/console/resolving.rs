@@ -30,6 +30,10 @@ pub fn answered(key: u64, answer: Reply<Alert>, cx: &mut AppContext) -> Orders {
         cx.writes.suspect(error, cx.now);
     }
     let event = cx.decisions.answered(key, answer, cx.now);
+    if matches!(event, Some(DecisionEvent::Kept(_) | DecisionEvent::Refused(_))) {
+        // Whoever left to have it sent is to see that it was not.
+        cx.leaving = false;
+    }
     event.map_or_else(Vec::new, |event| notify(&decision, event, cx))
 }
 

@@ -15,7 +15,9 @@ pub(super) fn resolved(result: &Result<Alert, ServiceError>) {
         Err(ServiceError::ResolutionInProgress | ServiceError::WaitsForPerson(_)) => "in_progress",
         Err(ServiceError::ProviderFailed(_)) => "provider_failed",
         Err(ServiceError::ProviderOutcomeUnknown(_)) => "outcome_unknown",
-        Err(ServiceError::Unavailable(_) | ServiceError::Throttled { .. } | ServiceError::NotSent(_)) => "unavailable",
+        Err(ServiceError::Unavailable(_) | ServiceError::Throttled { .. } | ServiceError::NotReached(_) | ServiceError::NotSent(_)) => {
+            "unavailable"
+        }
         Err(_) => "refused",
     };
     metrics::counter!("avert_resolutions_total", "result" => result).increment(1);

@@ -188,7 +188,10 @@ fn keep(access: &ProfileAccess, draft: Draft) -> anyhow::Result<Report> {
                 continue;
             };
             let plainly = plain || storage == Some(SecretStorage::PlainFile);
-            storage = access.keep(name, kind, &secret, plainly, asks)?.or(storage);
+            let kept = access.keep(name, kind, &secret, plainly, asks)?;
+            if kind == SecretKind::Access {
+                storage = kept;
+            }
         }
         access.profiles.change(|list| {
             check_free(list, name)?;

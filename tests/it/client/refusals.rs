@@ -292,7 +292,7 @@ async fn a_service_that_is_not_there_is_unavailable_and_no_decision_was_sent() {
 
     assert!(matches!(&read, Err(ServiceError::Unreachable(why)) if why.contains("no connection")), "{read:?}");
     assert!(
-        matches!(&sent, Err(error @ ServiceError::NotSent(why)) if why.contains("no connection") && error.to_string().ends_with("nothing was sent")),
+        matches!(&sent, Err(error @ ServiceError::NotReached(why)) if why.contains("no connection") && error.to_string().ends_with("nothing was sent")),
         "{sent:?}"
     );
 }

@@ -40,7 +40,9 @@ fn empty_list() -> Play {
 async fn refused(server: &RawServer, tls: TlsFiles) -> String {
     let (client, before) = (client(server, tls), server.connections());
     let (read, sent) = (client.list(&AlertQuery::default()).await, client.resolve(AlertId::generate(), refunded()).await);
-    let (Err(ServiceError::Unreachable(read)), Err(ServiceError::NotSent(sent))) = (&read, &sent) else { panic!("{read:?} {sent:?}") };
+    let (Err(ServiceError::Unreachable(read)), Err(ServiceError::NotSent(sent) | ServiceError::NotReached(sent))) = (&read, &sent) else {
+        panic!("{read:?} {sent:?}")
+    };
     let why = |words: &str| words.rsplit_once(" (").unwrap().0.to_owned();
     assert_eq!(why(read), why(sent));
     assert!(server.asked().is_empty());

@@ -104,7 +104,7 @@ fn a_list_that_is_refused_holds_no_decision_back(#[case] error: ServiceError) {
 #[test]
 fn a_decision_that_finds_nobody_waits_before_the_console_has_noticed_and_is_asked_for_when_somebody_answers() {
     let mut rig = remote().start();
-    rig.service.next_resolution(Fate::Refused(ServiceError::NotSent("no connection to it: Connection refused".to_owned())));
+    rig.service.next_resolution(Fate::Refused(ServiceError::NotReached("no connection to it: Connection refused".to_owned())));
     rig.press("r ctrl-s");
     rig.service.set_down(unreachable());
     rig.advance(Duration::seconds(6));
@@ -122,11 +122,39 @@ fn a_decision_that_finds_nobody_waits_before_the_console_has_noticed_and_is_aske
 }
 
 #[test]
+fn a_decision_that_lacks_what_it_needs_to_leave_is_refused_and_says_nothing_of_the_connection() {
+    let mut rig = remote().start();
+    let busy = ServiceError::NotSent("the token route asks to be left alone for 60 s".to_owned());
+    rig.service.next_resolution(Fate::Refused(busy));
+
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let told = rig.screen();
+    assert!(told.contains("Not sent: the token route asks to be left alone for 60 s"), "{told}");
+    assert!(!told.contains("The service answers again") && !told.contains("stale since"), "{told}");
+    assert_eq!((rig.sent(), rig.app.unsent()), (1, 0));
+}
+
+#[test]
+fn whoever_sends_and_leaves_stays_where_nobody_was_there_to_take_it() {
+    let mut rig = remote().start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::NotReached("no connection".to_owned())));
+    rig.press("r ctrl-s q");
+    rig.service.set_down(unreachable());
+
+    rig.press("s");
+
+    assert!(rig.screen().contains("was not sent: no connection. It waits here."), "{}", rig.screen());
+    assert_eq!((rig.sent(), rig.app.unsent(), rig.has_quit()), (1, 1, false));
+}
+
+#[test]
 fn a_decision_in_the_last_moments_that_finds_nobody_can_be_given_again_at_once() {
     let now = clock().now();
     let first = Alert { deadline: Deadline::At(now + Duration::seconds(14)), ..morning(now).remove(0) };
     let mut rig = Made { alerts: vec![first], ..remote() }.start();
-    rig.service.next_resolution(Fate::Refused(ServiceError::NotSent("no connection to it: Connection refused".to_owned())));
+    rig.service.next_resolution(Fate::Refused(ServiceError::NotReached("no connection to it: Connection refused".to_owned())));
 
     rig.press("r ctrl-s");
     let told = rig.screen();

@@ -260,7 +260,11 @@ impl Run<'_> {
                 self.stopped = Some(error);
                 RowResult::Refused
             }
-            ServiceError::Unavailable(_) | ServiceError::Unreachable(_) | ServiceError::Throttled { .. } | ServiceError::NotSent(_) => {
+            ServiceError::Unavailable(_)
+            | ServiceError::Unreachable(_)
+            | ServiceError::Throttled { .. }
+            | ServiceError::NotReached(_)
+            | ServiceError::NotSent(_) => {
                 self.had_no_answer(error);
                 RowResult::Failed
             }
