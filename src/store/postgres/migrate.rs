@@ -27,6 +27,7 @@ impl Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/postgres/0001_store.sql") },
     Migration { number: 2, name: "signing_keys", sql: include_str!("../../../assets/migrations/postgres/0002_signing_keys.sql") },
+    Migration { number: 3, name: "sorts", sql: include_str!("../../../assets/migrations/postgres/0003_sorts.sql") },
 ];
 
 /// Looks, without changing anything, what has become of the schema.

@@ -11,6 +11,8 @@ use crate::store::StoreResult;
 
 /// How far a statement under a budget goes: steps of SQLite's virtual machine, some ten of them for each row.
 const STEPS: u32 = 500_000;
+/// How far one goes that can be done in another way as well.
+const FEW_STEPS: u32 = 150_000;
 const STEPS_BETWEEN_CHECKS: u32 = 1_000;
 
 /// The budget of one connection.
@@ -50,7 +52,16 @@ impl Budget {
 
     /// Runs a statement under the budget; `None` when it did not come to its end within it.
     pub(super) fn run<T>(&self, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
-        self.checks.store(STEPS / STEPS_BETWEEN_CHECKS, Ordering::Relaxed);
+        self.run_within(STEPS, statement)
+    }
+
+    /// Runs a statement under a smaller budget, because there is another way.
+    pub(super) fn run_shortly<T>(&self, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
+        self.run_within(FEW_STEPS, statement)
+    }
+
+    fn run_within<T>(&self, steps: u32, statement: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
+        self.checks.store(steps / STEPS_BETWEEN_CHECKS, Ordering::Relaxed);
         let result = statement();
         self.checks.store(0, Ordering::Relaxed);
         match result {

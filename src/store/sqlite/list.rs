@@ -6,12 +6,14 @@
 //! 1. By days, in the order of the alert time: the counts say on which days the page lies ([`by_days`]). By words, in the order of
 //!    provider, type or status: the counts say which of them the page belongs to ([`by_words`]).
 //! 2. By walking the index that is in the order of the sort, as far as a budget reaches ([`walk`]).
-//! 3. By putting everything that matches in order ([`sorted`]).
+//! 3. By walking it past marks on everything that matches ([`marks`]).
+//! 4. By putting everything that matches in order ([`sorted`]).
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::counts::{CellFilter, NO_OUTCOME, day_start};
+use super::marks::{self, Marks};
 use super::query::{Nulls, SortColumn, Sql, Wanted, push_direction, push_order, sort_column};
 use super::readers::Reader;
 use super::rows::{organization_key, read_by_key};
@@ -22,6 +24,14 @@ use crate::store::StoreResult;
 
 /// The index that knows every word of an alert, and when it was raised.
 const BY_TIME: &str = "alert_by_time";
+
+/// The index of what waits for an answer.
+const BY_DEADLINE: &str = "alert_by_open_deadline";
+
+/// The index that knows every word of what matches.
+fn by_words_index(wanted: &Wanted) -> &'static str {
+    if wanted.waits { BY_DEADLINE } else { BY_TIME }
+}
 
 /// Up to so many alerts are looked through one by one for a text, where the trigram index finds more than that.
 const MANY: u64 = 200_000;
@@ -40,6 +50,7 @@ pub(super) fn list(reader: &mut Reader, organization: OrganizationId, query: &Al
         let (first, end) = reader.counts.span(organization, &wanted.cells, from, until);
         wanted.span = (first.map(day_start), end.map(day_start));
     }
+    wanted.waits = waits(reader, &wanted)?;
     page.total = total(reader, &wanted)?;
     let offset = query.page.page.saturating_mul(query.page.size.into());
     if offset >= page.total {
@@ -96,12 +107,12 @@ fn total(reader: &Reader, wanted: &Wanted) -> StoreResult<u64> {
     if wanted.is_texts_only() {
         return Ok(count(&reader.conn, &from_texts(counting, wanted, has_one_organization(&reader.conn)?))?);
     }
-    let through_own_index = from_own_index(counting, wanted, Some(BY_TIME));
+    let through_own_index = from_own_index(counting, wanted, Some(by_words_index(wanted)));
     if is_text_in_few(wanted, candidates) {
         // The text may be rare or everywhere: where it is everywhere, going through the few alerts is the shorter way.
         return match reader.budget.run(|| count(&reader.conn, &through_own_index))? {
             Some(total) => Ok(total),
-            None => Ok(count(&reader.conn, &from_alerts(Sql::new("SELECT count(*) "), wanted, Some(BY_TIME)))?),
+            None => Ok(count(&reader.conn, &from_alerts(Sql::new("SELECT count(*) "), wanted, Some(by_words_index(wanted))))?),
         };
     }
     Ok(count(&reader.conn, &through_own_index)?)
@@ -147,7 +158,7 @@ fn push_short_tests(sql: &mut Sql, wanted: &Wanted) {
 /// FROM and WHERE through the index of the condition that leaves least to look at; through `otherwise` where no condition has one.
 fn from_own_index(mut sql: Sql, wanted: &Wanted, otherwise: Option<&str>) -> Sql {
     if wanted.expires.is_some() {
-        return from_alerts(sql, wanted, Some("alert_by_open_deadline"));
+        return from_alerts(sql, wanted, Some(BY_DEADLINE));
     }
     if let Some(phrases) = wanted.indexed_texts() {
         sql.push("FROM alert_trigram t CROSS JOIN alert a ON a.key = t.rowid");
@@ -194,26 +205,80 @@ fn page_keys(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> St
             return by_words(reader, wanted, words, part);
         }
     }
-    if let Some(index) = column.index
-        && is_walk_shorter(reader, wanted, part, total)
+    let Some(index) = column.index else { return sorted(reader, wanted, &column, part, total) };
+    let costs = Costs::of(reader, wanted, part, total);
+    if costs.walking <= costs.marking.min(costs.sorting)
         && let Some(keys) = walk(reader, wanted, &column, index, part, total)?
     {
         return Ok(keys);
     }
-    sorted(reader, wanted, &column, part, total)
+    if costs.sorting < costs.marking {
+        return sorted(reader, wanted, &column, part, total);
+    }
+    let conn = &reader.conn;
+    let matching = from_own_index(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted)));
+    let (back, marks) = (part.backwards(total), Marks::of(conn, &matching)?);
+    let window = back.map_or((part.offset, part.limit), |back| (back.offset, back.limit));
+    let keys = marks::page(conn, wanted.organization, (&column, index), (part.sort.order, back.is_some()), window, marks)?;
+    Ok(if back.is_some() { reversed(keys) } else { keys })
 }
 
-/// Whether the page is likely to be reached sooner in the order of the sort than by looking at everything that matches.
-fn is_walk_shorter(reader: &Reader, wanted: &Wanted, part: Part, total: u64) -> bool {
-    let (from, until) = wanted.alert_days();
-    let all = match part.sort.field {
-        SortField::AlertTimeStamp => reader.counts.total(wanted.organization, &CellFilter::default(), from, until),
-        _ => reader.counts.all(wanted.organization),
-    };
-    // Matches are thought of as spread evenly; where they are not, the walk's budget ends it.
-    let near = part.backwards(total).unwrap_or(part);
-    let walked = u128::from(near.offset + near.limit) * u128::from(all) / u128::from(total.max(1));
-    !wanted.has_own_index() || walked < u128::from(total)
+/// What the ways to a page are reckoned to cost, in steps along an index.
+#[derive(Debug, Clone, Copy)]
+struct Costs {
+    walking: u128,
+    marking: u128,
+    sorting: u128,
+}
+
+/// A row that is read costs as much as so many steps along an index.
+const ROW: u128 = 20;
+
+impl Costs {
+    fn of(reader: &Reader, wanted: &Wanted, part: Part, total: u64) -> Self {
+        let near = part.backwards(total).unwrap_or(part);
+        let (page, total, all) =
+            (u128::from(near.offset + near.limit), u128::from(total), u128::from(reader.counts.all(wanted.organization)));
+        // Matches are thought of as spread evenly; where they are not, the walk's budget ends it.
+        let passed = page * all / total.max(1);
+        let (from, until) = wanted.alert_days();
+        let within = u128::from(reader.counts.total(wanted.organization, &CellFilter::default(), from, until));
+        // Finding everything that matches, and whether its rows are read for it.
+        let (finding, reads) = match () {
+            () if wanted.expires.is_some() => (total, false),
+            () if wanted.has_own_index() => (total * ROW, true),
+            () if wanted.waits => (u128::from(counted(reader, wanted)), false),
+            () => (within, false),
+        };
+        let walking = match part.sort.field {
+            SortField::AlertTimeStamp => page * within / total.max(1),
+            // The index holds little but what is asked for.
+            SortField::HoursLeft => page,
+            _ if wanted.is_in_every_index() => passed,
+            _ => passed * ROW,
+        };
+        Self { walking, marking: finding + total + passed, sorting: finding + total * if reads { 2 } else { ROW } }
+    }
+}
+
+/// Whether the counts say that everything that matches waits for an answer: each has a deadline then.
+fn waits(reader: &mut Reader, wanted: &Wanted) -> StoreResult<bool> {
+    if wanted.cells.statuses.is_none() && wanted.cells.outcomes.is_none() {
+        return Ok(false);
+    }
+    let waiting = waiting(reader, wanted)?;
+    Ok(counted(reader, wanted) == counted(reader, &waiting))
+}
+
+/// The same filter, of what waits for an answer only.
+fn waiting(reader: &mut Reader, wanted: &Wanted) -> StoreResult<Wanted> {
+    let expired = reader.dictionary.words.find(&reader.conn, AlertStatus::Expired.as_str())?;
+    let mut waiting = wanted.clone();
+    let statuses = waiting.cells.statuses.get_or_insert_with(|| reader.counts.occurring(waiting.organization, |cell| cell.status));
+    statuses.retain(|status| Some(*status) != expired);
+    let outcomes = waiting.cells.outcomes.get_or_insert_with(|| vec![NO_OUTCOME]);
+    outcomes.retain(|outcome| *outcome == NO_OUTCOME);
+    Ok(waiting)
 }
 
 /// How many of the matches have a value in the column, as far as it is known without reading them: every stored alert has a deadline.
@@ -224,12 +289,7 @@ fn valued(reader: &mut Reader, wanted: &Wanted, part: Part, total: u64) -> Store
         SortField::HoursLeft if wanted.is_counted() => {}
         _ => return Ok(None),
     }
-    let expired = reader.dictionary.words.find(&reader.conn, AlertStatus::Expired.as_str())?;
-    let mut waiting = wanted.clone();
-    let statuses = waiting.cells.statuses.get_or_insert_with(|| reader.counts.occurring(waiting.organization, |cell| cell.status));
-    statuses.retain(|status| Some(*status) != expired);
-    let outcomes = waiting.cells.outcomes.get_or_insert_with(|| vec![NO_OUTCOME]);
-    outcomes.retain(|outcome| *outcome == NO_OUTCOME);
+    let waiting = waiting(reader, wanted)?;
     Ok(Some(counted(reader, &waiting)))
 }
 
@@ -295,26 +355,27 @@ fn by_words(reader: &Reader, wanted: &Wanted, words: &[i64], part: Part) -> Stor
         let take = left.min(alerts - skip);
         let of_part = Part { offset: skip, limit: take, ..part };
         found.extend(match of_part.backwards(alerts) {
-            Some(back) => reversed(by_id(reader, &of_word, back)?),
-            None => by_id(reader, &of_word, of_part)?,
+            Some(back) => reversed(by_id(reader, &of_word, back, alerts)?),
+            None => by_id(reader, &of_word, of_part, alerts)?,
         });
         (skip, left) = (0, left - take);
     }
     Ok(found)
 }
 
-/// In the order of the id: by walking it, else by what the index on time knows of every alert.
-fn by_id(reader: &Reader, wanted: &Wanted, part: Part) -> StoreResult<Vec<i64>> {
-    let in_order = |index| {
-        let mut sql = from_alerts(Sql::new("SELECT a.key "), wanted, Some(index));
-        push_direction(&mut sql, None, part.sort.order);
-        push_window(&mut sql, part.offset, part.limit);
-        sql
-    };
-    match reader.budget.run(|| keys(&reader.conn, &in_order("alert_by_id")))? {
-        Some(keys) => Ok(keys),
-        None => Ok(keys(&reader.conn, &in_order(BY_TIME))?),
+/// So many of `total` in the order of the id: by walking it, else past marks on what the index on time finds.
+fn by_id(reader: &Reader, wanted: &Wanted, part: Part, total: u64) -> StoreResult<Vec<i64>> {
+    let passed = (part.offset + part.limit).saturating_mul(reader.counts.all(wanted.organization)) / total.max(1);
+    if passed < total {
+        let mut walk = from_alerts(Sql::new("SELECT a.key "), wanted, Some("alert_by_id"));
+        push_direction(&mut walk, None, part.sort.order);
+        push_window(&mut walk, part.offset, part.limit);
+        if let Some(keys) = reader.budget.run_shortly(|| keys(&reader.conn, &walk))? {
+            return Ok(keys);
+        }
     }
+    let marks = Marks::of(&reader.conn, &from_alerts(Sql::new("SELECT a.key "), wanted, Some(by_words_index(wanted))))?;
+    Ok(marks::page_by_id(&reader.conn, wanted.organization, part.sort.order, (part.offset, part.limit), marks)?)
 }
 
 /// Walks the index that is in the order of the sort; `None` when the page was not reached within the budget.
@@ -325,23 +386,23 @@ fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, 
     };
     let conn = &reader.conn;
     if let Some(back) = part.backwards(total).filter(|_| !column.nulls_come_first(part.sort.order)) {
-        return Ok(limited(reader, wanted, || walk_back(conn, wanted, column, index, back))?.map(reversed));
+        return Ok(limited(reader, wanted, part.sort, || walk_back(conn, wanted, column, index, back))?.map(reversed));
     }
     let count_valued = || count(conn, &from_valued(Sql::new("SELECT count(*) "), wanted, column, index));
     if column.nulls_come_first(part.sort.order) {
         let valued = match valued {
             Some(valued) => Some(valued),
-            None => reader.budget.run(count_valued)?,
+            None => reader.budget.run_shortly(count_valued)?,
         };
         let Some(nulls) = valued.map(|valued| total.saturating_sub(valued)) else { return Ok(None) };
         let of_nulls = Part { limit: part.limit.min(nulls.saturating_sub(part.offset)), ..part };
-        let Some(mut found) = reader.budget.run(|| walk_nulls(conn, wanted, column, index, of_nulls))? else { return Ok(None) };
+        let Some(mut found) = reader.budget.run_shortly(|| walk_nulls(conn, wanted, column, index, of_nulls))? else { return Ok(None) };
         let rest = Part { offset: part.offset.saturating_sub(nulls), limit: part.limit - of_nulls.limit, ..part };
-        let Some(others) = reader.budget.run(|| walk_valued(conn, wanted, column, index, rest))? else { return Ok(None) };
+        let Some(others) = reader.budget.run_shortly(|| walk_valued(conn, wanted, column, index, rest))? else { return Ok(None) };
         found.extend(others);
         return Ok(Some(found));
     }
-    let Some(mut found) = limited(reader, wanted, || walk_valued(conn, wanted, column, index, part))? else { return Ok(None) };
+    let Some(mut found) = limited(reader, wanted, part.sort, || walk_valued(conn, wanted, column, index, part))? else { return Ok(None) };
     let missing = part.limit - found.len() as u64;
     if missing > 0 && column.nulls != Nulls::Never {
         let valued = match (valued, found.len() as u64) {
@@ -356,8 +417,8 @@ fn walk(reader: &mut Reader, wanted: &Wanted, column: &SortColumn, index: &str, 
 }
 
 /// Walks under the budget, or to the end where no row has to be read for it.
-fn limited<T>(reader: &Reader, wanted: &Wanted, walk: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
-    if wanted.is_everything() { Ok(Some(walk()?)) } else { reader.budget.run(walk) }
+fn limited<T>(reader: &Reader, wanted: &Wanted, sort: Sort, walk: impl FnOnce() -> rusqlite::Result<T>) -> StoreResult<Option<T>> {
+    if wanted.is_in_every_index() && nulls_index("", sort).is_empty() { Ok(Some(walk()?)) } else { reader.budget.run_shortly(walk) }
 }
 
 /// Walks from the end of a sort that has its nulls there: these first, and then what has a value.
@@ -414,9 +475,9 @@ fn from_nulls(sql: Sql, wanted: &Wanted, column: &SortColumn, index: &str) -> Sq
     sql
 }
 
-/// The index to find nulls by: that on deadlines holds none.
+/// The index to find nulls by: those on deadlines and lapses hold none.
 fn nulls_index(index: &str, sort: Sort) -> &str {
-    if sort.field == SortField::HoursLeft { "alert_by_id" } else { index }
+    if matches!(sort.field, SortField::HoursLeft | SortField::ExpiredAt) { "alert_by_id" } else { index }
 }
 
 /// Puts everything that matches in order, from the end that is nearer.
@@ -433,11 +494,11 @@ fn sorted(reader: &Reader, wanted: &Wanted, column: &SortColumn, part: Part, tot
     };
     let turned = |keys| if back.is_some() { reversed(keys) } else { keys };
     let select = || Sql::new("SELECT a.key ");
-    let through_own_index = in_order(from_own_index(select(), wanted, (in_index || little).then_some(BY_TIME)));
+    let through_own_index = in_order(from_own_index(select(), wanted, (in_index || little).then(|| by_words_index(wanted))));
     if is_text_in_few(wanted, candidates) && total > candidates / 8 {
         return match reader.budget.run(|| keys(&reader.conn, &through_own_index))? {
             Some(keys) => Ok(turned(keys)),
-            None => Ok(turned(keys(&reader.conn, &in_order(from_alerts(select(), wanted, Some(BY_TIME))))?)),
+            None => Ok(turned(keys(&reader.conn, &in_order(from_alerts(select(), wanted, Some(by_words_index(wanted)))))?)),
         };
     }
     Ok(turned(keys(&reader.conn, &through_own_index)?))

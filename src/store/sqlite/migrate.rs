@@ -37,6 +37,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { number: 8, name: "key_scopes", sql: include_str!("../../../assets/migrations/sqlite/0008_key_scopes.sql") },
     Migration { number: 9, name: "last_success", sql: include_str!("../../../assets/migrations/sqlite/0009_last_success.sql") },
     Migration { number: 10, name: "signing_keys", sql: include_str!("../../../assets/migrations/sqlite/0010_signing_keys.sql") },
+    Migration { number: 11, name: "sorts", sql: include_str!("../../../assets/migrations/sqlite/0011_sorts.sql") },
 ];
 
 /// What a look at a file found.

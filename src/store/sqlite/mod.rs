@@ -25,6 +25,7 @@ mod ingest;
 mod instance;
 mod interned;
 mod list;
+mod marks;
 mod migrate;
 mod networks;
 mod opening;

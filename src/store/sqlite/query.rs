@@ -32,6 +32,8 @@ pub(super) struct Wanted {
     pub(super) texts: Vec<String>,
     /// Where the counts say that matches are, within [`Wanted::alert_time`]; a help for whoever goes by the alert time.
     pub(super) span: Range,
+    /// Whether the counts say that everything that matches waits for an answer.
+    pub(super) waits: bool,
 }
 
 impl Wanted {
@@ -70,6 +72,7 @@ impl Wanted {
             expires: filter.expires_in.map(limit),
             texts: q.into_iter().chain(descriptor).collect(),
             span: alert_time,
+            waits: false,
         })
     }
 
@@ -84,9 +87,10 @@ impl Wanted {
         self.transaction_time == (None, None) && self.companies.is_none() && self.expires.is_none() && self.texts.is_empty()
     }
 
-    /// Whether every alert of the organization matches.
-    pub(super) fn is_everything(&self) -> bool {
-        self.is_counted() && self.cells.is_any() && self.alert_time == (None, None)
+    /// Whether an index on any order knows all that is asked for: the network, the type and the company.
+    pub(super) fn is_in_every_index(&self) -> bool {
+        let cells = CellFilter { providers: None, types: None, ..self.cells.clone() };
+        cells.is_any() && self.alert_time == (None, None) && Self { companies: None, ..self.clone() }.is_counted()
     }
 
     /// Whether a condition has an index of its own, through which everything that matches is found without looking at the rest.
@@ -290,20 +294,20 @@ pub(super) fn sort_column(reader: &mut Reader, organization: i64, field: SortFie
     Ok(match field {
         SortField::AlertTimeStamp => nullable("a.alert_time", Some("alert_by_time")),
         SortField::TransactionTimeStamp => nullable("a.transaction_time", Some("alert_by_transaction_time")),
-        SortField::CreatedAt => nullable("a.created_at", None),
+        SortField::CreatedAt => nullable("a.created_at", Some("alert_by_created_at")),
         SortField::UpdatedAt => nullable("a.updated_at", Some("alert_by_updated_at")),
-        SortField::ExpiredAt => nullable("a.expired_at", None),
+        SortField::ExpiredAt => nullable("a.expired_at", Some("alert_by_expired_at")),
         SortField::Amount => nullable("a.amount_micros", Some("alert_by_amount")),
-        SortField::Currency => text("a.currency", None),
+        SortField::Currency => text("a.currency", Some("alert_by_currency")),
         SortField::Provider => word("a.provider", |cell| cell.provider)?,
         SortField::ProviderId => text("a.provider_id", Some("alert_by_identity")),
         SortField::Type => word("a.type", |cell| cell.alert_type)?,
         SortField::Status => word("a.status", |cell| cell.status)?,
-        SortField::Issuer => text("a.issuer", None),
-        SortField::MerchantDescriptor => text("a.merchant_descriptor", None),
-        SortField::MerchantName => text("a.merchant_name", None),
-        SortField::CardBin => text("a.card_bin", None),
-        SortField::CardLastFour => text("a.card_last_four", None),
+        SortField::Issuer => text("a.issuer", Some("alert_by_issuer")),
+        SortField::MerchantDescriptor => text("a.merchant_descriptor", Some("alert_by_merchant_descriptor")),
+        SortField::MerchantName => text("a.merchant_name", Some("alert_by_merchant_name")),
+        SortField::CardBin => text("a.card_bin", Some("alert_by_card_bin")),
+        SortField::CardLastFour => text("a.card_last_four", Some("alert_by_card_last_four")),
         SortField::HoursLeft => SortColumn { nulls: Nulls::Least, ..nullable("a.open_deadline", Some("alert_by_open_deadline")) },
     })
 }
