@@ -4,7 +4,10 @@ use avert::domain::time::Clock;
 use avert::domain::{CreatedCredential, CredentialKind};
 use avert::engine::{ActingEngine, Engine, TOKEN_LIFETIME};
 use avert::service::{Credentials, Intake, ServiceError};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::Duration;
+use jsonwebtoken::EncodingKey;
 
 use crate::support::alerts::NOON;
 use crate::support::clock::ManualClock;
@@ -172,6 +175,31 @@ async fn a_process_that_has_read_the_keys_takes_a_token_of_a_new_one_at_once() {
     let taken = there.authenticate_token(&token(&here, &client).await.unwrap()).await;
 
     assert!(taken.is_ok(), "{taken:?}");
+}
+
+#[tokio::test]
+async fn what_a_stolen_key_signs_is_refused_everywhere_600_s_after_a_rotation() {
+    let directory = tempfile::tempdir().unwrap();
+    let (here, acting, clock) = fresh(directory.path()).await;
+    let there = engine_on(directory.path(), &clock, &network(true, true));
+    let client = acting.create_credential(CredentialKind::Client).await.unwrap();
+    let real = token(&here, &client).await.unwrap();
+    let stolen = EncodingKey::from_ed_der(&here.store().signing_keys().await.unwrap().unwrap().current.private_key);
+    let claims = URL_SAFE_NO_PAD.decode(real.split('.').nth(1).unwrap()).unwrap();
+    let mut claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();
+    claims["exp"] = i64::MAX.into();
+    let forged = jsonwebtoken::encode(&jsonwebtoken::decode_header(&real).unwrap(), &claims, &stolen).unwrap();
+
+    let before = there.authenticate_token(&forged).await;
+    here.rotate_signing_key().await.unwrap();
+    clock.advance(TOKEN_LIFETIME - Duration::seconds(1));
+    let at_last = there.authenticate_token(&forged).await;
+    clock.advance(Duration::seconds(1));
+
+    assert!(before.is_ok() && at_last.is_ok(), "{before:?} {at_last:?}");
+    for engine in [&here, &there] {
+        assert_eq!(refused(engine.authenticate_token(&forged).await), "the access token was not signed by this service");
+    }
 }
 
 #[tokio::test]

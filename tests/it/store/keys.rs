@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use avert::domain::{EndpointAuth, EndpointId, NewEndpoint, Secret};
 use avert::store::rekeying::{RotatedDataKey, rotate_data_key};
 use avert::store::{SharedStore, SigningKeyRecord, StoreError, StoreResult};
 
 use super::Fixture;
+use super::ground::{Ground as _, Postgres};
 use crate::support::alerts::{noon, open_alert};
 
 contract!(
@@ -191,4 +193,25 @@ async fn a_new_key_in_a_named_file_is_the_one_that_is_taken(fixture: Fixture) {
     assert_eq!(after_made, text(&made));
     assert_eq!(text(&fixture.key_file()), key);
     assert!(opens(&fixture, &fixture.open_by(&prepared).await.unwrap(), id).await.unwrap());
+}
+
+#[tokio::test]
+async fn what_is_removed_while_the_key_is_rotated_stays_removed_on_postgres() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let (file, hands) = (ground.key_file(), ground.database.client().await);
+    let fixture = Fixture::start(Arc::new(ground)).await;
+    add(&fixture, &fixture.store).await;
+    hands.batch_execute("BEGIN; UPDATE endpoint SET credential = '', sealed_url = NULL, removed_at = 1").await.unwrap();
+
+    let rotating = tokio::spawn({
+        let store = Arc::clone(&fixture.store);
+        async move { rotate_data_key(&store, &file, None, noon(), |_| {}).await.map(drop) }
+    });
+    let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while !rotating.is_finished() && hands.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+    hands.batch_execute("COMMIT").await.unwrap();
+    rotating.await.unwrap().unwrap();
+
+    let left = "SELECT count(*) FROM endpoint WHERE credential <> '' OR sealed_url IS NOT NULL";
+    assert_eq!(hands.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 0);
 }
