@@ -191,6 +191,10 @@ fn from_alerts(mut sql: Sql, wanted: &Wanted, index: Option<&str>) -> Sql {
         None => sql.push("NOT INDEXED"),
     }
     wanted.push_conditions(&mut sql, if index == Some(BY_TIME) { wanted.span } else { wanted.alert_time });
+    if index == Some(BY_DEADLINE) {
+        // The index holds nothing else, and is used only where this is said.
+        sql.push(" AND a.open_deadline IS NOT NULL");
+    }
     wanted.push_text_tests(&mut sql);
     sql
 }
