@@ -145,7 +145,11 @@ async fn make_lock(conn: &Connection) -> Work<()> {
     conn.batch("INSERT INTO schema_lock (single) VALUES (1) ON CONFLICT DO NOTHING").await
 }
 
+/// A step over many rows takes its time.
+const PATIENT: &str = "SET LOCAL statement_timeout = 0";
+
 async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
+    conn.batch(PATIENT).await?;
     conn.one("SELECT single FROM schema_lock FOR UPDATE", &[], cell::<i64>).await?;
     let pending = waiting(conn).await?;
     if pending.is_empty() {
@@ -170,10 +174,22 @@ async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
 
 /// Gives searches an index of trigrams where the server has such a thing; without it every row is looked at.
 async fn offer_trigrams(conn: &Connection) {
-    let index = "CREATE EXTENSION IF NOT EXISTS pg_trgm;
-        CREATE INDEX IF NOT EXISTS alert_by_trigram ON alert USING gin (searched gin_trgm_ops)";
-    if let Err(fault) = conn.batch(index).await {
-        let error = StoreError::from(fault);
-        tracing::warn!(%error, "searches have no index: the server has no pg_trgm, or this user may not create it");
+    if let Err(fault) = index_trigrams(conn).await {
+        conn.roll_back().await;
+        let (StoreError::Unusable(reason)
+        | StoreError::Newer(reason)
+        | StoreError::Unavailable(reason)
+        | StoreError::Corrupt(reason)
+        | StoreError::Conflict(reason)) = StoreError::from(fault);
+        tracing::warn!("searches have no index, and look at every alert: {reason}");
     }
+}
+
+async fn index_trigrams(conn: &Connection) -> Work<()> {
+    conn.begin("").await?;
+    conn.batch(PATIENT).await?;
+    conn.batch("CREATE EXTENSION IF NOT EXISTS pg_trgm").await?;
+    conn.batch("CREATE INDEX IF NOT EXISTS alert_by_trigram ON alert USING gin (searched gin_trgm_ops)").await?;
+    conn.commit("").await?;
+    Ok(())
 }

@@ -40,6 +40,20 @@ async fn a_schema_is_looked_at_without_a_change_and_applied_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn why_searches_have_no_index_is_told_in_the_words_of_the_server() {
+    let Some(cluster) = Cluster::empty().await else { return };
+    let forbid = "CREATE FUNCTION forbid() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'ask Ann for it'; END $$;
+        CREATE EVENT TRIGGER forbid ON ddl_command_start WHEN TAG IN ('CREATE EXTENSION') EXECUTE FUNCTION forbid()";
+    cluster.database.client().await.batch_execute(forbid).await.unwrap();
+
+    let made = cluster.run("a", &["migrate"]);
+
+    let told = String::from_utf8_lossy(&made.stderr).into_owned();
+    assert_eq!(made.status.code(), Some(0), "{told}");
+    assert!(told.contains("searches have no index, and look at every alert: ask Ann for it"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_newer_schema_is_told_by_a_code_of_its_own() {
     let Some(cluster) = Cluster::migrated().await else { return };
     cluster.run_ok("a", &["keys", "list"]);

@@ -80,6 +80,24 @@ async fn a_schema_that_waits_is_told_and_applied_once_by_whoever_comes_first() {
     assert_eq!(store.organizations().await.unwrap().len(), 1);
 }
 
+#[tokio::test]
+async fn steps_of_the_schema_and_the_index_of_searches_may_take_their_time() {
+    let Some(ground) = on_an_empty_database().await else { return };
+    let hands = ground.database.client().await;
+    let watch = "CREATE SCHEMA watch;
+        CREATE TABLE watch.seen (made text, most text);
+        CREATE FUNCTION watch.note() RETURNS event_trigger LANGUAGE plpgsql AS $$
+            BEGIN INSERT INTO watch.seen VALUES (tg_tag, current_setting('statement_timeout')); END $$;
+        CREATE EVENT TRIGGER watch ON ddl_command_end WHEN TAG IN ('CREATE EXTENSION', 'CREATE INDEX') EXECUTE FUNCTION watch.note()";
+    hands.batch_execute(watch).await.unwrap();
+
+    migrate::migrate(&ground.database.server()).await.unwrap();
+
+    let seen = hands.query("SELECT DISTINCT made, most FROM watch.seen ORDER BY made", &[]).await.unwrap();
+    let seen: Vec<(String, String)> = seen.iter().map(|row| (row.get(0), row.get(1))).collect();
+    assert_eq!(seen, [("CREATE EXTENSION", "0"), ("CREATE INDEX", "0")].map(|(made, most)| (made.to_owned(), most.to_owned())));
+}
+
 #[rstest]
 #[case("INSERT INTO schema_migration VALUES (9999, 'future', '', 0)", "newer avert")]
 #[case("UPDATE schema_migration SET checksum = ''", "schema step 1")]
