@@ -1,6 +1,6 @@
 //! `avert copy`: a desk moved from one database into another, of either kind.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,6 +20,11 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
     if is_same(&from, &to) {
         bail!(Misused(format!("--from and --to name one database: {from}")));
     }
+    if let (DatabaseLocation::Sqlite(one), DatabaseLocation::Sqlite(other)) = (&from, &to)
+        && directory_of(one) == directory_of(other)
+    {
+        bail!(Misused(format!("--to: {to} is beside {from}; name another directory: a desk has its own")));
+    }
     let (from, to) = (whole(from, &context.home)?, whole(to, &context.home)?);
     if let DatabaseLocation::Sqlite(file) = &from {
         Home::at(PathBuf::new()).with_database(DatabaseLocation::Sqlite(file.clone())).require_data()?;
@@ -37,11 +42,20 @@ pub(super) async fn run(context: Context, args: CopyArgs) -> anyhow::Result<()> 
     let copied = transfer(&from, &to, new_key.as_ref(), |table, rows| bar.set_message(format!("{table}: {rows}"))).await;
     bar.finish_and_clear();
     let copied = copied.with_context(|| format!("the copy from {from} to {to}"))?;
-    if copied.is_same() && new_key.is_none() && !copied.before {
-        tell_of_the_key(&from, &to, &context)?;
-    }
     context.output.print(&report(&copied, &to))?;
-    if copied.is_same() { Ok(()) } else { Err(SaidAlready.into()) }
+    if !copied.is_same() {
+        return Err(SaidAlready.into());
+    }
+    if new_key.is_none() && copied.is_sealed() {
+        tell_of_the_key(&copied, &from, &to, &context)?;
+    }
+    Ok(())
+}
+
+/// The directory of a file, as it is really called.
+fn directory_of(file: &Path) -> PathBuf {
+    let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    directory.canonicalize().unwrap_or_else(|_| directory.to_owned())
 }
 
 fn is_same(from: &DatabaseLocation, to: &DatabaseLocation) -> bool {
@@ -66,22 +80,49 @@ fn whole(location: DatabaseLocation, home: &Home) -> anyhow::Result<DatabaseLoca
 }
 
 /// The copy is worth nothing without the key that its secrets are sealed with: a file has it beside it, a server cannot.
-fn tell_of_the_key(from: &DatabaseLocation, to: &DatabaseLocation, context: &Context) -> anyhow::Result<()> {
-    let DatabaseLocation::Sqlite(source) = from else { return Ok(()) };
-    let (key, beside) = key_file_of(source, &context.settings);
-    match to {
-        DatabaseLocation::Sqlite(file) if beside => {
-            let place = file.with_file_name("secret.key");
-            if !place.exists() {
-                std::fs::copy(&key, &place).with_context(|| format!("the key cannot be copied to {}", place.display()))?;
-            }
+fn tell_of_the_key(copied: &Transferred, from: &DatabaseLocation, to: &DatabaseLocation, context: &Context) -> anyhow::Result<()> {
+    match (from, to) {
+        (DatabaseLocation::Sqlite(source), DatabaseLocation::Sqlite(target)) => {
+            let (key, beside) = key_file_of(source, &context.settings);
+            if beside { bring_key(copied, &key, &target.with_file_name("secret.key")) } else { Ok(()) }
         }
-        DatabaseLocation::Postgres(_) if beside => say(&format!(
-            "Its secrets are sealed with the key in {}: name that file, or a copy of it, with AVERT_SECRET_KEY_FILE.",
-            key.display()
-        )),
-        DatabaseLocation::Sqlite(_) | DatabaseLocation::Postgres(_) => {}
+        (DatabaseLocation::Sqlite(source), DatabaseLocation::Postgres(_)) => {
+            let (key, beside) = key_file_of(source, &context.settings);
+            if beside {
+                say(&format!(
+                    "Its secrets are sealed with the key in {}: name that file, or a copy of it, with AVERT_SECRET_KEY_FILE.",
+                    key.display()
+                ));
+            }
+            Ok(())
+        }
+        (DatabaseLocation::Postgres(_), DatabaseLocation::Sqlite(target)) => {
+            let place = target.with_file_name("secret.key");
+            if copied.key_at(&place).is_none() {
+                let named = shared_key_file(&context.settings).ok().and_then(|named| copied.key_at(named));
+                let needed = named.map_or_else(|| format!("the key file of {from}"), |named| named.display().to_string());
+                let instead = if place.exists() { ", in the place of another key that is there" } else { "" };
+                say(&format!("Its secrets are sealed with the key in {needed}: copy that file to {}{instead}.", place.display()));
+            }
+            Ok(())
+        }
+        (DatabaseLocation::Postgres(_), DatabaseLocation::Postgres(_)) => Ok(()),
     }
+}
+
+/// Puts the key of a copied file beside the copy. Another one that is there already is somebody's, and left.
+fn bring_key(copied: &Transferred, key: &Path, place: &Path) -> anyhow::Result<()> {
+    if copied.key_at(place).is_some() {
+        return Ok(());
+    }
+    let shown = place.display();
+    let Some(key) = copied.key_at(key) else {
+        bail!("the copy needs the key that its secrets are sealed with in {shown}, and {} does not hold it", key.display());
+    };
+    if place.exists() {
+        bail!("{shown} was there already and is another key: the copy opens with the one in {}; put that in its place", key.display());
+    }
+    std::fs::copy(&key, place).with_context(|| format!("the key cannot be copied to {shown}"))?;
     Ok(())
 }
 

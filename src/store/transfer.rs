@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::key_file;
 use super::portable::{PortableCell, PortableKind, PortableRow, PortableTable, TABLES};
 use super::postgres::transfer::PostgresEnd;
 use super::seal::Seal;
@@ -37,12 +38,24 @@ pub struct Transferred {
     pub tables: Vec<TransferredTable>,
     /// Whether it had been made before, and nothing was changed.
     pub before: bool,
+    /// What proves the data key of the source, where it has one.
+    key_check: Option<Vec<u8>>,
 }
 
 impl Transferred {
     /// Whether both ends hold the same.
     pub fn is_same(&self) -> bool {
         self.tables.iter().all(|table| table.same)
+    }
+
+    /// Whether the source is sealed with a data key.
+    pub fn is_sealed(&self) -> bool {
+        self.key_check.is_some()
+    }
+
+    /// The file that holds the data key of the source: this one, or the one that a rotation has left beside it.
+    pub fn key_at(&self, file: &Path) -> Option<PathBuf> {
+        key_file::find(file, self.key_check.as_deref()?).map(|(_, place)| place)
     }
 }
 
@@ -70,16 +83,23 @@ pub async fn transfer(
     if let Some((old, _)) = &keys {
         source.prove(old, new_key).await?;
     }
+    let key_check = source.key_check().await?;
     let mut target = match to {
         DatabaseLocation::Sqlite(file) => End::Sqlite(Box::new(SqliteEnd::target(file)?)),
         DatabaseLocation::Postgres(server) => End::Postgres(Box::new(PostgresEnd::target(server).await?)),
     };
+    if let (End::Postgres(source), End::Postgres(target)) = (&source, &target)
+        && source.is_in_the_database_of(target).await?
+    {
+        return Err(StoreError::Unusable(format!("{to}: is the same database as {from}; name an empty one")));
+    }
     match target.desk().await? {
         None => {}
         Some(desk) if source.desk().await?.as_ref() == Some(&desk) => {
             let tables = compare(&source, &target).await?;
-            let copied = Transferred { tables, before: true };
+            let copied = Transferred { tables, before: true, key_check };
             if copied.is_same() {
+                source.stood_still().await?;
                 return Ok(copied);
             }
             let words = "holds an earlier copy of this desk, and one of the two has changed since; name an empty database";
@@ -109,10 +129,12 @@ pub async fn transfer(
         let (to, stored) = digest(&target, table, false).await?;
         tables.push(TransferredTable { table: table.name, from: count, to, same: sent.finalize().as_slice() == stored });
     }
-    let copied = Transferred { tables, before: false };
-    // What did not arrive as it was sent is not kept.
+    let copied = Transferred { tables, before: false, key_check };
+    // What did not arrive as it was sent is not kept, nor what is out of date already.
     if copied.is_same() {
-        target.finish(source.newest_entry().await?).await?;
+        let newest_entry = source.newest_entry().await?;
+        source.stood_still().await?;
+        target.finish(newest_entry).await?;
     }
     Ok(copied)
 }
@@ -225,17 +247,33 @@ impl End {
         }
     }
 
-    /// Refuses a key that is not the one of this end.
-    async fn prove(&self, seal: &Seal, named: Option<&NewKey>) -> StoreResult<()> {
+    /// Refuses a source that was worked on since it is read. A file cannot be: its directory is shut.
+    async fn stood_still(&self) -> StoreResult<()> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            Self::Postgres(end) => end.stood_still().await,
+        }
+    }
+
+    /// What proves the data key of this end, where it has one.
+    async fn key_check(&self) -> StoreResult<Option<Vec<u8>>> {
         let facts = TABLES.iter().find(|table| table.name == "fact");
         let facts = match facts {
             Some(facts) => self.rows(facts, None).await?,
             None => Vec::new(),
         };
         let check = facts.into_iter().find(|row| row[0] == PortableCell::Text(KEY_CHECK.to_owned()));
+        Ok(match check.as_deref() {
+            Some([_, PortableCell::Bytes(check)]) => Some(check.clone()),
+            _ => None,
+        })
+    }
+
+    /// Refuses a key that is not the one of this end.
+    async fn prove(&self, seal: &Seal, named: Option<&NewKey>) -> StoreResult<()> {
         let file = named.map_or(Path::new(""), |named| &named.from);
-        match check.as_deref() {
-            Some([_, PortableCell::Bytes(check)]) if !sealed::proves(seal, check) => {
+        match self.key_check().await? {
+            Some(check) if !sealed::proves(seal, &check) => {
                 Err(StoreError::Unusable(format!("{}: is not the key that the source was sealed with", file.display())))
             }
             _ => Ok(()),

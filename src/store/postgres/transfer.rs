@@ -20,8 +20,15 @@ use crate::store::{SchemaState, StoreError, StoreResult};
 /// One end of a copy.
 pub(in crate::store) struct PostgresEnd {
     conn: Connection,
-    _pool: Pool,
+    pool: Pool,
+    server: PostgresAddress,
+    /// What told of work on it when it began to be read.
+    work: String,
 }
+
+/// What tells of work on a database: the newest sign of life, the newest entry of the audit log, and the change number.
+const WORK: &str = "SELECT concat_ws(' ', (SELECT max(beat_at) FROM instance), (SELECT number FROM audit_head), last_value, is_called)
+    FROM change_number";
 
 /// A batch at the other end may take its time.
 const PATIENT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'";
@@ -64,7 +71,25 @@ impl PostgresEnd {
         let conn = Connection::take(&pool).await?;
         conn.begin(mode).await?;
         conn.batch(PATIENT).await?;
-        Ok(Self { conn, _pool: pool })
+        let work = conn.one(WORK, &[], cell).await?;
+        Ok(Self { conn, pool, server: server.clone(), work })
+    }
+
+    /// Refuses a source that was worked on since it is read: what was done there is not in the copy, and would be lost with it.
+    pub(in crate::store) async fn stood_still(&self) -> StoreResult<()> {
+        let now = Connection::take(&self.pool).await?.one(WORK, &[], cell::<String>).await?;
+        if now == self.work {
+            return Ok(());
+        }
+        let words = "was worked on while it was copied: stop what serves it, and copy again";
+        Err(StoreError::Unusable(format!("{}: {words}", self.server)))
+    }
+
+    /// Whether another end is in the same database, however its address is spelt: what one of them has locked the other cannot lock.
+    pub(in crate::store) async fn is_in_the_database_of(&self, other: &Self) -> StoreResult<bool> {
+        let (lock, number) = ("SELECT pg_try_advisory_xact_lock($1)", rand::random::<i64>());
+        self.conn.one(lock, &[&number], cell::<bool>).await?;
+        Ok(!other.conn.one(lock, &[&number], cell::<bool>).await?)
     }
 
     /// The id of the desk that is in it, where there is one.

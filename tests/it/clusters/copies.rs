@@ -6,6 +6,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Output;
 
+use avert::domain::database::DatabaseLocation;
+use avert::store::StoreError;
+use avert::store::transfer::transfer;
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::support::binary::{Server, avert, run, run_ok};
@@ -85,7 +89,8 @@ async fn everything_arrives_on_a_server_and_comes_back() {
     let back = tempfile::tempdir().unwrap();
     let key_file = cluster.key_file();
     let output = avert(back.path(), &["copy", "--from", &cluster.address(), "--to", &file_of(back.path()), "--output", "json"]);
-    let home_again = copied(&{ output }.env("AVERT_SECRET_KEY_FILE", &key_file).output().unwrap());
+    let output = { output }.env("AVERT_SECRET_KEY_FILE", &key_file).output().unwrap();
+    let (home_again, told) = (copied(&output), String::from_utf8(output.stderr).unwrap());
 
     assert_eq!(there, again);
     let count = |tables: &[(String, u64)], name: &str| tables.iter().find(|(table, _)| table == name).unwrap().1;
@@ -99,6 +104,8 @@ async fn everything_arrives_on_a_server_and_comes_back() {
     assert_eq!((count(&home_again, "outcome"), count(&home_again, "alert")), (2, 5));
     let mode = fs::metadata(back.path().join("avert.db")).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o600, "nobody else can read it");
+    let needed = format!("{}: copy that file to {}", key_file.display(), back.path().join("secret.key").display());
+    assert!(told.contains(&needed), "{told}");
     fs::copy(&key_file, back.path().join("secret.key")).unwrap();
     run_ok(back.path(), &["doctor"]);
     let server = Server::start(back.path(), &[]);
@@ -160,6 +167,9 @@ async fn another_desk_another_program_and_a_source_at_work_are_refused_and_left_
     let to_another = refused(&copy(home.path(), &file, &other.address(), &[]), 1);
     let to_a_foreign = refused(&copy(home.path(), &file, &foreign.address(), &[]), 1);
     let to_itself = refused(&copy(home.path(), &file, &file, &[]), 2);
+    let beside = format!("sqlite:{}", home.path().join("other.db").display());
+    let to_a_file_beside = refused(&copy(home.path(), &file, &beside, &[]), 2);
+    let spelt_otherwise = refused(&copy(home.path(), &other.address(), &other.address_of("avert"), &[]), 1);
     let from_nothing = refused(&copy(home.path(), "sqlite:/nowhere/avert.db", &other.address(), &[]), 3);
     let server = Server::start(home.path(), &[]);
     let at_work = refused(&copy(home.path(), &file, &foreign.address(), &[]), 1);
@@ -172,6 +182,9 @@ async fn another_desk_another_program_and_a_source_at_work_are_refused_and_left_
     assert!(to_another.contains("holds another desk"), "{to_another}");
     assert!(to_a_foreign.contains("another program"), "{to_a_foreign}");
     assert!(to_itself.contains("name one database"), "{to_itself}");
+    assert!(to_a_file_beside.contains("name another directory"), "{to_a_file_beside}");
+    assert!(!home.path().join("other.db").exists());
+    assert!(spelt_otherwise.contains("is the same database"), "{spelt_otherwise}");
     assert!(from_nothing.contains("/nowhere"), "{from_nothing}");
     assert!(at_work.contains("another avert works on it") && served.contains("another avert works on it"), "{at_work} {served}");
     let (keys, tables) = (other.run_ok("a", &["keys", "list", "--output", "json"]), foreign.database.client().await);
@@ -179,6 +192,54 @@ async fn another_desk_another_program_and_a_source_at_work_are_refused_and_left_
     let tables: i64 = tables.query_one("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", &[]).await.unwrap().get(0);
     assert_eq!(tables, 1);
     assert!(!back.path().join("avert.db").exists());
+}
+
+#[rstest]
+#[case::by_a_process("INSERT INTO instance VALUES (gen_random_uuid(), clock_timestamp())")]
+#[case::in_what_is_seen("SELECT nextval('change_number')")]
+#[case::in_what_is_audited("UPDATE audit_head SET number = number + 1")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_is_worked_on_while_it_is_copied_is_told_and_nothing_is_kept(#[case] work: &str) {
+    let (Some(cluster), Some(target)) = (Cluster::migrated().await, Cluster::empty().await) else { return };
+    cluster.key("alerts");
+    let hands = cluster.database.client().await;
+    let (from, to) = (DatabaseLocation::Postgres(cluster.database.server()), DatabaseLocation::Postgres(target.database.server()));
+    let mut works = 0;
+
+    let copied = transfer(&from, &to, None, |_, _| {
+        if works == 0 {
+            tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(hands.batch_execute(work))).unwrap();
+        }
+        works += 1;
+    });
+    let Err(StoreError::Unusable(told)) = copied.await else { panic!("it was copied") };
+
+    let desks = "SELECT count(*) FROM fact WHERE name = 'database'";
+    let kept: i64 = target.database.client().await.query_one(desks, &[]).await.unwrap().get(0);
+    assert!(told.contains("was worked on while it was copied") && works > 0, "{told}");
+    assert_eq!(kept, 0);
+}
+
+#[test]
+fn a_copied_file_gets_its_key_also_later_and_another_key_there_is_told() {
+    let (home, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    run_ok(home.path(), &["keys", "create"]);
+    let copy_there = || copy(home.path(), &file_of(home.path()), &file_of(there.path()), &[]);
+    let (key, place) = (fs::read(home.path().join("secret.key")).unwrap(), there.path().join("secret.key"));
+
+    copied(&copy_there());
+    fs::remove_file(&place).unwrap();
+    copied(&copy_there());
+    let brought = fs::read(&place).unwrap();
+    let another = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n";
+    fs::write(&place, another).unwrap();
+    let told = refused(&copy_there(), 1);
+
+    assert_eq!(brought, key);
+    assert!(told.contains("is another key") && told.contains(home.path().join("secret.key").to_str().unwrap()), "{told}");
+    assert_eq!(fs::read_to_string(&place).unwrap(), another, "it is somebody's");
+    fs::write(&place, key).unwrap();
+    run_ok(there.path(), &["doctor"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
