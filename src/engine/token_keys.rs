@@ -18,6 +18,10 @@ use crate::store::{Actor, SigningKeyRecords};
 /// How long keys that were read check tokens.
 const READ_FOR: TimeDelta = TimeDelta::seconds(5);
 
+/// How much longer than a token is good for the key before is taken: a process that read it just before the rotation may sign with it just
+/// after, by a clock that is ahead of this one's. Every token still ends when it says.
+const MARGIN: TimeDelta = TimeDelta::seconds(30);
+
 /// How often a rotation begins again where another one was faster.
 const MOST_REPEATS: u32 = 8;
 
@@ -39,8 +43,8 @@ impl Engine {
         Ok(JwkSet { keys: self.read_token_keys().await?.public(self.now()) })
     }
 
-    /// Has access tokens be signed with a new key, in every process on this database; those of the key before are taken for as long as a
-    /// token is good for. Only who works at this machine can; so the audit log says.
+    /// Has access tokens be signed with a new key, in every process on this database; those of the key before are taken until the last of
+    /// them has ended. Only who works at this machine can; so the audit log says.
     ///
     /// # Errors
     /// Where the store cannot do it.
@@ -56,7 +60,7 @@ impl Engine {
                 }
                 continue;
             };
-            let retired = SigningKey::of(&known.current)?.retire(later_by(now, TOKEN_LIFETIME));
+            let retired = SigningKey::of(&known.current)?.retire(later_by(now, TOKEN_LIFETIME + MARGIN));
             let before = Some((retired.id.clone(), retired.ends_at));
             if signed.rotate_signing_key(record, retired).await? {
                 tracing::info!(key, "access tokens are signed with another key");
