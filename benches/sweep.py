@@ -5,9 +5,9 @@
     avert serve --data-dir DIR &
     AVERT_API_KEY=$(avert keys create --data-dir DIR) benches/sweep.py http://127.0.0.1:7317 [alone]
 
-With `alone` pairs are left out. Prints how long each kind of page took (the best of two, in milliseconds) and every combination over its aim: 50 ms for a first page and
-150 ms for any other; 150 and 300 ms where more than a tenth of everything matches, and for texts of one or two characters. Exits with 1
-where one is over. Needs Python 3.9 and nothing else.
+With `alone` pairs are left out. Prints how long each kind of page took (the best of two, in milliseconds) and every combination over its
+aim: 50 ms for a first page and 150 ms for any other; 150 and 300 ms where more than a tenth of everything matches, and for texts of one or
+two characters. Exits with 1 where one is over. Needs Python 3.9 and nothing else.
 """
 import datetime
 import http.client
