@@ -41,7 +41,7 @@ impl DataKey {
                     tracing::info!(file = %file.display(), kept, "the new data key of a rotation that was broken off is in its place now");
                 }
                 Err(error) => {
-                    tracing::warn!(%error, file = %file.display(), "the file with the data key holds an old one; {} is used", place.display())
+                    tracing::warn!(%error, file = %file.display(), "the file with the data key holds an old one; {} is used", place.display());
                 }
             }
         }
