@@ -175,7 +175,8 @@ async fn a_decision_of_another_organization_is_answered_before_the_deep_lists_be
                 let mut took = Vec::new();
                 while !stop.is_cancelled() {
                     let asked = Instant::now();
-                    let page = served.get("/api/v1/alerts?sortField=issuer&size=1&page=2900").await;
+                    // What no index helps with: every id has a 7 in it.
+                    let page = served.get("/api/v1/alerts?q=7&sortField=issuer&size=1&page=1500").await;
                     took.push(asked.elapsed());
                     json(page, 200).await;
                     let _ = began.send(());
