@@ -123,11 +123,22 @@ async fn addresses_from_before_are_taken_over() {
 /// Makes a database what an older avert left: addresses stand openly, in the log of tries too.
 fn as_it_was(directory: &Path) {
     let conn = Connection::open(directory.join("avert.db")).unwrap();
+    let made_since = [
+        "card",
+        "arn",
+        "auth_code",
+        "created_at",
+        "expired_at",
+        "currency",
+        "issuer",
+        "merchant_descriptor",
+        "merchant_name",
+        "card_bin",
+        "card_last_four",
+    ];
+    conn.execute_batch(&made_since.map(|index| format!("DROP INDEX alert_by_{index};")).concat()).unwrap();
     conn.execute_batch(&format!(
-        "DROP INDEX alert_by_card;
-         DROP INDEX alert_by_arn;
-         DROP INDEX alert_by_auth_code;
-         ALTER TABLE endpoint DROP COLUMN sealed_url;
+        "ALTER TABLE endpoint DROP COLUMN sealed_url;
          ALTER TABLE endpoint DROP COLUMN succeeded_at;
          DROP TABLE retired_signing_key;
          DELETE FROM schema_migration WHERE number >= 6;
