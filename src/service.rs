@@ -13,8 +13,8 @@ use chrono::TimeDelta;
 use crate::domain::resolution::FieldError;
 use crate::domain::{
     Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Company, Count, CreatedCredential, CredentialKind,
-    CredentialList, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, IngestOptions,
-    IngestReport, NewEndpoint, Page, Resolution, ResolutionAttempt, Revoked,
+    CredentialList, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, FindQuery,
+    IngestOptions, IngestReport, NewEndpoint, Page, Resolution, ResolutionAttempt, Revoked,
 };
 
 /// A service error: why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -277,6 +277,14 @@ capability! {
 }
 
 capability! {
+    /// Full-text search over all fields, which the list operation cannot be asked for.
+    pub trait Find {
+        /// What is found, best first, at most `size` (1 to [`MOST_FOUND`](crate::domain::find::MOST_FOUND)).
+        read fn find(&self, query: &FindQuery, size: u32) -> Vec<Alert>;
+    }
+}
+
+capability! {
     /// Search for duplicates by every fact that tells them, which the list operation cannot be asked for.
     pub trait Duplicates {
         /// For each of these alerts that is there, the others on the same payment, refunded ones first.
@@ -329,6 +337,7 @@ pub struct Deployment {
     pub audit: Option<Arc<dyn Audit>>,
     pub stats: Option<Arc<dyn Stats>>,
     pub duplicates: Option<Arc<dyn Duplicates>>,
+    pub find: Option<Arc<dyn Find>>,
     pub changes: Option<Arc<dyn Changes>>,
     read_only: bool,
 }
@@ -345,6 +354,7 @@ impl Deployment {
             audit: None,
             stats: None,
             duplicates: None,
+            find: None,
             changes: None,
             read_only: false,
         }
@@ -353,7 +363,7 @@ impl Deployment {
     /// Everything, by one handle.
     pub fn whole<T>(handle: Arc<T>) -> Self
     where
-        T: Alerts + Intake + Webhooks + Credentials + Attempts + Audit + Stats + Changes + 'static,
+        T: Alerts + Intake + Webhooks + Credentials + Attempts + Audit + Stats + Find + Changes + 'static,
     {
         Self {
             alerts: handle.clone(),
@@ -364,6 +374,7 @@ impl Deployment {
             audit: Some(handle.clone()),
             stats: Some(handle.clone()),
             duplicates: None,
+            find: Some(handle.clone()),
             changes: Some(handle),
             read_only: false,
         }
@@ -387,6 +398,7 @@ impl Deployment {
             audit: self.audit.map(|audit| Arc::new(ReadOnly(audit)) as _),
             duplicates: self.duplicates.map(|duplicates| Arc::new(ReadOnly(duplicates)) as _),
             stats: self.stats.map(|stats| Arc::new(ReadOnly(stats)) as _),
+            find: self.find.map(|find| Arc::new(ReadOnly(find)) as _),
             changes: self.changes.map(|changes| Arc::new(ReadOnly(changes)) as _),
             read_only: true,
         }

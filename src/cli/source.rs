@@ -10,7 +10,7 @@ use super::target::variable;
 use crate::desk::same_payment::same_payment;
 use crate::domain::time::{SharedClock, SystemClock, Timestamp};
 use crate::domain::{Alert, Environment, duplicate};
-use crate::service::{Alerts, Duplicates, ServiceError};
+use crate::service::{Alerts, Duplicates, Find, ServiceError};
 use crate::wire::Dialect;
 
 /// Access to the alerts that a command works on: this machine's, or another deployment's.
@@ -18,6 +18,8 @@ pub(super) struct AlertAccess {
     pub(super) alerts: Arc<dyn Alerts>,
     /// Where a search for duplicates can go by more than the interface knows.
     pub(super) duplicates: Option<Arc<dyn Duplicates>>,
+    /// Where a search can go over all fields.
+    pub(super) find: Option<Arc<dyn Find>>,
     /// In whose words filters and decisions are given.
     pub(super) dialect: Dialect,
     pub(super) environment: Option<Environment>,
@@ -43,8 +45,24 @@ impl AlertAccess {
         asked: impl FnOnce(Dialect) -> Result<T, Misused>,
     ) -> anyhow::Result<(Self, T)> {
         if remote.access.operator_key_file.is_some() {
-            return Err(Misused("--operator-key-file is for the console: commands on alerts need no operator's key".to_owned()).into());
+            let words =
+                "--operator-key-file is for the console and for `avert alerts find`: other commands on alerts need no operator's key";
+            return Err(Misused(words.to_owned()).into());
         }
+        Self::open_whole(context, remote, organization, asked).await
+    }
+
+    /// Opens it with what an operator's key adds, where one is named.
+    pub(super) async fn open_as_operator(context: &Context, remote: &RemoteArgs, organization: &OrganizationArgs) -> anyhow::Result<Self> {
+        Ok(Self::open_whole(context, remote, organization, |_| Ok(())).await?.0)
+    }
+
+    async fn open_whole<T>(
+        context: &Context,
+        remote: &RemoteArgs,
+        organization: &OrganizationArgs,
+        asked: impl FnOnce(Dialect) -> Result<T, Misused>,
+    ) -> anyhow::Result<(Self, T)> {
         if let Some(target) = remote.target(context.profiles.as_ref(), variable)? {
             organization.refuse_elsewhere()?;
             let clock: SharedClock = Arc::new(SystemClock);
@@ -52,14 +70,15 @@ impl AlertAccess {
             let asked = asked(dialect)?;
             let place = target.place();
             let (_, deployment) = target.connect(Arc::clone(&clock))?;
-            let (alerts, duplicates) = (deployment.alerts, deployment.duplicates);
-            return Ok((Self { alerts, duplicates, dialect, environment, place, read_only, clock, local: None }, asked));
+            let (alerts, duplicates, find) = (deployment.alerts, deployment.duplicates, deployment.find);
+            return Ok((Self { alerts, duplicates, find, dialect, environment, place, read_only, clock, local: None }, asked));
         }
         let dialect = remote.dialect.map_or(Dialect::Current, Dialect::from);
         let asked = asked(dialect)?;
         let (local, acting) = Local::existing_for(context, organization).await.map_err(|error| or_a_profile(error, context))?;
         let source = Self {
             duplicates: Some(Arc::new(acting.clone())),
+            find: Some(Arc::new(acting.clone())),
             alerts: Arc::new(acting),
             dialect,
             environment: Some(context.settings.environment.into()),
@@ -91,7 +110,7 @@ impl AlertAccess {
 
     /// Lets go of what it holds, when everything on it has ended.
     pub(super) fn close(self) {
-        drop((self.alerts, self.duplicates));
+        drop((self.alerts, self.duplicates, self.find));
         if let Some(local) = self.local {
             local.close();
         }

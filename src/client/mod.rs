@@ -8,6 +8,7 @@ mod audit;
 mod changes;
 mod credentials;
 mod exchange;
+mod find;
 mod handle;
 mod http;
 mod inner;

@@ -26,7 +26,12 @@ impl Inner {
 
     /// Reads something.
     pub(super) async fn ask<T: DeserializeOwned>(&self, path: &str) -> Result<T, ServiceError> {
-        read(good(self.http.send_patiently(self.call(Method::GET, path)?, &self.pauses).await?)?)
+        read(self.read_route(path).await?)
+    }
+
+    /// The same, as it came.
+    pub(super) async fn read_route(&self, path: &str) -> Result<Answer, ServiceError> {
+        good(self.http.send_patiently(self.call(Method::GET, path)?, &self.pauses).await?)
     }
 
     /// Changes something, and reads the answer.

@@ -6,6 +6,7 @@
 
 pub mod drafts;
 mod file;
+pub mod find;
 pub mod indeterminate;
 pub mod journal;
 mod keyring;

@@ -172,7 +172,7 @@ impl Alert {
     }
 
     /// Whether it was answered, or lapsed without an answer.
-    fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.outcome.is_some() || self.status == AlertStatus::Expired
     }
 

@@ -18,6 +18,7 @@ pub mod event;
 pub mod expiry;
 pub mod field;
 pub mod filter;
+pub mod find;
 pub mod ids;
 pub mod indeterminate;
 pub mod intake;
@@ -47,6 +48,7 @@ pub use credential::{CreatedCredential, Credential, CredentialKind, CredentialLi
 pub use environment::Environment;
 pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Page, PageRequest, Sort, SortField, SortOrder};
+pub use find::{FindQuery, MatchGrade};
 pub use ids::*;
 pub use intake::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, RejectedRow, ResponseWindows, UnknownWords};
 pub use money::{Amount, Currency, Money};

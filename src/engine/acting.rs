@@ -9,10 +9,10 @@ use super::handle::{Caller, Engine};
 use crate::domain::duplicate;
 use crate::domain::time::later_by;
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, IngestOptions, IngestReport,
-    OrganizationId, Page, ResolutionAttempt,
+    Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, FindQuery, IngestOptions,
+    IngestReport, OrganizationId, Page, ResolutionAttempt,
 };
-use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Intake, ResolveRequest, ServiceError, Stats};
+use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Find, Intake, ResolveRequest, ServiceError, Stats};
 use crate::store::{Settled, SharedStore};
 
 /// A service handle: an engine bound to one caller. Everything it sees and does belongs to the caller's organization.
@@ -109,6 +109,13 @@ impl Attempts for ActingEngine {
 impl Audit for ActingEngine {
     async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
         Ok(self.store().audit(self.organization(), before, size).await?)
+    }
+}
+
+#[async_trait]
+impl Find for ActingEngine {
+    async fn find(&self, query: &FindQuery, size: u32) -> Result<Vec<Alert>, ServiceError> {
+        Ok(self.engine.store().find(self.organization(), query, size).await?)
     }
 }
 

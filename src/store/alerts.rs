@@ -4,13 +4,16 @@ use async_trait::async_trait;
 
 use super::error::StoreResult;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AlertPatch, AlertQuery, AtRisk, Count, IngestReport, OrganizationId, Page};
+use crate::domain::{Alert, AlertId, AlertPatch, AlertQuery, AtRisk, Count, FindQuery, IngestReport, OrganizationId, Page};
 
 /// Units of work on alerts.
 #[async_trait]
 pub trait AlertStore: Send + Sync {
     /// One page of alerts with the exact total (decisions, List).
     async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>>;
+
+    /// What a search over all fields finds, best first, at most `size` ([`find::compare`](crate::domain::find::compare)).
+    async fn find(&self, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>>;
 
     /// One alert.
     async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<Alert>>;

@@ -1,10 +1,14 @@
 //! The text that searches look into, as every store keeps it beside an alert.
 
-use crate::domain::Alert;
 use crate::domain::filter::{fold, search_fields};
+use crate::domain::find::find_fields;
+use crate::domain::{Alert, FindQuery, MatchGrade};
 
 /// Stands between the fields of [`search_text`]. No field has it: see [`searchable`].
 const SEPARATOR: char = '\u{1f}';
+
+/// Stands before and behind each field of [`find_text`]: twice, so that one or two characters at an end make a trigram too.
+pub(super) const EDGE: &str = "\u{1f}\u{1f}";
 
 /// Stands before the descriptor in [`search_text`], so that its beginning can be searched for.
 pub(super) const DESCRIPTOR_MARK: char = '\u{1d}';
@@ -23,4 +27,24 @@ pub(super) fn searchable(text: &str) -> String {
 pub(super) fn search_text(alert: &Alert) -> String {
     let [provider_id, descriptor, card_bin, card_last_four] = search_fields(alert).map(searchable);
     format!("{provider_id}{SEPARATOR}{DESCRIPTOR_MARK}{descriptor}{SEPARATOR}{card_bin}{SEPARATOR}{card_last_four}")
+}
+
+/// What a search over all fields looks into.
+pub(super) fn find_text(alert: &Alert) -> String {
+    let mut text = EDGE.to_owned();
+    for field in find_fields(alert) {
+        text.push_str(&searchable(&field));
+        text.push_str(EDGE);
+    }
+    text
+}
+
+/// What [`find_text`] has to contain so that every word matches at least as well as this.
+pub(super) fn find_patterns(query: &FindQuery, grade: MatchGrade) -> Vec<String> {
+    let pattern = |word: &String| match (grade, searchable(word)) {
+        (MatchGrade::Whole, word) => format!("{EDGE}{word}{EDGE}"),
+        (MatchGrade::Prefix, word) => format!("{EDGE}{word}"),
+        (MatchGrade::Inside, word) => word,
+    };
+    query.words().iter().map(pattern).collect()
 }

@@ -29,6 +29,11 @@ pub fn page(page: &Page<Alert>, dialect: Dialect, now: Timestamp) -> Vec<u8> {
     bytes(&PageJson { page, form: dialect.into(), now }, 128 + page.data.len() * 2_048)
 }
 
+/// What a search over all fields found, best first, in the current dialect.
+pub fn found(alerts: &[Alert], now: Timestamp) -> Vec<u8> {
+    bytes(&FoundJson { alerts, now }, 16 + alerts.len() * 2_048)
+}
+
 /// Writes event bodies: `event`, `timestamp` and `payload`, and nothing else (interface, Events).
 ///
 /// The payload is in the current dialect with the Ethoca merchant id under both spellings, because the interface's own sample of a
@@ -95,7 +100,7 @@ struct PageJson<'a> {
 impl Serialize for PageJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut json = serializer.serialize_struct("Page", 5)?;
-        json.serialize_field("data", &AlertsJson(self))?;
+        json.serialize_field("data", &AlertsJson { alerts: &self.page.data, form: self.form, now: self.now })?;
         json.serialize_field("total", &self.page.total)?;
         json.serialize_field("totalPages", &self.page.total_pages())?;
         json.serialize_field("page", &self.page.page)?;
@@ -104,13 +109,30 @@ impl Serialize for PageJson<'_> {
     }
 }
 
-struct AlertsJson<'a>(&'a PageJson<'a>);
+struct FoundJson<'a> {
+    alerts: &'a [Alert],
+    now: Timestamp,
+}
+
+impl Serialize for FoundJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut json = serializer.serialize_struct("Found", 1)?;
+        json.serialize_field("data", &AlertsJson { alerts: self.alerts, form: Form::Current, now: self.now })?;
+        json.end()
+    }
+}
+
+struct AlertsJson<'a> {
+    alerts: &'a [Alert],
+    form: Form,
+    now: Timestamp,
+}
 
 impl Serialize for AlertsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let PageJson { page, form, now } = *self.0;
-        let mut json = serializer.serialize_seq(Some(page.data.len()))?;
-        for alert in &page.data {
+        let Self { alerts, form, now } = *self;
+        let mut json = serializer.serialize_seq(Some(alerts.len()))?;
+        for alert in alerts {
             json.serialize_element(&AlertJson { alert, form, now })?;
         }
         json.end()

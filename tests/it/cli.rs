@@ -246,6 +246,27 @@ fn alerts_are_listed_and_shown_as_the_interface_writes_them() {
 }
 
 #[test]
+fn alerts_are_found_by_words_in_any_field_best_first() {
+    let home = home();
+    let with_order = |number: u32, order: &str| {
+        let mut alert = alert(number);
+        alert["merchantOrderId"] = json!(order);
+        alert
+    };
+    let path = file(&home, "a.ndjson", &lines([with_order(1, "X-100"), with_order(2, "100"), with_order(3, "1001")]));
+    run_ok(home.path(), &["import", &path]);
+
+    let found = parsed(&run_ok(home.path(), &["alerts", "find", "100", "--output", "json"]));
+    let none = run_ok(home.path(), &["alerts", "find", "nobody", "--output", "json"]);
+    let table = run_ok(home.path(), &["alerts", "find", "100", "--size", "2"]);
+
+    let orders: Vec<&str> = found.as_array().unwrap().iter().map(|alert| alert["merchantOrderId"].as_str().unwrap()).collect();
+    assert_eq!(orders[..2], ["100", "1001"]);
+    assert_eq!(none, "[]\n");
+    assert!(table.ends_with("2 alerts found, best first\n"), "{table}");
+}
+
+#[test]
 fn alerts_are_listed_as_a_table_as_lines_and_as_comma_separated_values() {
     let home = home();
     run_ok(home.path(), &["import", &file(&home, "alerts.ndjson", &lines((1..=3).map(alert)))]);
@@ -318,6 +339,8 @@ fn an_endpoint_is_added_with_each_kind_of_credential_and_none_is_ever_shown() {
 #[case::wrong_day(&["alerts", "list", "--start-date", "10.3.2026"], "--start-date")]
 #[case::wrong_sort(&["alerts", "list", "--sort-field", "colour"], "alertTimeStamp")]
 #[case::wrong_id(&["alerts", "show", " "], "UUID")]
+#[case::nothing_to_find(&["alerts", "find", " … "], "a word to look for is needed")]
+#[case::too_many_to_find(&["alerts", "find", "x", "--size", "101"], "1..=100")]
 #[case::wrong_organization(&["keys", "create", "--organization", "nobody"], "default")]
 #[case::missing_config(&["--config", "nowhere.toml", "keys", "list"], "nowhere.toml cannot be read")]
 fn a_misuse_ends_with_2_and_says_what_is_allowed(#[case] arguments: &[&str], #[case] expected: &str) {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use avert::domain::resolution::Decision;
 use avert::domain::{
-    AlertQuery, AttemptId, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange, IngestOptions, KeyScope, NewEndpoint, Resolution,
-    Secret,
+    AlertQuery, AttemptId, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange, FindQuery, IngestOptions, KeyScope, NewEndpoint,
+    Resolution, Secret,
 };
 use avert::engine::ActingEngine;
 use avert::service::{Credentials, Deployment, ResolveRequest, ServiceError, Webhooks};
@@ -98,6 +98,7 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     passes!(credentials.credentials());
     passes!(attempts.unfinished());
     passes!(duplicates.duplicates(vec![alert.id]));
+    passes!(find.find(&FindQuery::parse("P-1").unwrap(), 10));
     passes!(audit.audit(None, 10));
     passes!(stats.count_all());
     passes!(stats.counts());

@@ -29,6 +29,7 @@ mod access;
 mod audit;
 mod clients;
 mod expiry;
+mod finds;
 mod ingest;
 mod keys;
 mod lists;

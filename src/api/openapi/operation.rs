@@ -82,6 +82,15 @@ impl Operation {
         self.parameter("query", name, schema, description)
     }
 
+    /// A parameter of the query that has to be there.
+    pub(super) fn required_query(mut self, name: &str, schema: Value, description: &str) -> Self {
+        self = self.query(name, schema, description);
+        if let Some(parameter) = self.value["parameters"].as_array_mut().and_then(|parameters| parameters.last_mut()) {
+            parameter["required"] = true.into();
+        }
+        self
+    }
+
     pub(super) fn id(self, of: &str) -> Self {
         self.parameter("path", "id", uuid(), of).refused(404, "There is none such, or it is another organization's")
     }

@@ -8,6 +8,7 @@ use super::derived::Derived;
 use super::operation::{Operation, whole};
 use super::schemas::{moment, named, uuid};
 use crate::domain::DeliveryState;
+use crate::domain::find::{LONGEST_SEARCH, MOST_FOUND};
 use crate::wire::operator::{
     AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeEvent, ClientJson, CompanyJson, CountsJson, CreatedClientJson,
     CreatedEndpointJson, CreatedKeyJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson, IndexJson,
@@ -21,6 +22,10 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
     let rows = json!({"type": "array", "items": {}, "anyOf": [{"maxItems": 0}, {"contains": {"type": "object"}}]});
     let states =
         json!({"type": "array", "items": {"type": "string", "enum": DeliveryState::ALL.map(DeliveryState::as_str)}, "minItems": 1});
+    // Something has to be left where blanks, and what stands for the hidden digits of a card, are taken away.
+    let searched = json!({
+        "type": "string", "maxLength": LONGEST_SEARCH, "pattern": "[^\\s\\u0000-\\u001f\\u007f-\\u009f,;•…*]",
+    });
     vec![
         operator("get", "", "getIndex", "Which routes there are").json(200, derived.answer::<IndexJson>(), "The service and its routes"),
         operator("post", "/alerts", "takeAlertsIn", "Takes alerts in: one, an array, a page, or one a line")
@@ -142,6 +147,15 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
         operator("get", "/counts", "getCounts", "Alerts by status, provider and day, and money at risk")
             .query("withinHours", whole(1, MOST_HOURS.into()), "How far ahead money counts as at risk; 24 where it is not given")
             .json(200, derived.answer::<CountsJson>(), "The counts")
+            .refused(400, "A parameter is not understood"),
+        operator("get", "/find", "findAlerts", "Alerts by words in any field: order numbers, references, amounts, names, comments")
+            .required_query("q", searched, "The words, all of which have to match, each in any field, letter case ignored")
+            .query("size", whole(1, MOST_FOUND.into()), "How many at most; 20 where it is not given")
+            .json(
+                200,
+                json!({"type": "object", "required": ["data"], "properties": {"data": {"type": "array", "items": named("Alert")}}}),
+                "Best first: whole values, their beginnings, parts of them; what waits for an answer before the rest; the newest first",
+            )
             .refused(400, "A parameter is not understood"),
         operator("get", "/attempts", "listAttempts", "Decisions whose fate is not settled").json(
             200,

@@ -7,5 +7,6 @@ pub(super) mod credentials;
 pub(super) mod deliveries;
 pub(super) mod endpoints;
 mod extract;
+pub(super) mod find;
 pub(super) mod index;
 pub(super) mod stats;

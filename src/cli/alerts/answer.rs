@@ -46,6 +46,30 @@ fn flag_of(parameter: &str) -> String {
 pub(super) fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Report> {
     let document: Value = serde_json::from_slice(&wire::write::page(page, Dialect::Current, now))?;
     let records = document["data"].as_array().cloned().unwrap_or_default();
+    let shown = page.data.len();
+    let note = match (page.total, shown) {
+        (0, _) => "no alert matches".to_owned(),
+        (total, 0) => format!("page {} is beyond the last one, which is {}: {total} alerts match", page.page, page.total_pages() - 1),
+        (total, shown) if total == shown as u64 => format!("{shown} of {total} alerts"),
+        (total, _) => format!("{shown} of {total} alerts, page {} of 0 to {} (--page N, --size N)", page.page, page.total_pages() - 1),
+    };
+    Ok(Report { table: table(&page.data, now, note), document, records, columns: wire::write::paths() })
+}
+
+/// What a search found, best first: an array of alerts.
+pub(super) fn finding(alerts: &[Alert], now: Timestamp) -> anyhow::Result<Report> {
+    let document: Value = serde_json::from_slice(&wire::write::found(alerts, now))?;
+    let records = document["data"].as_array().cloned().unwrap_or_default();
+    let note = match alerts.len() {
+        0 => "nothing found".to_owned(),
+        1 => "1 alert found".to_owned(),
+        more => format!("{more} alerts found, best first"),
+    };
+    Ok(Report { table: table(alerts, now, note), document: Value::Array(records.clone()), records, columns: wire::write::paths() })
+}
+
+/// Alerts for people, a row each.
+fn table(alerts: &[Alert], now: Timestamp, note: String) -> Rows {
     let row = |alert: &Alert| {
         vec![
             alert.id.to_string(),
@@ -60,24 +84,12 @@ pub(super) fn listing(page: &Page<Alert>, now: Timestamp) -> anyhow::Result<Repo
             alert.alert_time.map(to_iso).unwrap_or_default(),
         ]
     };
-    let shown = page.data.len();
-    let note = match (page.total, shown) {
-        (0, _) => "no alert matches".to_owned(),
-        (total, 0) => format!("page {} is beyond the last one, which is {}: {total} alerts match", page.page, page.total_pages() - 1),
-        (total, shown) if total == shown as u64 => format!("{shown} of {total} alerts"),
-        (total, _) => format!("{shown} of {total} alerts, page {} of 0 to {} (--page N, --size N)", page.page, page.total_pages() - 1),
-    };
-    Ok(Report {
-        table: Rows {
-            head: vec!["ID", "LEFT", "STATUS", "PROVIDER", "TYPE", "AMOUNT", "", "CARD", "DESCRIPTOR", "ALERT TIME"],
-            rows: page.data.iter().map(row).collect(),
-            right: vec![1, 5],
-            note: Some(note),
-        },
-        document,
-        records,
-        columns: wire::write::paths(),
-    })
+    Rows {
+        head: vec!["ID", "LEFT", "STATUS", "PROVIDER", "TYPE", "AMOUNT", "", "CARD", "DESCRIPTOR", "ALERT TIME"],
+        rows: alerts.iter().map(row).collect(),
+        right: vec![1, 5],
+        note: Some(note),
+    }
 }
 
 pub(in crate::cli) fn single(alert: &Alert, now: Timestamp) -> anyhow::Result<Report> {

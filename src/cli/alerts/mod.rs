@@ -10,12 +10,15 @@ mod whole_list;
 
 use super::args::AlertsCommand;
 use super::context::Context;
+use super::failure::{Misused, say};
 use super::source::AlertAccess;
+use crate::desk::find::find;
+use crate::domain::FindQuery;
 
 pub(super) use answer::single;
 pub(super) use resolve::confirm;
 
-use answer::{listing, query};
+use answer::{finding, listing, query};
 
 pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Result<()> {
     let answer = match command {
@@ -29,6 +32,13 @@ pub(super) async fn run(context: Context, command: AlertsCommand) -> anyhow::Res
             named::require(&args.id)?;
             let source = AlertAccess::open(&context, &args.remote, &args.organization).await?;
             single(&named::find(&source, &args.id, args.provider.as_deref()).await?, source.now())?
+        }
+        AlertsCommand::Find(args) => {
+            let asked = FindQuery::parse(&args.text.join(" ")).map_err(Misused)?;
+            let source = AlertAccess::open_as_operator(&context, &args.remote, &args.organization).await?;
+            let found = find(&*source.alerts, source.find.as_deref(), &asked, args.size).await?;
+            found.limits.iter().for_each(|limit| say(limit));
+            finding(&found.alerts, source.now())?
         }
         AlertsCommand::Resolve(args) => {
             return match &args.from {

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::remote::RemoteArgs;
 use super::shared::OrganizationArgs;
+use crate::domain::find::MOST_FOUND;
 
 /// `avert alerts`.
 #[derive(Debug, Subcommand)]
@@ -14,6 +15,8 @@ pub(crate) enum AlertsCommand {
     List(Box<AlertListArgs>),
     /// One alert with its outcome
     Show(Box<AlertShowArgs>),
+    /// Alerts by words in any field: order number, reference, amount, code, card, name, comment; best first
+    Find(Box<AlertFindArgs>),
     /// Answer an alert, or many from a file. Final; asks first
     Resolve(Box<AlertResolveArgs>),
     /// Every alert of a filter to stdout or a file, for programs: NDJSON, or --output json, csv
@@ -34,12 +37,28 @@ pub(crate) struct AlertShowArgs {
     pub(crate) remote: RemoteArgs,
 }
 
+/// Flags of `avert alerts find`.
+#[derive(Debug, Args)]
+pub(crate) struct AlertFindArgs {
+    /// The words: all of them have to match, each in any field
+    #[arg(required = true, value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// How many at most, 1 to 100
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_FOUND)))]
+    pub(crate) size: u32,
+    #[command(flatten)]
+    pub(crate) organization: OrganizationArgs,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
 impl AlertsCommand {
     /// Takes over the flags that stood before the command.
     pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
         let remote = match self {
             Self::List(args) => &mut args.remote,
             Self::Show(args) => &mut args.remote,
+            Self::Find(args) => &mut args.remote,
             Self::Resolve(args) => &mut args.remote,
             Self::Export(args) => &mut args.remote,
         };

@@ -6,10 +6,10 @@ use super::counts::NO_DAY;
 use super::fault::Work;
 use super::handle::{PostgresStore, WriteKind};
 use super::unit::Unit;
-use super::{alike, expiry, ingest, list, rows};
+use super::{alike, expiry, find, ingest, list, rows};
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, IngestReport, OrganizationId, Page, Provider,
+    Alert, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, FindQuery, IngestReport, OrganizationId, Page, Provider,
 };
 use crate::store::{AlertStore, StoreResult};
 
@@ -17,6 +17,10 @@ use crate::store::{AlertStore, StoreResult};
 impl AlertStore for PostgresStore {
     async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
         self.read(|unit| Box::pin(list::list(unit, organization, query, now))).await
+    }
+
+    async fn find(&self, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
+        self.read(|unit| Box::pin(find::find(unit, organization, query, size))).await
     }
 
     async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<Alert>> {

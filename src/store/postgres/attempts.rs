@@ -25,6 +25,7 @@ use crate::domain::{
     Actor, Alert, AlertId, AttemptId, AttemptState, ClockEpoch, Dialect, EventKind, Holder, MonotonicTime, OrganizationId, Present,
     Resolution, ResolutionAttempt, ResolutionParts,
 };
+use crate::store::searched::find_text;
 use crate::store::{
     AttemptEnd, AttemptStore, Claim, ClaimRequest, ClaimedAttempt, Commit, CommitRequest, Settled, StoreError, StoreResult,
 };
@@ -212,8 +213,8 @@ async fn store_outcome(unit: &Unit<'_>, attempt: &Attempt, mut alert: Box<Alert>
     counts.shift(before, CountKey::of(&alert));
     counts.write(conn, attempt.organization).await?;
     conn.run(
-        "UPDATE alert SET status = $2, outcome = $3, updated_at = $4, open_deadline = NULL WHERE key = $1",
-        &[&attempt.alert, &alert.status.as_str(), &outcome.map(|outcome| fold(&outcome.outcome)), &micros(now)],
+        "UPDATE alert SET status = $2, outcome = $3, updated_at = $4, open_deadline = NULL, find_text = $5 WHERE key = $1",
+        &[&attempt.alert, &alert.status.as_str(), &outcome.map(|outcome| fold(&outcome.outcome)), &micros(now), &find_text(&alert)],
     )
     .await?;
     conn.run(

@@ -127,7 +127,7 @@ impl Wanted {
 }
 
 /// Text in a LIKE that means itself.
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }
 

@@ -4,6 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::connection::{Connection, DatabaseServer, pool};
 use super::fault::{Work, WorkFault};
+use super::find;
 use super::statements::{cell, micros};
 use crate::domain::database::PostgresAddress;
 use crate::domain::time::{Clock as _, SystemClock};
@@ -15,9 +16,15 @@ struct Migration {
     number: i64,
     name: &'static str,
     sql: &'static str,
+    /// Whether the alerts that are there are put into the search over all fields behind it.
+    indexes_alerts: bool,
 }
 
 impl Migration {
+    const fn new(number: i64, name: &'static str, sql: &'static str) -> Self {
+        Self { number, name, sql, indexes_alerts: false }
+    }
+
     fn checksum(&self) -> Vec<u8> {
         Sha256::digest(self.sql.as_bytes()).to_vec()
     }
@@ -25,9 +32,10 @@ impl Migration {
 
 /// Every step, in order.
 const MIGRATIONS: &[Migration] = &[
-    Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/postgres/0001_store.sql") },
-    Migration { number: 2, name: "signing_keys", sql: include_str!("../../../assets/migrations/postgres/0002_signing_keys.sql") },
-    Migration { number: 3, name: "sorts", sql: include_str!("../../../assets/migrations/postgres/0003_sorts.sql") },
+    Migration::new(1, "store", include_str!("../../../assets/migrations/postgres/0001_store.sql")),
+    Migration::new(2, "signing_keys", include_str!("../../../assets/migrations/postgres/0002_signing_keys.sql")),
+    Migration::new(3, "sorts", include_str!("../../../assets/migrations/postgres/0003_sorts.sql")),
+    Migration { indexes_alerts: true, ..Migration::new(4, "find", include_str!("../../../assets/migrations/postgres/0004_find.sql")) },
 ];
 
 /// Looks, without changing anything, what has become of the schema.
@@ -163,6 +171,9 @@ async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
     .await?;
     for migration in pending {
         conn.batch(migration.sql).await?;
+        if migration.indexes_alerts {
+            find::index_all(conn).await?;
+        }
         conn.run(
             "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
             &[&migration.number, &migration.name, &migration.checksum(), &micros(SystemClock.now())],
@@ -190,6 +201,7 @@ async fn index_trigrams(conn: &Connection) -> Work<()> {
     conn.batch(PATIENT).await?;
     conn.batch("CREATE EXTENSION IF NOT EXISTS pg_trgm").await?;
     conn.batch("CREATE INDEX IF NOT EXISTS alert_by_trigram ON alert USING gin (searched gin_trgm_ops)").await?;
+    conn.batch("CREATE INDEX IF NOT EXISTS alert_by_find_trigram ON alert USING gin (find_text gin_trgm_ops)").await?;
     conn.commit("").await?;
     Ok(())
 }

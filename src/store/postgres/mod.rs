@@ -19,6 +19,7 @@ mod events;
 pub mod examine;
 mod expiry;
 mod fault;
+mod find;
 mod handle;
 mod ingest;
 mod keeper;

@@ -14,7 +14,7 @@ use super::statements::{cell, micros, optional_moment};
 use crate::domain::field::{Access, Field, Kind};
 use crate::domain::filter::fold;
 use crate::domain::{Alert, AlertId, Amount, Deadline, OrganizationId, Outcome};
-use crate::store::searched::search_text;
+use crate::store::searched::{find_text, search_text};
 use crate::store::{StoreError, StoreResult};
 
 /// The columns of the fields that have one.
@@ -135,6 +135,7 @@ fn columns_of<'a>(organization: i64, stored: &[(i64, &'a Alert)]) -> Columns<'a>
     columns.add("open_deadline", numbers(|alert| alert.waits_until().map(micros)));
     columns.add("amount_micros", numbers(|alert| alert.amount.and_then(Amount::micros)));
     columns.add("searched", ManyCells::Texts(alerts.iter().map(|alert| Some(Cow::Owned(search_text(alert)))).collect()));
+    columns.add("find_text", ManyCells::Texts(alerts.iter().map(|alert| Some(Cow::Owned(find_text(alert)))).collect()));
     columns.add_fields(Alert::FIELDS, &alerts);
     columns
 }

@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::columns::{Columns, ManyCells};
 use super::connection::{Connection, DatabaseServer, pool};
 use super::fault::Work;
+use super::find;
 use super::liveness::DEAD_AFTER;
 use super::migrate;
 use super::statements::{cell, storable};
@@ -165,6 +166,7 @@ impl PostgresEnd {
 
     /// Ends what was written: new rows get keys behind those that came.
     pub(in crate::store) async fn finish(&self, tables: &[PortableTable], newest_entry: i64) -> StoreResult<()> {
+        find::index_all(&self.conn).await?;
         self.conn.run("UPDATE audit_head SET number = $1", &[&newest_entry]).await?;
         for name in tables.iter().filter(|table| table.counts_keys()).map(|table| table.name) {
             let next = format!("SELECT setval(pg_get_serial_sequence('{name}', 'key'), coalesce(max(key), 0) + 1, false) FROM {name}");

@@ -8,11 +8,11 @@ use super::readers::Reader;
 use super::rows::{self, organization_key};
 use super::statements::Statements as _;
 use super::writer::WriteKind;
-use super::{alike, audit, expiry, ingest, list};
+use super::{alike, audit, expiry, find, ingest, list};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, IngestReport, OrganizationId, Page, Provider,
+    Alert, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, FindQuery, IngestReport, OrganizationId, Page, Provider,
 };
 use crate::store::{AlertStore, StoreResult};
 
@@ -21,6 +21,11 @@ impl AlertStore for SqliteStore {
     async fn list_alerts(&self, organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> StoreResult<Page<Alert>> {
         let query = query.clone();
         self.read_list(organization, move |reader| list::list(reader, organization, &query, now)).await
+    }
+
+    async fn find(&self, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
+        let query = query.clone();
+        self.read_list(organization, move |reader| find::find(reader, organization, &query, size)).await
     }
 
     async fn get_alert(&self, organization: OrganizationId, id: AlertId) -> StoreResult<Option<Alert>> {

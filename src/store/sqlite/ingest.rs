@@ -3,6 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::counts::CountChanges;
+use super::find;
 use super::interned::Dictionary;
 use super::organizations::Named;
 use super::outbox::{self, Recipients};
@@ -13,7 +14,7 @@ use crate::domain::intake::merge;
 use crate::domain::time::Timestamp;
 use crate::domain::{Alert, AlertPatch, EventKind, IngestReport, OrganizationId};
 use crate::store::StoreResult;
-use crate::store::searched::search_text;
+use crate::store::searched::{find_text, search_text};
 
 /// Takes alerts in, all in one unit of work.
 pub(super) fn ingest(
@@ -29,7 +30,7 @@ pub(super) fn ingest(
     let mut search = SearchChanges::default();
     let mut named = Named::default();
     for row in incoming {
-        match find(unit.conn, unit.dictionary, organization, &row)? {
+        match known(unit.conn, unit.dictionary, organization, &row)? {
             None => {
                 named.note(&row.alert);
                 create(unit, organization, &row, &recipients, now, &mut counts, &mut search)?;
@@ -52,7 +53,7 @@ pub(super) fn ingest(
 }
 
 /// The alert that a row is about, where it is known: by id where it was given, else by provider and provider id.
-fn find(conn: &Connection, dictionary: &mut Dictionary, organization: i64, row: &AlertPatch) -> StoreResult<Option<Stored>> {
+fn known(conn: &Connection, dictionary: &mut Dictionary, organization: i64, row: &AlertPatch) -> StoreResult<Option<Stored>> {
     if row.is_by_id() {
         return rows::read_by_id(conn, dictionary, organization, row.alert.id);
     }
@@ -103,20 +104,33 @@ fn change(
     rows::update(unit.conn, unit.dictionary, organization, &Stored { key: stored.key, alert }, after, unit.change)
 }
 
-/// Changes of the search index, written together at the end: the index gathers in memory what no other statement interrupts.
+/// Changes of the search indexes, written together at the end: an index gathers in memory what no other statement interrupts.
 #[derive(Debug, Default)]
 struct SearchChanges {
-    added: Vec<(i64, String)>,
-    replaced: Vec<(i64, String, String)>,
+    added: Vec<(i64, SearchTexts)>,
+    replaced: Vec<(i64, SearchTexts, SearchTexts)>,
+}
+
+/// What searches look into, of one alert: `q` of the list operation, and a search over all fields.
+#[derive(Debug, PartialEq)]
+struct SearchTexts {
+    q: String,
+    find: String,
+}
+
+impl SearchTexts {
+    fn of(alert: &Alert) -> Self {
+        Self { q: search_text(alert), find: find_text(alert) }
+    }
 }
 
 impl SearchChanges {
     fn add(&mut self, key: i64, alert: &Alert) {
-        self.added.push((key, search_text(alert)));
+        self.added.push((key, SearchTexts::of(alert)));
     }
 
     fn replace(&mut self, key: i64, old: &Alert, new: &Alert) {
-        let (old, new) = (search_text(old), search_text(new));
+        let (old, new) = (SearchTexts::of(old), SearchTexts::of(new));
         if old != new {
             self.replaced.push((key, old, new));
         }
@@ -125,20 +139,27 @@ impl SearchChanges {
     fn write(self, conn: &Connection, organization: i64) -> StoreResult<()> {
         let mut insert = conn.prepare_cached("INSERT INTO alert_search (alert, organization, text) VALUES (?1, ?2, ?3)")?;
         for (key, text) in &self.added {
-            insert.execute(params![key, organization, text])?;
+            insert.execute(params![key, organization, text.q])?;
         }
+        let q_changed = || self.replaced.iter().filter(|(_, old, new)| old.q != new.q);
         let mut update = conn.prepare_cached("UPDATE alert_search SET text = ?2 WHERE alert = ?1")?;
-        for (key, _, new) in &self.replaced {
-            update.execute(params![key, new])?;
+        for (key, _, new) in q_changed() {
+            update.execute(params![key, new.q])?;
         }
         let mut index = conn.prepare_cached("INSERT INTO alert_trigram (rowid, text) VALUES (?1, ?2)")?;
         for (key, text) in &self.added {
-            index.execute(params![key, text])?;
+            index.execute(params![key, text.q])?;
         }
         let mut unindex = conn.prepare_cached("INSERT INTO alert_trigram (alert_trigram, rowid, text) VALUES ('delete', ?1, ?2)")?;
+        for (key, old, new) in q_changed() {
+            unindex.execute(params![key, old.q])?;
+            index.execute(params![key, new.q])?;
+        }
+        for (key, text) in &self.added {
+            find::index(conn, *key, &text.find)?;
+        }
         for (key, old, new) in &self.replaced {
-            unindex.execute(params![key, old])?;
-            index.execute(params![key, new])?;
+            find::index_anew(conn, *key, &old.find, &new.find)?;
         }
         Ok(())
     }

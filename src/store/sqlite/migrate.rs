@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
 use super::connection::APPLICATION_ID;
+use super::find;
 use super::staging::{self, DATABASE, Destination, Move, Staging, StepObserver};
 use crate::domain::time::{Clock as _, SystemClock};
 use crate::store::{StoreError, StoreResult};
@@ -17,9 +18,20 @@ pub(super) struct Migration {
     number: i64,
     pub(super) name: &'static str,
     sql: &'static str,
+    /// What is done behind it that SQL alone cannot.
+    then: Option<fn(&Connection) -> StoreResult<()>>,
 }
 
 impl Migration {
+    const fn new(number: i64, name: &'static str, sql: &'static str) -> Self {
+        Self { number, name, sql, then: None }
+    }
+
+    /// The same, with what is done behind it.
+    const fn and(self, then: fn(&Connection) -> StoreResult<()>) -> Self {
+        Self { then: Some(then), ..self }
+    }
+
     fn checksum(&self) -> Vec<u8> {
         Sha256::digest(self.sql.as_bytes()).to_vec()
     }
@@ -27,17 +39,18 @@ impl Migration {
 
 /// Every step, in order.
 pub(super) const MIGRATIONS: &[Migration] = &[
-    Migration { number: 1, name: "store", sql: include_str!("../../../assets/migrations/sqlite/0001_store.sql") },
-    Migration { number: 2, name: "counted_waits", sql: include_str!("../../../assets/migrations/sqlite/0002_counted_waits.sql") },
-    Migration { number: 3, name: "hours_left", sql: include_str!("../../../assets/migrations/sqlite/0003_hours_left.sql") },
-    Migration { number: 4, name: "guarded_clock", sql: include_str!("../../../assets/migrations/sqlite/0004_guarded_clock.sql") },
-    Migration { number: 5, name: "key_environment", sql: include_str!("../../../assets/migrations/sqlite/0005_key_environment.sql") },
-    Migration { number: 6, name: "sealed_addresses", sql: include_str!("../../../assets/migrations/sqlite/0006_sealed_addresses.sql") },
-    Migration { number: 7, name: "alike", sql: include_str!("../../../assets/migrations/sqlite/0007_alike.sql") },
-    Migration { number: 8, name: "key_scopes", sql: include_str!("../../../assets/migrations/sqlite/0008_key_scopes.sql") },
-    Migration { number: 9, name: "last_success", sql: include_str!("../../../assets/migrations/sqlite/0009_last_success.sql") },
-    Migration { number: 10, name: "signing_keys", sql: include_str!("../../../assets/migrations/sqlite/0010_signing_keys.sql") },
-    Migration { number: 11, name: "sorts", sql: include_str!("../../../assets/migrations/sqlite/0011_sorts.sql") },
+    Migration::new(1, "store", include_str!("../../../assets/migrations/sqlite/0001_store.sql")),
+    Migration::new(2, "counted_waits", include_str!("../../../assets/migrations/sqlite/0002_counted_waits.sql")),
+    Migration::new(3, "hours_left", include_str!("../../../assets/migrations/sqlite/0003_hours_left.sql")),
+    Migration::new(4, "guarded_clock", include_str!("../../../assets/migrations/sqlite/0004_guarded_clock.sql")),
+    Migration::new(5, "key_environment", include_str!("../../../assets/migrations/sqlite/0005_key_environment.sql")),
+    Migration::new(6, "sealed_addresses", include_str!("../../../assets/migrations/sqlite/0006_sealed_addresses.sql")),
+    Migration::new(7, "alike", include_str!("../../../assets/migrations/sqlite/0007_alike.sql")),
+    Migration::new(8, "key_scopes", include_str!("../../../assets/migrations/sqlite/0008_key_scopes.sql")),
+    Migration::new(9, "last_success", include_str!("../../../assets/migrations/sqlite/0009_last_success.sql")),
+    Migration::new(10, "signing_keys", include_str!("../../../assets/migrations/sqlite/0010_signing_keys.sql")),
+    Migration::new(11, "sorts", include_str!("../../../assets/migrations/sqlite/0011_sorts.sql")),
+    Migration::new(12, "find", include_str!("../../../assets/migrations/sqlite/0012_find.sql")).and(find::index_all),
 ];
 
 /// What a look at a file found.
@@ -95,6 +108,9 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migratio
         )?;
         for migration in pending {
             tx.execute_batch(migration.sql)?;
+            if let Some(then) = migration.then {
+                then(&tx)?;
+            }
             tx.execute(
                 "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
                 params![migration.number, migration.name, migration.checksum(), SystemClock.now().timestamp_micros()],
@@ -162,9 +178,8 @@ mod tests {
     use super::super::connection::{Purpose, open};
     use super::*;
 
-    const FIRST: Migration =
-        Migration { number: 1, name: "first", sql: "CREATE TABLE thing (name TEXT) STRICT; INSERT INTO thing VALUES ('kept');" };
-    const SECOND: Migration = Migration { number: 2, name: "second", sql: "ALTER TABLE thing ADD COLUMN size INTEGER;" };
+    const FIRST: Migration = Migration::new(1, "first", "CREATE TABLE thing (name TEXT) STRICT; INSERT INTO thing VALUES ('kept');");
+    const SECOND: Migration = Migration::new(2, "second", "ALTER TABLE thing ADD COLUMN size INTEGER;");
 
     fn database() -> (tempfile::TempDir, PathBuf, Connection) {
         let directory = tempfile::tempdir().unwrap();

@@ -20,6 +20,7 @@ mod endpoints;
 pub mod examine;
 mod expiry;
 mod files;
+mod find;
 mod handle;
 mod ingest;
 mod instance;

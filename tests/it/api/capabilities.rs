@@ -7,9 +7,9 @@ use avert::client::{AccessCredential, Client};
 use avert::domain::url::{EndpointUrl, PlainHttp};
 use avert::domain::{
     Alert, AlertId, AlertPatch, AtRisk, AttemptId, CredentialKind, Deadline, DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth,
-    EndpointChange, EndpointId, EventKind, IngestOptions, KeyScope, NewEndpoint, Secret, SigningChange,
+    EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Secret, SigningChange,
 };
-use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Intake, ServiceError, Stats, Webhooks};
+use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Webhooks};
 use avert::wire::Dialect;
 use chrono::Duration;
 
@@ -84,6 +84,7 @@ sentences! {
     a_parked_attempt_is_seen_and_decided_by_a_person,
     the_audit_log_is_read_as_far_back_as_is_asked,
     counts_and_money_at_risk_are_those_of_the_engine,
+    a_search_over_all_fields_finds_what_the_engine_finds,
     alerts_come_in_with_what_was_given_of_them_and_are_rejected_by_their_lines,
     a_change_is_heard_of_and_none_is_missed,
     whether_anything_can_be_written_is_told,
@@ -119,6 +120,23 @@ async fn an_endpoint_is_added_changed_and_removed(way: Way) {
     assert!(!unsigned.signed);
     assert_eq!(stored, [unsigned]);
     assert_eq!(webhooks.endpoints().await.unwrap(), []);
+}
+
+async fn a_search_over_all_fields_finds_what_the_engine_finds(way: Way) {
+    let (served, deployment) = open(way).await;
+    let find = deployment.find.unwrap();
+    let order = |id: &str, order: &str| Alert { merchant_order_id: Some(order.to_owned()), ..open_alert(id) };
+    let stored = served.ingest([order("A", "SO & Q7"), order("B", "so"), order("C", "SOQ7+x")].into()).await;
+    let query = FindQuery::parse("SO Q7").unwrap();
+
+    let found = find.find(&query, 10).await.unwrap();
+
+    let ids = |alerts: &[Alert]| alerts.iter().map(|alert| alert.id).collect::<Vec<_>>();
+    assert_eq!(ids(&found), ids(&served.acting.find(&query, 10).await.unwrap()));
+    assert_eq!(found.len(), 2, "of {} alerts", stored.len());
+    assert_eq!(find.find(&query, 1).await.unwrap().len(), 1);
+    assert_eq!(find.find(&FindQuery::parse("nobody").unwrap(), 10).await.unwrap(), []);
+    assert_eq!(ids(&find.find(&FindQuery::parse("q7+x").unwrap(), 10).await.unwrap()).len(), 1);
 }
 
 async fn deliveries_are_listed_told_and_sent_again(way: Way) {

@@ -275,6 +275,9 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
         call("get", path, none(), "", &key, None, 403);
     }
     call("get", "/operator/v1/deliveries", none(), "?state=x", &operator, None, 400);
+    call("get", "/operator/v1/find", none(), "?q=acme", &operator, None, 200);
+    call("get", "/operator/v1/find", none(), "", &operator, None, 400);
+    call("get", "/operator/v1/find", none(), "?q=acme", &key, None, 403);
     call("post", "/operator/v1/alerts", none(), "", &operator, Some(("application/x-ndjson", ndjson.to_owned())), 200);
     call("post", "/operator/v1/alerts", none(), "", &operator, Some(("text/plain", none())), 415);
     call("post", "/operator/v1/endpoints", none(), "", &operator, Some((json_type, new_endpoint)), 201);

@@ -3,7 +3,7 @@
 use avert::api::ROUTES;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Timestamp;
-use avert::domain::{AlertId, AttemptId, CredentialKind, KeyScope, NextStep, Resolution};
+use avert::domain::{Alert, AlertId, AttemptId, CredentialKind, KeyScope, NextStep, Resolution};
 use avert::service::Credentials;
 use avert::store::{AttemptEnd, AttemptRecord, AttemptStore as _, Claim, ClaimRequest, OutboxStore as _};
 use chrono::Duration;
@@ -374,6 +374,31 @@ async fn a_client_is_made_shown_once_and_revoked() {
     assert!(column(&all, "id").contains(&id) && !all.to_string().contains(secret));
     assert!(revoked["revokedAt"].is_string() && revoked["secret"].is_null());
     assert_eq!(served.see("/companies").await["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_search_answers_best_first_and_says_what_is_allowed() {
+    let served = Served::start().await;
+    let order = |id: &str, order: &str| Alert { merchant_order_id: Some(order.to_owned()), ..open_alert(id) };
+    served.ingest(vec![order("inside", "XSO-7"), order("whole", "SO-7"), order("prefix", "so-77")]).await;
+    let get = async |path: &str| served.operator(Method::GET, path).send().await.unwrap();
+
+    let found = served.see("/find?q=so-7").await;
+
+    let ids: Vec<&str> = found["data"].as_array().unwrap().iter().map(|alert| alert["providerId"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["whole", "prefix", "inside"]);
+    assert_eq!(served.see("/find?q=so-7&size=1").await["data"].as_array().unwrap().len(), 1);
+    assert_eq!(served.see("/find?q=nobody").await, value!({"data": []}));
+    for (query, words) in [
+        ("", "q is missing: the words to look for"),
+        ("?q=%20%E2%80%A6", "a word to look for is needed"),
+        ("?q=a&q=b", "given twice"),
+        ("?q=a&size=101", "1 to 100"),
+        (&format!("?q={}", "a".repeat(251)), "at most 250 characters"),
+    ] {
+        let problem = refused(get(&format!("/find{query}")).await, 400, "invalid_query").await.to_string();
+        assert!(problem.contains(words.trim_start_matches("q is ")), "{query}: {problem}");
+    }
 }
 
 #[tokio::test]

@@ -46,6 +46,7 @@ fn rows() -> Vec<Row> {
         row("GET", "/operator/v1/counts", Of::Nothing, None, 200),
         row("GET", "/operator/v1/deliveries", Of::Nothing, None, 200),
         row("GET", "/operator/v1/endpoints", Of::Nothing, None, 200),
+        row("GET", "/operator/v1/find", Of::Nothing, None, 200),
         row("GET", "/operator/v1/keys", Of::Nothing, None, 200),
         row("GET", "/operator/v1/deliveries/{id}", Of::Delivery, None, 200),
         row("POST", "/operator/v1/deliveries/{id}/redeliver", Of::Delivery, None, 200),
@@ -113,7 +114,8 @@ fn unknown(of: Of) -> String {
 }
 
 async fn ask(served: &Served, row: &Row, id: &str, headers: &[(&str, String)]) -> Response {
-    let mut request = served.bare(row.route.0.parse::<Method>().unwrap(), &row.route.1.replace("{id}", id));
+    let query = if row.route.1 == "/operator/v1/find" { "?q=acme" } else { "" };
+    let mut request = served.bare(row.route.0.parse::<Method>().unwrap(), &format!("{}{query}", row.route.1.replace("{id}", id)));
     if let Some(body) = &row.body {
         request = request.header("Content-Type", "application/json").body(body.to_string());
     }

@@ -10,7 +10,7 @@ use wiremock::{MockServer, ResponseTemplate};
 use super::foreign::{answer, asking_for_a_token, getting, listing, open, requests, resolved, resolving, token};
 use crate::support::binary::{avert, run, run_ok};
 use crate::support::terminal::Terminal;
-use crate::support::two_machines::{TwoMachines, errors};
+use crate::support::two_machines::{TwoMachines, errors, far_alert};
 
 /// An engine that serves so many alerts.
 fn world(count: usize) -> TwoMachines {
@@ -47,6 +47,54 @@ fn at(server: &MockServer, arguments: &[&str]) -> Output {
     let home = tempfile::tempdir().unwrap();
     let mut command = avert(home.path(), arguments);
     command.env("AVERT_URL", server.uri()).env("AVERT_API_KEY", "avk_test_1_s3cret").output().unwrap()
+}
+
+#[test]
+fn a_search_elsewhere_goes_over_all_fields_with_an_operators_key_and_says_what_it_cannot_search_without() {
+    let alert = |number: u32| {
+        let mut alert = far_alert(number, "ETHOCA", "ETHOCA_CUSTOMER_DISPUTE");
+        alert["merchantOrderId"] = json!(format!("ORDER-{number}"));
+        alert
+    };
+    let world = TwoMachines::of("sandbox", "", (1..=3).map(alert));
+    let operator = world.write("operator", run_ok(world.engine.path(), &["keys", "create", "--scope", "operator"]).trim());
+    let found = |arguments: &[&str]| {
+        let output = world.run_there(&[&["alerts", "find", "--output", "json"], arguments].concat());
+        let alerts: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let ids: Vec<String> = alerts.as_array().unwrap().iter().map(|alert| alert["providerId"].as_str().unwrap().to_owned()).collect();
+        (ids, errors(&output), output.status.code())
+    };
+
+    let by_order = found(&["order-2", "--operator-key-file", &operator]);
+    let by_order_without = found(&["order-2"]);
+    let by_several = found(&["far", "order-2"]);
+
+    assert_eq!(by_order, (vec!["FAR-2".to_owned()], String::new(), Some(0)));
+    assert_eq!((by_order_without.0, by_order_without.2), (vec![], Some(0)));
+    assert_eq!((by_several.0, by_several.2), (vec!["FAR-2".to_owned()], Some(0)));
+    for said in [by_order_without.1, by_several.1] {
+        assert!(said.contains("searches network ids, descriptors, BINs and last four digits only"), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_elsewhere_says_how_many_alerts_it_did_not_look_at() {
+    let server = MockServer::start().await;
+    let row = |_| {
+        let mut row = open(AlertId::generate());
+        row["merchantDescriptor"] = json!("SHOP");
+        row
+    };
+    let page = move |_: &wiremock::Request| {
+        answer(200, &json!({"data": (0..100).map(row).collect::<Vec<_>>(), "total": 1_000, "page": 0, "size": 100}))
+    };
+    listing().respond_with(page).mount(&server).await;
+
+    let output = at(&server, &["alerts", "find", "shop", "--size", "3", "--output", "json"]);
+
+    assert!(errors(&output).contains("of 1000 alerts with \"shop\" only the newest 300 were looked at"), "{}", errors(&output));
+    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap().as_array().unwrap().len(), 3);
+    assert_eq!(requests(&server, "GET").await.len(), 3);
 }
 
 #[test]

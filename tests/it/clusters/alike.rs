@@ -70,9 +70,29 @@ fn alert(number: usize) -> Value {
     })
 }
 
+/// Searches over all fields: of each kind of match, by comments, in odd letters, of what matches everything and nothing.
+const FINDS: [&str; 16] = [
+    "acme",
+    "P-11",
+    "9.9",
+    "9.90 EUR",
+    "0.01",
+    "%C3%A4rger",
+    "%C4%B0",
+    "50%25",
+    "a_b",
+    "%5C",
+    "z",
+    "by%20hand",
+    "hand%20p-1",
+    "4",
+    "usd",
+    "nobody",
+];
+
 /// Status and body, without the id of the request.
 async fn answer(client: &Client, url: &str, key: &str, query: &str) -> (u16, String) {
-    let asked = client.get(format!("{url}/api/v1/alerts?{query}")).header("X-API-KEY", key).send().await.unwrap();
+    let asked = client.get(format!("{url}{query}")).header("X-API-KEY", key).send().await.unwrap();
     let status = asked.status().as_u16();
     let body = asked.text().await.unwrap();
     if status == 200 {
@@ -92,9 +112,12 @@ async fn a_file_and_its_copy_on_a_server_answer_the_same_byte_for_byte() {
     let file = home.path().join("alerts.ndjson");
     std::fs::write(&file, (0..90).map(|number| format!("{}\n", alert(number))).collect::<String>()).unwrap();
     run_ok(home.path(), &["import", file.to_str().unwrap(), "--no-events"]);
-    let key = run_ok(home.path(), &["keys", "create"]).trim().to_owned();
+    let key = run_ok(home.path(), &["keys", "create", "--scope", "alerts,operator"]).trim().to_owned();
     for (number, refunded) in ["refunded", "not-refunded", "refunded", "not-refunded"].into_iter().enumerate() {
-        run_ok(home.path(), &["alerts", "resolve", &format!("P-{number}{number}"), "--refunded", refunded, "--yes"]);
+        run_ok(
+            home.path(),
+            &["alerts", "resolve", &format!("P-{number}{number}"), "--refunded", refunded, "--comments", "by hand", "--yes"],
+        );
     }
     let from = format!("sqlite:{}", home.path().join("avert.db").display());
     run_ok(home.path(), &["copy", "--from", &from, "--to", &cluster.address()]);
@@ -106,10 +129,12 @@ async fn a_file_and_its_copy_on_a_server_answer_the_same_byte_for_byte() {
     let all: Vec<String> = sorted.flat_map(|sort| FILTERS.map(|filter| format!("{filter}&{sort}&size=20&page=0"))).collect();
     let pages =
         (0..9).flat_map(|page| ["merchantDescriptor", "amount", "hoursLeft"].map(|sort| format!("sortField={sort}&size=11&page={page}")));
-    for query in all.into_iter().chain(pages).chain(REFUSED.map(str::to_owned)) {
-        let query = query.trim_start_matches('&');
+    let lists = all.into_iter().chain(pages).chain(REFUSED.map(str::to_owned));
+    let lists = lists.map(|query| format!("/api/v1/alerts?{}", query.trim_start_matches('&')));
+    let finds = FINDS.iter().flat_map(|q| [3, 100].map(|size| format!("/operator/v1/find?q={q}&size={size}")));
+    for query in lists.chain(finds) {
         let [in_file, on_server] = [&servers[0].url, &servers[1].url];
-        let ask = async || (answer(&client, in_file, &key, query).await, answer(&client, on_server, &key, query).await);
+        let ask = async || (answer(&client, in_file, &key, &query).await, answer(&client, on_server, &key, &query).await);
         let (mut expected, mut found) = ask().await;
         if expected != found {
             // An hour may have passed between the two.

@@ -5,15 +5,17 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use avert::domain::duplicate;
+use avert::domain::find::among;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Company, Count,
     CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryId, DeliveryState, Endpoint,
-    EndpointId, Environment, EventId, EventKind, FieldError, IngestOptions, IngestReport, KeyScope, Outcome, OutcomeId, Page, Provider,
-    ResolutionAttempt, Revoked, Secret, Sort, decide,
+    EndpointId, Environment, EventId, EventKind, FieldError, FindQuery, IngestOptions, IngestReport, KeyScope, Outcome, OutcomeId, Page,
+    Provider, ResolutionAttempt, Revoked, Secret, Sort, decide,
 };
 use avert::service::{
-    Alerts, Attempts, Audit, Changes, Credentials, Deployment, Duplicates, Intake, OutcomeUnknown, ResolveRequest, ServiceError, Stats,
+    Alerts, Attempts, Audit, Changes, Credentials, Deployment, Duplicates, Find, Intake, OutcomeUnknown, ResolveRequest, ServiceError,
+    Stats,
 };
 use chrono::Duration;
 use tokio::sync::watch;
@@ -211,6 +213,15 @@ impl Duplicates for Fake {
         let all = self.alerts.lock().unwrap().clone();
         let told = |alert: &Alert| (alert.id, duplicate::of(alert, &all).into_iter().cloned().collect());
         Ok(all.iter().filter(|alert| ids.contains(&alert.id)).map(told).collect())
+    }
+}
+
+#[async_trait]
+impl Find for Fake {
+    async fn find(&self, query: &FindQuery, size: u32) -> Result<Vec<Alert>, ServiceError> {
+        self.up()?;
+        let all = self.alerts.lock().unwrap().clone();
+        Ok(among(query, &all, size as usize).into_iter().cloned().collect())
     }
 }
 

@@ -70,7 +70,7 @@ fn statuses() -> impl Strategy<Value = AlertStatus> {
 }
 
 prop_compose! {
-    fn alerts()(
+    pub(super) fn alerts()(
         id in any::<u128>(),
         words in (providers(), types(), statuses()),
         times in (moments(), moments(), moments(), moments(), moments(), moments()),
@@ -178,7 +178,7 @@ contract!(
     a_page_deep_in_the_list_is_the_one_that_follows_from_the_pages_before,
 );
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 

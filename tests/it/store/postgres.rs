@@ -1,6 +1,7 @@
 //! What only PostgreSQL has: a schema that is applied on purpose, a key that every process has, connections that are lost, counts in parts.
 
 use std::fs;
+use std::sync::Arc;
 
 use avert::domain::database::{DatabaseTls, PostgresAddress};
 use avert::domain::{AuditState, CutOffs, EndpointAuth, NewEndpoint, Secret};
@@ -12,6 +13,7 @@ use avert::store::{
 use rstest::rstest;
 
 use super::Fixture;
+use super::finds::found;
 use super::ground::{Ground as _, Postgres};
 use super::organizations::organization;
 use super::resolutions::{claim, resolve};
@@ -96,6 +98,23 @@ async fn steps_of_the_schema_and_the_index_of_searches_may_take_their_time() {
     let seen = hands.query("SELECT DISTINCT made, most FROM watch.seen ORDER BY made", &[]).await.unwrap();
     let seen: Vec<(String, String)> = seen.iter().map(|row| (row.get(0), row.get(1))).collect();
     assert_eq!(seen, [("CREATE EXTENSION", "0"), ("CREATE INDEX", "0")].map(|(made, most)| (made.to_owned(), most.to_owned())));
+}
+
+#[tokio::test]
+async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it() {
+    let Some(ground) = Postgres::fresh().await else { return };
+    let (server, hands) = (ground.database.server(), ground.database.client().await);
+    let fixture = Fixture::start(Arc::new(ground)).await;
+    let (open, answered) = (open_alert("P1"), open_alert("P2"));
+    fixture.bring(&[open.clone(), answered.clone()]).await;
+    resolve(&fixture, claim(&fixture, &answered)).await;
+    hands.batch_execute("ALTER TABLE alert DROP COLUMN find_text; DELETE FROM schema_migration WHERE number = 4").await.unwrap();
+
+    let applied = migrate::migrate(&server).await.unwrap();
+
+    assert_eq!(applied, ["find"]);
+    assert_eq!(found(&fixture, "a-10293").await, [open.id, answered.id]);
+    assert_eq!(found(&fixture, "10 march").await, [answered.id]);
 }
 
 #[rstest]

@@ -9,7 +9,9 @@ use avert::store::{AccessStore as _, SqliteOptions, SqliteStore, StoreError, Upk
 use rstest::rstest;
 
 use super::Fixture;
+use super::finds::found;
 use super::ground::{PlainEvents, Sqlite, open};
+use super::resolutions::{claim, resolve};
 use crate::support::alerts::{noon, open_alert};
 
 fn options(directory: &Path) -> SqliteOptions {
@@ -184,4 +186,21 @@ async fn no_file_holds_a_credential_in_plain_text() {
     assert!(contains("https://a.example"), "the search itself works");
     assert!(!contains("horse battery") && !contains("staple stapler"));
     assert!(!contains(signing.reveal().trim_start_matches("whsec_")));
+}
+
+#[tokio::test]
+async fn alerts_from_before_there_was_a_search_over_all_fields_are_found_by_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let first = over(directory.path()).await;
+    let (open, answered) = (open_alert("P1"), open_alert("P2"));
+    first.bring(&[open.clone(), answered.clone()]).await;
+    resolve(&first, claim(&first, &answered)).await;
+    drop(first);
+    let before = "DROP TABLE alert_find_term; DROP TABLE alert_find; DELETE FROM schema_migration WHERE number = 12";
+    rusqlite::Connection::open(directory.path().join("avert.db")).unwrap().execute_batch(before).unwrap();
+
+    let again = over(directory.path()).await;
+
+    assert_eq!(found(&again, "a-10293").await, [open.id, answered.id]);
+    assert_eq!(found(&again, "10 march").await, [answered.id]);
 }

@@ -141,6 +141,8 @@ fn as_it_was(directory: &Path) {
         "ALTER TABLE endpoint DROP COLUMN sealed_url;
          ALTER TABLE endpoint DROP COLUMN succeeded_at;
          DROP TABLE retired_signing_key;
+         DROP TABLE alert_find_term;
+         DROP TABLE alert_find;
          DELETE FROM schema_migration WHERE number >= 6;
          UPDATE endpoint SET url = url || '?token={TOKEN}';
          UPDATE delivery_attempt SET sent = json_set(sent, '$.url', json_extract(sent, '$.url') || '?token={TOKEN}');

@@ -8,8 +8,8 @@ use avert::domain::clock::ClockMemory;
 use avert::domain::time::Timestamp;
 use avert::domain::{
     Actor, Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, Credential, CutOffs,
-    DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, IngestReport,
-    InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned, ResolutionAttempt, Revoked,
+    DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery,
+    IngestReport, InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned, ResolutionAttempt, Revoked,
 };
 use avert::store::seal::Seal;
 use avert::store::{
@@ -112,6 +112,7 @@ with_troubles! {
     }
     AlertStore {
         list_alerts(organization: OrganizationId, query: &AlertQuery, now: Timestamp) -> Page<Alert>;
+        find(organization: OrganizationId, query: &FindQuery, size: u32) -> Vec<Alert>;
         get_alert(organization: OrganizationId, id: AlertId) -> Option<Alert>;
         alike(organization: OrganizationId, ids: Vec<AlertId>) -> Vec<(Alert, Vec<Alert>)>;
         count_alerts(organization: OrganizationId) -> u64;

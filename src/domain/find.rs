@@ -1,0 +1,267 @@
+//! Full-text search over all fields of an alert: the words that are looked for, how well they match, and the order of what is found.
+
+use std::borrow::Cow;
+use std::cmp::{Ordering, Reverse};
+
+use super::alert::Alert;
+use super::closed_enum::closed_enum;
+use super::filter::fold;
+use super::ids::AlertId;
+use super::money::Amount;
+use super::time::Timestamp;
+
+/// Most alerts that one search finds.
+pub const MOST_FOUND: u32 = 100;
+
+/// Most characters of a search.
+pub const LONGEST_SEARCH: usize = 250;
+
+closed_enum! {
+    /// How well a word matches a field; the better one is the lesser one.
+    #[derive(PartialOrd, Ord)]
+    pub enum MatchGrade {
+        /// It is the whole value.
+        Whole = "whole",
+        /// The value begins with it.
+        Prefix = "prefix",
+        /// It is inside the value.
+        Inside = "inside",
+    }
+}
+
+/// A full-text query: words, all of which have to match, each in any field, letter case ignored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindQuery {
+    words: Vec<String>,
+}
+
+impl FindQuery {
+    /// Reads what was typed. What stands for the hidden digits of a card parts words, and an amount may have its thousands grouped.
+    ///
+    /// # Errors
+    /// Says what is allowed, where nothing is looked for or too much.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.chars().count() > LONGEST_SEARCH {
+            return Err(format!("at most {LONGEST_SEARCH} characters are allowed"));
+        }
+        let folded = fold(text);
+        let parts = folded.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '•' | '…' | '*'));
+        let mut words: Vec<String> = Vec::new();
+        for part in parts.map(|part| part.trim_matches([',', ';'])).filter(|part| !part.is_empty()) {
+            let word = without_grouping(part);
+            if !words.iter().any(|known| *known == word) {
+                words.push(word.into_owned());
+            }
+        }
+        if words.is_empty() { Err("a word to look for is needed, such as an order number".to_owned()) } else { Ok(Self { words }) }
+    }
+
+    /// The words, in lower case, each once.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// How well an alert matches, which is as well as the word that matches least; none where a word does not match at all.
+    pub fn grade(&self, alert: &Alert) -> Option<MatchGrade> {
+        let fields: Vec<String> = find_fields(alert).iter().map(|field| fold(field)).collect();
+        let of_word = |word: &String| fields.iter().filter_map(|field| grade_in(field, word)).min();
+        self.words.iter().map(of_word).try_fold(MatchGrade::Whole, |worst, grade| Some(worst.max(grade?)))
+    }
+}
+
+fn grade_in(field: &str, word: &str) -> Option<MatchGrade> {
+    match field.find(word)? {
+        0 if field.len() == word.len() => Some(MatchGrade::Whole),
+        0 => Some(MatchGrade::Prefix),
+        _ => Some(MatchGrade::Inside),
+    }
+}
+
+/// The same number without commas between its thousands; anything else as it is.
+fn without_grouping(word: &str) -> Cow<'_, str> {
+    let (whole, fraction) = word.split_once('.').unwrap_or((word, "0"));
+    let mut groups = whole.split(',');
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let first = groups.next().is_some_and(|group| digits(group) && group.len() <= 3);
+    if word.contains(',') && first && digits(fraction) && groups.all(|group| digits(group) && group.len() == 3) {
+        Cow::Owned(word.replace(',', ""))
+    } else {
+        Cow::Borrowed(word)
+    }
+}
+
+/// The fields of an alert that a search looks into, as they are: ids, numbers, names, the card, the money and what was answered.
+pub fn find_fields(alert: &Alert) -> Vec<Cow<'_, str>> {
+    let Alert { merchant_order_id, acquirer_reference_number, auth_code, transaction_id, .. } = alert;
+    let Alert { ethoca_merchant_id, caid, partner_name, client_name, reason_code, .. } = alert;
+    let given = [
+        alert.provider_id.as_str(),
+        &alert.merchant_descriptor,
+        &alert.merchant_name,
+        &alert.merchant_id,
+        &alert.issuer,
+        &alert.card_bin,
+        &alert.card_last_four,
+        alert.currency.as_str(),
+        alert.provider.as_str(),
+        alert.alert_type.as_str(),
+    ];
+    let optional = [
+        merchant_order_id,
+        acquirer_reference_number,
+        auth_code,
+        transaction_id,
+        ethoca_merchant_id,
+        caid,
+        partner_name,
+        client_name,
+        reason_code,
+    ];
+    let mut fields: Vec<Cow<'_, str>> = vec![Cow::Owned(alert.id.to_string())];
+    fields.extend(alert.amount.map(|amount| Cow::Owned(plain(alert, amount))));
+    fields.extend(given.into_iter().map(Cow::Borrowed));
+    fields.extend(optional.into_iter().flatten().map(|text| Cow::Borrowed(text.as_str())));
+    fields.extend(alert.outcome.as_ref().map(|outcome| Cow::Borrowed(outcome.comments.as_str())));
+    fields.retain(|field| !field.is_empty());
+    fields
+}
+
+/// The amount with its currency's decimals, as it is shown, but for the grouping.
+fn plain(alert: &Alert, amount: Amount) -> String {
+    alert.money().map_or_else(|| amount.to_string(), |money| money.number().replace(',', ""))
+}
+
+/// The order of what is found, of alerts that match as well as this: better matches first, then what waits for an answer, then the newest.
+pub fn compare(left: (MatchGrade, &Alert), right: (MatchGrade, &Alert)) -> Ordering {
+    let key = |(grade, alert): (MatchGrade, &Alert)| -> (MatchGrade, bool, Reverse<Option<Timestamp>>, Reverse<AlertId>) {
+        (grade, alert.is_over(), Reverse(alert.alert_time), Reverse(alert.id))
+    };
+    key(left).cmp(&key(right))
+}
+
+/// What a search finds among these alerts, best first, at most `size`: the definition that stores are held to.
+pub fn among<'a>(query: &FindQuery, alerts: impl IntoIterator<Item = &'a Alert>, size: usize) -> Vec<&'a Alert> {
+    let mut found: Vec<(MatchGrade, &Alert)> =
+        alerts.into_iter().filter_map(|alert| query.grade(alert).map(|grade| (grade, alert))).collect();
+    found.sort_by(|left, right| compare(*left, *right));
+    found.truncate(size);
+    found.into_iter().map(|(_, alert)| alert).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::{AlertStatus, AlertType, Currency, Outcome, Provider};
+
+    fn alert() -> Alert {
+        Alert {
+            provider_id: "ETH-77".to_owned(),
+            merchant_descriptor: "ACME *Shop Köln".to_owned(),
+            merchant_order_id: Some("SO-1001".to_owned()),
+            acquirer_reference_number: Some("74537604221234567890123".to_owned()),
+            auth_code: Some("0A17C9".to_owned()),
+            transaction_id: Some("tx_9Q".to_owned()),
+            card_bin: "411111".to_owned(),
+            card_last_four: "4242".to_owned(),
+            amount: Some("1234.5".parse().unwrap()),
+            currency: Currency::new("EUR"),
+            ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+        }
+    }
+
+    fn grade(text: &str) -> Option<MatchGrade> {
+        FindQuery::parse(text).unwrap().grade(&alert())
+    }
+
+    #[rstest]
+    #[case("so-1001", Some(MatchGrade::Whole))]
+    #[case("SO-10", Some(MatchGrade::Prefix))]
+    #[case("1001", Some(MatchGrade::Inside))]
+    #[case("74537604221234567890123", Some(MatchGrade::Whole))]
+    #[case("0a17c9", Some(MatchGrade::Whole))]
+    #[case("tx_9q", Some(MatchGrade::Whole))]
+    #[case("1,234.50 EUR", Some(MatchGrade::Whole))]
+    #[case("1234.50", Some(MatchGrade::Whole))]
+    #[case("1234", Some(MatchGrade::Prefix))]
+    #[case("411111…4242", Some(MatchGrade::Whole))]
+    #[case("411111******4242", Some(MatchGrade::Whole))]
+    #[case("•••• 4242", Some(MatchGrade::Whole))]
+    #[case("KÖLN", Some(MatchGrade::Inside))]
+    #[case("so-1001 köln", Some(MatchGrade::Inside))]
+    #[case("so-1001 nobody", None)]
+    #[case("eth-77so", None)]
+    fn an_alert_matches_as_well_as_the_word_that_matches_least(#[case] text: &str, #[case] expected: Option<MatchGrade>) {
+        assert_eq!(grade(text), expected);
+    }
+
+    #[test]
+    fn what_was_answered_is_found_by_its_comment() {
+        let outcome = Outcome { comments: "Refund 88 by hand".to_owned(), ..Outcome::default() };
+        let answered = Alert { outcome: Some(outcome), ..alert() };
+
+        assert_eq!(FindQuery::parse("by hand").unwrap().grade(&answered), Some(MatchGrade::Inside));
+        assert_eq!(grade("by hand"), None);
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case(" , ")]
+    #[case("••••")]
+    fn a_search_for_nothing_is_refused(#[case] text: &str) {
+        assert!(FindQuery::parse(text).unwrap_err().contains("a word"), "{text:?}");
+    }
+
+    #[test]
+    fn a_search_has_a_longest_text() {
+        assert!(FindQuery::parse(&"ö".repeat(LONGEST_SEARCH)).is_ok());
+        assert!(FindQuery::parse(&"ö".repeat(LONGEST_SEARCH + 1)).unwrap_err().contains("at most 250"));
+    }
+
+    #[rstest]
+    #[case("1,234", "1234")]
+    #[case("12,345,678.90", "12345678.90")]
+    #[case("1,23", "1,23")]
+    #[case("a,123", "a,123")]
+    #[case("1,234.x", "1,234.x")]
+    fn only_thousands_are_ungrouped(#[case] typed: &str, #[case] word: &str) {
+        assert_eq!(FindQuery::parse(typed).unwrap().words(), [word]);
+    }
+
+    #[test]
+    fn better_matches_come_first_then_what_is_open_then_the_newest() {
+        let at = |hours| Some(Timestamp::UNIX_EPOCH + TimeDelta::hours(hours));
+        let order = |order: &str, hours, status| Alert {
+            merchant_order_id: Some(order.to_owned()),
+            alert_time: at(hours),
+            status,
+            ..Alert::new(AlertId::generate(), Provider::Cdrn, AlertType::VerifiDispute)
+        };
+        let old = order("77", 1, AlertStatus::Open);
+        let new = order("77", 2, AlertStatus::Open);
+        let lapsed = order("77", 3, AlertStatus::Expired);
+        let longer = order("778", 4, AlertStatus::Open);
+        let inside = order("177", 5, AlertStatus::Open);
+        let undated = Alert { alert_time: None, ..order("77", 0, AlertStatus::Open) };
+        let all = [&inside, &longer, &undated, &lapsed, &old, &new].map(Clone::clone);
+        let query = FindQuery::parse("77").unwrap();
+
+        let found: Vec<AlertId> = among(&query, &all, 10).into_iter().map(|alert| alert.id).collect();
+
+        assert_eq!(found, [&new, &old, &undated, &lapsed, &longer, &inside].map(|alert| alert.id));
+        assert_eq!(among(&query, &all, 2).len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_a_search_panic_and_its_words_are_plain(text in "\\PC{0,60}") {
+            if let Ok(query) = FindQuery::parse(&text) {
+                prop_assert!(query.words().iter().all(|word| !word.is_empty() && !word.contains(char::is_whitespace)));
+                query.grade(&alert());
+            }
+        }
+    }
+}
