@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::args::{OrganizationArgs, RemoteArgs};
 use super::context::Context;
-use super::failure::{Misused, NotFound};
+use super::failure::{Misused, NotFound, say};
 use super::local::Local;
 use super::target::variable;
 use crate::desk::same_payment::same_payment;
@@ -49,25 +49,31 @@ impl AlertAccess {
                 "--operator-key-file is for the console and for `avert alerts find`: other commands on alerts need no operator's key";
             return Err(Misused(words.to_owned()).into());
         }
-        Self::open_whole(context, remote, organization, asked).await
+        Self::open_with(context, remote, organization, asked, false).await
     }
 
-    /// Opens it with what an operator's key adds, where one is named.
+    /// Opens it with what an operator's key adds, where one is named or kept, or the API key is one as well.
     pub(super) async fn open_as_operator(context: &Context, remote: &RemoteArgs, organization: &OrganizationArgs) -> anyhow::Result<Self> {
-        Ok(Self::open_whole(context, remote, organization, |_| Ok(())).await?.0)
+        Ok(Self::open_with(context, remote, organization, |_| Ok(()), true).await?.0)
     }
 
-    async fn open_whole<T>(
+    async fn open_with<T>(
         context: &Context,
         remote: &RemoteArgs,
         organization: &OrganizationArgs,
         asked: impl FnOnce(Dialect) -> Result<T, Misused>,
+        as_operator: bool,
     ) -> anyhow::Result<(Self, T)> {
-        if let Some(target) = remote.target(context.profiles.as_ref(), variable)? {
+        if let Some(mut target) = remote.target(context.profiles.as_ref(), variable)? {
             organization.refuse_elsewhere()?;
+            let asked = asked(target.dialect)?;
+            if as_operator {
+                let (with_kept, withheld) = target.with_kept_operator_key(context.profiles.as_ref())?;
+                withheld.iter().for_each(|why| say(&why.to_string()));
+                target = with_kept.with_key_of_both_scopes().await?;
+            }
             let clock: SharedClock = Arc::new(SystemClock);
             let (dialect, environment, read_only) = (target.dialect, target.environment, target.read_only);
-            let asked = asked(dialect)?;
             let place = target.place();
             let (_, deployment) = target.connect(Arc::clone(&clock))?;
             let (alerts, duplicates, find) = (deployment.alerts, deployment.duplicates, deployment.find);

@@ -13,18 +13,22 @@ use tokio_util::sync::CancellationToken;
 use super::Message;
 use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
 use super::screens::queue::listing::Need;
+use crate::desk::find::find;
 use crate::desk::indeterminate::look_up;
 use crate::desk::same_payment::same_payment;
 use crate::desk::{Desk, Draft, JournalStep, Layout, SavedView};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId,
-    PageRequest, Secret, Sort,
+    FindQuery, PageRequest, Secret, Sort,
 };
 use crate::service::{Deployment, ResolveRequest, ServiceError, Webhooks};
 
 /// How many deliveries are counted before it is enough to say "or more", and how many at a time.
 const MOST_COUNTED: u64 = 10_000;
 const COUNTED_AT_A_TIME: u32 = 1_000;
+
+/// How many alerts a search shows.
+const MOST_FOUND: u32 = 50;
 
 /// An effect: something to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +49,8 @@ pub enum Effect {
     Deliveries(AlertId),
     /// Load the alerts that may be on the same card.
     SameCard(AlertId, Option<AlertQuery>),
+    /// Search all fields; an earlier search is given up.
+    Find(FindQuery),
     /// Ask which of these alerts have duplicates.
     Mark(Vec<AlertId>),
     /// After so long, wait for a change after this one.
@@ -147,6 +153,8 @@ pub struct Runner {
     /// Reads; they end with the runner.
     tasks: JoinSet<()>,
     lists: HashMap<u64, Vec<AbortHandle>>,
+    /// The search over all fields that is on its way.
+    finding: Option<AbortHandle>,
     /// What is kept is written one after the other, so that the last state wins.
     keeping: Option<(UnboundedSender<DeskWrite>, JoinHandle<()>)>,
 }
@@ -166,7 +174,7 @@ impl Runner {
         messages: UnboundedSender<Message>,
     ) -> Self {
         let (replay, tasks) = (CancellationToken::new(), JoinSet::new());
-        Self { deployment, desk, listener, replay, messages, tasks, lists: HashMap::new(), keeping: None }
+        Self { deployment, desk, listener, replay, messages, tasks, lists: HashMap::new(), finding: None, keeping: None }
     }
 
     /// Starts an effect. Those on the terminal are given back.
@@ -189,7 +197,7 @@ impl Runner {
 
     fn start(&mut self, effect: Effect) {
         let list = if let Effect::Load(need) = &effect { Some(need.ticket.listing) } else { None };
-        let writes = effect.writes();
+        let (writes, finds) = (effect.writes(), matches!(effect, Effect::Find(_)));
         let intent = self.record_intent(&effect);
         let (deployment, messages) = (self.deployment.clone(), self.messages.clone());
         let work = async move {
@@ -211,6 +219,9 @@ impl Runner {
             return;
         }
         let handle = self.tasks.spawn(work);
+        if finds && let Some(earlier) = self.finding.replace(handle.clone()) {
+            earlier.abort();
+        }
         if let Some(list) = list {
             let of_list = self.lists.entry(list).or_default();
             of_list.retain(|handle| !handle.is_finished());
@@ -331,6 +342,10 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
         Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
+        Effect::Find(query) => {
+            let found = find(&**alerts, deployment.find.as_deref(), &query, MOST_FOUND).await;
+            Message::Found(query, found)
+        }
         Effect::Mark(ids) => {
             let answer = deployment.duplicates.as_ref()?.duplicates(ids.clone()).await;
             Message::Marked(ids, answer.map(|found| found.into_iter().map(|(id, others)| (id, refunds(&others))).collect()))

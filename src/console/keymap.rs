@@ -20,6 +20,7 @@ pub enum Action {
     Open,
     Back,
     Search,
+    Find,
     Filter,
     Views,
     Columns,

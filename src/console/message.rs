@@ -10,11 +10,12 @@ use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::views::View;
 use crate::desk::Draft;
+use crate::desk::find::FoundAlerts;
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, DeliveryFilter, DeliveryId,
-    DeliveryLog, DeliveryPage, Endpoint, EndpointId, Page, Resolution, ResolutionAttempt, Revoked, Sort,
+    DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, Page, Resolution, ResolutionAttempt, Revoked, Sort,
 };
 use crate::service::ServiceError;
 
@@ -118,6 +119,10 @@ pub enum Message {
     GoToRow(u64),
     /// The cursor is to go to an alert.
     GoToAlert(AlertId),
+    /// An alert that was found is to be gone to, whatever is listed.
+    GoToFound(Box<Alert>),
+    /// What a search over all fields found.
+    Found(FindQuery, Reply<FoundAlerts>),
     /// A credential is to be created.
     CreateCredential(CredentialKind),
 }

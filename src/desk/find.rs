@@ -9,7 +9,7 @@ use crate::service::{Alerts, Find, ServiceError};
 const PAGES: u64 = 3;
 
 /// What was found, best first, and what could not be searched.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct FoundAlerts {
     pub alerts: Vec<Alert>,
     /// In words, a sentence each; none where everything was searched.

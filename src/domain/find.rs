@@ -45,7 +45,7 @@ impl FindQuery {
             return Err(format!("at most {LONGEST_SEARCH} characters are allowed"));
         }
         let folded = fold(text);
-        let parts = folded.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '•' | '…' | '*'));
+        let parts = folded.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '•' | '·' | '…' | '*'));
         let mut words: Vec<String> = Vec::new();
         for part in parts.map(|part| part.trim_matches([',', ';'])).filter(|part| !part.is_empty()) {
             let word = without_grouping(part);
@@ -63,9 +63,20 @@ impl FindQuery {
 
     /// How well an alert matches, which is as well as the word that matches least; none where a word does not match at all.
     pub fn grade(&self, alert: &Alert) -> Option<MatchGrade> {
-        let fields: Vec<String> = find_fields(alert).iter().map(|field| fold(field)).collect();
+        let fields: Vec<String> = find_fields(alert).iter().map(|field| fold(&field.value)).collect();
         let of_word = |word: &String| fields.iter().filter_map(|field| grade_in(field, word)).min();
         self.words.iter().map(of_word).try_fold(MatchGrade::Whole, |worst, grade| Some(worst.max(grade?)))
+    }
+}
+
+impl FindQuery {
+    /// The field that tells best why an alert was found; the first word counts before the others.
+    pub fn best_field<'a>(&self, alert: &'a Alert) -> Option<FindField<'a>> {
+        let of_word = |word: &String| {
+            let graded = find_fields(alert).into_iter().filter_map(|field| Some((grade_in(&fold(&field.value), word)?, field)));
+            graded.min_by_key(|(grade, _)| *grade)
+        };
+        self.words.iter().filter_map(of_word).min_by_key(|(grade, _)| *grade).map(|(_, field)| field)
     }
 }
 
@@ -90,40 +101,44 @@ fn without_grouping(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// The fields of an alert that a search looks into, as they are: ids, numbers, names, the card, the money and what was answered.
-pub fn find_fields(alert: &Alert) -> Vec<Cow<'_, str>> {
-    let Alert { merchant_order_id, acquirer_reference_number, auth_code, transaction_id, .. } = alert;
-    let Alert { ethoca_merchant_id, caid, partner_name, client_name, reason_code, .. } = alert;
-    let given = [
-        alert.provider_id.as_str(),
-        &alert.merchant_descriptor,
-        &alert.merchant_name,
-        &alert.merchant_id,
-        &alert.issuer,
-        &alert.card_bin,
-        &alert.card_last_four,
-        alert.currency.as_str(),
-        alert.provider.as_str(),
-        alert.alert_type.as_str(),
-    ];
+/// A field that a search looks into, as it is, with what people call it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindField<'a> {
+    pub label: &'static str,
+    pub value: Cow<'a, str>,
+}
+
+/// The fields of an alert that a search looks into: ids, numbers, names, the card, the money and what was answered.
+pub fn find_fields(alert: &Alert) -> Vec<FindField<'_>> {
     let optional = [
-        merchant_order_id,
-        acquirer_reference_number,
-        auth_code,
-        transaction_id,
-        ethoca_merchant_id,
-        caid,
-        partner_name,
-        client_name,
-        reason_code,
+        ("order", &alert.merchant_order_id),
+        ("ARN", &alert.acquirer_reference_number),
+        ("auth code", &alert.auth_code),
+        ("transaction", &alert.transaction_id),
+        ("Ethoca id", &alert.ethoca_merchant_id),
+        ("CAID", &alert.caid),
+        ("partner", &alert.partner_name),
+        ("client", &alert.client_name),
+        ("reason", &alert.reason_code),
     ];
-    let mut fields: Vec<Cow<'_, str>> = vec![Cow::Owned(alert.id.to_string())];
-    fields.extend(alert.amount.map(|amount| Cow::Owned(plain(alert, amount))));
-    fields.extend(given.into_iter().map(Cow::Borrowed));
-    fields.extend(optional.into_iter().flatten().map(|text| Cow::Borrowed(text.as_str())));
-    fields.extend(alert.outcome.as_ref().map(|outcome| Cow::Borrowed(outcome.comments.as_str())));
-    fields.retain(|field| !field.is_empty());
-    fields
+    let given = [
+        ("alert", alert.provider_id.as_str()),
+        ("descriptor", &alert.merchant_descriptor),
+        ("merchant", &alert.merchant_name),
+        ("merchant id", &alert.merchant_id),
+        ("issuer", &alert.issuer),
+        ("BIN", &alert.card_bin),
+        ("last four", &alert.card_last_four),
+        ("currency", alert.currency.as_str()),
+        ("network", alert.provider.as_str()),
+        ("type", alert.alert_type.as_str()),
+    ];
+    let optional = optional.into_iter().filter_map(|(label, text)| Some((label, Cow::Borrowed(text.as_deref()?))));
+    let amount = alert.amount.map(|amount| ("amount", Cow::Owned(plain(alert, amount))));
+    let comment = alert.outcome.as_ref().map(|outcome| ("comment", Cow::Borrowed(outcome.comments.as_str())));
+    let given = given.into_iter().map(|(label, text)| (label, Cow::Borrowed(text)));
+    let all = optional.chain(amount).chain(given).chain(comment).chain([("avert id", Cow::Owned(alert.id.to_string()))]);
+    all.filter(|(_, value)| !value.is_empty()).map(|(label, value)| FindField { label, value }).collect()
 }
 
 /// The amount with its currency's decimals, as it is shown, but for the grouping.
@@ -190,12 +205,25 @@ mod tests {
     #[case("411111…4242", Some(MatchGrade::Whole))]
     #[case("411111******4242", Some(MatchGrade::Whole))]
     #[case("•••• 4242", Some(MatchGrade::Whole))]
+    #[case("411111 ·· 4242", Some(MatchGrade::Whole))]
     #[case("KÖLN", Some(MatchGrade::Inside))]
     #[case("so-1001 köln", Some(MatchGrade::Inside))]
     #[case("so-1001 nobody", None)]
     #[case("eth-77so", None)]
     fn an_alert_matches_as_well_as_the_word_that_matches_least(#[case] text: &str, #[case] expected: Option<MatchGrade>) {
         assert_eq!(grade(text), expected);
+    }
+
+    #[rstest]
+    #[case("1001", Some(("order", "SO-1001")))]
+    #[case("nobody 4242", Some(("last four", "4242")))]
+    #[case("4111 so-1001", Some(("order", "SO-1001")))]
+    #[case("nobody", None)]
+    fn the_field_that_matches_best_tells_why(#[case] text: &str, #[case] expected: Option<(&str, &str)>) {
+        let alert = alert();
+        let best = FindQuery::parse(text).unwrap().best_field(&alert);
+
+        assert_eq!(best.as_ref().map(|field| (field.label, &*field.value)), expected);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) fn search_text(alert: &Alert) -> String {
 pub(super) fn find_text(alert: &Alert) -> String {
     let mut text = EDGE.to_owned();
     for field in find_fields(alert) {
-        text.push_str(&searchable(&field));
+        text.push_str(&searchable(&field.value));
         text.push_str(EDGE);
     }
     text

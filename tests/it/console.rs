@@ -5,6 +5,7 @@ mod elsewhere;
 mod fake;
 mod fake_webhooks;
 mod faults;
+mod finding;
 mod foreign_text;
 mod going_round;
 mod header;

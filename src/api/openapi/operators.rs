@@ -24,7 +24,7 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
         json!({"type": "array", "items": {"type": "string", "enum": DeliveryState::ALL.map(DeliveryState::as_str)}, "minItems": 1});
     // Something has to be left where blanks, and what stands for the hidden digits of a card, are taken away.
     let searched = json!({
-        "type": "string", "maxLength": LONGEST_SEARCH, "pattern": "[^\\s\\u0000-\\u001f\\u007f-\\u009f,;•…*]",
+        "type": "string", "maxLength": LONGEST_SEARCH, "pattern": "[^\\s\\u0000-\\u001f\\u007f-\\u009f,;•·…*]",
     });
     vec![
         operator("get", "", "getIndex", "Which routes there are").json(200, derived.answer::<IndexJson>(), "The service and its routes"),

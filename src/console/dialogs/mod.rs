@@ -6,6 +6,7 @@ pub mod delivery_filter;
 pub mod earlier_session;
 pub mod entry_form;
 pub mod filter_form;
+pub mod find;
 pub mod form;
 pub mod help;
 pub mod leave;
@@ -39,6 +40,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
             Keys::Of(context) => dialog::open(help::Help::of([context, KeyContext::Always])),
             Keys::Typed(_) => return None,
         },
+        Action::Find => find::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort())),
         Action::DeliveryFilter if webhooks.is_offered() => dialog::open(delivery_filter::DeliveryFilterForm::of(webhooks)),
         Action::Listen if webhooks.receiver.can_start() => dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request())),

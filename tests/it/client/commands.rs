@@ -65,10 +65,13 @@ fn a_search_elsewhere_goes_over_all_fields_with_an_operators_key_and_says_what_i
         (ids, errors(&output), output.status.code())
     };
 
+    let both = world.write("both", run_ok(world.engine.path(), &["keys", "create", "--scope", "alerts,operator"]).trim());
+    let by_one_key = world.run_ok(&["alerts", "find", "order-2", "--output", "csv", "--url", &world.server.url, "--api-key-file", &both]);
     let by_order = found(&["order-2", "--operator-key-file", &operator]);
     let by_order_without = found(&["order-2"]);
     let by_several = found(&["far", "order-2"]);
 
+    assert_eq!(by_one_key.lines().filter(|line| line.contains("FAR-2")).count(), 1);
     assert_eq!(by_order, (vec!["FAR-2".to_owned()], String::new(), Some(0)));
     assert_eq!((by_order_without.0, by_order_without.2), (vec![], Some(0)));
     assert_eq!((by_several.0, by_several.2), (vec!["FAR-2".to_owned()], Some(0)));

@@ -112,6 +112,37 @@ fn the_search_as_one_types() {
 }
 
 #[test]
+fn a_search_over_all_fields() {
+    pictures("find", doubled, |rig| {
+        rig.press("ctrl-f");
+        rig.type_text("11");
+        rig.advance(Duration::milliseconds(200));
+        rig.press("down");
+    });
+}
+
+#[test]
+fn a_search_over_all_fields_that_finds_nothing() {
+    pictures("find-nothing", doubled, |rig| {
+        rig.press("ctrl-f");
+        rig.type_text("nobody");
+        rig.advance(Duration::milliseconds(200));
+    });
+}
+
+#[test]
+fn an_alert_that_was_found() {
+    pictures("found", doubled, |rig| {
+        rig.press("ctrl-f");
+        rig.type_text("resolved");
+        rig.press("ctrl-u");
+        rig.type_text("refunded by");
+        rig.advance(Duration::milliseconds(200));
+        rig.press("enter");
+    });
+}
+
+#[test]
 fn a_search_that_cannot_be_understood() {
     pictures("search-wrong", doubled, |rig| {
         rig.press("/");

@@ -36,7 +36,7 @@ pub struct Rig {
     pub done: Vec<Effect>,
     /// Whether list answers are held back.
     pub holding: bool,
-    /// Whether the answers of searches for duplicates are held back.
+    /// Whether the answers of searches, for duplicates too, are held back.
     pub holding_searches: bool,
     held: VecDeque<Effect>,
     watching: bool,
@@ -146,7 +146,7 @@ impl Rig {
     fn perform(&mut self, effects: Vec<Effect>) {
         let mut queue = VecDeque::from(effects);
         while let Some(effect) = queue.pop_front() {
-            let searches = self.holding_searches && matches!(effect, Effect::SameCard(..));
+            let searches = self.holding_searches && matches!(effect, Effect::SameCard(..) | Effect::Find(_));
             if searches
                 || self.holding
                     && matches!(effect, Effect::Load(_) | Effect::Resolve(..) | Effect::CreateCredential(_) | Effect::TestEndpoint(_))

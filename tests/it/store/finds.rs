@@ -61,7 +61,7 @@ fn typed(words: &[Word], alerts: &[Alert]) -> String {
         Word::Own(text) => (*text).to_owned(),
         Word::Part(alert, field, from, to) => {
             let fields = find_fields(alert.get(alerts));
-            let chars: Vec<char> = field.get(&fields).chars().collect();
+            let chars: Vec<char> = field.get(&fields).value.chars().collect();
             let (one, other) = (from.index(chars.len()), to.index(chars.len()));
             chars[one.min(other)..=one.max(other)].iter().collect()
         }

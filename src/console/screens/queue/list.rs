@@ -119,6 +119,9 @@ pub fn title(queue: &Queue) -> String {
         (SortOrder::Descending, field) if is_time(field) => ", latest first",
         (SortOrder::Descending, _) => ", Z to A",
     };
+    if queue.is_set_aside() {
+        return format!("Found, {} set aside", sanitize(&queue.view.name));
+    }
     let narrowed = if *queue.filter() == queue.view.filter { "" } else { " (changed)" };
     format!("{}{narrowed}, by {word}{direction}{refused}", sanitize(&queue.view.name))
 }
@@ -384,7 +387,11 @@ fn draw_empty(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
             lines.push((format!("{} chooses another view{all}.", key(Action::Views)), draw.theme.quiet));
         }
         (None, Some(_)) => {
-            lines.push(("No alert matches.".to_owned(), draw.theme.strong));
+            if queue.missed().is_some() {
+                lines.push(("Not here: enter finds everywhere.".to_owned(), draw.theme.strong));
+            } else {
+                lines.push(("No alert matches.".to_owned(), draw.theme.strong));
+            }
             let (search, filter, views) = (key(Action::Search), key(Action::Filter), key(Action::Views));
             lines.push((format!("{search} changes the search, {filter} the filter, {views} the view."), draw.theme.quiet));
         }

@@ -39,6 +39,9 @@ impl Screen for Queue {
         let effects = match message {
             Message::Tick => {
                 self.freeze(cx.covered, now);
+                if self.take_unfound() {
+                    cx.notify(Tone::Note, "The alert that was found is not in the list any more: it has changed meanwhile.");
+                }
                 self.run_due(now)
             }
             Message::Input(event) => return input(self, event, cx),
@@ -48,6 +51,10 @@ impl Screen for Queue {
             Message::List(filter, sort) => self.ask(filter, sort),
             Message::Sort(sort) => self.ask(self.filter().clone(), sort),
             Message::ShowView(view) => self.show(view),
+            Message::GoToFound(alert) => {
+                self.set_page(false);
+                self.go_to_found(&alert)
+            }
             Message::GoToAlert(id) => {
                 if !self.listing.move_to_alert(id) {
                     let views = cx.key(Action::Views);
@@ -102,7 +109,7 @@ impl Screen for Queue {
 
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         match action {
-            Action::Back => self.page,
+            Action::Back => self.page || self.is_set_aside(),
             Action::Open => !self.page,
             Action::Refund | Action::NotRefunded | Action::Invalid => {
                 !cx.place.read_only && self.current().is_none_or(|alert| alert.outcome.is_none())
@@ -141,6 +148,8 @@ fn input(queue: &mut Queue, event: Event, cx: &mut AppContext) -> Orders {
 
 fn key_to_search(queue: &mut Queue, key: KeyEvent, cx: &mut AppContext) -> Orders {
     match key.code {
+        // It is nowhere in the view: it is looked for everywhere.
+        KeyCode::Enter if queue.missed().is_some() => return vec![Order::Act(Action::Find)],
         KeyCode::Enter => return run(queue.close_search(true)),
         KeyCode::Esc => return run(queue.close_search(false)),
         // The list can be walked while one types.
@@ -172,7 +181,7 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::DetailWider => queue.move_divider(queue.divider.saturating_sub(3)),
         Action::DetailNarrower => queue.move_divider(queue.divider.saturating_add(3)),
         Action::Open if queue.current().is_some() => queue.set_page(true),
-        Action::Back => back(queue, cx),
+        Action::Back => return run(back(queue, cx)),
         Action::Search => {
             queue.set_page(false);
             queue.open_search();
@@ -192,15 +201,18 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
     Vec::new()
 }
 
-fn back(queue: &mut Queue, cx: &mut AppContext) {
+fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     if cx.toasts.clear() {
-        return;
+        return Vec::new();
     }
     if queue.page {
         queue.set_page(false);
+    } else if queue.is_set_aside() {
+        return queue.restore();
     } else if let Some(id) = queue.current().map(|alert| alert.id) {
         cx.decisions.dismiss(id);
     }
+    Vec::new()
 }
 
 fn copy(queue: &Queue, json: bool, cx: &mut AppContext) -> Orders {

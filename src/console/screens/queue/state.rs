@@ -139,6 +139,20 @@ pub struct Queue {
     refused_orders: Vec<SortField>,
     /// The cursor's alert has left the list: what became of it is asked for.
     ask_gone: bool,
+    /// What was listed before a found alert was gone to.
+    aside: Option<SetAside>,
+    /// The alert that the cursor goes to once the list that is asked for is here.
+    sought: Option<AlertId>,
+    /// Whether it was not in that list, and nobody was told yet.
+    unfound: bool,
+}
+
+/// What was listed, and where the cursor was.
+#[derive(Debug)]
+struct SetAside {
+    filter: AlertFilter,
+    sort: Sort,
+    cursor: Option<AlertId>,
 }
 
 impl Queue {
@@ -211,12 +225,13 @@ impl Queue {
     /// What the screen looks like, to be kept.
     pub fn kept(&self) -> Layout {
         // What was searched for is of the moment: whoever comes in the morning is to see what waits.
-        let filter = AlertFilter { q: self.view.filter.q.clone(), ..self.filter().clone() };
-        let changed = (&filter, self.sort()) != (&self.view.filter, self.view.sort);
+        let (listed, sort) = self.aside.as_ref().map_or((self.filter(), self.sort()), |aside| (&aside.filter, aside.sort));
+        let filter = AlertFilter { q: self.view.filter.q.clone(), ..listed.clone() };
+        let changed = (&filter, sort) != (&self.view.filter, self.view.sort);
         Layout {
             screen: Some("queue".to_owned()),
             view: Some(self.view.name.clone()),
-            query: changed.then(|| query::render(&filter, self.sort())),
+            query: changed.then(|| query::render(&filter, sort)),
             divider: (self.divider != USUAL_DIVIDER).then_some(self.divider),
             columns: if self.columns == Column::USUAL {
                 Vec::new()
@@ -313,6 +328,62 @@ impl Queue {
 
     /// Asks for another list; the one that is shown stays until the first page of the other is here.
     pub fn ask(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
+        (self.aside, self.sought) = (None, None);
+        self.list(filter, sort)
+    }
+
+    /// Goes to an alert that was found, whatever is listed: where it is not held, what is listed is set aside.
+    pub fn go_to_found(&mut self, alert: &Alert) -> Vec<Effect> {
+        if self.incoming.is_none() && self.listing.move_to_alert(alert.id) {
+            return Vec::new();
+        }
+        if self.aside.is_none() {
+            let cursor = self.listing.cursor_id();
+            self.aside = Some(SetAside { filter: self.filter().clone(), sort: self.sort(), cursor });
+        }
+        let day = alert.alert_time.map(|at| at.date_naive());
+        let filter = match alert.provider_id.trim() {
+            "" => AlertFilter { start_date: day, end_date: day, providers: vec![alert.provider.clone()], ..AlertFilter::default() },
+            id => AlertFilter { q: Some(id.to_owned()), ..AlertFilter::default() },
+        };
+        self.sought = Some(alert.id);
+        self.list(filter, Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending })
+    }
+
+    /// Whether what was listed is set aside for an alert that was found.
+    pub fn is_set_aside(&self) -> bool {
+        self.aside.is_some()
+    }
+
+    /// Lists again what was set aside, the cursor where it was.
+    pub fn restore(&mut self) -> Vec<Effect> {
+        let Some(SetAside { filter, sort, cursor }) = self.aside.take() else { return Vec::new() };
+        self.sought = cursor;
+        self.list(filter, sort)
+    }
+
+    /// Puts the cursor on the alert that was sought in the list that is here now.
+    fn reach_sought(&mut self) {
+        if let Some(id) = self.sought.take()
+            && !self.listing.move_to_alert(id)
+        {
+            // Where the cursor was before is of no account once its alert has left the list.
+            self.unfound = self.aside.is_some();
+        }
+    }
+
+    /// Whether an alert that was gone to is not there; told once.
+    pub(super) fn take_unfound(&mut self) -> bool {
+        std::mem::take(&mut self.unfound)
+    }
+
+    /// The text that is being searched for in this view, where nothing in it matches.
+    pub fn missed(&self) -> Option<String> {
+        let is_answered = self.incoming.is_none() && self.search.as_ref().is_some_and(|search| search.due.is_none());
+        self.filter().q.clone().filter(|_| is_answered && self.listing.total() == Some(0))
+    }
+
+    fn list(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
         if (&filter, sort) == (self.filter(), self.sort()) {
             return Vec::new();
         }

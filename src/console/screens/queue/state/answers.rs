@@ -91,6 +91,7 @@ impl Queue {
                     && let Some(incoming) = self.incoming.take()
                 {
                     self.listing = incoming;
+                    self.reach_sought();
                     self.new = None;
                     self.refresh_again = false;
                 }

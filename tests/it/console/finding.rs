@@ -1,0 +1,181 @@
+//! Find: by words in any field, answered alerts too, from any screen; what was listed comes back.
+
+use avert::console::effects::{Effect, Keep};
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertId};
+use avert::service::ServiceError;
+use chrono::Duration;
+
+use super::fake::{morning, refunded_sibling};
+use super::rig::{Made, Rig, clock};
+
+/// A morning with an answered alert that no view of open ones has, of order SIB-77.
+fn desk() -> (Vec<Alert>, AlertId) {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    let sibling = Alert { merchant_order_id: Some("SIB-77".to_owned()), ..refunded_sibling(&alerts[1], 1_001, now) };
+    let id = sibling.id;
+    alerts.push(sibling);
+    (alerts, id)
+}
+
+fn find(rig: &mut Rig, text: &str) {
+    rig.press("ctrl-f");
+    rig.type_text(text);
+    rig.advance(Duration::milliseconds(500));
+}
+
+#[test]
+fn an_answered_alert_is_found_by_its_order_from_any_screen_and_gone_to() {
+    let (alerts, sibling) = desk();
+    let mut rig = Rig::new(alerts);
+
+    rig.press("5");
+    find(&mut rig, "sib-77");
+    let shown = rig.screen();
+    rig.press("enter");
+
+    assert!(shown.contains("order SIB-77") && shown.contains("1 alert found, best first"), "{shown}");
+    assert_eq!(rig.current(), sibling);
+    assert!(rig.screen().contains("Found, Open set aside"), "{}", rig.screen());
+}
+
+#[test]
+fn esc_brings_back_what_was_listed_with_its_cursor() {
+    let (alerts, sibling) = desk();
+    let mut rig = Rig::new(alerts);
+    rig.press("j j");
+    let before = (rig.current(), rig.app.queue().filter().clone(), rig.app.queue().sort());
+    find(&mut rig, "sib-77");
+    rig.press("enter");
+    let gone_to = rig.current();
+
+    rig.press("esc");
+
+    assert_eq!(gone_to, sibling);
+    assert_eq!((rig.current(), rig.app.queue().filter().clone(), rig.app.queue().sort()), before);
+    assert!(!rig.screen().contains("set aside"));
+}
+
+#[test]
+fn an_alert_that_is_listed_is_gone_to_where_it_stands() {
+    let (alerts, _) = desk();
+    let wanted = alerts[3].clone();
+    let mut rig = Rig::new(alerts);
+    let filter = rig.app.queue().filter().clone();
+
+    find(&mut rig, &wanted.provider_id);
+    rig.press("enter");
+
+    assert_eq!((rig.current(), rig.app.queue().filter()), (wanted.id, &filter));
+}
+
+#[test]
+fn enter_before_the_answer_goes_to_the_best_one_when_it_is_known() {
+    let (alerts, sibling) = desk();
+    let mut rig = Rig::new(alerts);
+    rig.holding_searches = true;
+
+    rig.press("ctrl-f");
+    rig.type_text("sib-77");
+    rig.press("enter");
+    let waiting = rig.screen();
+    rig.release();
+
+    assert!(waiting.contains("looking…"), "{waiting}");
+    assert_eq!(rig.current(), sibling);
+}
+
+#[test]
+fn an_answer_to_what_was_typed_before_is_not_taken_for_one_to_what_is_typed_now() {
+    let (alerts, _) = desk();
+    let mut rig = Rig::new(alerts);
+    rig.holding_searches = true;
+    find(&mut rig, "sib");
+    find_more(&mut rig, "x");
+
+    rig.release_one();
+    let after_the_first = rig.screen();
+    rig.release();
+
+    assert!(!after_the_first.contains("SIB-77"), "{after_the_first}");
+    assert!(rig.screen().contains("Nothing found."), "{}", rig.screen());
+}
+
+fn find_more(rig: &mut Rig, text: &str) {
+    rig.type_text(text);
+    rig.advance(Duration::milliseconds(500));
+}
+
+#[test]
+fn a_search_that_nothing_in_the_view_matches_is_looked_for_everywhere_by_enter() {
+    let (alerts, sibling) = desk();
+    let last_four = alerts[1].card_last_four.clone();
+    let mut rig = Rig::new(alerts);
+    let before = rig.app.queue().filter().clone();
+    rig.press("/ ctrl-u");
+    rig.type_text("status:open sib-77");
+    rig.advance(Duration::milliseconds(500));
+    let offered = rig.screen();
+
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(500));
+    let found = rig.screen();
+
+    assert!(offered.contains("Not here: enter finds everywhere."), "{offered}");
+    assert!(found.contains("order SIB-77") && found.contains(&last_four), "{found}");
+    assert_eq!(rig.app.queue().filter(), &before);
+    rig.press("enter");
+    assert_eq!(rig.current(), sibling);
+}
+
+#[test]
+fn where_only_the_interface_can_be_asked_it_says_what_was_not_searched() {
+    let (alerts, _) = desk();
+    let provider_id = alerts[2].provider_id.clone();
+    let mut rig = Made { operator: false, ..Made::of(alerts) }.start();
+
+    find(&mut rig, &provider_id);
+
+    let screen = rig.screen();
+    assert!(screen.contains("this deployment searches network ids, descriptors, BINs and last four digits only"), "{screen}");
+    assert!(screen.contains(&provider_id), "{screen}");
+}
+
+#[test]
+fn a_search_that_fails_says_why_and_is_tried_again_when_more_is_typed() {
+    let (alerts, _) = desk();
+    let mut rig = Rig::new(alerts);
+    rig.service.set_down(Some(ServiceError::Unavailable("the database is busy".to_owned())));
+    find(&mut rig, "sib");
+    let failed = rig.screen();
+
+    rig.service.set_down(None);
+    find_more(&mut rig, "-");
+
+    assert!(failed.contains("the database is busy"), "{failed}");
+    assert!(rig.screen().contains("order SIB-77"), "{}", rig.screen());
+}
+
+#[test]
+fn what_cannot_be_searched_for_is_said_and_nothing_is_asked() {
+    let mut rig = Rig::new(desk().0);
+
+    find(&mut rig, "…");
+
+    assert!(rig.screen().contains("a word to look for is needed"), "{}", rig.screen());
+}
+
+#[test]
+fn the_next_console_opens_on_what_was_set_aside() {
+    let mut rig = Rig::new(desk().0);
+    find(&mut rig, "sib-77");
+
+    rig.press("enter");
+
+    let kept = rig.done.iter().rev().find_map(|effect| match effect {
+        Effect::Keep(Keep::Layout(layout)) => Some(layout.query.clone()),
+        _ => None,
+    });
+    assert!(kept.flatten().is_none());
+}
