@@ -15,7 +15,7 @@ use avert::domain::resolution::Decision;
 use avert::domain::time::{Timestamp, from_iso};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AttemptId, CompanyId, Currency, Deadline, EnrollmentId,
-    EventKind, OrganizationId, Outcome, OutcomeId, Provider, Resolution, Sort, SortField, SortOrder,
+    EventKind, FindQuery, OrganizationId, Outcome, OutcomeId, Provider, Resolution, Sort, SortField, SortOrder,
 };
 use avert::store::{Claim, ClaimRequest, Commit, CommitRequest, SharedStore, SqliteOptions, SqliteStore};
 use chrono::Duration as Span;
@@ -231,6 +231,33 @@ fn lists(c: &mut Criterion, desk: &Desk) {
     group.finish();
 }
 
+/// Searches over all fields, of 20 alerts, for words that few alerts have and for some that many have.
+fn finds(c: &mut Criterion, desk: &Desk) {
+    let id = format!("{:016X}", scatter(desk.alerts / 3));
+    let searches = [
+        ("a whole network id", id.as_str()),
+        ("its beginning", &id[..6]),
+        ("a part of it", &id[5..12]),
+        ("an amount", "321.09"),
+        ("an amount with a name", "321.09 harbor"),
+        ("a name", "harbor"),
+        ("last four", "8831"),
+        ("3 digits", "883"),
+        ("2 characters", "88"),
+        ("1 character", "7"),
+        ("a word of comments", "review"),
+        ("two names of which no alert has both", "harbor nordlicht"),
+        ("nothing found", "nobody"),
+    ];
+    let mut group = c.benchmark_group("find 20");
+    for (name, text) in searches {
+        let query = FindQuery::parse(text).unwrap();
+        let find = || desk.runtime.block_on(desk.store.find(desk.organization, &query, 20)).unwrap().len();
+        group.bench_function(name, |b| b.iter(find));
+    }
+    group.finish();
+}
+
 /// The plain way to the same lists, on a connection of its own: what the ways around it are worth.
 fn plain_sql(c: &mut Criterion, desk: &Desk) {
     let conn = rusqlite::Connection::open(desk.directory.path().join("avert.db")).unwrap();
@@ -372,6 +399,7 @@ fn all(c: &mut Criterion) {
     let mut desk = Desk::open();
     desk.fill(alerts);
     lists(c, &desk);
+    finds(c, &desk);
     plain_sql(c, &desk);
     single(c, &desk);
     resolutions(c, &desk);

@@ -1,16 +1,19 @@
 //! Full-text search over all fields: candidates by the index of trigrams, judged by the domain.
 //!
-//! What matches better comes first, so each grade is asked for by itself. Candidates that are few are put in order and read from the top until
-//! there are enough; where they are many, the alerts themselves are gone through in that order, for matches are met soon.
+//! Where the candidates are few, all of them are read and put in order. Where they are many, each grade is asked for by itself, better ones
+//! first, and its candidates are marked; what waits for an answer and then the rest is walked from the newest on past the marks, and only what
+//! is marked is read, until there is enough.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::interned::Dictionary;
+use super::marks::Marks;
 use super::query::Sql;
 use super::readers::Reader;
 use super::rows::{organization_key, read_by_key};
 use super::statements::{Statements as _, cell};
+use crate::domain::find::among;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
 use crate::store::StoreResult;
 use crate::store::searched::{find_patterns, find_text};
@@ -18,30 +21,64 @@ use crate::store::searched::{find_patterns, find_text};
 /// How far each way goes before another one is taken.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
-    /// Up to so many candidates are put in order.
-    candidates: i64,
-    /// So many alerts are gone through before candidates are put in order all the same, however many they are.
-    walk: u64,
+    /// Up to so many candidates are all read.
+    candidates: usize,
+    /// So many alerts are looked through for words that are too short for the index, before it is asked for whatever begins with one.
+    walk: usize,
 }
 
-const BOUNDS: Bounds = Bounds { candidates: 20_000, walk: 10_000 };
+const BOUNDS: Bounds = Bounds { candidates: 1_000, walk: 2_000 };
+
+/// The index is asked for so many trigrams of a word, spread over it: what they leave is compared.
+const TRIGRAMS: usize = 5;
 
 /// What is found, best first.
 pub(super) fn find(reader: &mut Reader, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
-    find_within(BOUNDS, reader, organization, query, size)
+    find_within(BOUNDS, reader, organization, query, size as usize)
 }
 
-fn find_within(bounds: Bounds, reader: &mut Reader, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
+fn find_within(
+    bounds: Bounds,
+    reader: &mut Reader,
+    organization: OrganizationId,
+    query: &FindQuery,
+    size: usize,
+) -> StoreResult<Vec<Alert>> {
     let Some(organization) = organization_key(&reader.conn, organization)? else { return Ok(Vec::new()) };
+    if let Some(expression) = all_trigrams(query, MatchGrade::Inside)
+        && let Some(few) = few_candidates(&reader.conn, organization, &expression, bounds.candidates)?
+    {
+        let Reader { conn, dictionary, .. } = reader;
+        let alerts: StoreResult<Vec<Alert>> = few.into_iter().map(|key| read_by_key(conn, dictionary, key)).collect();
+        return Ok(among(query, &alerts?, size).into_iter().cloned().collect());
+    }
     let mut found = Vec::new();
     for grade in MatchGrade::ALL {
-        let search = Search { bounds, organization, query, grade, missing: size as usize - found.len() };
+        let search = Search { bounds, organization, query, grade, missing: size - found.len() };
         if search.missing == 0 {
             break;
         }
         found.extend(search.run(reader)?);
     }
     Ok(found)
+}
+
+/// The candidates of an expression, where there are no more than `most`.
+fn few_candidates(conn: &Connection, organization: i64, expression: &str, most: usize) -> StoreResult<Option<Vec<i64>>> {
+    let limit = i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1);
+    let candidates = "SELECT rowid FROM alert_find WHERE alert_find MATCH ?1 LIMIT ?2";
+    let all: Vec<i64> = conn.all(candidates, (expression, limit), cell)?;
+    if all.len() > most {
+        return Ok(None);
+    }
+    let own = |key: &i64| conn.one("SELECT organization = ?2 FROM alert WHERE key = ?1", (*key, organization), cell);
+    let mut few = Vec::with_capacity(all.len());
+    for key in all {
+        if own(&key)? {
+            few.push(key);
+        }
+    }
+    Ok(Some(few))
 }
 
 /// A search for alerts that match exactly so well.
@@ -53,111 +90,94 @@ struct Search<'a> {
     missing: usize,
 }
 
-/// What comes first, of alerts that match equally well.
-const ORDER: &str = " ORDER BY a.open_deadline IS NULL, a.alert_time DESC, a.id DESC";
+/// What was found, and whether everything was looked at that had to be.
+struct Walked {
+    found: Vec<Alert>,
+    is_done: bool,
+}
 
 impl Search<'_> {
     fn run(&self, reader: &mut Reader) -> StoreResult<Vec<Alert>> {
-        let patterns = find_patterns(self.query, self.grade);
-        let expression = all_trigrams(&patterns);
-        if let Some(expression) = &expression
-            && candidates(&reader.conn, expression, self.bounds.candidates)? <= self.bounds.candidates
-        {
-            return self.judge(reader, &self.ordered_candidates(expression), u64::MAX).map(|judged| judged.found);
-        }
-        let walked = self.walk(reader)?;
-        if walked.is_done {
-            return Ok(walked.found);
-        }
-        let expression = match expression {
+        let expression = match all_trigrams(self.query, self.grade) {
             Some(expression) => expression,
-            // Nothing is as long as a trigram: whatever begins with the longest of them will do.
             None => {
-                let longest = patterns.iter().max_by_key(|pattern| pattern.chars().count());
+                // No word is as long as a trigram. Mostly many alerts have such a word, and some are met soon.
+                let walked = self.walk(reader, None)?;
+                if walked.is_done {
+                    return Ok(walked.found);
+                }
+                let longest = self.query.words().iter().max_by_key(|word| word.chars().count());
                 any_trigram(&reader.conn, longest.map_or("", String::as_str))?
             }
         };
         if expression.is_empty() {
             return Ok(Vec::new());
         }
-        self.judge(reader, &self.ordered_candidates(&expression), u64::MAX).map(|judged| judged.found)
+        let mut candidates = Sql::new("SELECT rowid FROM alert_find WHERE alert_find MATCH ");
+        candidates.value(expression);
+        let marks = Marks::of(&reader.conn, &candidates)?;
+        Ok(self.walk(reader, Some(marks))?.found)
     }
 
-    /// The candidates in order.
-    fn ordered_candidates(&self, expression: &str) -> Sql {
-        let mut sql = Sql::new("SELECT a.key FROM alert_find f CROSS JOIN alert a ON a.key = f.rowid WHERE a.organization = ");
-        sql.value(self.organization);
-        sql.push(" AND f.alert_find MATCH ");
-        sql.value(expression.to_owned());
-        sql.push(ORDER);
-        sql
-    }
-
-    /// Goes through all alerts in order, what waits for an answer first.
-    fn walk(&self, reader: &mut Reader) -> StoreResult<Judged> {
-        let walk = |index: &str, condition: &str| {
+    /// Goes through what waits for an answer and then the rest, the newest first: past the marks, or for so long where there are none.
+    fn walk(&self, reader: &mut Reader, mut marks: Option<Marks>) -> StoreResult<Walked> {
+        let Reader { conn, dictionary, .. } = reader;
+        let mut walked = Walked { found: Vec::new(), is_done: true };
+        let mut read = 0;
+        for (index, condition, waits) in
+            [("alert_by_open_deadline", " AND a.open_deadline IS NOT NULL", true), ("alert_by_time", "", false)]
+        {
             let mut sql = Sql::new(&format!("SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = "));
             sql.value(self.organization);
-            sql.push(&format!(" AND a.open_deadline {condition} ORDER BY a.alert_time DESC, a.id DESC"));
-            sql
-        };
-        let mut judged = self.judge(reader, &walk("alert_by_open_deadline", "IS NOT NULL"), self.bounds.walk)?;
-        if judged.is_done && judged.found.len() < self.missing {
-            let others = Search { missing: self.missing - judged.found.len(), ..*self };
-            let rest = others.judge(reader, &walk("alert_by_time", "IS NULL"), self.bounds.walk)?;
-            judged.is_done = rest.is_done;
-            judged.found.extend(rest.found);
-        }
-        Ok(judged)
-    }
-
-    /// Reads the alerts of a statement in its order until there are enough that match, or so many have been read.
-    fn judge(&self, reader: &mut Reader, ordered: &Sql, most: u64) -> StoreResult<Judged> {
-        let Reader { conn, dictionary, .. } = reader;
-        let mut statement = conn.prepare_cached(&ordered.text)?;
-        let mut rows = statement.query(params_from_iter::<&Vec<Value>>(&ordered.values))?;
-        let mut judged = Judged { found: Vec::new(), is_done: true };
-        let mut looked_at = 0;
-        while judged.found.len() < self.missing
-            && let Some(row) = rows.next()?
-        {
-            if looked_at == most {
-                judged.is_done = false;
-                break;
-            }
-            looked_at += 1;
-            let alert = read_by_key(conn, dictionary, row.get(0)?)?;
-            if self.query.grade(&alert) == Some(self.grade) {
-                judged.found.push(alert);
+            sql.push(&format!("{condition} ORDER BY a.alert_time DESC, a.id DESC"));
+            let mut statement = conn.prepare_cached(&sql.text)?;
+            let mut rows = statement.query(params_from_iter::<&Vec<Value>>(&sql.values))?;
+            while walked.found.len() < self.missing
+                && let Some(row) = rows.next()?
+            {
+                let key: i64 = row.get(0)?;
+                let is_marked = |marks: &mut Marks| usize::try_from(key).is_ok_and(|key| marks.take(key));
+                if !marks.as_mut().is_none_or(is_marked) {
+                    continue;
+                }
+                if marks.is_none() && read == self.bounds.walk {
+                    walked.is_done = false;
+                    return Ok(walked);
+                }
+                read += 1;
+                let alert = read_by_key(conn, dictionary, key)?;
+                if alert.is_over() != waits && self.query.grade(&alert) == Some(self.grade) {
+                    walked.found.push(alert);
+                }
             }
         }
-        Ok(judged)
+        Ok(walked)
     }
 }
 
-/// What was found, and whether nothing more was to be looked at.
-struct Judged {
-    found: Vec<Alert>,
-    is_done: bool,
-}
-
-/// How many candidates there are; of more than `most` it is only known that they are more.
-fn candidates(conn: &Connection, expression: &str, most: i64) -> StoreResult<i64> {
-    conn.one("SELECT count(*) FROM (SELECT 1 FROM alert_find WHERE alert_find MATCH ?1 LIMIT ?2)", (expression, most + 1), cell)
-}
-
-/// The expression of the full-text index that asks for every trigram of these patterns; none where no pattern has one.
-fn all_trigrams(patterns: &[String]) -> Option<String> {
-    let mut trigrams: Vec<String> = Vec::new();
-    for pattern in patterns {
-        let chars: Vec<char> = pattern.chars().collect();
-        for trigram in chars.windows(3).map(|trigram| quoted(&trigram.iter().collect::<String>())) {
-            if !trigrams.contains(&trigram) {
-                trigrams.push(trigram);
+/// The expression of the full-text index for trigrams of every word, as it has to stand in an alert to match so well; none where no word has
+/// one.
+fn all_trigrams(query: &FindQuery, grade: MatchGrade) -> Option<String> {
+    let mut wanted: Vec<String> = Vec::new();
+    for pattern in find_patterns(query, grade) {
+        for trigram in spread(&pattern).iter().map(|trigram| quoted(trigram)) {
+            if !wanted.contains(&trigram) {
+                wanted.push(trigram);
             }
         }
     }
-    if trigrams.is_empty() { None } else { Some(trigrams.join(" AND ")) }
+    if wanted.is_empty() { None } else { Some(wanted.join(" AND ")) }
+}
+
+/// Some trigrams of a text, spread over it, its first and its last one among them.
+fn spread(text: &str) -> Vec<String> {
+    let chars: Vec<char> = text.chars().collect();
+    let all: Vec<String> = chars.windows(3).map(|trigram| trigram.iter().collect()).collect();
+    let Some(last) = all.len().checked_sub(1) else { return Vec::new() };
+    let steps = last.min(TRIGRAMS - 1).max(1);
+    let mut places: Vec<usize> = (0..=steps).map(|step| step * last / steps).collect();
+    places.dedup();
+    places.into_iter().map(|place| all[place].clone()).collect()
 }
 
 /// The expression that asks for any trigram that begins with this text; empty where there is none.
@@ -204,7 +224,6 @@ mod tests {
 
     use super::*;
     use crate::domain::event::RenderEvent;
-    use crate::domain::find::among;
     use crate::domain::time::Timestamp;
     use crate::domain::{AlertPatch, AlertType, Deadline, EventKind, Outcome, Provider};
     use crate::store::sqlite::{SqliteOptions, SqliteStore};
@@ -246,9 +265,8 @@ mod tests {
             let query = FindQuery::parse(text).unwrap();
             for size in [1, 5, 100] {
                 let expected: Vec<_> = among(&query, &alerts, size).into_iter().map(|alert| alert.id).collect();
-                for (candidates, walk) in [(20_000, 10_000), (3, 10_000), (3, 10), (3, 0), (0, 1)] {
+                for (candidates, walk) in [(1_000, 2_000), (3, 2_000), (3, 10), (3, 0), (0, 1)] {
                     let (query, bounds) = (query.clone(), Bounds { candidates, walk });
-                    let size = u32::try_from(size).unwrap();
                     let found =
                         store.read_list(organization, move |reader| find_within(bounds, reader, organization, &query, size)).await.unwrap();
                     let found: Vec<_> = found.into_iter().map(|alert| alert.id).collect();

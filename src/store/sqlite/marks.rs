@@ -24,7 +24,7 @@ impl Marks {
     }
 
     /// Whether this key was marked; it is no longer.
-    fn take(&mut self, key: usize) -> bool {
+    pub(super) fn take(&mut self, key: usize) -> bool {
         let was = self.0.contains(key);
         if was {
             self.0.remove(key);

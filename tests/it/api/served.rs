@@ -30,7 +30,7 @@ use crate::support::alerts::{NOON, open_alert};
 use crate::support::clock::ManualClock;
 
 /// The longest a test waits for what has to come.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A network that can be told to hold every decision until it is let go.
 pub struct Network {
