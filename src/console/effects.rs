@@ -28,7 +28,7 @@ const MOST_COUNTED: u64 = 10_000;
 const COUNTED_AT_A_TIME: u32 = 1_000;
 
 /// How many alerts a search shows.
-const MOST_FOUND: u32 = 50;
+const SHOWN_OF_FOUND: u32 = 50;
 
 /// An effect: something to be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -343,7 +343,7 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
         Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
         Effect::Find(query) => {
-            let found = find(&**alerts, deployment.find.as_deref(), &query, MOST_FOUND).await;
+            let found = find(&**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
             Message::Found(query, found)
         }
         Effect::Mark(ids) => {

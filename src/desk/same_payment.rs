@@ -1,6 +1,6 @@
 //! Alerts on one payment: looked for wherever a decision is made, because of two on one payment only one may be refunded.
 
-use crate::domain::{Alert, AlertId, AlertQuery, Sort};
+use crate::domain::{Alert, AlertId, AlertQuery, Page, Sort};
 use crate::service::{Alerts, Duplicates, ServiceError};
 
 /// The alerts that may be on an alert's payment: by every fact where the service can, else what the interface can be asked for.
@@ -20,12 +20,17 @@ pub async fn same_payment(
 }
 
 /// The alerts of a query; in the interface's own order where the service does not take the query as it is.
-async fn search(alerts: &dyn Alerts, query: AlertQuery) -> Result<Vec<Alert>, ServiceError> {
-    let answer = match alerts.list(&query).await {
+async fn search(alerts: &dyn Alerts, mut query: AlertQuery) -> Result<Vec<Alert>, ServiceError> {
+    Ok(list_in_some_order(alerts, &mut query).await?.data)
+}
+
+/// A page of a query; in the interface's own order, which the query has then, where the service does not take it as it is.
+pub(super) async fn list_in_some_order(alerts: &dyn Alerts, query: &mut AlertQuery) -> Result<Page<Alert>, ServiceError> {
+    match alerts.list(query).await {
         Err(ServiceError::InvalidRequest(_)) if query.sort != Sort::default() => {
-            alerts.list(&AlertQuery { sort: Sort::default(), ..query }).await
+            query.sort = Sort::default();
+            alerts.list(query).await
         }
         answer => answer,
-    };
-    answer.map(|page| page.data)
+    }
 }

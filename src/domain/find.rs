@@ -61,15 +61,6 @@ impl FindQuery {
         &self.words
     }
 
-    /// How well an alert matches, which is as well as the word that matches least; none where a word does not match at all.
-    pub fn grade(&self, alert: &Alert) -> Option<MatchGrade> {
-        let fields: Vec<String> = find_fields(alert).iter().map(|field| fold(&field.value)).collect();
-        let of_word = |word: &String| fields.iter().filter_map(|field| grade_in(field, word)).min();
-        self.words.iter().map(of_word).try_fold(MatchGrade::Whole, |worst, grade| Some(worst.max(grade?)))
-    }
-}
-
-impl FindQuery {
     /// The field that tells best why an alert was found; the first word counts before the others.
     pub fn best_field<'a>(&self, alert: &'a Alert) -> Option<FindField<'a>> {
         let of_word = |word: &String| {
@@ -77,6 +68,13 @@ impl FindQuery {
             graded.min_by_key(|(grade, _)| *grade)
         };
         self.words.iter().filter_map(of_word).min_by_key(|(grade, _)| *grade).map(|(_, field)| field)
+    }
+
+    /// How well an alert matches, which is as well as the word that matches least; none where a word does not match at all.
+    pub fn grade(&self, alert: &Alert) -> Option<MatchGrade> {
+        let fields: Vec<String> = find_fields(alert).iter().map(|field| fold(&field.value)).collect();
+        let of_word = |word: &String| fields.iter().filter_map(|field| grade_in(field, word)).min();
+        self.words.iter().map(of_word).try_fold(MatchGrade::Whole, |worst, grade| Some(worst.max(grade?)))
     }
 }
 

@@ -1,6 +1,6 @@
--- Search over all fields: every field of an alert in lower case, with U+001F twice before and behind each, so that a whole value and the
--- beginning of one are parts of the text as well. Only which alerts have a trigram is kept; what is found is read and compared. Alerts from
--- before are put in with this step.
+-- Search over many fields: ids, numbers, names, card, money and comment of an alert in lower case, with U+001F twice before and behind
+-- each, so that a whole value and the beginning of one are parts of the text as well. Only which alerts have a trigram is kept; what is
+-- found is read and compared. Alerts from before are put in with this step.
 CREATE VIRTUAL TABLE alert_find USING fts5 (
     text,
     content = '',

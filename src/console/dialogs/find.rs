@@ -1,7 +1,7 @@
 //! Find: a search over all fields of all alerts while one types; the chosen one is gone to in the Queue.
 
 use chrono::Duration;
-use crossterm::event::{Event, KeyCode, KeyModifiers};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -37,7 +37,7 @@ const AROUND: u16 = 8;
 
 /// The dialog while it is open.
 #[derive(Debug)]
-pub struct Find {
+pub struct FindDialog {
     input: TextInput,
     menu: OpenMenu,
     /// When it is searched for what is typed.
@@ -56,11 +56,11 @@ pub struct Find {
 pub fn open(queue: &mut Queue, cx: &AppContext) -> Orders {
     let missed = queue.missed();
     let before = if missed.is_some() { queue.close_search(false) } else { Vec::new() };
-    let find = Find::of(missed.as_deref().unwrap_or_default(), cx);
+    let find = FindDialog::of(missed.as_deref().unwrap_or_default(), cx);
     run(before).into_iter().chain(dialog::open(find)).collect()
 }
 
-impl Find {
+impl FindDialog {
     /// A search for this text.
     fn of(text: &str, cx: &AppContext) -> Self {
         let menu = OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick);
@@ -108,6 +108,29 @@ impl Find {
         }
     }
 
+    /// What could not be searched; the last sentence says it of the whole deployment.
+    fn limits(&self) -> &[String] {
+        match &self.shown {
+            Some((_, Ok(found))) => &found.limits[found.limits.len().saturating_sub(2)..],
+            _ => &[],
+        }
+    }
+
+    /// Goes to what is chosen: to the best one of what is typed, once it is known, unless another one was chosen of what is shown.
+    fn pick(&mut self, event: &Event) -> Orders {
+        let chosen = self.menu.chosen.index(self.alerts().len());
+        let is_current = self.due.is_none() && self.asked.is_none();
+        if is_current || chosen > Some(0) || matches!(event, Event::Mouse(_)) {
+            if let Some(at) = chosen {
+                return self.go(at);
+            }
+        }
+        self.goes = true;
+        let orders = if self.asked.is_some() && self.due.is_none() { Vec::new() } else { self.search() };
+        // What is typed means what is shown already.
+        if self.asked.is_none() { self.go(0) } else { orders }
+    }
+
     /// Goes to an alert in the Queue.
     fn go(&self, at: usize) -> Orders {
         let Some(alert) = self.alerts().get(at) else { return Vec::new() };
@@ -126,11 +149,8 @@ impl Find {
         match &self.shown {
             None => (String::new(), theme.quiet),
             Some((_, Err(error))) => (sanitize(&error.to_string()).into_owned(), theme.danger),
-            Some((_, Ok(found))) => match found.limits.first() {
-                Some(limit) => (sanitize(limit).into_owned(), theme.warning),
-                None if found.alerts.is_empty() => (String::new(), theme.quiet),
-                None => (format!("{} found, best first", counted(found.alerts.len() as u64, "alert", "alerts")), theme.quiet),
-            },
+            Some((_, Ok(found))) if found.alerts.is_empty() => (String::new(), theme.quiet),
+            Some((_, Ok(found))) => (format!("{} found, best first", counted(found.alerts.len() as u64, "alert", "alerts")), theme.quiet),
         }
     }
 
@@ -176,7 +196,7 @@ fn cell(text: &str, width: u16) -> String {
     format!("{text}{}", blanks(width.saturating_sub(columns(&text)) + 2))
 }
 
-impl Dialog for Find {
+impl Dialog for FindDialog {
     fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
         match message {
             Message::Tick if self.due.is_some_and(|due| due <= cx.now) => return self.search(),
@@ -187,7 +207,7 @@ impl Dialog for Find {
                 return if self.goes { self.go(0) } else { Vec::new() };
             }
             // What is typed is searched for, so letters are no commands here.
-            Message::Input(Event::Key(key)) if is_text(key.code, key.modifiers) => {
+            Message::Input(Event::Key(key)) if is_typed(key) => {
                 if self.input.key(*key) == Typed::Changed {
                     self.typed(cx);
                 }
@@ -200,12 +220,7 @@ impl Dialog for Find {
                 let length = self.alerts().len();
                 match self.menu.update(event, length, cx) {
                     Some(Action::MenuClose) => return vec![Order::Close],
-                    // What is shown answers an earlier text: the best of this one is gone to when it is known.
-                    Some(Action::MenuPick) if self.due.is_some() || self.asked.is_some() => {
-                        self.goes = true;
-                        return if self.due.is_some() { self.search() } else { Vec::new() };
-                    }
-                    Some(Action::MenuPick) => return self.menu.chosen.index(length).map_or_else(Vec::new, |at| self.go(at)),
+                    Some(Action::MenuPick) => return self.pick(event),
                     _ => {}
                 }
             }
@@ -227,7 +242,14 @@ impl Dialog for Find {
             _ if self.input.is_empty() => "Answered alerts too. Several words narrow it: all have to match.",
             _ => "",
         };
-        let list = List { title: "Find", entries, empty, width: WIDTH, field: 3, ..List::default() };
+        let list = List {
+            title: "Find",
+            entries,
+            empty,
+            width: WIDTH,
+            field: 3 + u16::try_from(self.limits().len()).unwrap_or(0),
+            ..List::default()
+        };
         let fields = self.menu.draw(list, frame, area, cx);
         let field = Rect { y: fields.y + 1, height: 1, ..fields };
         let style = theme.page.patch(theme.field);
@@ -239,6 +261,9 @@ impl Dialog for Find {
         self.input.draw(frame, field, style, true);
         let (words, style) = self.note(cx);
         Pen::new(frame.buffer_mut(), Rect { y: fields.y + 2, ..field }).put(&words, style);
+        for (limit, y) in self.limits().iter().zip(fields.y + 3..fields.bottom()) {
+            Pen::new(frame.buffer_mut(), Rect { y, ..field }).put(&sanitize(limit), theme.warning);
+        }
     }
 
     fn next_due(&self) -> Option<Timestamp> {
@@ -246,8 +271,13 @@ impl Dialog for Find {
     }
 }
 
-fn is_text(code: KeyCode, modifiers: KeyModifiers) -> bool {
-    let letter = matches!(code, KeyCode::Char(_)) && !modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-    let edits = modifiers == KeyModifiers::CONTROL && matches!(code, KeyCode::Char('a' | 'e' | 'k' | 'u' | 'w'));
-    letter || edits || matches!(code, KeyCode::Backspace | KeyCode::Delete | KeyCode::Left | KeyCode::Right)
+/// Whether a key goes to the field: what is a letter, and what edits a line. Letters by AltGr come with both control and alt.
+fn is_typed(key: &KeyEvent) -> bool {
+    let both = KeyModifiers::CONTROL | KeyModifiers::ALT;
+    let plain = !key.modifiers.intersects(both) || key.modifiers.contains(both);
+    let edits = key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('a' | 'e' | 'k' | 'u' | 'w'));
+    match key.code {
+        KeyCode::Char(_) => plain || edits,
+        code => matches!(code, KeyCode::Backspace | KeyCode::Delete | KeyCode::Left | KeyCode::Right),
+    }
 }

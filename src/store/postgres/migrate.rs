@@ -16,7 +16,7 @@ struct Migration {
     number: i64,
     name: &'static str,
     sql: &'static str,
-    /// Whether the alerts that are there are put into the search over all fields behind it.
+    /// Whether the alerts that are there are put into the search over all fields, behind the last step of all.
     indexes_alerts: bool,
 }
 
@@ -171,14 +171,14 @@ async fn apply(conn: &Connection) -> Work<Vec<&'static str>> {
     .await?;
     for migration in pending {
         conn.batch(migration.sql).await?;
-        if migration.indexes_alerts {
-            find::index_all(conn).await?;
-        }
         conn.run(
             "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
             &[&migration.number, &migration.name, &migration.checksum(), &micros(SystemClock.now())],
         )
         .await?;
+    }
+    if pending.iter().any(|migration| migration.indexes_alerts) {
+        find::index_all(conn).await?;
     }
     Ok(pending.iter().map(|migration| migration.name).collect())
 }

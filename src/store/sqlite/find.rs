@@ -1,4 +1,4 @@
-//! Full-text search over all fields: candidates by the index of trigrams, judged by the domain.
+//! Full-text search over all fields: candidates by the index of trigrams, compared by the domain.
 //!
 //! Where the candidates are few, all of them are read and put in order. Where they are many, each grade is asked for by itself, better ones
 //! first, and its candidates are marked; what waits for an answer and then the rest is walked from the newest on past the marks, and only what
@@ -16,14 +16,14 @@ use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
 use crate::store::StoreResult;
-use crate::store::searched::{find_patterns, find_text};
+use crate::store::searched::{find_patterns, find_text, searchable};
 
 /// How far each way goes before another one is taken.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     /// Up to so many candidates are all read.
     candidates: usize,
-    /// So many alerts are looked through for words that are too short for the index, before it is asked for whatever begins with one.
+    /// So many alerts are read for words that are too short for the index, before it is asked for whatever begins with one.
     walk: usize,
 }
 
@@ -98,29 +98,39 @@ struct Walked {
 
 impl Search<'_> {
     fn run(&self, reader: &mut Reader) -> StoreResult<Vec<Alert>> {
-        let expression = match all_trigrams(self.query, self.grade) {
-            Some(expression) => expression,
-            None => {
-                // No word is as long as a trigram. Mostly many alerts have such a word, and some are met soon.
-                let walked = self.walk(reader, None)?;
-                if walked.is_done {
-                    return Ok(walked.found);
-                }
-                let longest = self.query.words().iter().max_by_key(|word| word.chars().count());
-                any_trigram(&reader.conn, longest.map_or("", String::as_str))?
-            }
-        };
-        if expression.is_empty() {
-            return Ok(Vec::new());
+        let expression = all_trigrams(self.query, self.grade);
+        let marks = expression.as_deref().map(|expression| mark(&reader.conn, expression)).transpose()?;
+        let short = self.short_words();
+        if short.is_empty() {
+            return Ok(self.walk(reader, marks, usize::MAX)?.found);
         }
-        let mut candidates = Sql::new("SELECT rowid FROM alert_find WHERE alert_find MATCH ");
-        candidates.value(expression);
-        let marks = Marks::of(&reader.conn, &candidates)?;
-        Ok(self.walk(reader, Some(marks))?.found)
+        // The index knows no word as short as this. Mostly many alerts have it, and are met soon.
+        let walked = self.walk(reader, marks, self.bounds.walk)?;
+        if walked.is_done {
+            return Ok(walked.found);
+        }
+        let mut all: Vec<String> = expression.into_iter().collect();
+        for word in short {
+            match beginning_with(&reader.conn, word)? {
+                Beginning::None => return Ok(Vec::new()),
+                Beginning::Some(trigrams) => all.push(format!("({trigrams})")),
+                // What so many trigrams begin with is nearly everywhere.
+                Beginning::Many => {}
+            }
+        }
+        let marks = if all.is_empty() { None } else { Some(mark(&reader.conn, &all.join(" AND "))?) };
+        Ok(self.walk(reader, marks, usize::MAX)?.found)
     }
 
-    /// Goes through what waits for an answer and then the rest, the newest first: past the marks, or for so long where there are none.
-    fn walk(&self, reader: &mut Reader, mut marks: Option<Marks>) -> StoreResult<Walked> {
+    /// The words that have no trigram of their own.
+    fn short_words(&self) -> Vec<&str> {
+        let is_short = |word: &&str| self.grade == MatchGrade::Inside && word.chars().nth(2).is_none();
+        self.query.words().iter().map(String::as_str).filter(is_short).collect()
+    }
+
+    /// Goes through what waits for an answer and then the rest, the newest first, past the marks where there are some; reads so many alerts
+    /// at most.
+    fn walk(&self, reader: &mut Reader, mut marks: Option<Marks>, most: usize) -> StoreResult<Walked> {
         let Reader { conn, dictionary, .. } = reader;
         let mut walked = Walked { found: Vec::new(), is_done: true };
         let mut read = 0;
@@ -140,7 +150,7 @@ impl Search<'_> {
                 if !marks.as_mut().is_none_or(is_marked) {
                     continue;
                 }
-                if marks.is_none() && read == self.bounds.walk {
+                if read == most {
                     walked.is_done = false;
                     return Ok(walked);
                 }
@@ -153,6 +163,13 @@ impl Search<'_> {
         }
         Ok(walked)
     }
+}
+
+/// Marks what has everything that an expression asks for.
+fn mark(conn: &Connection, expression: &str) -> StoreResult<Marks> {
+    let mut candidates = Sql::new("SELECT rowid FROM alert_find WHERE alert_find MATCH ");
+    candidates.value(expression.to_owned());
+    Ok(Marks::of(conn, &candidates)?)
 }
 
 /// The expression of the full-text index for trigrams of every word, as it has to stand in an alert to match so well; none where no word has
@@ -180,11 +197,26 @@ fn spread(text: &str) -> Vec<String> {
     places.into_iter().map(|place| all[place].clone()).collect()
 }
 
-/// The expression that asks for any trigram that begins with this text; empty where there is none.
-fn any_trigram(conn: &Connection, beginning: &str) -> StoreResult<String> {
-    let end = format!("{beginning}{}", char::MAX);
-    let terms: Vec<String> = conn.all("SELECT term FROM alert_find_term WHERE term >= ?1 AND term < ?2", [beginning, &end], cell)?;
-    Ok(terms.iter().map(|term| quoted(term)).collect::<Vec<_>>().join(" OR "))
+/// The trigrams that begin with a word too short for one.
+enum Beginning {
+    None,
+    /// As an expression that any of them fulfils.
+    Some(String),
+    Many,
+}
+
+/// More trigrams than this are not asked for.
+const MOST_TRIGRAMS: usize = 200;
+
+fn beginning_with(conn: &Connection, word: &str) -> StoreResult<Beginning> {
+    let word = searchable(word);
+    let end = format!("{word}{}", char::MAX);
+    let terms: Vec<String> = conn.all("SELECT term FROM alert_find_term WHERE term >= ?1 AND term < ?2 LIMIT 201", [&word, &end], cell)?;
+    Ok(match terms.len() {
+        0 => Beginning::None,
+        1..=MOST_TRIGRAMS => Beginning::Some(terms.iter().map(|term| quoted(term)).collect::<Vec<_>>().join(" OR ")),
+        _ => Beginning::Many,
+    })
 }
 
 fn quoted(text: &str) -> String {
@@ -261,7 +293,26 @@ mod tests {
         let alerts: Vec<Alert> = (1..=120).map(alert).collect();
         store.ingest(organization, alerts.iter().cloned().map(AlertPatch::of).collect(), Timestamp::UNIX_EPOCH).await.unwrap();
 
-        for text in ["so1", "acme", "till so1", "p-12", "x7", "~", "7~", "o1", "1", "acme till 3", "nobody", "q", "qx", "ethoca"] {
+        for text in [
+            "so1",
+            "acme",
+            "till so1",
+            "p-12",
+            "x7",
+            "~",
+            "7~",
+            "o1",
+            "1",
+            "acme till 3",
+            "nobody",
+            "q",
+            "qx",
+            "ethoca",
+            "1 ~",
+            "acme 7~",
+            "1 q",
+            "e 9",
+        ] {
             let query = FindQuery::parse(text).unwrap();
             for size in [1, 5, 100] {
                 let expected: Vec<_> = among(&query, &alerts, size).into_iter().map(|alert| alert.id).collect();

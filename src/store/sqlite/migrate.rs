@@ -18,7 +18,7 @@ pub(super) struct Migration {
     number: i64,
     pub(super) name: &'static str,
     sql: &'static str,
-    /// What is done behind it that SQL alone cannot.
+    /// What is done that SQL alone cannot, behind the last step of all: it knows the newest schema only.
     then: Option<fn(&Connection) -> StoreResult<()>>,
 }
 
@@ -108,13 +108,13 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, migrations: &[Migratio
         )?;
         for migration in pending {
             tx.execute_batch(migration.sql)?;
-            if let Some(then) = migration.then {
-                then(&tx)?;
-            }
             tx.execute(
                 "INSERT INTO schema_migration (number, name, checksum, applied_at) VALUES (?1, ?2, ?3, ?4)",
                 params![migration.number, migration.name, migration.checksum(), SystemClock.now().timestamp_micros()],
             )?;
+        }
+        for then in pending.iter().filter_map(|migration| migration.then) {
+            then(&tx)?;
         }
     }
     tx.commit()?;

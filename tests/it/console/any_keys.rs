@@ -31,7 +31,7 @@ enum Step {
 }
 
 /// Every key that means something somewhere, but `ctrl-s` and the space on a button: what sends is pressed on purpose only.
-const KEYS: [&str; 56] = [
+const KEYS: [&str; 57] = [
     "r",
     "n",
     "i",
@@ -62,6 +62,7 @@ const KEYS: [&str; 56] = [
     "ctrl-r",
     "m",
     "ctrl-l",
+    "ctrl-f",
     "?",
     "tab",
     "left",

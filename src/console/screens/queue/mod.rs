@@ -40,7 +40,7 @@ impl Screen for Queue {
             Message::Tick => {
                 self.freeze(cx.covered, now);
                 if self.take_unfound() {
-                    cx.notify(Tone::Note, "The alert that was found is not in the list any more: it has changed meanwhile.");
+                    cx.notify(Tone::Note, "The alert that was found could not be shown in the list.");
                 }
                 self.run_due(now)
             }
@@ -89,6 +89,9 @@ impl Screen for Queue {
 
     fn keys(&self) -> Keys {
         match self.search {
+            Some(_) if self.missed().is_some() => {
+                Keys::Typed(&[("enter", "find everywhere"), ("esc", "as before"), ("↑↓", "walk the list")])
+            }
             Some(_) => Keys::Typed(&[("enter", "keep"), ("esc", "as before"), ("↑↓", "walk the list")]),
             None => Keys::Of(KeyContext::Queue),
         }
@@ -181,6 +184,7 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::DetailWider => queue.move_divider(queue.divider.saturating_sub(3)),
         Action::DetailNarrower => queue.move_divider(queue.divider.saturating_add(3)),
         Action::Open if queue.current().is_some() => queue.set_page(true),
+        Action::Open if queue.missed().is_some() => return vec![Order::Act(Action::Find)],
         Action::Back => return run(back(queue, cx)),
         Action::Search => {
             queue.set_page(false);
@@ -208,7 +212,7 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     if queue.page {
         queue.set_page(false);
     } else if queue.is_set_aside() {
-        return queue.restore();
+        return queue.restore(cx.now);
     } else if let Some(id) = queue.current().map(|alert| alert.id) {
         cx.decisions.dismiss(id);
     }

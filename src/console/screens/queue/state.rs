@@ -76,6 +76,7 @@ pub struct Search {
     /// What cannot be understood of it.
     pub error: Option<query::QueryError>,
     before: (AlertFilter, Sort),
+    aside: Option<SetAside>,
     due: Option<Timestamp>,
 }
 
@@ -147,12 +148,13 @@ pub struct Queue {
     unfound: bool,
 }
 
-/// What was listed, and where the cursor was.
+/// What was listed before a found alert was gone to.
 #[derive(Debug)]
 struct SetAside {
     filter: AlertFilter,
     sort: Sort,
-    cursor: Option<AlertId>,
+    /// The list itself with its cursor, once the other one stands in its place.
+    listing: Option<Listing>,
 }
 
 impl Queue {
@@ -328,7 +330,17 @@ impl Queue {
 
     /// Asks for another list; the one that is shown stays until the first page of the other is here.
     pub fn ask(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
-        (self.aside, self.sought) = (None, None);
+        if (&filter, sort) == (self.filter(), self.sort()) {
+            return Vec::new();
+        }
+        let aside = self.aside.take();
+        // Whoever gives the search up has it back.
+        if let Some(search) = &mut self.search
+            && aside.is_some()
+        {
+            search.aside = aside;
+        }
+        self.sought = None;
         self.list(filter, sort)
     }
 
@@ -338,16 +350,21 @@ impl Queue {
             return Vec::new();
         }
         if self.aside.is_none() {
-            let cursor = self.listing.cursor_id();
-            self.aside = Some(SetAside { filter: self.filter().clone(), sort: self.sort(), cursor });
+            self.aside = Some(SetAside { filter: self.filter().clone(), sort: self.sort(), listing: None });
         }
         let day = alert.alert_time.map(|at| at.date_naive());
-        let filter = match alert.provider_id.trim() {
-            "" => AlertFilter { start_date: day, end_date: day, providers: vec![alert.provider.clone()], ..AlertFilter::default() },
-            id => AlertFilter { q: Some(id.to_owned()), ..AlertFilter::default() },
+        let filter = AlertFilter {
+            q: Some(alert.provider_id.trim().to_owned()).filter(|id| !id.is_empty()),
+            start_date: day,
+            end_date: day,
+            ..AlertFilter::default()
         };
         self.sought = Some(alert.id);
-        self.list(filter, Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending })
+        let effects = self.list(filter, Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending });
+        if self.incoming.is_none() {
+            self.reach_sought();
+        }
+        effects
     }
 
     /// Whether what was listed is set aside for an alert that was found.
@@ -356,31 +373,42 @@ impl Queue {
     }
 
     /// Lists again what was set aside, the cursor where it was.
-    pub fn restore(&mut self) -> Vec<Effect> {
-        let Some(SetAside { filter, sort, cursor }) = self.aside.take() else { return Vec::new() };
-        self.sought = cursor;
-        self.list(filter, sort)
+    pub fn restore(&mut self, now: Timestamp) -> Vec<Effect> {
+        let Some(SetAside { filter, sort, listing }) = self.aside.take() else { return Vec::new() };
+        self.sought = None;
+        let Some(mut listing) = listing else { return self.list(filter, sort) };
+        let abandoned = self.incoming.take().map(|incoming| Effect::Abandon(incoming.id()));
+        listing.abandon_refresh();
+        listing.set_height(self.regions().rows.height);
+        self.listing = listing;
+        abandoned.into_iter().chain(self.refresh(now)).collect()
+    }
+
+    /// The list that was asked for stands in the place of the one before.
+    fn take_place(&mut self, incoming: Listing) {
+        let before = std::mem::replace(&mut self.listing, incoming);
+        if let Some(aside) = self.aside.as_mut().filter(|aside| aside.listing.is_none()) {
+            aside.listing = Some(before);
+        }
+        self.reach_sought();
     }
 
     /// Puts the cursor on the alert that was sought in the list that is here now.
     fn reach_sought(&mut self) {
-        if let Some(id) = self.sought.take()
-            && !self.listing.move_to_alert(id)
-        {
-            // Where the cursor was before is of no account once its alert has left the list.
-            self.unfound = self.aside.is_some();
+        if let Some(id) = self.sought.take() {
+            self.unfound = !self.listing.move_to_alert(id);
         }
     }
 
-    /// Whether an alert that was gone to is not there; told once.
+    /// Whether an alert that was gone to is not in the list; told once.
     pub(super) fn take_unfound(&mut self) -> bool {
         std::mem::take(&mut self.unfound)
     }
 
-    /// The text that is being searched for in this view, where nothing in it matches.
+    /// The text that is searched for here, where it is known that nothing in the view matches.
     pub fn missed(&self) -> Option<String> {
-        let is_answered = self.incoming.is_none() && self.search.as_ref().is_some_and(|search| search.due.is_none());
-        self.filter().q.clone().filter(|_| is_answered && self.listing.total() == Some(0))
+        let is_current = self.search.as_ref().is_none_or(|search| search.due.is_none() && search.error.is_none());
+        self.filter().q.clone().filter(|_| is_current && self.incoming.is_none() && self.listing.total() == Some(0))
     }
 
     fn list(&mut self, filter: AlertFilter, sort: Sort) -> Vec<Effect> {
@@ -434,7 +462,7 @@ impl Queue {
         if !text.is_empty() {
             text.push(' ');
         }
-        self.search = Some(Search { input: TextInput::one_line(&text), error: None, before, due: None });
+        self.search = Some(Search { input: TextInput::one_line(&text), error: None, before, aside: None, due: None });
     }
 
     /// Notes that something was typed: it is searched for once typing rests.
@@ -470,7 +498,13 @@ impl Queue {
             return effects;
         }
         match self.search.take() {
-            Some(search) => self.ask(search.before.0, search.before.1),
+            Some(search) => {
+                let effects = self.ask(search.before.0, search.before.1);
+                if search.aside.is_some() {
+                    self.aside = search.aside;
+                }
+                effects
+            }
             None => Vec::new(),
         }
     }

@@ -90,8 +90,7 @@ impl Queue {
                     && taken
                     && let Some(incoming) = self.incoming.take()
                 {
-                    self.listing = incoming;
-                    self.reach_sought();
+                    self.take_place(incoming);
                     self.new = None;
                     self.refresh_again = false;
                 }
