@@ -31,6 +31,8 @@ pub struct Field<R: 'static> {
     pub merge: Merge,
     /// Where a screen shows it.
     pub shown: Option<Shown>,
+    /// What searches over many fields call it, where they look into it.
+    pub found_as: Option<&'static str>,
     nullable: bool,
     /// Whether it says nothing: no text, null, no flag.
     pub is_blank: fn(&R) -> bool,
@@ -133,6 +135,7 @@ impl<R> Field<R> {
             required: None,
             merge: Merge::Take,
             shown: None,
+            found_as: None,
             nullable: false,
             is_blank,
             take,
@@ -181,6 +184,11 @@ impl<R> Field<R> {
 
     pub(super) const fn shown(mut self, section: Section, rank: u8, label: &'static str) -> Self {
         self.shown = Some(Shown { section, rank, label });
+        self
+    }
+
+    pub(super) const fn found_as(mut self, label: &'static str) -> Self {
+        self.found_as = Some(label);
         self
     }
 

@@ -5,9 +5,11 @@ use std::cmp::{Ordering, Reverse};
 
 use super::alert::Alert;
 use super::closed_enum::closed_enum;
+use super::field::{Field, Kind};
 use super::filter::fold;
 use super::ids::AlertId;
 use super::money::Amount;
+use super::outcome::Outcome;
 use super::time::Timestamp;
 
 /// Most alerts that one search finds.
@@ -106,37 +108,25 @@ pub struct FindField<'a> {
     pub value: Cow<'a, str>,
 }
 
-/// The fields of an alert that a search looks into: ids, numbers, names, the card, the money and what was answered.
+/// The fields of an alert that a search looks into: those that its table, and that of outcomes, has a word for.
 pub fn find_fields(alert: &Alert) -> Vec<FindField<'_>> {
-    let optional = [
-        ("order", &alert.merchant_order_id),
-        ("ARN", &alert.acquirer_reference_number),
-        ("auth code", &alert.auth_code),
-        ("transaction", &alert.transaction_id),
-        ("Ethoca id", &alert.ethoca_merchant_id),
-        ("CAID", &alert.caid),
-        ("partner", &alert.partner_name),
-        ("client", &alert.client_name),
-        ("reason", &alert.reason_code),
-    ];
-    let given = [
-        ("alert", alert.provider_id.as_str()),
-        ("descriptor", &alert.merchant_descriptor),
-        ("merchant", &alert.merchant_name),
-        ("merchant id", &alert.merchant_id),
-        ("issuer", &alert.issuer),
-        ("BIN", &alert.card_bin),
-        ("last four", &alert.card_last_four),
-        ("currency", alert.currency.as_str()),
-        ("network", alert.provider.as_str()),
-        ("type", alert.alert_type.as_str()),
-    ];
-    let optional = optional.into_iter().filter_map(|(label, text)| Some((label, Cow::Borrowed(text.as_deref()?))));
-    let amount = alert.amount.map(|amount| ("amount", Cow::Owned(plain(alert, amount))));
-    let comment = alert.outcome.as_ref().map(|outcome| ("comment", Cow::Borrowed(outcome.comments.as_str())));
-    let given = given.into_iter().map(|(label, text)| (label, Cow::Borrowed(text)));
-    let all = optional.chain(amount).chain(given).chain(comment).chain([("avert id", Cow::Owned(alert.id.to_string()))]);
-    all.filter(|(_, value)| !value.is_empty()).map(|(label, value)| FindField { label, value }).collect()
+    let outcome = alert.outcome.iter().flat_map(|outcome| of_record(Outcome::FIELDS, outcome, |amount| amount.to_string()));
+    let mut fields: Vec<FindField<'_>> = of_record(Alert::FIELDS, alert, |amount| plain(alert, amount)).chain(outcome).collect();
+    // Its id, which is the first of the table, is what an alert is known by least.
+    fields.rotate_left(1);
+    fields
+}
+
+fn of_record<'a, R>(fields: &'static [Field<R>], record: &'a R, amount: impl Fn(Amount) -> String) -> impl Iterator<Item = FindField<'a>> {
+    fields.iter().filter_map(move |field| {
+        let value = match &field.kind {
+            Kind::Word(access) | Kind::Text(access) => Cow::Borrowed((access.get)(record)?),
+            Kind::Amount(access) => Cow::Owned(amount((access.get)(record)?)),
+            Kind::Id(access) => Cow::Owned((access.get)(record)?.to_string()),
+            Kind::Reference(_) | Kind::Moment(_) | Kind::Flag(_) => return None,
+        };
+        Some(FindField { label: field.found_as?, value }).filter(|field| !field.value.is_empty())
+    })
 }
 
 /// The amount with its currency's decimals, as it is shown, but for the grouping.
@@ -168,7 +158,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::domain::{AlertStatus, AlertType, Currency, Outcome, Provider};
+    use crate::domain::{AlertStatus, AlertType, Currency, Provider};
 
     fn alert() -> Alert {
         Alert {

@@ -23,7 +23,7 @@ record! {
         /// Normalized refund decision, such as `not refunded`.
         refunded: String => Text "refunded".text(Content::Prose, WORD),
         /// Comments of the resolution; empty where none were given.
-        comments: String => Text "comments".text(Content::Lines, COMMENTS),
+        comments: String => Text "comments".found_as("comment").text(Content::Lines, COMMENTS),
         /// Normalized reason of an INVALID answer.
         dispute_reason_code: Option<String> => Text "disputeReasonCode".text(Content::Prose, WORD),
         action_time: Option<Timestamp> => Moment "actionTimestamp",

@@ -11,12 +11,12 @@ use super::interned::Dictionary;
 use super::marks::Marks;
 use super::query::Sql;
 use super::readers::Reader;
-use super::rows::{organization_key, read_by_key};
+use super::rows::{organization_key, read_by_key, read_searched};
 use super::statements::{Statements as _, cell};
 use crate::domain::find::among;
 use crate::domain::{Alert, FindQuery, MatchGrade, OrganizationId};
 use crate::store::StoreResult;
-use crate::store::searched::{find_patterns, find_text, searchable};
+use crate::store::searched::{EDGE, find_patterns, find_text, searchable};
 
 /// How far each way goes before another one is taken.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ struct Bounds {
 const BOUNDS: Bounds = Bounds { candidates: 1_000, walk: 2_000 };
 
 /// The index is asked for so many trigrams of a word, spread over it: what they leave is compared.
-const TRIGRAMS: usize = 5;
+const TRIGRAMS: usize = 6;
 
 /// What is found, best first.
 pub(super) fn find(reader: &mut Reader, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
@@ -134,9 +134,9 @@ impl Search<'_> {
         let Reader { conn, dictionary, .. } = reader;
         let mut walked = Walked { found: Vec::new(), is_done: true };
         let mut read = 0;
-        for (index, condition, waits) in
-            [("alert_by_open_deadline", " AND a.open_deadline IS NOT NULL", true), ("alert_by_time", "", false)]
-        {
+        // What waits is taken off the marks on the first way; without marks the row tells, which is read all the same.
+        let rest = if marks.is_some() { "" } else { " AND a.open_deadline IS NULL" };
+        for (index, condition) in [("alert_by_open_deadline", " AND a.open_deadline IS NOT NULL"), ("alert_by_time", rest)] {
             let mut sql = Sql::new(&format!("SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = "));
             sql.value(self.organization);
             sql.push(&format!("{condition} ORDER BY a.alert_time DESC, a.id DESC"));
@@ -155,9 +155,8 @@ impl Search<'_> {
                     return Ok(walked);
                 }
                 read += 1;
-                let alert = read_by_key(conn, dictionary, key)?;
-                if alert.is_over() != waits && self.query.grade(&alert) == Some(self.grade) {
-                    walked.found.push(alert);
+                if self.query.grade(&read_searched(conn, dictionary, key)?) == Some(self.grade) {
+                    walked.found.push(read_by_key(conn, dictionary, key)?);
                 }
             }
         }
@@ -186,10 +185,14 @@ fn all_trigrams(query: &FindQuery, grade: MatchGrade) -> Option<String> {
     if wanted.is_empty() { None } else { Some(wanted.join(" AND ")) }
 }
 
-/// Some trigrams of a text, spread over it, its first and its last one among them.
+/// Some trigrams of a text, spread over it, its first and its last one among them. Of a pattern with an edge the one that holds a character
+/// more tells more.
 fn spread(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
-    let all: Vec<String> = chars.windows(3).map(|trigram| trigram.iter().collect()).collect();
+    let mut all: Vec<String> = chars.windows(3).map(|trigram| trigram.iter().collect()).collect();
+    if all.len() > TRIGRAMS {
+        all.retain(|trigram| !(trigram.starts_with(EDGE) || trigram.ends_with(EDGE)));
+    }
     let Some(last) = all.len().checked_sub(1) else { return Vec::new() };
     let steps = last.min(TRIGRAMS - 1).max(1);
     let mut places: Vec<usize> = (0..=steps).map(|step| step * last / steps).collect();

@@ -80,6 +80,29 @@ pub(super) fn read_by_key(conn: &Connection, dictionary: &mut Dictionary, key: i
     }
 }
 
+/// The fields that searches look into.
+fn searched<R>(fields: &'static [Field<R>]) -> impl Iterator<Item = &'static Field<R>> {
+    fields.iter().filter(|field| field.found_as.is_some() && field.column.is_some())
+}
+
+static READ_SEARCHED: LazyLock<String> = LazyLock::new(|| {
+    let of_alert = searched(Alert::FIELDS).filter_map(|field| field.column).map(|column| format!("a.{column}"));
+    let of_outcome = searched(Outcome::FIELDS).filter_map(|field| field.column).map(|column| format!("o.{column}"));
+    let columns: Vec<String> = of_alert.chain(of_outcome).collect();
+    format!("SELECT {} FROM alert a LEFT JOIN outcome o ON o.alert = a.key WHERE a.key = ?1", columns.join(", "))
+});
+
+/// Reads of an alert what searches look into, and nothing else.
+pub(super) fn read_searched(conn: &Connection, dictionary: &mut Dictionary, key: i64) -> StoreResult<Alert> {
+    let mut statement = conn.prepare_cached(&READ_SEARCHED)?;
+    let mut rows = statement.query([key])?;
+    let Some(row) = rows.next()? else { return Err(StoreError::Corrupt(format!("no alert in row {key}"))) };
+    let (mut alert, mut outcome) = (Alert::default(), Outcome::default());
+    let next = read_fields(conn, dictionary, row, 0, searched(Alert::FIELDS), &mut alert)?;
+    read_fields(conn, dictionary, row, next, searched(Outcome::FIELDS), &mut outcome)?;
+    Ok(Alert { outcome: Some(outcome), ..alert })
+}
+
 /// Reads one alert of an organization by its id.
 pub(super) fn read_by_id(conn: &Connection, dictionary: &mut Dictionary, organization: i64, id: AlertId) -> StoreResult<Option<Stored>> {
     let mut statement = conn.prepare_cached(&READ_BY_ID)?;
@@ -95,26 +118,26 @@ fn alert_of(conn: &Connection, dictionary: &mut Dictionary, row: &Row<'_>) -> St
     let key = row.get(0)?;
     let deadline = row.get::<_, Option<i64>>(1)?.map(moment).transpose()?;
     let mut alert = Alert { deadline: deadline.map_or(Deadline::Unknown, Deadline::At), ..Alert::default() };
-    let next = read_fields(conn, dictionary, row, 2, Alert::FIELDS, &mut alert)?;
+    let next = read_fields(conn, dictionary, row, 2, Alert::FIELDS.iter(), &mut alert)?;
     // The first column of an outcome is its id: null where there is none.
     if row.get_ref(next)? != ValueRef::Null {
         let mut outcome = Outcome { alert_id: alert.id, ..Outcome::default() };
-        read_fields(conn, dictionary, row, next, Outcome::FIELDS, &mut outcome)?;
+        read_fields(conn, dictionary, row, next, Outcome::FIELDS.iter(), &mut outcome)?;
         alert.outcome = Some(outcome);
     }
     Ok(Stored { key, alert })
 }
 
 /// Reads the cells of the fields that have a column, the first of which is at `at`; returns the place after the last.
-fn read_fields<R>(
+fn read_fields<R: 'static>(
     conn: &Connection,
     dictionary: &mut Dictionary,
     row: &Row<'_>,
     mut at: usize,
-    fields: &[Field<R>],
+    fields: impl Iterator<Item = &'static Field<R>>,
     into: &mut R,
 ) -> StoreResult<usize> {
-    for field in fields.iter().filter(|field| field.column.is_some()) {
+    for field in fields.filter(|field| field.column.is_some()) {
         match &field.kind {
             Kind::Id(id) => set(into, id, row.get::<_, Option<_>>(at)?.map(Uuid::from_bytes)),
             Kind::Reference(id) => set(into, id, reference(conn, dictionary, row.get(at)?)?),
