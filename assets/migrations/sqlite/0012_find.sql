@@ -14,7 +14,5 @@ INSERT INTO alert_find (alert_find, rank) VALUES ('automerge', 8);
 -- The trigrams themselves: one or two characters are looked for by those that begin with them.
 CREATE VIRTUAL TABLE alert_find_term USING fts5vocab (alert_find, row);
 
--- What waits for an answer comes first in what is found, the newest first: in this index that is known without reading an alert.
-DROP INDEX alert_by_open_deadline;
-CREATE INDEX alert_by_open_deadline ON alert (organization, open_deadline, id, provider, type, status, expired_at, alert_time)
-    WHERE open_deadline IS NOT NULL;
+-- What waits for an answer comes first in what is found, the newest first.
+CREATE INDEX alert_waiting_by_time ON alert (organization, alert_time, id) WHERE open_deadline IS NOT NULL;

@@ -136,7 +136,7 @@ impl Search<'_> {
         let mut read = 0;
         // What waits is taken off the marks on the first way; without marks the row tells, which is read all the same.
         let rest = if marks.is_some() { "" } else { " AND a.open_deadline IS NULL" };
-        for (index, condition) in [("alert_by_open_deadline", " AND a.open_deadline IS NOT NULL"), ("alert_by_time", rest)] {
+        for (index, condition) in [("alert_waiting_by_time", " AND a.open_deadline IS NOT NULL"), ("alert_by_time", rest)] {
             let mut sql = Sql::new(&format!("SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = "));
             sql.value(self.organization);
             sql.push(&format!("{condition} ORDER BY a.alert_time DESC, a.id DESC"));
