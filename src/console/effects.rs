@@ -49,8 +49,10 @@ pub enum Effect {
     Deliveries(AlertId),
     /// Load the alerts that may be on the same card.
     SameCard(AlertId, Option<AlertQuery>),
-    /// Search all fields; an earlier search is given up.
+    /// Search many fields; an earlier search is given up.
     Find(FindQuery),
+    /// Give the search up that is on its way.
+    GiveUpFind,
     /// Ask which of these alerts have duplicates.
     Mark(Vec<AlertId>),
     /// After so long, wait for a change after this one.
@@ -182,6 +184,7 @@ impl Runner {
         while self.tasks.try_join_next().is_some() {}
         match effect {
             Effect::Abandon(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
+            Effect::GiveUpFind => self.give_up_find(),
             Effect::Keep(what) => self.keep(what, None),
             Effect::StartListening(request) => self.listen(*request),
             Effect::StopListening => self.stop_listening(),
@@ -219,13 +222,20 @@ impl Runner {
             return;
         }
         let handle = self.tasks.spawn(work);
-        if finds && let Some(earlier) = self.finding.replace(handle.clone()) {
-            earlier.abort();
+        if finds {
+            self.give_up_find();
+            self.finding = Some(handle.clone());
         }
         if let Some(list) = list {
             let of_list = self.lists.entry(list).or_default();
             of_list.retain(|handle| !handle.is_finished());
             of_list.push(handle);
+        }
+    }
+
+    fn give_up_find(&mut self) {
+        if let Some(earlier) = self.finding.take() {
+            earlier.abort();
         }
     }
 
@@ -384,6 +394,7 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         | Effect::StartListening(_)
         | Effect::StopListening
         | Effect::Replay(_)
+        | Effect::GiveUpFind
         | Effect::StopReplay
         | Effect::Copy(_)
         | Effect::CopySecret(_)

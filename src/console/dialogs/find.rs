@@ -120,10 +120,9 @@ impl FindDialog {
     fn pick(&mut self, event: &Event) -> Orders {
         let chosen = self.menu.chosen.index(self.alerts().len());
         let is_current = self.due.is_none() && self.asked.is_none();
-        if is_current || chosen > Some(0) || matches!(event, Event::Mouse(_)) {
-            if let Some(at) = chosen {
-                return self.go(at);
-            }
+        let is_meant = is_current || chosen > Some(0) || matches!(event, Event::Mouse(_));
+        if let Some(at) = chosen.filter(|_| is_meant) {
+            return self.go(at);
         }
         self.goes = true;
         let orders = if self.asked.is_some() && self.due.is_none() { Vec::new() } else { self.search() };
@@ -171,7 +170,12 @@ impl FindDialog {
             Span::styled(format!("{}{money}  ", blanks(MONEY.saturating_sub(columns(&money)))), value),
         ];
         let mut room = room.saturating_sub(LEFT + NETWORK + MONEY + 6);
+        let mut last = Column::Descriptor;
         if let Some(field) = query.best_field(alert) {
+            // What stands here already is not said twice.
+            if field.value == alert.merchant_descriptor {
+                last = Column::Order;
+            }
             let name = format!("{} ", field.label);
             let width = FIELD.min(room).saturating_sub(columns(&name));
             spans.push(Span::styled(name, theme.quiet));
@@ -180,7 +184,8 @@ impl FindDialog {
         }
         if room >= CARD {
             spans.push(Span::styled(cell(&Column::Card.text(alert, CARD, cx.now), CARD), theme.quiet));
-            spans.push(Span::styled(cut(&sanitize(&alert.merchant_descriptor), room.saturating_sub(CARD + 2)).into_owned(), theme.quiet));
+            let width = room.saturating_sub(CARD + 2);
+            spans.push(Span::styled(cut(&last.text(alert, width, cx.now), width).into_owned(), theme.quiet));
         }
         Line::from(spans)
     }
@@ -208,7 +213,8 @@ impl Dialog for FindDialog {
             }
             // What is typed is searched for, so letters are no commands here.
             Message::Input(Event::Key(key)) if is_typed(key) => {
-                if self.input.key(*key) == Typed::Changed {
+                let typed = self.input.key(*key);
+                if typed == Typed::Changed {
                     self.typed(cx);
                 }
             }
@@ -219,7 +225,7 @@ impl Dialog for FindDialog {
             Message::Input(event) => {
                 let length = self.alerts().len();
                 match self.menu.update(event, length, cx) {
-                    Some(Action::MenuClose) => return vec![Order::Close],
+                    Some(Action::MenuClose) => return vec![Effect::GiveUpFind.into(), Order::Close],
                     Some(Action::MenuPick) => return self.pick(event),
                     _ => {}
                 }

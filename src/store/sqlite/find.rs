@@ -30,7 +30,7 @@ struct Bounds {
 const BOUNDS: Bounds = Bounds { candidates: 1_000, walk: 2_000 };
 
 /// The index is asked for so many trigrams of a word, spread over it: what they leave is compared.
-const TRIGRAMS: usize = 6;
+const TRIGRAMS: usize = 4;
 
 /// What is found, best first.
 pub(super) fn find(reader: &mut Reader, organization: OrganizationId, query: &FindQuery, size: u32) -> StoreResult<Vec<Alert>> {
@@ -194,7 +194,7 @@ fn spread(text: &str) -> Vec<String> {
         all.retain(|trigram| !(trigram.starts_with(EDGE) || trigram.ends_with(EDGE)));
     }
     let Some(last) = all.len().checked_sub(1) else { return Vec::new() };
-    let steps = last.min(TRIGRAMS - 1).max(1);
+    let steps = last.clamp(1, TRIGRAMS - 1);
     let mut places: Vec<usize> = (0..=steps).map(|step| step * last / steps).collect();
     places.dedup();
     places.into_iter().map(|place| all[place].clone()).collect()

@@ -171,6 +171,7 @@ impl Rig {
             | Effect::StartListening(_)
             | Effect::Replay(_)
             | Effect::StopReplay
+            | Effect::GiveUpFind
             | Effect::StopListening
             | Effect::Copy(_)
             | Effect::CopySecret(_)
