@@ -1,7 +1,7 @@
 //! Searches over all fields against the domain's own definition: the same alerts in the same order.
 
 use avert::domain::find::{among, find_fields};
-use avert::domain::{Alert, AlertId, FindQuery};
+use avert::domain::{Alert, AlertId, AlertStatus, FindQuery};
 use chrono::Duration;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -9,7 +9,7 @@ use proptest::sample::{Index, select};
 use super::lists::{alerts, block_on};
 use super::organizations::organization;
 use super::resolutions::{claim, resolve};
-use super::{Fixture, row};
+use super::{Fixture, outcome, row};
 use crate::support::alerts::{noon, open_alert};
 
 contract!(
@@ -19,6 +19,7 @@ contract!(
     another_organizations_alerts_are_not_found,
     what_means_something_in_a_pattern_is_looked_for_as_it_is,
     words_of_one_and_two_characters_are_found_inside,
+    of_very_many_that_match_the_best_come_first_all_the_same,
 );
 
 pub(super) async fn found(fixture: &Fixture, text: &str) -> Vec<AlertId> {
@@ -160,4 +161,33 @@ async fn words_of_one_and_two_characters_are_found_inside(fixture: Fixture) {
     assert_eq!(found(&fixture, "~!").await, [at_the_end.id]);
     assert_eq!(found(&fixture, "~b").await, [inside.id]);
     assert_eq!(found(&fixture, "~").await.len(), 2);
+}
+
+async fn of_very_many_that_match_the_best_come_first_all_the_same(fixture: Fixture) {
+    let alert = |number: i64| {
+        let order = match number % 40 {
+            0 => "77".to_owned(),
+            1 => format!("77-{number}"),
+            _ => format!("x77-{number}"),
+        };
+        let plain = open_alert(&format!("N{number}"));
+        let alert_time = plain.alert_time.filter(|_| number % 9 != 0).map(|at| at - Duration::minutes(number % 97));
+        let mut alert = Alert { alert_time, merchant_order_id: Some(order), ..plain };
+        if number % 7 < 5 {
+            alert.outcome = Some(outcome(&alert, "resolved"));
+            alert.status = AlertStatus::Resolved;
+        }
+        alert
+    };
+    let alerts: Vec<Alert> = (0..1_400).map(alert).collect();
+    fixture.bring(&alerts).await;
+
+    for text in ["77", "x77", "acme", "acme 77", "77 n1", "agreed"] {
+        let query = FindQuery::parse(text).unwrap();
+        for size in [7, 60, 100] {
+            let expected: Vec<AlertId> = among(&query, &alerts, size as usize).into_iter().map(|alert| alert.id).collect();
+            let found = fixture.store.find(fixture.organization, &query, size).await.unwrap();
+            assert_eq!(found.into_iter().map(|alert| alert.id).collect::<Vec<_>>(), expected, "{text}, {size}");
+        }
+    }
 }
