@@ -4,8 +4,7 @@
 //! first, and its candidates are marked; what waits for an answer and then the rest is walked from the newest on past the marks, and only what
 //! is marked is read, until there is enough.
 
-use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 
 use super::interned::Dictionary;
 use super::marks::Marks;
@@ -66,19 +65,11 @@ fn find_within(
 /// The candidates of an expression, where there are no more than `most`.
 fn few_candidates(conn: &Connection, organization: i64, expression: &str, most: usize) -> StoreResult<Option<Vec<i64>>> {
     let limit = i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1);
-    let candidates = "SELECT rowid FROM alert_find WHERE alert_find MATCH ?1 LIMIT ?2";
-    let all: Vec<i64> = conn.all(candidates, (expression, limit), cell)?;
-    if all.len() > most {
-        return Ok(None);
-    }
-    let own = |key: &i64| conn.one("SELECT organization = ?2 FROM alert WHERE key = ?1", (*key, organization), cell);
-    let mut few = Vec::with_capacity(all.len());
-    for key in all {
-        if own(&key)? {
-            few.push(key);
-        }
-    }
-    Ok(Some(few))
+    let candidates = "SELECT a.key, a.organization = ?2 FROM alert_find f CROSS JOIN alert a ON a.key = f.rowid
+         WHERE f.alert_find MATCH ?1 LIMIT ?3";
+    let all: Vec<(i64, bool)> = conn.all(candidates, (expression, organization, limit), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let few = all.len() <= most;
+    Ok(few.then(|| all.into_iter().filter(|(_, own)| *own).map(|(key, _)| key).collect()))
 }
 
 /// A search for alerts that match exactly so well.
@@ -137,11 +128,10 @@ impl Search<'_> {
         // What waits is taken off the marks on the first way; without marks the row tells, which is read all the same.
         let rest = if marks.is_some() { "" } else { " AND a.open_deadline IS NULL" };
         for (index, condition) in [("alert_waiting_by_time", " AND a.open_deadline IS NOT NULL"), ("alert_by_time", rest)] {
-            let mut sql = Sql::new(&format!("SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = "));
-            sql.value(self.organization);
-            sql.push(&format!("{condition} ORDER BY a.alert_time DESC, a.id DESC"));
-            let mut statement = conn.prepare_cached(&sql.text)?;
-            let mut rows = statement.query(params_from_iter::<&Vec<Value>>(&sql.values))?;
+            let mut statement = conn.prepare_cached(&format!(
+                "SELECT a.key FROM alert a INDEXED BY {index} WHERE a.organization = ?1{condition} ORDER BY a.alert_time DESC, a.id DESC"
+            ))?;
+            let mut rows = statement.query([self.organization])?;
             while walked.found.len() < self.missing
                 && let Some(row) = rows.next()?
             {
@@ -214,7 +204,8 @@ const MOST_TRIGRAMS: usize = 200;
 fn beginning_with(conn: &Connection, word: &str) -> StoreResult<Beginning> {
     let word = searchable(word);
     let end = format!("{word}{}", char::MAX);
-    let terms: Vec<String> = conn.all("SELECT term FROM alert_find_term WHERE term >= ?1 AND term < ?2 LIMIT 201", [&word, &end], cell)?;
+    let beginning = "SELECT term FROM alert_find_term WHERE term >= ?1 AND term < ?2 LIMIT ?3";
+    let terms: Vec<String> = conn.all(beginning, (&word, &end, MOST_TRIGRAMS as i64 + 1), cell)?;
     Ok(match terms.len() {
         0 => Beginning::None,
         1..=MOST_TRIGRAMS => Beginning::Some(terms.iter().map(|term| quoted(term)).collect::<Vec<_>>().join(" OR ")),

@@ -82,7 +82,7 @@ pub(super) fn read_by_key(conn: &Connection, dictionary: &mut Dictionary, key: i
 
 /// The fields that searches look into.
 fn searched<R>(fields: &'static [Field<R>]) -> impl Iterator<Item = &'static Field<R>> {
-    fields.iter().filter(|field| field.found_as.is_some() && field.column.is_some())
+    fields.iter().filter(|field| field.found_as.is_some())
 }
 
 static READ_SEARCHED: LazyLock<String> = LazyLock::new(|| {
