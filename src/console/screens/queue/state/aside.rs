@@ -1,0 +1,75 @@
+//! Going to an alert that was found: what was listed is set aside whole, and comes back.
+
+use super::{Queue, SetAside};
+use crate::console::Effect;
+use crate::console::screens::queue::listing::Listing;
+use crate::domain::{Alert, AlertFilter, Sort, SortField, SortOrder, Timestamp};
+
+impl Queue {
+    /// Goes to an alert that was found, whatever is listed: where it is not held, what is listed is set aside.
+    pub fn go_to_found(&mut self, alert: &Alert) -> Vec<Effect> {
+        if self.incoming.is_none() && self.listing.move_to_alert(alert.id) {
+            return Vec::new();
+        }
+        if self.aside.is_none() {
+            self.aside = Some(SetAside { filter: self.filter().clone(), sort: self.sort(), listing: None });
+        }
+        let day = alert.alert_time.map(|at| at.date_naive());
+        let filter = AlertFilter {
+            q: Some(alert.provider_id.trim().to_owned()).filter(|id| !id.is_empty()),
+            start_date: day,
+            end_date: day,
+            ..AlertFilter::default()
+        };
+        self.sought = Some(alert.id);
+        let effects = self.list(filter, Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending });
+        if self.incoming.is_none() {
+            self.reach_sought();
+        }
+        effects
+    }
+
+    /// Whether what was listed is set aside for an alert that was found.
+    pub fn is_set_aside(&self) -> bool {
+        self.aside.is_some()
+    }
+
+    /// Lists again what was set aside, the cursor where it was.
+    pub fn restore(&mut self, now: Timestamp) -> Vec<Effect> {
+        let Some(SetAside { filter, sort, listing }) = self.aside.take() else { return Vec::new() };
+        self.sought = None;
+        let Some(mut listing) = listing else { return self.list(filter, sort) };
+        let abandoned = self.incoming.take().map(|incoming| Effect::Abandon(incoming.id()));
+        listing.abandon_refresh();
+        listing.set_height(self.regions().rows.height);
+        self.listing = listing;
+        abandoned.into_iter().chain(self.refresh(now)).collect()
+    }
+
+    /// The list that was asked for stands in the place of the one before.
+    pub(super) fn take_place(&mut self, incoming: Listing) {
+        let before = std::mem::replace(&mut self.listing, incoming);
+        if let Some(aside) = self.aside.as_mut().filter(|aside| aside.listing.is_none()) {
+            aside.listing = Some(before);
+        }
+        self.reach_sought();
+    }
+
+    /// Puts the cursor on the alert that was sought in the list that is here now.
+    fn reach_sought(&mut self) {
+        if let Some(id) = self.sought.take() {
+            self.unfound = !self.listing.move_to_alert(id);
+        }
+    }
+
+    /// Whether an alert that was gone to is not in the list; told once.
+    pub fn take_unfound(&mut self) -> bool {
+        std::mem::take(&mut self.unfound)
+    }
+
+    /// The text that is searched for here, where it is known that nothing in the view matches.
+    pub fn missed(&self) -> Option<String> {
+        let is_current = self.search.as_ref().is_none_or(|search| search.due.is_none() && search.error.is_none());
+        self.filter().q.clone().filter(|_| is_current && self.incoming.is_none() && self.listing.total() == Some(0))
+    }
+}
