@@ -1,6 +1,6 @@
 //! Duplicates: several alerts on one payment. What to ask a service for, what says that two of them are, and what follows for an answer.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::Duration;
 
@@ -125,29 +125,50 @@ pub fn of<'a>(alert: &Alert, candidates: &'a [Alert]) -> Vec<&'a Alert> {
     found
 }
 
-/// Which of many alerts have duplicates among them; `true` where one of those was refunded.
-pub fn among<'a>(alerts: impl Iterator<Item = &'a Alert>) -> HashMap<AlertId, bool> {
+/// The positions of many alerts by what two of them have to agree in to be worth a comparison: card digits, acquirer's reference or
+/// authorization code.
+fn grouped<'a>(alerts: &[&'a Alert]) -> impl Iterator<Item = Vec<usize>> + use<'a> {
     let text = |text: &'a Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    // What two alerts have to agree in to be worth a comparison: card digits, acquirer's reference or authorization code.
-    let mut groups: HashMap<(usize, &'a str), Vec<&'a Alert>> = HashMap::new();
-    for alert in alerts {
+    let mut groups: HashMap<(usize, &'a str), Vec<usize>> = HashMap::new();
+    for (position, alert) in alerts.iter().enumerate() {
         let keys = [last_four(alert), text(&alert.acquirer_reference_number), text(&alert.auth_code)];
         for (kind, key) in keys.into_iter().enumerate() {
             if let Some(key) = key {
-                groups.entry((kind, key)).or_default().push(alert);
+                groups.entry((kind, key)).or_default().push(position);
             }
         }
     }
+    groups.into_values().filter(|group| group.len() > 1)
+}
+
+/// Which of many alerts have duplicates among them; `true` where one of those was refunded.
+pub fn among<'a>(alerts: impl Iterator<Item = &'a Alert>) -> HashMap<AlertId, bool> {
+    let alerts: Vec<&Alert> = alerts.collect();
     let mut found: HashMap<AlertId, bool> = HashMap::new();
-    for group in groups.into_values().filter(|group| group.len() > 1) {
-        for (index, one) in group.iter().enumerate() {
-            for other in &group[index + 1..] {
+    for group in grouped(&alerts) {
+        for (index, one) in group.iter().map(|position| alerts[*position]).enumerate() {
+            for other in group[index + 1..].iter().map(|position| alerts[*position]) {
                 let known = |of: &Alert, by: &Alert| found.get(&of.id).is_some_and(|refunded| *refunded || !by.was_refunded());
                 if known(one, other) && known(other, one) || evidence(one, other).is_none() {
                     continue;
                 }
                 *found.entry(one.id).or_default() |= other.was_refunded();
                 *found.entry(other.id).or_default() |= one.was_refunded();
+            }
+        }
+    }
+    found
+}
+
+/// For each of many alerts the positions of its duplicates that stand before it.
+pub fn before(alerts: &[&Alert]) -> Vec<BTreeSet<usize>> {
+    let mut found = vec![BTreeSet::new(); alerts.len()];
+    for group in grouped(alerts) {
+        for (index, one) in group.iter().enumerate() {
+            for other in &group[index + 1..] {
+                if !found[*other].contains(one) && evidence(alerts[*one], alerts[*other]).is_some() {
+                    found[*other].insert(*one);
+                }
             }
         }
     }
@@ -424,6 +445,20 @@ mod tests {
                 prop_assert!(last_four(&one).is_some(), "two alerts without a card have no card in common");
                 prop_assert_eq!(&one.currency, &other.currency);
                 prop_assert_eq!(one.amount.map(crate::domain::Amount::decimal), other.amount.map(crate::domain::Amount::decimal));
+            }
+        }
+
+        #[test]
+        fn the_duplicates_before_an_alert_are_those_that_anyone_would_find_by_comparing_all(
+            alerts in prop::collection::vec(alerts(), 0..8),
+        ) {
+            let alerts: Vec<&Alert> = alerts.iter().collect();
+
+            let found = before(&alerts);
+
+            for (position, alert) in alerts.iter().enumerate() {
+                let naive: BTreeSet<usize> = (0..position).filter(|other| evidence(alerts[*other], alert).is_some()).collect();
+                prop_assert_eq!(&found[position], &naive);
             }
         }
 

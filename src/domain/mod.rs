@@ -8,6 +8,7 @@ pub mod attempt;
 pub mod audit;
 pub mod batch;
 pub mod card;
+pub mod case;
 pub mod clock;
 mod closed_enum;
 pub mod credential;

@@ -205,6 +205,14 @@ impl Resolution {
         }
     }
 
+    /// Whether it says that money had gone back before.
+    pub fn says_refunded_before(&self) -> bool {
+        match self {
+            Self::Current { decision, .. } => *decision == Decision::Invalid(InvalidReason::PreviouslyRefunded),
+            Self::Older { word, .. } => matches!(word, OlderWord::PreviouslyRefunded | OlderWord::PreviouslyCancelled),
+        }
+    }
+
     /// In whose words it is said.
     pub const fn dialect(&self) -> Dialect {
         match self {

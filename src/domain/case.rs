@@ -1,0 +1,78 @@
+//! A case: all alerts of one payment, of which one at most is to be refunded, and what the others are answered then.
+
+use super::alert::Alert;
+use super::resolution::{Dialect, InvalidReason, OlderRefunded, OlderWord, ResolutionParts};
+
+/// The reason of an INVALID answer to an alert of a case, as far as the other alerts say it: a refund before it was raised had gone back
+/// already, one after it makes it a duplicate (decisions, Outcome). `None` where no other one was refunded.
+pub fn reason_beside_refund(alert: &Alert, others: &[Alert]) -> Option<InvalidReason> {
+    let refunds = || others.iter().filter(|other| other.id != alert.id && other.was_refunded());
+    refunds().next()?;
+    // Where either time is not known, the refund is what is certain.
+    let after = |other: &Alert| {
+        let refunded = other.outcome.as_ref().and_then(|outcome| outcome.action_time);
+        refunded.zip(alert.alert_time).is_some_and(|(refunded, raised)| refunded >= raised)
+    };
+    Some(if refunds().all(after) { InvalidReason::Duplicate } else { InvalidReason::PreviouslyRefunded })
+}
+
+/// An INVALID answer for a reason, in the words of a dialect.
+pub fn invalid(reason: InvalidReason, dialect: Dialect, comments: String) -> ResolutionParts {
+    let (refunded, resolution) = match (dialect, reason) {
+        (Dialect::Current, reason) => ("INVALID", reason.as_str()),
+        (Dialect::Older, InvalidReason::PreviouslyRefunded) => (OlderRefunded::Refunded.as_str(), OlderWord::PreviouslyRefunded.as_str()),
+        (Dialect::Older, InvalidReason::NotFound) => (OlderRefunded::NotRefunded.as_str(), OlderWord::NotFound.as_str()),
+        (Dialect::Older, InvalidReason::Duplicate | InvalidReason::ChargebackReceived) => {
+            (OlderRefunded::NotRefunded.as_str(), OlderWord::OtherWord.as_str())
+        }
+    };
+    ResolutionParts { refunded: Some(refunded.to_owned()), resolution: Some(resolution.to_owned()), amount_stopped: None, comments }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::time::from_iso;
+    use crate::domain::{Outcome, Resolution};
+
+    fn refunded(at: Option<&str>) -> Alert {
+        let mut alert = Alert::sample();
+        alert.outcome = Some(Outcome { action_time: at.and_then(from_iso), ..Outcome::sample(alert.id) });
+        alert
+    }
+
+    #[rstest]
+    #[case(Some("2026-03-02T09:00:00Z"), Some(InvalidReason::PreviouslyRefunded))]
+    #[case(Some("2026-03-02T11:00:00Z"), Some(InvalidReason::Duplicate))]
+    #[case(None, Some(InvalidReason::PreviouslyRefunded))]
+    fn a_refund_before_an_alert_was_raised_had_gone_back_already_and_one_after_it_makes_it_a_duplicate(
+        #[case] at: Option<&str>,
+        #[case] reason: Option<InvalidReason>,
+    ) {
+        let alert = Alert { alert_time: from_iso("2026-03-02T10:00:00Z"), ..Alert::sample() };
+
+        assert_eq!(reason_beside_refund(&alert, &[Alert::sample(), refunded(at)]), reason);
+    }
+
+    #[test]
+    fn no_reason_follows_where_nothing_was_refunded_or_only_the_alert_itself() {
+        let paid = refunded(None);
+
+        assert_eq!(reason_beside_refund(&Alert::sample(), &[Alert::sample()]), None);
+        assert_eq!(reason_beside_refund(&paid, std::slice::from_ref(&paid)), None);
+    }
+
+    #[test]
+    fn every_reason_makes_a_valid_answer_in_either_dialect() {
+        for dialect in [Dialect::Current, Dialect::Older] {
+            for reason in InvalidReason::ALL {
+                let answer = Resolution::from_parts(invalid(reason, dialect, "seen".to_owned()), dialect, None).unwrap();
+
+                assert!(!answer.gives_money_back(), "{answer}");
+                assert_eq!(answer.says_refunded_before(), reason == InvalidReason::PreviouslyRefunded);
+            }
+        }
+    }
+}
