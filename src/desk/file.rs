@@ -118,6 +118,22 @@ pub(super) fn private(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
     options
 }
 
+/// Writes a file that only its owner reads; one that is there already is never written over.
+///
+/// # Errors
+/// In words.
+pub fn write_new(path: &Path, text: &str) -> Result<(), String> {
+    let write = || -> io::Result<()> {
+        let mut file = private(fs::OpenOptions::new().write(true).create_new(true)).open(path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    write().map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => "a file of this name is there already".to_owned(),
+        _ => error.to_string(),
+    })
+}
+
 /// Makes a directory that only its owner can enter, where there is none.
 pub(super) fn make_directory(directory: &Path) -> Result<(), DeskError> {
     let mut builder = fs::DirBuilder::new();

@@ -220,17 +220,26 @@ impl Journal {
 
     /// Writes a step and has it on the disk before it returns.
     pub fn append(&self, step: JournalStep) -> Result<(), DeskError> {
-        self.append_at(step, self.clock.now())
+        self.append_all(vec![step])
     }
 
-    fn append_at(&self, step: JournalStep, now: Timestamp) -> Result<(), DeskError> {
-        let entry = JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), step };
+    /// Writes steps, all at once, and has them on the disk before it returns.
+    pub fn append_all(&self, steps: Vec<JournalStep>) -> Result<(), DeskError> {
+        self.append_at(steps, self.clock.now())
+    }
+
+    fn append_at(&self, steps: Vec<JournalStep>, now: Timestamp) -> Result<(), DeskError> {
         let append = || -> io::Result<()> {
-            let line = serde_json::to_string(&entry)?;
+            let mut lines = String::new();
+            for step in steps {
+                let entry = JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), step };
+                lines.push_str(&serde_json::to_string(&entry)?);
+                lines.push('\n');
+            }
             let _turn = self.turn()?;
             let mut file = private(OpenOptions::new().create(true).read(true).append(true)).open(self.path())?;
             self.set_torn_line_aside(&mut file)?;
-            file.write_all(format!("{line}\n").as_bytes())?;
+            file.write_all(lines.as_bytes())?;
             file.sync_data()
         };
         append().map_err(|error| failed(&self.directory, &error))
@@ -488,8 +497,8 @@ mod tests {
     fn lines_beyond_the_retention_are_pruned_and_unreadable_ones_stay() {
         let directory = tempfile::tempdir().unwrap();
         let (journal, _) = open(&directory);
-        journal.append_at(staged("old"), now() - KEPT - Duration::seconds(1)).unwrap();
-        journal.append_at(staged("young"), now() - KEPT).unwrap();
+        journal.append_at(vec![staged("old")], now() - KEPT - Duration::seconds(1)).unwrap();
+        journal.append_at(vec![staged("young")], now() - KEPT).unwrap();
         let mut file = OpenOptions::new().append(true).open(journal.path()).unwrap();
         file.write_all(b"written by hand\n").unwrap();
         drop(journal);

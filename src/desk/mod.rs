@@ -4,6 +4,7 @@
 //! Everything that is kept, but the journal and what the system's keyring holds, is a TOML file, readable by its owner only, replaced in one step. A file that cannot be read is
 //! reported with its line and kept: nothing here ever overwrites what it could not read.
 
+pub mod collect;
 pub mod drafts;
 mod file;
 pub mod find;
@@ -19,7 +20,7 @@ pub mod views;
 use std::path::{Path, PathBuf};
 
 pub use drafts::{Draft, Drafts};
-pub use file::DeskError;
+pub use file::{DeskError, write_new};
 pub use journal::{Journal, JournalAlert, JournalDecision, JournalStep, LeftDecision, Leftovers};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};

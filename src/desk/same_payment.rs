@@ -1,5 +1,7 @@
 //! Alerts on one payment: looked for wherever a decision is made, because of two on one payment only one may be refunded.
 
+use std::collections::HashMap;
+
 use crate::domain::{Alert, AlertId, AlertQuery, Page, Sort};
 use crate::service::{Alerts, Duplicates, ServiceError};
 
@@ -17,6 +19,38 @@ pub async fn same_payment(
         (None, Some(query)) => search(alerts, query).await,
         (None, None) => Ok(Vec::new()),
     }
+}
+
+/// The same for several alerts: by one search where the service can, else one for each card.
+pub async fn same_payments(
+    alerts: &dyn Alerts,
+    duplicates: Option<&dyn Duplicates>,
+    asked: Vec<(AlertId, Option<AlertQuery>)>,
+) -> Vec<(AlertId, Result<Vec<Alert>, ServiceError>)> {
+    if let Some(duplicates) = duplicates {
+        let ids: Vec<AlertId> = asked.into_iter().map(|(id, _)| id).collect();
+        let found = duplicates.duplicates(ids.clone()).await.map(|found| found.into_iter().collect::<HashMap<_, _>>());
+        let of = |id: AlertId| found.as_ref().map(|found| found.get(&id).cloned().unwrap_or_default()).map_err(Clone::clone);
+        return ids.into_iter().map(|id| (id, of(id))).collect();
+    }
+    let mut searched: HashMap<Option<String>, Result<Vec<Alert>, ServiceError>> = HashMap::new();
+    let mut found = Vec::with_capacity(asked.len());
+    for (id, query) in asked {
+        let answer = match query {
+            None => Ok(Vec::new()),
+            Some(query) => match searched.get(&query.filter.q) {
+                Some(known) => known.clone(),
+                None => {
+                    let text = query.filter.q.clone();
+                    let answer = search(alerts, query).await;
+                    searched.insert(text, answer.clone());
+                    answer
+                }
+            },
+        };
+        found.push((id, answer));
+    }
+    found
 }
 
 /// The alerts of a query; in the interface's own order where the service does not take the query as it is.
