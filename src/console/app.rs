@@ -12,6 +12,7 @@ use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
 use super::dialogs::reconnected::Reconnected;
 use super::network_trouble::NetworkTroubles;
+use super::runs::Runs;
 use super::screens::queue::link::ReadPart;
 use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
@@ -110,6 +111,8 @@ impl App {
                 offline: false,
                 leaving: false,
                 decisions: Decisions::default(),
+                runs: Runs::default(),
+                last_made: None,
                 unfinished: Unfinished::default(),
                 networks: NetworkTroubles::default(),
                 drafts: kept.drafts,
@@ -184,6 +187,10 @@ impl App {
             Message::Unfinished(answer) => {
                 self.screens.queue.link.took_part(ReadPart::Decisions, &answer, cx.now);
                 resolving::listed_unfinished(answer, cx);
+                Vec::new()
+            }
+            Message::FileWritten(path, result) => {
+                dialogs::run_progress::written(&path, &result, cx);
                 Vec::new()
             }
             Message::Written(answer) => {
@@ -278,8 +285,8 @@ impl App {
                 cx.decisions.ask_again();
             }
             cx.decisions.wait(cx.now);
-        } else if cx.decisions.take_question() {
-            self.waiting.push_back(Box::new(Reconnected::default()));
+        } else if let Some(why) = cx.decisions.take_question() {
+            self.waiting.push_back(Box::new(Reconnected::about(why)));
         }
         for decision in cx.decisions.closed_waiting(cx.now) {
             let words = format!("{}: the window closed while {} waited here.", resolving::subject(&decision.alert), decision.word());

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
+use chrono::Duration;
+
 use super::decisions::Decisions;
 use super::network_trouble::NetworkTroubles;
+use super::runs::Runs;
 use super::session::{AlertJson, Preferences, SessionInfo};
 use super::toasts::Toasts;
 use super::unfinished::Unfinished;
@@ -12,7 +15,7 @@ use super::write_check::WriteCheck;
 use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
 use crate::desk::Draft;
 use crate::domain::card::mask_card_numbers;
-use crate::domain::{AlertId, Timestamp};
+use crate::domain::{AlertId, Resolution, Timestamp};
 
 /// The application context.
 pub struct AppContext {
@@ -32,6 +35,10 @@ pub struct AppContext {
     /// Leaving as soon as what is with the service has come back.
     pub leaving: bool,
     pub decisions: Decisions,
+    /// Decisions that were made together.
+    pub runs: Runs,
+    /// The last decision that was made by hand here.
+    pub last_made: Option<Resolution>,
     pub unfinished: Unfinished,
     /// Networks that did not answer or did not take a decision.
     pub networks: NetworkTroubles,
@@ -54,6 +61,11 @@ impl AppContext {
             dialect: self.place.dialect,
             compares_all: self.compares_all,
         }
+    }
+
+    /// How long a decision waits, and can be taken back, before it leaves.
+    pub fn grace(&self) -> Duration {
+        Duration::from_std(self.settings.grace).unwrap_or_default()
     }
 
     /// Notifies the user.

@@ -1,8 +1,10 @@
 //! Decisions on their way: staged for a few seconds in which they can be taken back, sent once, and what came of each.
 
+mod together;
 mod waiting;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use chrono::Duration;
 use uuid::Uuid;
@@ -56,6 +58,10 @@ pub struct PendingDecision {
     pub sent_at: Option<Timestamp>,
     /// Whether it was said that its window closed while it waited.
     told_closed: bool,
+    /// The number of those it was made together with.
+    pub together: Option<u64>,
+    /// The decision that has to be recorded before this one leaves.
+    after: Option<u64>,
     idempotency_key: String,
 }
 
@@ -82,6 +88,28 @@ pub enum State {
     Checking(Polling),
     /// It is certain that nothing was recorded, and why.
     Refused(String),
+}
+
+/// Why decisions wait here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitReason {
+    /// The deployment did not answer.
+    NoAnswer,
+    /// The decision that they were to follow was not recorded, or not in time.
+    NotRecorded,
+}
+
+/// When a staged decision leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Departure {
+    /// In so many seconds.
+    In(i64),
+    /// As soon as the networks have answered others that were made together with it.
+    InTurn,
+    /// When its user lets it go on.
+    Paused,
+    /// Once the decision that it follows is recorded.
+    AfterFirst,
 }
 
 /// A decision event: what the answer to a decision means.
@@ -157,8 +185,10 @@ pub struct Decisions {
     all: Vec<PendingDecision>,
     made: u64,
     held_since: Option<Timestamp>,
-    /// Whether it is still to be asked what becomes of those that wait.
-    ask: bool,
+    /// Those made together that are paused.
+    paused: HashSet<u64>,
+    /// Whether it is still to be asked what becomes of those that wait, and why they do.
+    ask: Option<WaitReason>,
 }
 
 impl Decisions {
@@ -181,6 +211,8 @@ impl Decisions {
             closed_by,
             sent_at: None,
             told_closed: false,
+            together: None,
+            after: None,
             idempotency_key,
         });
         self.made
@@ -200,6 +232,8 @@ impl Decisions {
             closed_by: None,
             sent_at: left.sent_at,
             told_closed: false,
+            together: None,
+            after: None,
             idempotency_key: left.key.clone(),
         });
     }
@@ -229,10 +263,14 @@ impl Decisions {
         self.of(alert).is_some_and(|decision| decision.is_here() || decision.state == State::Sending)
     }
 
-    /// Takes back the decision that was made last and has not left.
-    pub fn take_back(&mut self) -> Option<PendingDecision> {
-        let last = self.all.iter().rposition(PendingDecision::is_here)?;
-        Some(self.all.remove(last))
+    /// Takes back the decision that was made last and has not left, and with it what was made together with it.
+    pub fn take_back(&mut self) -> Vec<PendingDecision> {
+        let Some(last) = self.all.iter().rfind(|decision| decision.is_here()) else { return Vec::new() };
+        let (key, together) = (last.key, last.together);
+        let taken = |decision: &mut PendingDecision| {
+            decision.is_here() && (decision.key == key || together.is_some() && decision.together == together)
+        };
+        self.all.extract_if(.., taken).collect()
     }
 
     /// Takes back every decision that has not left; returns them.
@@ -242,6 +280,7 @@ impl Decisions {
 
     /// Sends every staged decision now.
     pub fn send_now(&mut self, now: Timestamp) {
+        self.paused.clear();
         for decision in &mut self.all {
             if let State::Staged(due) = &mut decision.state {
                 *due = now.min(*due);
@@ -273,15 +312,13 @@ impl Decisions {
 
     /// The decisions whose time has come; they count as sent from now on.
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
-        let held = self.held_since.is_some();
-        self.all
-            .iter_mut()
-            .filter(|decision| is_due(decision, held, now))
-            .map(|decision| {
-                (decision.state, decision.sent_at) = (State::Sending, Some(now));
-                decision.clone()
-            })
-            .collect()
+        self.call_followers(now);
+        let leaving = self.leaving(now);
+        let send = |decision: &mut PendingDecision| {
+            (decision.state, decision.sent_at) = (State::Sending, Some(now));
+            decision.clone()
+        };
+        self.all.iter_mut().filter(|decision| leaving.contains(&decision.key)).map(send).collect()
     }
 
     /// The staged decisions, the next to leave first.
@@ -393,15 +430,21 @@ impl Decisions {
     /// Where a decision is after an answer.
     fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) {
         let state = match event {
-            DecisionEvent::Landed(_) | DecisionEvent::Overtaken(_) => return self.all.retain(|decision| decision.key != key),
+            DecisionEvent::Landed(_) | DecisionEvent::Overtaken(_) => {
+                self.let_follow(key, matches!(event, DecisionEvent::Landed(_)), now);
+                return self.all.retain(|decision| decision.key != key);
+            }
             DecisionEvent::Kept(_) => {
-                self.ask = true;
+                self.ask_again();
                 State::Waiting
             }
             DecisionEvent::Refused(why) => State::Refused(why.clone()),
             DecisionEvent::Unknown(why) => State::Checking(Polling::new(why.clone(), now)),
             DecisionEvent::NothingSoFar(_) => return,
         };
+        if !matches!(state, State::Waiting) {
+            self.let_follow(key, false, now);
+        }
         if let Some(decision) = self.all.iter_mut().find(|decision| decision.key == key) {
             decision.state = state;
         }
@@ -414,7 +457,7 @@ impl Decisions {
             _ => None,
         });
         let closing = self.waiting().filter(|decision| !decision.told_closed).filter_map(|decision| decision.closed_by);
-        polls.chain(self.next_second(now)).chain(closing).min()
+        polls.chain(self.next_second(now)).chain(closing).chain(self.next_call()).min()
     }
 
     fn next_second(&self, now: Timestamp) -> Option<Timestamp> {
@@ -422,7 +465,8 @@ impl Decisions {
         if self.held_since.is_some() {
             return staged.iter().filter_map(|(decision, due)| decision.last_moment.map(|last| last.max(*due))).min();
         }
-        let (_, due) = *staged.first()?;
+        // What is due and still here waits for its turn, which no time brings.
+        let (_, due) = *staged.iter().find(|(_, due)| *due > now)?;
         let left = (due - now).num_milliseconds().max(0);
         // The countdown shows whole seconds, rounded up.
         let into_next = if left % 1000 == 0 && left > 0 { 1000 } else { left % 1000 };

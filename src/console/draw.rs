@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use super::app::App;
 use super::areas::{Areas, SMALLEST};
-use super::decisions::{State, seconds_left};
+use super::decisions::Departure;
 use super::pen::{put_middle, put_right};
 use super::text::{columns, counted, wrap};
 use super::{Action, KeyContext, Keys, Pen, toasts};
@@ -134,17 +134,21 @@ impl App {
                 _ => nothing,
             };
         };
-        let seconds = seconds_left(*due, self.cx.now);
         if !self.dialogs.is_empty() {
             return nothing;
         }
         let binding = self.cx.settings.keymap.binding(Action::Undo);
         let (key, undo) = (self.cx.key(Action::Undo), binding.map_or("", |binding| binding.words.as_str()));
-        let what = match staged.len() {
-            1 => format!("{} {} in {seconds} s", next.word(), next.subject()),
-            more => format!("{more} decisions, next in {seconds} s"),
+        let when = match decisions.departure(next, *due, self.cx.now) {
+            Departure::In(seconds) => format!("in {seconds} s"),
+            Departure::InTurn => "in its turn".to_owned(),
+            Departure::Paused => "paused".to_owned(),
+            Departure::AfterFirst => "after the refund".to_owned(),
         };
-        debug_assert!(matches!(next.state, State::Staged(_)));
+        let what = match staged.len() {
+            1 => format!("{} {} {when}", next.word(), next.subject()),
+            more => format!("{more} decisions, next {when}"),
+        };
         let width = (columns(&what) + 2 + columns(&key) + 1 + columns(undo)).min(line.width);
         let area = Rect { x: line.right() - width, width, ..line };
         let mut pen = Pen::new(buffer, area);

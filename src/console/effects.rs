@@ -2,6 +2,7 @@
 //! written one after the other; those on the terminal are the loop's.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,10 +14,11 @@ use tokio_util::sync::CancellationToken;
 use super::Message;
 use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
 use super::screens::queue::listing::Need;
+use crate::desk::collect::{Stretch, collect};
 use crate::desk::find::find;
 use crate::desk::indeterminate::look_up;
-use crate::desk::same_payment::same_payment;
-use crate::desk::{Desk, Draft, JournalStep, Layout, SavedView};
+use crate::desk::same_payment::{same_payment, same_payments};
+use crate::desk::{Desk, Draft, JournalStep, Layout, SavedView, write_new};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId,
     FindQuery, PageRequest, Secret, Sort,
@@ -49,6 +51,12 @@ pub enum Effect {
     Deliveries(AlertId),
     /// Load the alerts that may be on the same card.
     SameCard(AlertId, Option<AlertQuery>),
+    /// The same for several alerts.
+    SameCards(Vec<(AlertId, Option<AlertQuery>)>),
+    /// Load these rows of a list, whether they are shown or not.
+    Collect(u64, Stretch),
+    /// Write a text into a new file.
+    WriteFile(PathBuf, String),
     /// Search many fields; an earlier search is given up.
     Find(FindQuery),
     /// Give the search up that is on its way.
@@ -142,6 +150,8 @@ pub enum Keep {
     NoDraft(AlertId),
     /// A step of the journal.
     Journal(JournalStep),
+    /// Steps of the journal, written at once.
+    JournalSteps(Vec<JournalStep>),
 }
 
 /// Runs effects on a deployment and a desk.
@@ -332,6 +342,7 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::Draft(alert, draft) => desk.drafts().put(*alert, draft),
         Keep::NoDraft(alert) => desk.drafts().remove(*alert),
         Keep::Journal(step) => desk.journal().map_or(Ok(()), |journal| journal.append(step.clone())),
+        Keep::JournalSteps(steps) => desk.journal().map_or(Ok(()), |journal| journal.append_all(steps.clone())),
     }
     .map_err(|error| error.to_string())
 }
@@ -352,6 +363,12 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         Effect::Get(id) => Message::Alert(id, alerts.get(id).await),
         Effect::Deliveries(id) => Message::Deliveries(id, deliveries_of(webhooks.as_deref()?, id).await),
         Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
+        Effect::SameCards(asked) => Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await),
+        Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
+        Effect::WriteFile(path, text) => {
+            let written = write_new(&path, &text);
+            Message::FileWritten(path, written)
+        }
         Effect::Find(query) => {
             let found = find(&**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
             Message::Found(query, found)

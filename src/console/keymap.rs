@@ -17,6 +17,13 @@ pub enum Action {
     Invalid,
     Undo,
     Settle,
+    Repeat,
+    Mark,
+    MarkRange,
+    MarkAll,
+    Bulk,
+    GoToWarned,
+    Raw,
     Open,
     Back,
     Search,
@@ -89,6 +96,8 @@ pub enum KeyContext {
     Webhooks,
     /// On the Settings screen.
     Settings,
+    /// In the case, before those of the Queue.
+    Case,
     /// In any list that opens over the screen.
     Menu,
     /// In the list of views.
@@ -103,6 +112,7 @@ impl KeyContext {
         let chain = |context: Self| match context {
             Self::Always | Self::Queue | Self::Webhooks | Self::Settings => 0,
             Self::Menu | Self::Views | Self::Columns => 1,
+            Self::Case => 2,
         };
         // Of screens one is shown, and of lists one is open.
         let everywhere = |context: Self| matches!(context, Self::Always | Self::Menu);

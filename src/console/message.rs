@@ -1,6 +1,7 @@
 //! Messages: everything that can happen to the console, from outside or because a dialog wants it of a screen.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use crossterm::event::Event;
 
@@ -43,6 +44,14 @@ pub enum Message {
     Deliveries(AlertId, Reply<Vec<Delivery>>),
     /// Alerts on the same card.
     SameCard(AlertId, Reply<Vec<Alert>>),
+    /// The same of several alerts.
+    SameCards(Vec<(AlertId, Reply<Vec<Alert>>)>),
+    /// A stretch of a list that was asked for under this number, and how many alerts the list has.
+    Collected(u64, Reply<(Vec<Alert>, u64)>),
+    /// What became of writing a file.
+    FileWritten(PathBuf, Result<(), String>),
+    /// Nothing is marked any more.
+    Unmark,
     /// Which of these alerts have duplicates, and whether one of those was refunded.
     Marked(Vec<AlertId>, Reply<Vec<(AlertId, Option<bool>)>>),
     /// The endpoints of webhooks.

@@ -24,6 +24,7 @@ pub mod message;
 pub mod network_trouble;
 pub mod pen;
 pub mod resolving;
+pub mod runs;
 pub mod screen;
 pub mod screens;
 mod session;

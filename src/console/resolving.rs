@@ -2,6 +2,7 @@
 
 use super::decisions::{DecisionEvent, PendingDecision};
 use super::dialog::run;
+use super::runs::DecisionRun;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
 use crate::desk::JournalStep;
@@ -9,18 +10,61 @@ use crate::domain::indeterminate::Found;
 use crate::domain::{Alert, AlertId, Resolution, ResolutionAttempt};
 use crate::service::ServiceError;
 
-/// Takes back the decision that was staged last.
+/// Takes back the decision that was staged last, and what was made together with it.
 pub fn undo(cx: &mut AppContext) -> Orders {
-    match cx.decisions.take_back() {
-        Some(decision) => {
+    let taken = cx.decisions.take_back();
+    cx.runs.taken_back(&taken);
+    let mut outcome: Orders = taken.iter().map(|decision| record(JournalStep::TakenBack { decision: decision.journal_key() })).collect();
+    match taken.as_slice() {
+        [] if cx.decisions.sending() > 0 => cx.notify(Tone::Note, "Too late to take back: it has left."),
+        [] => cx.notify(Tone::Note, "There is nothing to take back."),
+        [decision] => {
             cx.notify(Tone::Good, format!("Taken back: {} on {}. Nothing was sent.", decision.word(), decision.subject()));
             // Whoever takes a decision back wants to give another one on the same alert.
-            return vec![record(JournalStep::TakenBack { decision: decision.journal_key() }), Message::GoToAlert(decision.alert.id).into()];
+            outcome.push(Message::GoToAlert(decision.alert.id).into());
         }
-        None if cx.decisions.sending() > 0 => cx.notify(Tone::Note, "Too late to take back: it has left."),
-        None => cx.notify(Tone::Note, "There is nothing to take back."),
+        many => {
+            let together = many[0].together;
+            let left = cx.runs.newest().filter(|run| Some(run.number) == together).map_or(0, |run| run.items.len() - many.len());
+            let rest = if left == 0 { "Nothing was sent.".to_owned() } else { format!("{left} had left already.") };
+            cx.notify(Tone::Good, format!("Taken back: {} decisions. {rest}", many.len()));
+        }
     }
-    Vec::new()
+    outcome
+}
+
+/// Stages decisions that are made together. Where the first one decides, the others leave only when it is recorded.
+pub fn stage_together(subject: String, made: Vec<(Alert, Resolution)>, first_decides: bool, cx: &mut AppContext) -> Orders {
+    if made.is_empty() {
+        return Vec::new();
+    }
+    cx.toasts.clear();
+    cx.last_made = made.first().map(|(_, resolution)| resolution.clone());
+    let grace = cx.grace();
+    let (number, keys) = cx.decisions.stage_together(made.clone(), first_decides, grace, cx.now);
+    cx.runs.begin(number, subject, made, &keys, cx.now);
+    staged(&keys, cx)
+}
+
+/// Sends again what of a run is certain not to have been recorded.
+pub fn send_again(number: u64, cx: &mut AppContext) -> Orders {
+    let failed = |run: &DecisionRun| run.failed().map(|item| (item.alert.clone(), item.resolution.clone())).collect::<Vec<_>>();
+    let ended = |run: &&DecisionRun| run.number == number && run.counts().underway == 0;
+    let made = cx.runs.newest().filter(ended).map(failed).unwrap_or_default();
+    if made.is_empty() {
+        return Vec::new();
+    }
+    let ids: Vec<AlertId> = made.iter().map(|(alert, _)| alert.id).collect();
+    let grace = cx.grace();
+    let (anew, keys) = cx.decisions.stage_together(made, false, grace, cx.now);
+    cx.runs.again(number, anew, &ids.into_iter().zip(keys.iter().copied()).collect::<Vec<_>>());
+    staged(&keys, cx)
+}
+
+/// The order that writes down that decisions were staged, in one step.
+fn staged(keys: &[u64], cx: &AppContext) -> Orders {
+    let steps: Vec<JournalStep> = keys.iter().filter_map(|key| cx.decisions.get(*key)).map(PendingDecision::staged_step).collect();
+    if steps.is_empty() { Vec::new() } else { vec![Effect::Keep(Keep::JournalSteps(steps)).into()] }
 }
 
 /// Takes in the answer to a decision. What is not known is looked up at once, and from then on by the decisions' own plan.
@@ -63,8 +107,31 @@ fn step(decision: String, event: &DecisionEvent) -> Option<JournalStep> {
 
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     let mut outcome: Orders = step(decision.journal_key(), &event).map(record).into_iter().collect();
-    outcome.extend(tell(&decision.alert, &decision.resolution, event, cx));
+    if cx.runs.note(decision.key, &event, cx.now) {
+        outcome.extend(follow_up(&decision.alert, event, cx));
+        tell_ended(cx);
+    } else {
+        outcome.extend(tell(&decision.alert, &decision.resolution, event, cx));
+    }
     outcome
+}
+
+/// What follows from what became of a decision of a run: its list tells it, and the end of the run is told once.
+fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Orders {
+    match event {
+        DecisionEvent::Landed(alert) | DecisionEvent::Overtaken(alert) => concluded(alert, cx),
+        DecisionEvent::Kept(why) => vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()],
+        DecisionEvent::Refused(_) | DecisionEvent::Unknown(_) | DecisionEvent::NothingSoFar(_) => vec![Effect::Get(before.id).into()],
+    }
+}
+
+/// Tells that a run has ended, and how.
+fn tell_ended(cx: &mut AppContext) {
+    if let Some((words, well)) = cx.runs.take_ended() {
+        let key = cx.key(Action::Bulk);
+        let more = if well { ".".to_owned() } else { format!(". {key} shows each.") };
+        cx.notify(if well { Tone::Good } else { Tone::Bad }, format!("{words}{more}"));
+    }
 }
 
 fn tell(before: &Alert, resolution: &Resolution, event: DecisionEvent, cx: &mut AppContext) -> Orders {

@@ -1,6 +1,8 @@
 //! The console: its model driven by messages, its loop by injected input, and a picture of every state at three sizes.
 
 mod any_keys;
+mod bulk;
+mod cases;
 mod elsewhere;
 mod fake;
 mod fake_webhooks;

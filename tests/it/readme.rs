@@ -19,13 +19,15 @@ fn the_readme_shows_every_key_there_is() {
         KeyContext::Queue,
         KeyContext::Webhooks,
         KeyContext::Settings,
+        KeyContext::Case,
         KeyContext::Always,
         KeyContext::Menu,
         KeyContext::Views,
         KeyContext::Columns,
     ];
     let mut table = "| key | where | what it does |\n| --- | --- | --- |\n".to_owned();
-    for (context, place) in places.into_iter().zip(["Queue", "Webhooks", "Settings", "everywhere", "menus", "views", "columns"]) {
+    for (context, place) in places.into_iter().zip(["Queue", "Webhooks", "Settings", "the case", "everywhere", "menus", "views", "columns"])
+    {
         for binding in keymap.bindings(context) {
             let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();
             writeln!(table, "| {} | {place} | {} |", keys.join(" "), binding.about).unwrap();

@@ -1,6 +1,6 @@
 //! Decisions that wait here: their time came while the deployment did not answer, and they leave when their user says so again.
 
-use super::{Decisions, PendingDecision, State, is_due};
+use super::{Decisions, PendingDecision, State, WaitReason, is_due};
 use crate::domain::Timestamp;
 
 impl Decisions {
@@ -8,10 +8,11 @@ impl Decisions {
     /// worth more than the question: without a connection nothing is sent, which is certain.
     pub fn wait(&mut self, now: Timestamp) {
         let held = self.held_since.is_some();
-        for decision in &mut self.all {
+        // What follows another decision waits for that one alone.
+        for decision in self.all.iter_mut().filter(|decision| decision.after.is_none()) {
             if is_due(decision, held, now) && decision.has_time(now) {
                 decision.state = State::Waiting;
-                self.ask = true;
+                self.ask.get_or_insert(WaitReason::NoAnswer);
             }
         }
     }
@@ -21,14 +22,14 @@ impl Decisions {
         self.all.iter().filter(|decision| decision.state == State::Waiting)
     }
 
-    /// Whether it is to be asked now what becomes of the decisions that wait; it is asked once.
-    pub fn take_question(&mut self) -> bool {
-        std::mem::take(&mut self.ask) && self.waiting().next().is_some()
+    /// Whether it is to be asked now what becomes of the decisions that wait, and why they do; it is asked once.
+    pub fn take_question(&mut self) -> Option<WaitReason> {
+        self.ask.take().filter(|_| self.waiting().next().is_some())
     }
 
     /// Has it asked again what becomes of the decisions that wait.
     pub fn ask_again(&mut self) {
-        self.ask = true;
+        self.ask.get_or_insert(WaitReason::NoAnswer);
     }
 
     /// Lets every decision that waits leave now.
@@ -38,9 +39,11 @@ impl Decisions {
         }
     }
 
-    /// Takes back every decision that waits; returns them.
+    /// Takes back every decision that waits, and what was to leave after it; returns them.
     pub fn take_back_waiting(&mut self) -> Vec<PendingDecision> {
-        self.all.extract_if(.., |decision| decision.state == State::Waiting).collect()
+        let waiting: Vec<u64> = self.waiting().map(|decision| decision.key).collect();
+        let follows = |decision: &PendingDecision| decision.after.is_some_and(|first| waiting.contains(&first));
+        self.all.extract_if(.., |decision| waiting.contains(&decision.key) || follows(decision)).collect()
     }
 
     /// The waiting decisions whose window has closed since this was asked last.

@@ -6,6 +6,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use super::case;
 use super::menu::{List, OpenMenu};
 use crate::console::dialog::{self, run};
 use crate::console::screens::queue::columns::{Column, amount};
@@ -136,6 +137,12 @@ impl FindDialog {
         vec![Order::Close, Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()]
     }
 
+    /// Opens the case of what is chosen.
+    fn open_case(&self, cx: &AppContext) -> Orders {
+        let Some(alert) = self.menu.chosen.index(self.alerts().len()).and_then(|at| self.alerts().get(at)) else { return Vec::new() };
+        [Effect::GiveUpFind.into(), Order::Close].into_iter().chain(case::open_on(alert, None, cx)).collect()
+    }
+
     /// What stands under the field: what is wrong, what is under way, or how much was found.
     fn note(&self, cx: &AppContext) -> (String, ratatui::style::Style) {
         let theme = &cx.theme;
@@ -149,7 +156,10 @@ impl FindDialog {
             None => (String::new(), theme.quiet),
             Some((_, Err(error))) => (sanitize(&error.to_string()).into_owned(), theme.danger),
             Some((_, Ok(found))) if found.alerts.is_empty() => (String::new(), theme.quiet),
-            Some((_, Ok(found))) => (format!("{} found, best first", counted(found.alerts.len() as u64, "alert", "alerts")), theme.quiet),
+            Some((_, Ok(found))) => {
+                let found = counted(found.alerts.len() as u64, "alert", "alerts");
+                (format!("{found} found, best first   alt-enter opens the case"), theme.quiet)
+            }
         }
     }
 
@@ -210,6 +220,11 @@ impl Dialog for FindDialog {
                 self.shown = Some((query.clone(), answer.clone()));
                 self.menu.chosen = Selection::default();
                 return if self.goes { self.go(0) } else { Vec::new() };
+            }
+            Message::Input(Event::Key(KeyEvent { code: KeyCode::Enter, modifiers, .. }))
+                if modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) =>
+            {
+                return self.open_case(cx);
             }
             // What is typed is searched for, so letters are no commands here.
             Message::Input(Event::Key(key)) if is_typed(key) => {

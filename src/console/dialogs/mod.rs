@@ -1,5 +1,7 @@
 //! Dialogs: each in a file of its own, with its state, what changes it, and how it is drawn. [`open`] says which action opens which.
 
+pub mod alert_rows;
+pub mod case;
 pub mod columns;
 pub mod confirmation;
 pub mod delivery_filter;
@@ -11,6 +13,7 @@ pub mod form;
 pub mod help;
 pub mod leave;
 pub mod listen_form;
+pub mod many_form;
 pub mod menu;
 pub mod new_credential;
 pub mod prompt;
@@ -19,6 +22,7 @@ pub mod reconnected;
 pub mod replay_form;
 pub mod resolve_form;
 pub mod revoke;
+pub mod run_progress;
 pub mod secret;
 pub mod send_all_again;
 pub mod settle;
@@ -41,6 +45,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
             Keys::Typed(_) => return None,
         },
         Action::Find => find::open(queue, cx),
+        Action::Open if keys == Keys::Of(KeyContext::Queue) && queue.current().is_some() => case::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort())),
         Action::DeliveryFilter if webhooks.is_offered() => dialog::open(delivery_filter::DeliveryFilterForm::of(webhooks)),
         Action::Listen if webhooks.receiver.can_start() => dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request())),
@@ -51,6 +56,13 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Refund => resolve::open(Choice::Refunded, queue, cx),
         Action::NotRefunded => resolve::open(Choice::NotRefunded, queue, cx),
         Action::Invalid => resolve::open(Choice::Invalid, queue, cx),
+        Action::Bulk if queue.marked.is_empty() => run_progress::open(cx),
+        Action::Bulk => many_form::marked(queue, cx),
+        Action::Repeat => match cx.last_made.clone() {
+            Some(last) if queue.marked.is_empty() => resolve::repeat(&last, queue, cx),
+            Some(last) => many_form::repeat(&last, queue, cx),
+            None => resolve::nothing_to_repeat(cx),
+        },
         Action::Settle => settle::open(queue, cx),
         Action::CredentialCreate => new_credential::open(settings, cx),
         Action::CredentialRevoke => revoke::open(settings, cx),

@@ -1,11 +1,12 @@
-//! The dialog that asks, once another deployment answers again, what becomes of the decisions that waited here meanwhile.
+//! The dialog that asks what becomes of decisions that waited here: another deployment answers again, or the decision that they were to
+//! follow was not recorded.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::question::{Question, answered, named, put_answers};
-use crate::console::decisions::PendingDecision;
+use crate::console::decisions::{PendingDecision, WaitReason};
 use crate::console::resolving::record;
 use crate::console::text::counted;
 use crate::console::{AppContext, ClickTargets, Dialog, Message, Order, Orders, Tone};
@@ -41,9 +42,17 @@ impl Choice {
 }
 
 /// The dialog while it is open.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Reconnected {
+    why: WaitReason,
     targets: ClickTargets<Choice>,
+}
+
+impl Reconnected {
+    /// Asks about those that waited for this reason.
+    pub fn about(why: WaitReason) -> Self {
+        Self { why, targets: ClickTargets::default() }
+    }
 }
 
 impl Dialog for Reconnected {
@@ -51,9 +60,13 @@ impl Dialog for Reconnected {
         let Some(choice) = answered(message, &self.targets, Choice::of, cx) else { return Vec::new() };
         let mut outcome = vec![Order::Close];
         match choice {
-            Choice::Send => cx.decisions.release_waiting(cx.now),
+            Choice::Send => {
+                cx.decisions.release_waiting(cx.now);
+                cx.runs.released();
+            }
             Choice::TakeBack => {
                 let back = cx.decisions.take_back_waiting();
+                cx.runs.taken_back(&back);
                 let many = counted(back.len() as u64, "decision was taken back", "decisions were taken back");
                 cx.notify(Tone::Good, format!("{many}. Nothing was sent."));
                 let taken = |decision: PendingDecision| record(JournalStep::TakenBack { decision: decision.journal_key() });
@@ -73,7 +86,13 @@ impl Dialog for Reconnected {
         let theme = &cx.theme;
         let waiting: Vec<_> = cx.decisions.waiting().collect();
         let mut question = Question::new(64, area).about(&cx.place);
-        question.line("The service answers again", theme.strong);
+        match self.why {
+            WaitReason::NoAnswer => question.line("The service answers again", theme.strong),
+            WaitReason::NotRecorded => {
+                question.line("The refund of this payment is not recorded", theme.strong);
+                question.say("What was to follow it was not sent: without the refund it may be wrong.", theme.plain);
+            }
+        }
         question.gap();
         let verb = if waiting.len() == 1 { "has" } else { "have" };
         question.line(format!("{} {verb} waited here, not sent:", counted(waiting.len() as u64, "decision", "decisions")), theme.plain);

@@ -31,7 +31,11 @@ enum Step {
 }
 
 /// Every key that means something somewhere, but `ctrl-s` and the space on a button: what sends is pressed on purpose only.
-const KEYS: [&str; 57] = [
+const KEYS: [&str; 61] = [
+    "V",
+    "b",
+    "w",
+    "alt-n",
     "r",
     "n",
     "i",

@@ -45,6 +45,30 @@ fn an_alert_on_a_page_of_its_own() {
 }
 
 #[test]
+fn alerts_that_are_marked() {
+    pictures("marked", doubled, |rig| rig.press("space space j V j j"));
+}
+
+#[test]
+fn several_alerts_to_be_answered_together() {
+    pictures("together", doubled, |rig| rig.press("space space space space space b alt-r"));
+}
+
+#[test]
+fn what_became_of_alerts_that_were_answered_together() {
+    pictures("run", doubled, |rig| {
+        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("the case was closed by the issuer".to_owned())));
+        rig.press("space space j space b alt-n ctrl-s");
+        rig.advance(Duration::seconds(6));
+    });
+}
+
+#[test]
+fn a_case_to_be_answered_as_a_whole() {
+    pictures("case-form", doubled, |rig| rig.press("j enter i"));
+}
+
+#[test]
 fn an_alert_with_its_webhooks() {
     pictures("webhooks", doubled, |rig| {
         let (id, now) = (rig.current(), rig.clock.now());

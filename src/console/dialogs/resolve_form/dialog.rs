@@ -13,7 +13,7 @@ use crate::console::unfinished::{Stage, in_words};
 use crate::console::{Action, AppContext, Dialog, Effect, Loadable, Message, Order, Orders, Tone, dialog};
 use crate::desk::{Draft, JournalStep};
 use crate::domain::duplicate::Duplicate;
-use crate::domain::{Alert, Timestamp, duplicate};
+use crate::domain::{Alert, Resolution, Timestamp, duplicate};
 
 /// The form, and what is known of other alerts on the same payment.
 struct ResolveDialog {
@@ -36,25 +36,14 @@ struct Typed {
 
 /// Opens the form on the alert under the cursor, or says why it cannot be answered now.
 pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
-    let Some(alert) = queue.current().cloned() else { return Vec::new() };
-    if let Some(words) = refusal(&alert, cx) {
-        cx.notify(Tone::Note, words);
-        return Vec::new();
-    }
+    let Some(alert) = answerable(queue, cx) else { return Vec::new() };
     let effects = queue.ask_facts_now(cx.now);
-    let place = FormContext {
-        production: cx.place.is_production(),
-        read_only: cx.place.read_only,
-        grace_seconds: cx.settings.grace.as_secs(),
-        dialect: cx.place.dialect,
-    };
     let duplicates = queue.facts.duplicates.clone();
-    let begin = |draft| ResolveForm::new(&alert, choice, place, draft, warnings(&alert, &duplicates, cx), cx.now);
     // What was written for one decision never slips into another one.
-    let goes_on = |draft: &Draft| Some(begin(Some(draft.clone()))).filter(|form| form.draft() == *draft);
+    let goes_on = |draft: &Draft| Some(begin(&alert, choice, Some(draft.clone()), &duplicates, cx)).filter(|form| form.draft() == *draft);
     let (form, restored) = match cx.drafts.get(&alert.id).and_then(goes_on) {
         Some(form) => (form, true),
-        None => (begin(None), false),
+        None => (begin(&alert, choice, None, &duplicates, cx), false),
     };
     if restored {
         cx.notify(Tone::Note, "What was written for this decision before is in the form.");
@@ -63,6 +52,56 @@ pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let mut outcome = dialog::open(ResolveDialog { form, duplicates, typed });
     outcome.extend(run(effects));
     outcome
+}
+
+/// Makes a decision again, with its comment, on the alert under the cursor. Where something has to be confirmed, and where it reaches the
+/// real world, the form opens with it.
+pub fn repeat(last: &Resolution, queue: &mut Queue, cx: &mut AppContext) -> Orders {
+    let Some(alert) = answerable(queue, cx) else { return Vec::new() };
+    let effects = queue.ask_facts_now(cx.now);
+    let duplicates = queue.facts.duplicates.clone();
+    let mut form = begin(&alert, Choice::of(last), Some(last.to_parts()), &duplicates, cx);
+    let step = if cx.place.is_production() { FormStep::Stay } else { form.submit() };
+    let mut outcome = match step {
+        FormStep::Submit(submission) => {
+            let FormSubmission { alert_id, resolution, draft } = *submission;
+            vec![Message::Decided(alert_id, resolution, draft).into()]
+        }
+        _ => {
+            let typed = Typed { kept: form.draft(), due: None, recorded: false };
+            dialog::open(ResolveDialog { form, duplicates, typed })
+        }
+    };
+    outcome.extend(run(effects));
+    outcome
+}
+
+/// Says that nothing was decided here yet.
+pub fn nothing_to_repeat(cx: &mut AppContext) -> Orders {
+    let key = cx.key(Action::Repeat);
+    cx.notify(Tone::Note, format!("No decision was made here yet: {key} repeats the last one."));
+    Vec::new()
+}
+
+/// The alert under the cursor, where it can be answered now; else it is said why not.
+fn answerable(queue: &Queue, cx: &mut AppContext) -> Option<Alert> {
+    let alert = queue.current().cloned()?;
+    let refusal = refusal(&alert, cx);
+    if let Some(words) = refusal {
+        cx.notify(Tone::Note, words);
+        return None;
+    }
+    Some(alert)
+}
+
+fn begin(alert: &Alert, choice: Choice, draft: Option<Draft>, duplicates: &Loadable<Vec<Alert>>, cx: &AppContext) -> ResolveForm {
+    let place = FormContext {
+        production: cx.place.is_production(),
+        read_only: cx.place.read_only,
+        grace_seconds: cx.settings.grace.as_secs(),
+        dialect: cx.place.dialect,
+    };
+    ResolveForm::new(alert, choice, place, draft, warnings(alert, duplicates, cx), cx.now)
 }
 
 /// Why an alert cannot be answered now.

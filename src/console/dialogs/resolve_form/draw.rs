@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::options::{DECISION_GAP, decisions, flow, longest_reason, option_width};
-use super::plan::Sheet;
+use super::plan::{Plan, Sheet};
 use super::seen::Attention;
 use super::{Choice, Errors, Focus, ResolveForm, Target, View};
 use crate::console::dialogs::form::{Measures, button};
@@ -60,6 +60,32 @@ impl ResolveForm {
         scrollbar::draw(theme, frame.buffer_mut(), bar, top.into(), body.into());
     }
 
+    /// Draws what is answered alone, without facts and buttons, into an area of its own; what has no room is scrolled.
+    pub fn draw_answer(&self, frame: &mut Frame<'_>, area: Rect, comments: u16, theme: &Theme) {
+        self.targets.clear();
+        let (plan, errors) = (Plan::of_answer(area.width.saturating_sub(self.label()), comments), self.shown_errors());
+        let rows = self.rows_of_answer(&plan, &errors, area.width.saturating_sub(self.label()), false) + plan.comments + 1;
+        let hidden = Rect { height: 0, ..area };
+        let wide = area.width >= ROOM_FOR_HINTS;
+        let mut pen = FormPen { frame, theme, form: self, inner: area, window: hidden, label: self.label(), wide, y: 0, focus: None };
+        pen.answer(&plan, &errors);
+        let top = self.scrolled(pen.focus.unwrap_or_default(), rows, area.height);
+        pen.window = area;
+        pen.y = i32::from(area.y) - i32::from(top);
+        pen.answer(&plan, &errors);
+    }
+
+    /// How many rows what is answered takes in so many columns, with so many for the comments.
+    pub fn answer_rows(&self, width: u16, comments: u16) -> u16 {
+        let content = width.saturating_sub(self.label());
+        self.rows_of_answer(&Plan::of_answer(content, comments), &self.shown_errors(), content, false) + comments + 1
+    }
+
+    /// Columns of the labels beside each other's fields.
+    fn label(&self) -> u16 {
+        if self.older.is_some() { 11 } else { 10 }
+    }
+
     /// How many rows of the body are scrolled away: as few as bring what has the focus into sight; all that can be where one is about to
     /// send, so that what speaks against it is seen.
     fn scrolled(&self, focus: FocusRows, body: u16, page: u16) -> u16 {
@@ -104,6 +130,21 @@ impl FormPen<'_, '_> {
             self.facts(now);
         }
         self.down(plan.gaps[0]);
+        self.answer(plan, errors);
+        self.down(plan.gaps[3]);
+        self.then(plan.short_then);
+        self.down(plan.gaps[4]);
+        self.seen(&sheet.seen);
+        if self.form.needs_confirmation() {
+            self.down(plan.gaps[5]);
+            self.confirmation();
+            self.error(errors.confirmation.as_deref());
+        }
+        self.down(plan.gaps[6]);
+    }
+
+    /// What is answered: the decision with its reason, or the older dialect's fields, and the comments.
+    fn answer(&mut self, plan: &Plan, errors: &Errors) {
         match &self.form.older {
             Some(older) => self.older(older, plan, errors),
             None => {
@@ -117,16 +158,6 @@ impl FormPen<'_, '_> {
             }
         }
         self.comments(plan.comments, errors);
-        self.down(plan.gaps[3]);
-        self.then(plan.short_then);
-        self.down(plan.gaps[4]);
-        self.seen(&sheet.seen);
-        if self.form.needs_confirmation() {
-            self.down(plan.gaps[5]);
-            self.confirmation();
-            self.error(errors.confirmation.as_deref());
-        }
-        self.down(plan.gaps[6]);
     }
 
     pub(super) fn down(&mut self, rows: u16) {

@@ -3,6 +3,7 @@
 //! In a session of the older dialect it has the older fields, in `older`. The form holds the alert's own facts and never a row number. It sends nothing itself: a valid [`FormSubmission`] goes to the caller.
 //! Enter moves on and never sends; `ctrl-s`, space on the button or a click on it do.
 
+mod caution;
 mod choice;
 pub mod dialog;
 mod draw;
@@ -13,6 +14,7 @@ mod older;
 mod options;
 mod plan;
 mod seen;
+mod several;
 mod warning;
 
 use std::cell::Cell;
@@ -22,6 +24,7 @@ use crate::desk::Draft;
 use crate::domain::resolution::{FieldError, InvalidReason, MAX_COMMENT_CHARS};
 use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts, Timestamp};
 
+pub use caution::{Caution, KnownBefore, SaysOfMoney};
 pub use choice::Choice;
 use older::Older;
 pub use older::older_word;
@@ -91,34 +94,6 @@ enum Target {
     Refund(usize),
     /// A field without things to choose, or a button.
     Field(Focus),
-}
-
-/// Why an answer has to be confirmed once more before it is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Caution {
-    /// An earlier decision on the alert may have arrived.
-    MayHaveArrived,
-    /// Another alert on the payment was refunded, or the network's own rule probably did, and this answer says that money goes back.
-    PaidTwice,
-    /// The network's own rule has probably refunded, and the answer says nothing of it.
-    NetworkRule,
-    /// The window has closed.
-    Closed,
-    /// The network asks for no answer.
-    Notice,
-}
-
-impl Caution {
-    /// What there is to know, in a few words.
-    const fn words(self) -> &'static str {
-        match self {
-            Self::MayHaveArrived => "an earlier decision may have arrived",
-            Self::PaidTwice => "it may be paid twice",
-            Self::NetworkRule => "the network has probably refunded already",
-            Self::Closed => "the window has closed",
-            Self::Notice => "no answer is asked for",
-        }
-    }
 }
 
 /// What is wrong, each at its field.
@@ -290,11 +265,15 @@ impl ResolveForm {
 
     /// The decision by the rules of its dialect, or all that is wrong with it.
     fn validated(&self) -> Result<Resolution, Vec<FieldError>> {
-        let parts = match &self.older {
+        Resolution::from_parts(self.said(), self.place.dialect, self.alert.amount)
+    }
+
+    /// What is said so far, as it would be sent.
+    fn said(&self) -> ResolutionParts {
+        match &self.older {
             Some(older) => older.parts(self.comments.text()),
             None => self.parts(self.reason.filter(|_| self.choice == Choice::Invalid)),
-        };
-        Resolution::from_parts(parts, self.place.dialect, self.alert.amount)
+        }
     }
 
     /// The resolution, or everything that is wrong with it.
@@ -373,16 +352,12 @@ impl ResolveForm {
 
     /// What speaks so much against the answer that it has to be confirmed once more; the gravest first.
     fn cautions(&self) -> Vec<Caution> {
-        let (rule, refunds) = (self.alert.network_rule_applied(), self.refunds());
-        let arrived = self.warnings.iter().any(|warning| matches!(warning, FormWarning::MayHaveArrived(_)));
-        let cautions = [
-            (arrived, Caution::MayHaveArrived),
-            (refunds && (rule || self.warnings.iter().any(FormWarning::is_refunded)), Caution::PaidTwice),
-            (rule && !refunds && !self.says_refunded_before(), Caution::NetworkRule),
-            (self.is_closed(self.now), Caution::Closed),
-            (self.alert.alert_type.is_notice(), Caution::Notice),
-        ];
-        cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, doubt)| doubt).collect()
+        let says = SaysOfMoney { refunds: self.refunds(), refunded_before: self.says_refunded_before() };
+        let known = KnownBefore {
+            may_have_arrived: self.warnings.iter().any(|warning| matches!(warning, FormWarning::MayHaveArrived(_))),
+            refunded_elsewhere: self.warnings.iter().any(FormWarning::is_refunded),
+        };
+        Caution::against(&self.alert, says, known, self.now)
     }
 
     fn needs_confirmation(&self) -> bool {

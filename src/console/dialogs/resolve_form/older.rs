@@ -3,7 +3,7 @@
 use super::choice::Choice;
 use crate::console::TextInput;
 use crate::desk::Draft;
-use crate::domain::resolution::{InvalidReason, OlderRefunded, OlderWord};
+use crate::domain::resolution::{Decision, InvalidReason, OlderRefunded, OlderWord};
 use crate::domain::{Alert, AlertStatus, AlertType, Resolution, ResolutionParts, decide};
 
 /// The answer so far, in the words of the older dialect.
@@ -193,6 +193,18 @@ fn says(word: &OlderWord) -> Choice {
         }
         Word::Stopped | Word::PartiallyStopped | Word::AccountSuspended => Choice::Refunded,
         Word::InProgress | Word::ShipperContacted | Word::Resolved => Choice::Refunded,
+    }
+}
+
+impl Choice {
+    /// The one that a decision was made by.
+    pub fn of(resolution: &Resolution) -> Self {
+        match resolution {
+            Resolution::Current { decision: Decision::Refunded, .. } => Self::Refunded,
+            Resolution::Current { decision: Decision::NotRefunded, .. } => Self::NotRefunded,
+            Resolution::Current { decision: Decision::Invalid(_), .. } => Self::Invalid,
+            Resolution::Older { word, .. } => says(word),
+        }
     }
 }
 

@@ -49,6 +49,13 @@ const fn plan(gaps: [u16; 7], facts: bool, comments: u16, short_then: bool, word
     Plan { gaps, facts, comments, short_then, words }
 }
 
+impl Plan {
+    /// What is answered alone, in so many columns beside the labels.
+    pub(super) fn of_answer(content: u16, comments: u16) -> Self {
+        plan([0; 7], false, comments, true, if content < GRID { Words::List } else { Words::Grid })
+    }
+}
+
 /// For the fields of the current dialect, the roomiest first.
 const PLANS: [Plan; 8] = [
     plan([1; 7], true, 4, false, Words::List),
@@ -125,7 +132,7 @@ impl ResolveForm {
     }
 
     /// Rows of what is answered: the decision with its reason, or resolution, refund and stopped amount.
-    fn rows_of_answer(&self, plan: &Plan, errors: &Errors, content: u16, tallest: bool) -> u16 {
+    pub(super) fn rows_of_answer(&self, plan: &Plan, errors: &Errors, content: u16, tallest: bool) -> u16 {
         let [_, after_decision, after_reason, ..] = plan.gaps;
         match &self.older {
             Some(older) => {

@@ -159,13 +159,6 @@ impl ResolveForm {
         lines
     }
 
-    /// Whether the window is known to have closed.
-    pub(super) fn is_closed(&self, now: Timestamp) -> bool {
-        let alert = &self.alert;
-        let end = alert.expired_at.or_else(|| alert.deadline.moment());
-        alert.outcome.is_none() && (alert.status == AlertStatus::Expired || end.is_some_and(|end| end <= now))
-    }
-
     fn window(&self, now: Timestamp) -> Option<Seen> {
         if self.alert.outcome.is_some() {
             return None;

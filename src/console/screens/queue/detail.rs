@@ -7,9 +7,9 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::columns::{amount, outcome_words};
-use super::facts::{Warning, warnings};
+use super::facts::{Facts, Warning, warnings};
 use super::state::{Queue, QueueTarget};
-use crate::console::decisions::{PendingDecision, State, seconds_left};
+use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::dialogs::resolve_form::older_word;
 use crate::console::text::{columns, counted, cut, sanitize, wrap};
 use crate::console::times::{self, Urgency};
@@ -25,12 +25,35 @@ use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Diale
 const LABEL: u16 = 14;
 
 /// One line of the detail.
-struct Part {
+pub struct Part {
     line: Line<'static>,
     /// The colour of the box it belongs to.
     boxed: Option<Style>,
     /// What a click on it does.
     target: Option<Action>,
+}
+
+impl Part {
+    /// A line of its own.
+    pub fn of(line: Line<'static>) -> Self {
+        Self { line, boxed: None, target: None }
+    }
+
+    /// Whether nothing stands in it.
+    pub fn is_blank(&self) -> bool {
+        self.line.width() == 0
+    }
+}
+
+/// Which facts are wanted of an alert.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Facet {
+    /// All that is known.
+    Whole,
+    /// What it has in common with the others of its payment.
+    Payment,
+    /// What is its own: its window, what becomes of it, its outcome, its network, its webhooks.
+    Own,
 }
 
 /// Collects lines of a fixed width.
@@ -45,10 +68,15 @@ struct Parts<'l> {
 /// Draws the detail of the alert under the cursor, scrolled as far as it goes. Returns how far it can be scrolled.
 pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) -> u16 {
     let Some(alert) = queue.current() else { return 0 };
-    let parts = lines(alert, queue, draw, area.width.min(96));
+    let parts = facets(Facet::Whole, alert, queue.listing.is_gone(), &queue.facts, draw, area.width.min(96));
+    put(&parts, queue.detail_scroll, draw, buffer, area, |line, action| queue.targets.push(line, QueueTarget::Do(action)))
+}
+
+/// Draws lines, so many of them scrolled away. Returns how many can be.
+pub fn put(parts: &[Part], scroll: u16, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect, note: impl Fn(Rect, Action)) -> u16 {
     let height = usize::from(area.height);
     let most = parts.len().saturating_sub(height);
-    let scroll = usize::from(queue.detail_scroll).min(most);
+    let scroll = usize::from(scroll).min(most);
     for (part, y) in parts.iter().skip(scroll).zip(area.y..area.bottom()) {
         let line = Rect { y, height: 1, width: area.width.min(96), ..area };
         if let Some(bar) = part.boxed {
@@ -59,7 +87,7 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
         }
         buffer.set_line(line.x, y, &part.line, line.width);
         if let Some(action) = part.target {
-            queue.targets.push(line, QueueTarget::Do(action));
+            note(line, action);
         }
     }
     if most > 0 {
@@ -69,38 +97,51 @@ pub fn draw(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: Re
     u16::try_from(most).unwrap_or(u16::MAX)
 }
 
-fn lines(alert: &Alert, queue: &Queue, draw: &DrawContext<'_>, width: u16) -> Vec<Part> {
+/// The lines of an alert's facts, for so many columns. `gone`: it is no longer in its list.
+pub fn facets(facet: Facet, alert: &Alert, gone: bool, facts: &Facts, draw: &DrawContext<'_>, width: u16) -> Vec<Part> {
     let mut parts = Parts { draw, width, bar: None, parts: Vec::with_capacity(48) };
-    parts.head(alert, queue.listing.is_gone());
-    match (draw.decisions.of(alert.id), draw.unfinished.of(alert.id)) {
-        (Some(decision), None) => parts.decision(decision),
-        // The engine knows more of a decision than whoever sent it and heard nothing.
-        (Some(decision), Some(unfinished)) if matches!(decision.state, State::Checking(_)) => parts.unfinished(unfinished),
-        (Some(decision), Some(_)) => parts.decision(decision),
-        (None, Some(unfinished)) => parts.unfinished(unfinished),
-        (None, None) => {}
+    if facet != Facet::Payment {
+        parts.head(alert, gone);
+        parts.answer(alert, facts, facet == Facet::Whole);
     }
-    let duplicates = queue.facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
-    let duplicates: Vec<Alert> = duplicates.iter().map(|other| draw.decisions.foreseen(other).into_owned()).collect();
-    for warning in warnings(alert, &duplicates) {
-        parts.warning(&warning, alert);
+    if facet != Facet::Own {
+        parts.fields(Section::Card, "CARD", alert);
+        parts.fields(Section::Transaction, "TRANSACTION", alert);
+        parts.fields(Section::Merchant, "MERCHANT", alert);
     }
-    if let (Some(words), None) = (duplicate::not_compared(alert).filter(|_| !draw.compares_all), &alert.outcome) {
-        parts.quiet(&words);
+    if facet != Facet::Payment {
+        parts.fields(Section::Provider, "PROVIDER", alert);
+        parts.webhooks(&facts.deliveries);
     }
-    if let (Loadable::Failed(error), None) = (&queue.facts.duplicates, &alert.outcome) {
-        parts.quiet(&format!("Doubles could not be looked for: {error}"));
-    }
-    parts.outcome(alert);
-    parts.fields(Section::Card, "CARD", alert);
-    parts.fields(Section::Transaction, "TRANSACTION", alert);
-    parts.fields(Section::Merchant, "MERCHANT", alert);
-    parts.fields(Section::Provider, "PROVIDER", alert);
-    parts.webhooks(&queue.facts.deliveries);
     parts.parts
 }
 
 impl Parts<'_> {
+    /// What becomes of the alert: the decision on its way, what speaks against a plain answer, its outcome.
+    fn answer(&mut self, alert: &Alert, facts: &Facts, with_duplicates: bool) {
+        let draw = self.draw;
+        match (draw.decisions.of(alert.id), draw.unfinished.of(alert.id)) {
+            (Some(decision), None) => self.decision(decision),
+            // The engine knows more of a decision than whoever sent it and heard nothing.
+            (Some(decision), Some(unfinished)) if matches!(decision.state, State::Checking(_)) => self.unfinished(unfinished),
+            (Some(decision), Some(_)) => self.decision(decision),
+            (None, Some(unfinished)) => self.unfinished(unfinished),
+            (None, None) => {}
+        }
+        let duplicates = facts.duplicates.loaded().filter(|_| with_duplicates).map_or(&[][..], Vec::as_slice);
+        let duplicates: Vec<Alert> = duplicates.iter().map(|other| draw.decisions.foreseen(other).into_owned()).collect();
+        for warning in warnings(alert, &duplicates) {
+            self.warning(&warning, alert);
+        }
+        if let (Some(words), None) = (duplicate::not_compared(alert).filter(|_| !draw.compares_all), &alert.outcome) {
+            self.quiet(&words);
+        }
+        if let (Loadable::Failed(error), None) = (&facts.duplicates, &alert.outcome) {
+            self.quiet(&format!("Doubles could not be looked for: {error}"));
+        }
+        self.outcome(alert);
+    }
+
     fn push(&mut self, line: impl Into<Line<'static>>) {
         self.parts.push(Part { line: line.into(), boxed: self.bar, target: None });
     }
@@ -211,7 +252,15 @@ impl Parts<'_> {
         let (theme, now) = (self.draw.theme, self.draw.now);
         let word = decision.word();
         let (title, style, why) = match &decision.state {
-            State::Staged(due) => (format!("» {word} leaves in {} s", seconds_left(*due, now)), theme.accent, None),
+            State::Staged(due) => {
+                let when = match self.draw.decisions.departure(decision, *due, now) {
+                    Departure::In(seconds) => format!("leaves in {seconds} s"),
+                    Departure::InTurn => "leaves in its turn".to_owned(),
+                    Departure::Paused => "is paused, not sent".to_owned(),
+                    Departure::AfterFirst => "leaves once the refund is recorded".to_owned(),
+                };
+                (format!("» {word} {when}"), theme.accent, None)
+            }
             State::Waiting => {
                 let closed = if decision.is_closed(now) { " The window has closed meanwhile." } else { "" };
                 let why = format!("You are asked again before it leaves, once the service answers.{closed}");

@@ -19,7 +19,7 @@ pub struct Regions {
     pub chips: Rect,
     /// Titles of the columns.
     pub heads: Rect,
-    /// The rows of the list, with cursor bar and scrollbar. Empty where the detail has the whole page.
+    /// The rows of the list, with cursor bar and scrollbar.
     pub rows: Rect,
     /// The line between list and detail.
     pub divider: Option<Rect>,
@@ -31,11 +31,11 @@ pub const GUTTER: u16 = 2;
 
 impl Regions {
     /// The areas in so much room. Above the footer one line is kept for notes; `more_notes` is how many lines more they need now.
-    pub fn of(area: Rect, divider: u8, page: bool, more_notes: u16) -> Self {
+    pub fn of(area: Rect, divider: u8, more_notes: u16) -> Self {
         let body = Areas::of(area).body;
         let body = Rect { height: body.height.saturating_sub(more_notes), ..body };
         let line = |y: u16, from: Rect| Rect::new(from.x, (body.y + y).min(area.bottom().saturating_sub(1)), from.width, 1);
-        let beside = area.width >= WIDE && !page;
+        let beside = area.width >= WIDE;
         let list = if beside {
             let share = u16::try_from(u32::from(area.width) * u32::from(divider) / 100).unwrap_or(area.width);
             Rect { width: share.clamp(NARROWEST.0, area.width - NARROWEST.1), ..body }
@@ -44,7 +44,6 @@ impl Regions {
         };
         let heads = 2 + blank(area);
         let rows = Rect::new(list.x, body.y + heads + 1, list.width, body.height.saturating_sub(heads + 1));
-        let whole = Rect { x: body.x + 2, width: body.width.saturating_sub(3), ..body };
         let aside = Rect { x: list.right() + 2, width: area.width.saturating_sub(list.width + 3), ..body };
         Self {
             title: line(0, list),
@@ -52,7 +51,7 @@ impl Regions {
             heads: line(heads, list),
             rows,
             divider: beside.then_some(Rect { x: list.right(), width: 1, ..body }),
-            detail: if page { Some(whole) } else { beside.then_some(aside) },
+            detail: beside.then_some(aside),
         }
     }
 
@@ -71,9 +70,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_ever_leaves_the_screen(width in 0u16..400, height in 0u16..120, divider in 0u8..=100, page in any::<bool>(), notes in 0u16..3) {
+        fn nothing_ever_leaves_the_screen(width in 0u16..400, height in 0u16..120, divider in 0u8..=100, notes in 0u16..3) {
             let area = Rect::new(0, 0, width, height);
-            let (frame, regions) = (Areas::of(area), Regions::of(area, divider, page, notes));
+            let (frame, regions) = (Areas::of(area), Regions::of(area, divider, notes));
             let inside = |part: Rect| part.is_empty() || (part.right() <= area.right() && part.bottom() <= area.bottom());
 
             prop_assume!(width >= SMALLEST.0 && height >= SMALLEST.1);
@@ -88,9 +87,9 @@ mod tests {
 
     #[test]
     fn the_detail_stands_beside_the_list_from_a_hundred_columns_on() {
-        let detail = |width: u16, page: bool| Regions::of(Rect::new(0, 0, width, 30), 64, page, 0).detail;
+        let detail = |width: u16| Regions::of(Rect::new(0, 0, width, 30), 64, 0).detail;
 
-        assert_eq!((detail(99, false), detail(99, true).map(|area| area.width)), (None, Some(96)));
-        assert!(detail(100, false).is_some_and(|area| area.x > 60));
+        assert_eq!(detail(99), None);
+        assert!(detail(100).is_some_and(|area| area.x > 60));
     }
 }

@@ -55,6 +55,7 @@ fn draw_title(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
     if queue.incoming.is_some() && queue.listing.total().is_some() {
         pen.put_whole(" …", theme.accent);
     }
+    draw_marked(queue, draw, &mut pen);
     if queue.listing.arrived_above() > 0 {
         pen.skip(3);
         let key = draw.key(Action::Arrived);
@@ -67,6 +68,20 @@ fn draw_title(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, area: 
         pen.put_whole(&format!("{} new", count(new)), theme.accent);
     }
     draw_at_risk(queue, draw, &mut pen);
+}
+
+/// How many alerts are marked, and the key that answers them.
+fn draw_marked(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
+    let marked = &queue.marked;
+    let (words, action) = match queue.range_rows() {
+        Some((_, rows)) => (format!("range of {}", counted(rows, "alert", "alerts")), Action::MarkRange),
+        None if marked.is_reading() => ("reading what is to be marked…".to_owned(), Action::Back),
+        None if marked.is_empty() => return,
+        None => (format!("{} marked", count(marked.alerts().len() as u64)), Action::Bulk),
+    };
+    pen.skip(3);
+    let area = pen.put(&format!("{words}  "), draw.theme.accent);
+    queue.targets.push(area.union(pen.put(&draw.key(action), draw.theme.key)), QueueTarget::Do(action));
 }
 
 fn draw_at_risk(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
@@ -203,6 +218,7 @@ fn draw_heads(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, region
 fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions: &Regions, placed: &[Placed]) {
     let listing = &queue.listing;
     let first = listing.top();
+    let range = queue.range_rows();
     for line in 0..regions.rows.height {
         let Some(index) = (first + u64::from(line)).checked_sub(listing.lead()) else { continue };
         if index >= listing.rows() {
@@ -214,6 +230,10 @@ fn draw_rows(queue: &Queue, draw: &DrawContext<'_>, buffer: &mut Buffer, regions
         }
         queue.targets.push(row, QueueTarget::Row(index));
         let text = Rect { x: row.x + GUTTER, width: row.width.saturating_sub(GUTTER), ..row };
+        let in_range = range.is_some_and(|(first, rows)| (first..first + rows).contains(&index));
+        if in_range || listing.row(index).alert().is_some_and(|alert| queue.marked.contains(alert.id)) {
+            buffer.set_stringn(text.x.saturating_sub(1), text.y, "●", 1, draw.theme.accent);
+        }
         match listing.row(index) {
             ListRow::Alert(alert) => {
                 let stand = if index == listing.cursor() { Stand::Cursor } else { Stand::Row };

@@ -208,6 +208,15 @@ impl Listing {
         self.pages.get(index).map_or(ListRow::Pending, ListRow::Alert)
     }
 
+    /// The row of an alert that is held.
+    pub fn row_of(&self, id: AlertId) -> Option<u64> {
+        match &self.ghost {
+            Some(ghost) if ghost.id == id => Some(self.cursor),
+            Some(_) => self.pages.position_of(id).map(|position| position + u64::from(position >= self.cursor)),
+            None => self.pages.position_of(id),
+        }
+    }
+
     /// An alert that is held, by its id.
     pub fn find(&self, id: AlertId) -> Option<&Alert> {
         let ghost = self.ghost.as_ref().filter(|ghost| ghost.id == id);

@@ -7,6 +7,7 @@ pub mod layout;
 pub mod link;
 pub mod list;
 pub mod listing;
+pub mod marked;
 pub mod pace;
 pub mod pages;
 pub mod searched;
@@ -22,8 +23,8 @@ use crate::console::dialog::run;
 use crate::console::widgets::text_input::Typed;
 use crate::console::{Action, AppContext, Effect, Keep, KeyContext, Keys, Message, Order, Orders, Screen, Tone};
 use crate::desk::Draft;
-use crate::domain::query;
 use crate::domain::{AlertId, Resolution, Timestamp};
+use crate::domain::{duplicate, query};
 
 use state::{Queue, QueueTarget};
 
@@ -48,13 +49,18 @@ impl Screen for Queue {
             Message::Act(action) => return act(self, action, cx),
             Message::Decided(id, resolution, draft) => stage(self, id, resolution, draft, cx),
             Message::Changed(answer) => self.heard_of_change(answer, now),
+            Message::Collected(number, answer) => {
+                self.take_collected(number, answer, cx);
+                Vec::new()
+            }
+            Message::Unmark => {
+                self.marked.clear();
+                Vec::new()
+            }
             Message::List(filter, sort) => self.ask(filter, sort),
             Message::Sort(sort) => self.ask(self.filter().clone(), sort),
             Message::ShowView(view) => self.show(view),
-            Message::GoToFound(alert) => {
-                self.set_page(false);
-                self.go_to_found(&alert)
-            }
+            Message::GoToFound(alert) => self.go_to_found(&alert),
             Message::GoToAlert(id) => {
                 if !self.listing.move_to_alert(id) {
                     let views = cx.key(Action::Views);
@@ -73,9 +79,7 @@ impl Screen for Queue {
     fn draw(&self, frame: &mut Frame<'_>, _: Rect, cx: &AppContext) {
         let (draw, regions) = (cx.draw_context(), self.regions());
         self.targets.clear();
-        if !self.page {
-            list::draw(self, &draw, frame);
-        }
+        list::draw(self, &draw, frame);
         if let Some(divider) = regions.divider {
             for y in divider.y..divider.bottom() {
                 frame.buffer_mut().set_stringn(divider.x, y, "│", 1, cx.theme.line);
@@ -112,13 +116,14 @@ impl Screen for Queue {
 
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         match action {
-            Action::Back => self.page || self.is_set_aside(),
-            Action::Open => !self.page,
+            Action::Back => self.is_set_aside() || !self.marked.is_empty(),
+            Action::Bulk => !self.marked.is_empty() || cx.runs.newest().is_some(),
+            Action::Repeat => cx.last_made.is_some(),
             Action::Refund | Action::NotRefunded | Action::Invalid => {
                 !cx.place.read_only && self.current().is_none_or(|alert| alert.outcome.is_none())
             }
-            // On the list's page they stand above the list.
-            Action::Search | Action::Filter | Action::Views => self.page,
+            // They stand above the list.
+            Action::Search | Action::Filter | Action::Views => false,
             // Only where there is something to settle.
             Action::Settle => cx.unfinished.parked().next().is_some(),
             _ => true,
@@ -172,8 +177,6 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
     match action {
         Action::Down => listing.move_by(1),
         Action::Up => listing.move_by(-1),
-        Action::PageDown if queue.page => queue.scroll_detail(page),
-        Action::PageUp if queue.page => queue.scroll_detail(-page),
         Action::PageDown => listing.move_by(page),
         Action::PageUp => listing.move_by(-page),
         Action::Top => listing.move_to(0),
@@ -183,13 +186,13 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::DetailUp => queue.scroll_detail(-3),
         Action::DetailWider => queue.move_divider(queue.divider.saturating_sub(3)),
         Action::DetailNarrower => queue.move_divider(queue.divider.saturating_add(3)),
-        Action::Open if queue.current().is_some() => queue.set_page(true),
         Action::Open if queue.missed().is_some() => return vec![Order::Act(Action::Find)],
         Action::Back => return run(back(queue, cx)),
-        Action::Search => {
-            queue.set_page(false);
-            queue.open_search();
-        }
+        Action::Search => queue.open_search(),
+        Action::Mark => return run(queue.toggle_mark(cx)),
+        Action::MarkRange => return run(queue.toggle_range(cx)),
+        Action::MarkAll => return run(queue.mark_all()),
+        Action::GoToWarned => return go_to_warned(queue, cx),
         Action::SortNext => return run(queue.sort_next()),
         Action::SortReverse => return run(queue.sort_by(queue.sort().field)),
         Action::CopyId => return copy(queue, false, cx),
@@ -209,14 +212,30 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     if cx.toasts.clear() {
         return Vec::new();
     }
-    if queue.page {
-        queue.set_page(false);
+    if queue.marked.range.take().is_some() {
+        return Vec::new();
+    }
+    if !queue.marked.is_empty() || queue.marked.is_reading() {
+        queue.marked.clear();
     } else if queue.is_set_aside() {
         return queue.restore(cx.now);
     } else if let Some(id) = queue.current().map(|alert| alert.id) {
         cx.decisions.dismiss(id);
     }
     Vec::new()
+}
+
+/// Goes to the other alert that is warned of; where there are several, to the one that weighs most.
+fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
+    let others = queue.facts.duplicates.loaded().map_or(&[][..], Vec::as_slice);
+    let named = queue.current().and_then(|alert| duplicate::of(alert, others).into_iter().next()).cloned();
+    match named {
+        Some(alert) => run(queue.go_to_found(&alert)),
+        None => {
+            cx.notify(Tone::Note, "No other alert is warned of here.");
+            Vec::new()
+        }
+    }
 }
 
 fn copy(queue: &Queue, json: bool, cx: &mut AppContext) -> Orders {
@@ -237,7 +256,8 @@ fn stage(queue: &mut Queue, id: AlertId, resolution: Resolution, draft: Draft, c
         return Vec::new();
     };
     cx.toasts.clear();
-    let grace = Duration::from_std(cx.settings.grace).unwrap_or_default();
+    let grace = cx.grace();
+    cx.last_made = Some(resolution.clone());
     if leaves_at_once(&alert, grace, cx.now) {
         cx.notify(Tone::Note, "The window closes: sent now, no undo.");
     }
@@ -276,7 +296,7 @@ fn mouse_event(queue: &mut Queue, event: MouseEvent, cx: &mut AppContext) -> Ord
         MouseEventKind::Up(_) => queue.dragged = None,
         MouseEventKind::ScrollDown | MouseEventKind::ScrollUp => {
             let rows = if event.kind == MouseEventKind::ScrollDown { WHEEL } else { -WHEEL };
-            if queue.page || queue.regions().detail.is_some_and(|area| area.contains(at)) {
+            if queue.regions().detail.is_some_and(|area| area.contains(at)) {
                 queue.scroll_detail(rows);
             } else {
                 queue.listing.scroll_by(rows);
@@ -311,7 +331,7 @@ fn click_row(queue: &mut Queue, row: u64, cx: &mut AppContext) -> Orders {
     let before = queue.last_click.replace((id, cx.now));
     if before.is_some_and(|(clicked, at)| clicked == id && cx.now - at <= DOUBLE_CLICK) {
         queue.last_click = None;
-        return act(queue, Action::Open, cx);
+        return vec![Order::Act(Action::Open)];
     }
     Vec::new()
 }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod aside;
+mod marking;
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -21,6 +22,7 @@ use super::facts::Facts;
 use super::layout::Regions;
 use super::link::Link;
 use super::listing::Listing;
+use super::marked::MarkedAlerts;
 use super::pace::Pace;
 use super::searched::Searched;
 
@@ -99,10 +101,10 @@ pub struct Queue {
     /// The view it began from.
     pub view: View,
     pub columns: Vec<Column>,
+    /// The alerts that are marked to be answered together.
+    pub marked: MarkedAlerts,
     /// The list's share of the width beside the detail, in percent.
     pub divider: u8,
-    /// Whether the detail has the whole page.
-    pub page: bool,
     /// Lines of the detail that are scrolled away.
     pub detail_scroll: u16,
     /// How many can be, as the last frame found.
@@ -141,7 +143,7 @@ pub struct Queue {
     /// What searches for duplicates found.
     searched: Searched,
     /// The alerts whose doubles were looked for since the list was read last.
-    marked: HashSet<AlertId>,
+    compared: HashSet<AlertId>,
     frozen: bool,
     facts_due: Option<Timestamp>,
     refresh_due: Option<Timestamp>,
@@ -246,7 +248,7 @@ impl Queue {
 
     /// Where everything stands.
     pub fn regions(&self) -> Regions {
-        Regions::of(self.area, self.divider, self.page, self.more_notes)
+        Regions::of(self.area, self.divider, self.more_notes)
     }
 
     /// Whether an alert is known to be one of several on a payment: `Some(true)` where another of those was refunded. Known is what is
@@ -266,12 +268,6 @@ impl Queue {
         if let Some(incoming) = &mut self.incoming {
             incoming.set_height(height);
         }
-    }
-
-    /// Gives the detail the whole page, or the list beside it.
-    pub fn set_page(&mut self, page: bool) {
-        self.page = page;
-        self.lay_out(self.area);
     }
 
     /// Gives the list so much of the width beside the detail.
@@ -349,6 +345,8 @@ impl Queue {
         if (&filter, sort) == (self.filter(), self.sort()) {
             return Vec::new();
         }
+        // A range is one of rows of this list.
+        self.marked.range = None;
         let mut effects = Vec::new();
         if let Some(abandoned) = self.incoming.take() {
             effects.push(Effect::Abandon(abandoned.id()));
@@ -561,9 +559,9 @@ impl Queue {
             let rows = top..top + u64::from(self.regions().rows.height);
             let visible =
                 rows.filter_map(|row| self.listing.row(row).alert()).filter(|alert| alert.outcome.is_none()).map(|alert| alert.id);
-            let new: Vec<AlertId> = visible.filter(|id| !self.marked.contains(id)).collect();
+            let new: Vec<AlertId> = visible.filter(|id| !self.compared.contains(id)).collect();
             if !new.is_empty() {
-                self.marked.extend(&new);
+                self.compared.extend(&new);
                 effects.push(Effect::Mark(new));
             }
         }

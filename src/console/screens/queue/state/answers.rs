@@ -111,7 +111,7 @@ impl Queue {
         self.link.read_at = Some(now);
         self.keep_pace(now);
         // What was found of duplicates stands until it is found anew.
-        self.marked.clear();
+        self.compared.clear();
         if !self.listing.is_refreshing() && std::mem::take(&mut self.refresh_again) {
             self.changed(now);
         }
@@ -147,6 +147,7 @@ impl Queue {
     /// Takes in what an alert looks like now.
     fn take_alert(&mut self, alert: &Alert) {
         self.listing.replace(alert);
+        self.marked.replace(alert);
         self.searched.replace(alert);
         if let Loadable::Loaded(duplicates) = &mut self.facts.duplicates {
             for duplicate in duplicates.iter_mut().filter(|duplicate| duplicate.id == alert.id) {

@@ -1,0 +1,280 @@
+//! Decisions that were made together: staged by one send, taken back by one undo, few with the networks at once, paused on request; and
+//! those that leave only when another one is recorded.
+
+use std::collections::HashSet;
+
+use chrono::Duration;
+
+use super::{Decisions, Departure, PendingDecision, State, WaitReason, is_due, seconds_left};
+use crate::domain::{Alert, Resolution, Timestamp};
+
+/// How many decisions that were made together are with the networks at once.
+const MOST_AT_ONCE: usize = 4;
+
+impl Decisions {
+    /// Stages decisions that are made together; returns their number and each one's key. Where the first one has to be recorded before the
+    /// others leave (`first_decides`), they stay here until then.
+    pub fn stage_together(
+        &mut self,
+        made: Vec<(Alert, Resolution)>,
+        first_decides: bool,
+        grace: Duration,
+        now: Timestamp,
+    ) -> (u64, Vec<u64>) {
+        let mut keys: Vec<u64> = Vec::with_capacity(made.len());
+        for (alert, resolution) in made {
+            let key = self.stage(alert, resolution, grace, now);
+            let first = keys.first().copied();
+            if let Some(decision) = self.all.last_mut() {
+                decision.together = Some(first.unwrap_or(key));
+                decision.after = first.filter(|_| first_decides);
+            }
+            keys.push(key);
+        }
+        (keys.first().copied().unwrap_or_default(), keys)
+    }
+
+    /// The keys of those that leave now: what was made alone at once, of what was made together as many as have room, those first whose window
+    /// closes first.
+    pub(super) fn leaving(&self, now: Timestamp) -> HashSet<u64> {
+        let held = self.held_since.is_some();
+        let (together, alone): (Vec<_>, Vec<_>) = self
+            .all
+            .iter()
+            .filter(|decision| is_due(decision, held, now) && !self.is_kept(decision))
+            .partition(|decision| decision.together.is_some());
+        let with_networks = self.all.iter().filter(|decision| decision.together.is_some() && decision.state == State::Sending).count();
+        let mut together: Vec<&PendingDecision> = together;
+        together.sort_by_key(|decision| (decision.last_moment.is_none(), decision.last_moment, decision.key));
+        let room = MOST_AT_ONCE.saturating_sub(with_networks);
+        alone.into_iter().chain(together.into_iter().take(room)).map(|decision| decision.key).collect()
+    }
+
+    /// Whether a decision stays here whatever its time: it is paused, or waits for another one to be recorded.
+    pub(super) fn is_kept(&self, decision: &PendingDecision) -> bool {
+        decision.after.is_some() || decision.together.is_some_and(|number| self.paused.contains(&number))
+    }
+
+    /// Whether those of this number are paused.
+    pub fn is_paused(&self, number: u64) -> bool {
+        self.paused.contains(&number)
+    }
+
+    /// Pauses those of this number that have not left, or lets them go on.
+    pub fn pause(&mut self, number: u64, pause: bool) {
+        if pause {
+            self.paused.insert(number);
+        } else {
+            self.paused.remove(&number);
+        }
+    }
+
+    /// What was to leave after a decision: at once where that one is recorded; else it stays, and its user is asked.
+    pub(super) fn let_follow(&mut self, key: u64, recorded: bool, now: Timestamp) {
+        for decision in self.all.iter_mut().filter(|decision| decision.after == Some(key) && decision.is_here()) {
+            decision.after = None;
+            decision.state = if recorded { State::Staged(now) } else { State::Waiting };
+            if !recorded {
+                self.ask = Some(WaitReason::NotRecorded);
+            }
+        }
+    }
+
+    /// Asks about those whose window would close while they wait for another one to be recorded.
+    pub(super) fn call_followers(&mut self, now: Timestamp) {
+        let late = |decision: &&mut PendingDecision| decision.after.is_some() && decision.last_moment.is_some_and(|last| last <= now);
+        for decision in self.all.iter_mut().filter(late) {
+            (decision.after, decision.state) = (None, State::Waiting);
+            self.ask = Some(WaitReason::NotRecorded);
+        }
+    }
+
+    /// When it is asked about the next of those.
+    pub(super) fn next_call(&self) -> Option<Timestamp> {
+        self.all.iter().filter(|decision| decision.after.is_some()).filter_map(|decision| decision.last_moment).min()
+    }
+
+    /// When a decision that is to leave at a moment does so.
+    pub fn departure(&self, decision: &PendingDecision, due: Timestamp, now: Timestamp) -> Departure {
+        if decision.after.is_some() {
+            Departure::AfterFirst
+        } else if self.is_kept(decision) {
+            Departure::Paused
+        } else if due <= now && decision.together.is_some() {
+            Departure::InTurn
+        } else {
+            Departure::In(seconds_left(due, now))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::decisions::DecisionEvent;
+    use crate::domain::resolution::Decision;
+    use crate::domain::time::from_iso;
+    use crate::domain::{AlertId, AlertType, Deadline, OutcomeId, Provider, decide};
+    use crate::service::ServiceError;
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn refunded() -> Resolution {
+        Resolution::Current { decision: Decision::Refunded, comments: String::new() }
+    }
+
+    fn made(count: usize) -> Vec<(Alert, Resolution)> {
+        let alert = || Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
+        (0..count).map(|_| (alert(), refunded())).collect()
+    }
+
+    /// So many that were staged together, and the moment when their grace is over.
+    fn staged(count: usize, first_decides: bool) -> (Decisions, u64, Vec<u64>, Timestamp) {
+        let mut decisions = Decisions::default();
+        let (number, keys) = decisions.stage_together(made(count), first_decides, Duration::seconds(5), now());
+        (decisions, number, keys, now() + Duration::seconds(5))
+    }
+
+    fn keys(decisions: &[PendingDecision]) -> Vec<u64> {
+        decisions.iter().map(|decision| decision.key).collect()
+    }
+
+    fn landed(decisions: &mut Decisions, key: u64, at: Timestamp) {
+        let pending = decisions.get(key).unwrap();
+        let mut alert = pending.alert.clone();
+        decide(&pending.resolution).record(&mut alert, OutcomeId::generate(), "", Some(at));
+        let event = decisions.answered(key, Ok(alert), at);
+        assert!(matches!(event, Some(DecisionEvent::Landed(_))), "{event:?}");
+    }
+
+    #[test]
+    fn four_are_with_the_networks_at_once_and_each_answer_lets_the_next_one_leave() {
+        let (mut decisions, _, all, due) = staged(6, false);
+
+        let first = keys(&decisions.leave(due));
+        let meanwhile = decisions.leave(due);
+        landed(&mut decisions, first[0], due);
+        let next = keys(&decisions.leave(due));
+
+        assert_eq!(first, all[..4]);
+        assert_eq!((meanwhile, next), (vec![], vec![all[4]]));
+    }
+
+    #[test]
+    fn what_was_made_alone_does_not_wait_for_what_was_made_together() {
+        let (mut decisions, _, _, due) = staged(6, false);
+        decisions.leave(due);
+        let (alert, resolution) = made(1).remove(0);
+        let alone = decisions.stage(alert, resolution, Duration::zero(), due);
+
+        assert_eq!(keys(&decisions.leave(due)), [alone]);
+    }
+
+    #[test]
+    fn those_whose_window_closes_first_leave_first() {
+        let mut all = made(6);
+        all[5].0.deadline = Deadline::At(now() + Duration::minutes(9));
+        let mut decisions = Decisions::default();
+        let (_, made) = decisions.stage_together(all, false, Duration::zero(), now());
+
+        let left = keys(&decisions.leave(now()));
+
+        assert_eq!((left.len(), left.contains(&made[5]), left.contains(&made[3])), (4, true, false));
+    }
+
+    #[test]
+    fn one_undo_takes_back_all_that_have_not_left() {
+        let (mut decisions, _, all, due) = staged(6, false);
+        let (alert, resolution) = made(1).remove(0);
+        let before = decisions.stage(alert, resolution, Duration::seconds(60), now());
+        decisions.leave(due);
+
+        let alone = keys(&decisions.take_back());
+        let together = keys(&decisions.take_back());
+
+        assert_eq!((alone, together), (vec![before], all[4..].to_vec()));
+        assert_eq!(decisions.take_back(), []);
+    }
+
+    #[test]
+    fn nothing_leaves_while_they_are_paused_and_no_time_wakes_for_them() {
+        let (mut decisions, number, all, due) = staged(2, false);
+        decisions.pause(number, true);
+
+        let paused = decisions.leave(due);
+        let wake = decisions.next_wake(due);
+        decisions.pause(number, false);
+
+        assert_eq!((paused, wake), (vec![], None));
+        assert_eq!(keys(&decisions.leave(due)), all);
+    }
+
+    #[test]
+    fn the_others_leave_only_when_the_first_is_recorded() {
+        let (mut decisions, _, all, due) = staged(3, true);
+
+        let first = keys(&decisions.leave(due));
+        let meanwhile = decisions.leave(due + Duration::seconds(30));
+        landed(&mut decisions, all[0], due + Duration::seconds(31));
+        let others = keys(&decisions.leave(due + Duration::seconds(31)));
+
+        assert_eq!((first, meanwhile, others), (vec![all[0]], vec![], all[1..].to_vec()));
+    }
+
+    #[test]
+    fn where_the_first_is_refused_or_unknown_the_others_stay_and_are_asked_about() {
+        for answer in [ServiceError::ProviderFailed("closed".to_owned()), ServiceError::Unavailable("busy".to_owned())] {
+            let (mut decisions, _, all, due) = staged(3, true);
+            decisions.leave(due);
+
+            decisions.answered(all[0], Err(answer), due);
+
+            assert_eq!(decisions.leave(due + Duration::seconds(60)), []);
+            assert_eq!(decisions.waiting().map(|decision| decision.key).collect::<Vec<_>>(), all[1..]);
+            assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded));
+        }
+    }
+
+    #[test]
+    fn one_whose_window_would_close_before_the_first_is_recorded_is_asked_about() {
+        let mut all = made(2);
+        all[1].0.deadline = Deadline::At(now() + Duration::seconds(60));
+        let mut decisions = Decisions::default();
+        let (_, made) = decisions.stage_together(all, true, Duration::zero(), now());
+        decisions.leave(now());
+
+        let call = decisions.next_wake(now()).unwrap();
+        decisions.leave(call);
+
+        assert_eq!(call, now() + Duration::seconds(50));
+        assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded));
+        assert_eq!(decisions.waiting().map(|decision| decision.key).collect::<Vec<_>>(), made[1..]);
+    }
+
+    #[test]
+    fn each_says_when_it_leaves() {
+        let (mut decisions, number, all, due) = staged(6, false);
+        let says = |decisions: &Decisions, key: u64| decisions.departure(decisions.get(key).unwrap(), due, due);
+
+        let before = decisions.departure(decisions.get(all[0]).unwrap(), due, now());
+        decisions.leave(due);
+        let in_turn = says(&decisions, all[5]);
+        decisions.pause(number, true);
+
+        assert_eq!((before, in_turn, says(&decisions, all[5])), (Departure::In(5), Departure::InTurn, Departure::Paused));
+        let (decisions, _, all, due) = staged(2, true);
+        assert_eq!(decisions.departure(decisions.get(all[1]).unwrap(), due, due), Departure::AfterFirst);
+    }
+
+    #[test]
+    fn what_waits_for_the_first_does_not_leave_when_the_deployment_answers_again() {
+        let (mut decisions, _, all, due) = staged(3, true);
+
+        decisions.wait(due);
+        decisions.release_waiting(due);
+
+        assert_eq!(keys(&decisions.leave(due)), [all[0]]);
+    }
+}

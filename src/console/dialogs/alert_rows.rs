@@ -1,0 +1,166 @@
+//! Rows of alerts in dialogs: what an alert is known by, as much of it as there is room for, and what happens to it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::widgets::{Clear, Widget};
+
+use crate::console::pen::put_right;
+use crate::console::screens::queue::columns::Column;
+use crate::console::text::{self, cut};
+use crate::console::widgets::scrollbar;
+use crate::console::{ClickTargets, DrawContext, Pen, times};
+use crate::domain::Alert;
+
+/// A row: its sign, the alert, and what happens to it.
+pub struct AlertRow<'a> {
+    pub sign: (&'static str, Style),
+    pub alert: &'a Alert,
+    pub what: String,
+    pub style: Style,
+    /// Whether nothing is to be done with it: it steps back.
+    pub quiet: bool,
+}
+
+/// A column of these rows: its title, columns of the screen, and what it shows.
+type Shown = (Column, u16);
+
+/// Columns of the sign before each row, and blank ones between two columns.
+const SIGN: u16 = 4;
+const GAP: u16 = 2;
+
+/// The narrowest that what happens may get.
+const WHAT: u16 = 30;
+
+/// The columns from the left, the most important first to stay.
+const COLUMNS: [Shown; 6] = [
+    (Column::Left, 6),
+    (Column::Provider, 8),
+    (Column::Amount, 14),
+    (Column::Card, 14),
+    (Column::Descriptor, 20),
+    (Column::ProviderId, 24),
+];
+
+/// The columns that have room, each with its place, and where what happens begins.
+fn placed(room: u16) -> (Vec<(Column, u16, u16)>, u16) {
+    let mut placed = Vec::with_capacity(COLUMNS.len());
+    let mut x = SIGN;
+    for (index, (column, width)) in COLUMNS.into_iter().enumerate() {
+        // The first three stay however narrow it gets.
+        if index >= 3 && x + width + GAP + WHAT > room {
+            break;
+        }
+        placed.push((column, x, width));
+        x += width + GAP;
+    }
+    (placed, x)
+}
+
+/// Whether what happens to an alert has no room in its row of so many columns.
+pub fn is_cut(what: &str, width: u16) -> bool {
+    text::columns(what) > width.saturating_sub(placed(width).1 + 1)
+}
+
+/// Empties an area for a page of its own.
+pub fn open_page(draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
+    Clear.render(area, buffer);
+    buffer.set_style(area, draw.theme.page);
+}
+
+/// Draws the titles into the first line of an area and below them the rows from `top` on. A click on a row is `target` of its number.
+pub fn draw<'a, T: Copy + PartialEq>(
+    rows: &[AlertRow<'a>],
+    (top, cursor): (usize, Option<usize>),
+    title: &str,
+    draw: &DrawContext<'_>,
+    buffer: &mut Buffer,
+    area: Rect,
+    (targets, target): (&ClickTargets<T>, impl Fn(usize) -> T),
+) {
+    let theme = draw.theme;
+    let (columns, what) = placed(area.width);
+    for (column, x, width) in &columns {
+        let cell = Rect { x: area.x + x, width: *width, height: 1, ..area }.intersection(area);
+        if column.is_right() {
+            put_right(buffer, cell, column.title(), theme.quiet);
+        } else {
+            Pen::new(buffer, cell).put(column.title(), theme.quiet);
+        }
+    }
+    let rest = |y: u16| Rect { x: area.x + what, y, width: area.width.saturating_sub(what + 1), height: 1 };
+    Pen::new(buffer, rest(area.y)).put(title, theme.quiet);
+    let list = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+    for ((number, row), y) in rows.iter().enumerate().skip(top).zip(list.y..list.bottom()) {
+        let line = Rect { y, height: 1, ..list };
+        let is_cursor = cursor == Some(number);
+        if is_cursor {
+            theme.mark_row(buffer, line);
+        }
+        buffer.set_stringn(line.x + 2, y, row.sign.0, 1, row.sign.1);
+        for (column, x, width) in &columns {
+            let cell = Rect { x: area.x + x, width: *width, ..line }.intersection(line);
+            let style = match column {
+                _ if is_cursor => draw.digits(),
+                _ if row.quiet => theme.quiet,
+                Column::Left => draw.urgency(times::left(row.alert, draw.now).urgency),
+                Column::Card | Column::ProviderId => theme.quiet,
+                _ => theme.plain,
+            };
+            let text = match column {
+                Column::Amount => row.alert.money().map_or_else(|| "–".to_owned(), |money| money.to_string()).into(),
+                column => column.text(row.alert, *width, draw.now),
+            };
+            if column.is_right() {
+                put_right(buffer, cell, &text, style);
+            } else {
+                Pen::new(buffer, cell).put(&cut(&text, *width), style);
+            }
+        }
+        Pen::new(buffer, rest(y)).put(&row.what, row.style);
+        targets.push(line, target(number));
+    }
+    let bar = Rect { x: area.right().saturating_sub(1), width: 1, ..list };
+    scrollbar::draw(theme, buffer, bar, top as u64, rows.len() as u64);
+}
+
+/// The first row that is shown so that the cursor's one is among so many.
+pub fn scrolled(top: usize, cursor: usize, rows: usize, room: usize) -> usize {
+    let room = room.max(1);
+    let top = top.clamp((cursor + 1).saturating_sub(room), cursor);
+    top.min(rows.saturating_sub(room))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_cursors_row_is_always_among_those_shown(top in 0usize..500, rows in 1usize..500, at in 0usize..500, room in 0usize..80) {
+            let cursor = at.min(rows - 1);
+
+            let first = scrolled(top, cursor, rows, room);
+
+            prop_assert!(first <= cursor && cursor < first + room.max(1));
+            prop_assert!(first == 0 || first + room.max(1) <= rows);
+        }
+
+        #[test]
+        fn what_happens_has_its_room_beside_the_first_columns(room in 66u16..300) {
+            let (columns, what) = placed(room);
+
+            prop_assert!(columns.len() >= 3);
+            prop_assert!(what + WHAT <= room.max(what + WHAT));
+        }
+    }
+
+    #[test]
+    fn wider_rows_show_more_of_an_alert() {
+        let counts = [60, 90, 120, 200].map(|room| placed(room).0.len());
+
+        assert_eq!(counts, [3, 4, 5, 6]);
+    }
+}

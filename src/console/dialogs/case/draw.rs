@@ -1,0 +1,261 @@
+//! Draws the case: what it is about, its alerts, what speaks against a plain answer, and below that facts and timeline in columns.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use super::timeline::{Weight, timeline};
+use super::{CaseDialog, Target};
+use crate::console::dialogs::alert_rows::{self, AlertRow};
+use crate::console::screens::queue::columns::{amount, outcome_words};
+use crate::console::screens::queue::detail::{Facet, Part, facets, put};
+use crate::console::screens::queue::facts::Facts;
+use crate::console::text::{columns, cut, sanitize, wrap};
+use crate::console::{Action, AppContext, Loadable, Pen, times};
+use crate::domain::duplicate::DuplicateEvidence;
+use crate::domain::{Alert, Timestamp};
+
+/// From so many columns on facts stand in two columns, and in three.
+const TWO: u16 = 100;
+const THREE: u16 = 150;
+
+/// Columns between columns of facts, and of the moments in the timeline.
+const GAP: u16 = 4;
+const MOMENT: u16 = 13;
+
+/// From so many rows on there is room for blank lines.
+const ROOMY: u16 = 18;
+
+/// What an alert of a case is answered, or how long its window is open.
+fn state(alert: &Alert, now: Timestamp) -> String {
+    match &alert.outcome {
+        Some(outcome) => {
+            let word = if alert.was_refunded() { "refunded".to_owned() } else { outcome_words(&outcome.outcome) };
+            let when = outcome.action_time.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
+            format!("{word}{when}")
+        }
+        None => sanitize(alert.status.as_str()).into_owned(),
+    }
+}
+
+impl CaseDialog {
+    pub(super) fn draw_all(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.targets.clear();
+        let draw = cx.draw_context();
+        alert_rows::open_page(&draw, frame.buffer_mut(), area);
+        let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
+        let roomy = area.height >= ROOMY;
+        let mut y = area.y;
+        if self.alerts.len() > 1 {
+            y = self.draw_case(frame, Rect { y: y + u16::from(roomy), ..inside }, area, cx) + u16::from(roomy);
+        } else {
+            y += u16::from(roomy);
+        }
+        let keys = Rect { y: area.bottom().saturating_sub(1), height: 1, ..inside };
+        let facts = Rect { y, height: keys.y.saturating_sub(y), ..inside };
+        self.draw_facts(frame, facts, cx);
+        self.draw_keys(frame, keys, cx);
+    }
+
+    /// What the case is about, its alerts and what speaks against a plain answer. Returns the line after it.
+    fn draw_case(&self, frame: &mut Frame<'_>, inside: Rect, area: Rect, cx: &AppContext) -> u16 {
+        let (theme, now) = (&cx.theme, cx.now);
+        let line = |y: u16| Rect { y, height: 1, ..inside };
+        let mut y = inside.y;
+        let alert = self.current();
+        let open: Vec<&Alert> = self.alerts.iter().filter(|alert| alert.outcome.is_none()).collect();
+        let mut pen = Pen::new(frame.buffer_mut(), line(y));
+        pen.put(&sanitize(&alert.merchant_descriptor), theme.strong);
+        pen.skip(3);
+        pen.put(&amount(alert), theme.strong);
+        pen.put(&format!(" {}", sanitize(alert.currency.as_str())), theme.quiet);
+        pen.skip(3);
+        pen.put_whole(&format!("{} alerts on one payment", self.alerts.len()), theme.plain);
+        pen.skip(3);
+        let waits = if open.len() == 1 { "1 waits".to_owned() } else { format!("{} wait", open.len()) };
+        pen.put_whole(&waits, if open.is_empty() { theme.quiet } else { theme.warning });
+        y += 1;
+        let mut pen = Pen::new(frame.buffer_mut(), line(y));
+        if self.facts.values().any(|facts| facts.duplicates == Loadable::Loading) {
+            pen.put("looking for more…  ", theme.quiet);
+        } else if let Some(error) = self.facts.values().find_map(|facts| failure(&facts.duplicates)) {
+            pen.put(&format!("not all could be looked for: {error}  "), theme.warning);
+        }
+        if let Some(first) = open.iter().find(|alert| alert.deadline.moment().is_some_and(|at| at > now)) {
+            let left = times::left(first, now);
+            pen.put_whole("first closes in ", theme.quiet);
+            pen.put_whole(&left.text, cx.draw_context().urgency(left.urgency));
+        }
+        y += 1 + u16::from(area.height >= ROOMY);
+        y = self.draw_alerts(frame, Rect { y, ..area }, cx);
+        y += u16::from(area.height >= ROOMY + 8);
+        self.draw_warning(frame, Rect { y, ..inside }, &open, cx)
+    }
+
+    fn draw_alerts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) -> u16 {
+        let theme = &cx.theme;
+        let draw = cx.draw_context();
+        let rows: Vec<AlertRow<'_>> = self
+            .alerts
+            .iter()
+            .map(|alert| {
+                let shares = self.shares(alert).map_or_else(String::new, |evidence| format!("  {}", DuplicateEvidence::words(evidence)));
+                let over = alert.outcome.is_some();
+                let (sign, style) = match (over, alert.was_refunded()) {
+                    (_, true) => (("✓", theme.ok), theme.ok),
+                    (true, false) => (("–", theme.quiet), theme.quiet),
+                    (false, _) => (("·", theme.accent), theme.plain),
+                };
+                AlertRow { sign, alert, what: format!("{}{shares}", state(alert, cx.now)), style, quiet: over }
+            })
+            .collect();
+        let room = rows.len().min(usize::from(area.height / 3).max(2));
+        let height = u16::try_from(room + 1).unwrap_or(u16::MAX);
+        let list = Rect { height, ..area };
+        let top = alert_rows::scrolled(0, self.position(), rows.len(), room);
+        alert_rows::draw(&rows, (top, Some(self.position())), "STATE", &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        list.bottom()
+    }
+
+    /// Says that money has gone back already, or that one alone is to be refunded.
+    fn draw_warning(&self, frame: &mut Frame<'_>, area: Rect, open: &[&Alert], cx: &AppContext) -> u16 {
+        let theme = &cx.theme;
+        if open.is_empty() {
+            return area.y;
+        }
+        let refunded = self.alerts.iter().find(|alert| cx.decisions.foreseen(alert).was_refunded());
+        let key = |action| cx.key(action);
+        let (title, text) = match refunded {
+            Some(other) => {
+                let title = format!("⚠ Already refunded: {} {}.", other.provider, other.provider_id);
+                let rest = format!("Whoever refunds again pays twice. {} answers the others as invalid.", key(Action::Invalid));
+                (title, rest)
+            }
+            None => {
+                let title = "⚠ Refund one of them only.".to_owned();
+                (title, format!("{} refunds this one and answers the others as duplicates of it.", key(Action::Refund)))
+            }
+        };
+        let mut y = area.y;
+        let strong = theme.warning.add_modifier(Modifier::BOLD);
+        for (index, line) in wrap(&sanitize(&format!("{title} {text}")), area.width).into_iter().enumerate() {
+            let row = Rect { y, height: 1, ..area };
+            let mut pen = Pen::new(frame.buffer_mut(), row);
+            match line.strip_prefix(title.as_str()).filter(|_| index == 0) {
+                Some(rest) => {
+                    pen.put(&title, strong);
+                    pen.put(rest, theme.plain);
+                }
+                None => {
+                    pen.put(&line, theme.plain);
+                }
+            }
+            y += 1;
+        }
+        y
+    }
+
+    /// Facts and timeline, beside each other where there is room.
+    fn draw_facts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        let draw = cx.draw_context();
+        let alert = self.current();
+        let none = Facts::of(alert.id);
+        let facts = self.facts.get(&alert.id).unwrap_or(&none);
+        let note = |line: Rect, action: Action| self.targets.push(line, Target::Do(action));
+        if self.raw {
+            let json = (cx.alert_json)(alert, cx.now);
+            let lines = json
+                .lines()
+                .flat_map(|line| wrap(&sanitize(line), area.width))
+                .map(|line| Part::of(Line::from(Span::styled(line, cx.theme.plain))));
+            let parts: Vec<Part> = lines.collect();
+            self.most.set(put(&parts, self.scroll, &draw, frame.buffer_mut(), area, note));
+            return;
+        }
+        let count: u16 = match area.width {
+            THREE.. => 3,
+            TWO.. => 2,
+            _ => 1,
+        };
+        let width = (area.width.saturating_sub((count - 1) * GAP)) / count;
+        let column = |index: u16| Rect { x: area.x + index * (width + GAP), width, ..area };
+        let own = || facets(Facet::Own, alert, false, facts, &draw, width);
+        let payment = || facets(Facet::Payment, alert, false, facts, &draw, width);
+        let told = || self.timeline(width, cx);
+        let columns: Vec<Vec<Part>> = match count {
+            3 => vec![own(), payment(), told()],
+            2 => vec![own(), payment().into_iter().chain(told()).collect()],
+            _ => vec![own().into_iter().chain(payment()).chain(told()).collect()],
+        };
+        let mut most = 0;
+        for (parts, index) in columns.iter().zip(0..) {
+            // The facts of a column begin on the line of the others' first one.
+            let skip = usize::from(index > 0 && parts.first().is_some_and(Part::is_blank));
+            most = most.max(put(&parts[skip..], self.scroll, &draw, frame.buffer_mut(), column(index), note));
+        }
+        self.most.set(most);
+    }
+
+    fn timeline(&self, width: u16, cx: &AppContext) -> Vec<Part> {
+        let theme = &cx.theme;
+        let events = timeline(&self.alerts, &self.facts, &cx.unfinished);
+        let mut parts = vec![Part::of(Line::default()), Part::of(Line::from(Span::styled("WHAT HAPPENED", theme.quiet)))];
+        for event in events {
+            let style: Style = match event.weight {
+                Weight::Plain => theme.plain,
+                Weight::Good => theme.ok,
+                Weight::Bad => theme.warning,
+                Weight::Quiet => theme.quiet,
+            };
+            let at = event.at.format("%d %b %H:%M").to_string();
+            let room = width.saturating_sub(MOMENT);
+            for (index, line) in wrap(&sanitize(&event.what), room).into_iter().enumerate() {
+                let moment = if index == 0 { at.as_str() } else { "" };
+                let moment = format!("{:<width$}", cut(moment, MOMENT - 1), width = usize::from(MOMENT));
+                parts.push(Part::of(Line::from(vec![Span::styled(moment, theme.quiet), Span::styled(line, style)])));
+            }
+        }
+        parts
+    }
+
+    fn draw_keys(&self, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
+        let several = self.alerts.len() > 1;
+        let mut pen = Pen::new(frame.buffer_mut(), line);
+        let mut offered: Vec<(String, &str, Action)> = vec![(cx.key(Action::Back), "back", Action::Back)];
+        if !cx.place.read_only && self.alerts.iter().any(|alert| alert.outcome.is_none()) {
+            let mut answers = [
+                (Action::Refund, if several { "refund, others duplicate" } else { "refund" }),
+                (Action::NotRefunded, if several { "not refunded, all" } else { "not refunded" }),
+                (Action::Invalid, if several { "invalid, all" } else { "invalid" }),
+            ];
+            // What fits where money has gone back already comes first.
+            if self.alerts.iter().any(Alert::was_refunded) {
+                answers.rotate_right(1);
+            }
+            offered.extend(answers.map(|(action, words)| (cx.key(action), words, action)));
+        }
+        if several {
+            offered.push(("tab".to_owned(), "next alert", Action::NextPane));
+        }
+        if self.most.get() > 0 {
+            offered.push((cx.key(Action::DetailDown), "scroll", Action::DetailDown));
+        }
+        offered.push((cx.key(Action::CopyId), "copy id", Action::CopyId));
+        offered.push((cx.key(Action::Raw), if self.raw { "facts" } else { "JSON" }, Action::Raw));
+        for (key, words, action) in offered {
+            if columns(&key) + 1 + columns(words) > pen.room() {
+                continue;
+            }
+            self.targets.push(pen.put_key(&key, words, &cx.theme), Target::Do(action));
+            pen.skip(3);
+        }
+    }
+}
+
+fn failure(loadable: &Loadable<Vec<Alert>>) -> Option<String> {
+    match loadable {
+        Loadable::Failed(error) => Some(error.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,276 @@
+//! The case: all alerts of one payment on one page, why they belong together, what happened, and one decision for all of them.
+
+mod draw;
+mod timeline;
+
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::many_form::{self, Purpose};
+use super::resolve_form::Choice;
+use crate::console::dialog::run;
+use crate::console::screens::queue::facts::Facts;
+use crate::console::screens::queue::state::Queue;
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, KeyContext, Message, Order, Orders, Reply, Tone, dialog};
+use crate::domain::duplicate::{self, DuplicateEvidence};
+use crate::domain::{Alert, AlertId};
+
+/// Most alerts that a case shows: more on one payment is nothing that one decision could be right for.
+const MOST: usize = 20;
+
+/// What a click can meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Row(usize),
+    Do(Action),
+}
+
+/// The case while it is open.
+#[derive(Debug)]
+pub struct CaseDialog {
+    /// The alert that it was opened on.
+    opened_on: AlertId,
+    /// The first to lapse first, answered ones last.
+    alerts: Vec<Alert>,
+    cursor: AlertId,
+    /// What is known around each alert.
+    facts: HashMap<AlertId, Facts>,
+    /// The alerts whose payment was looked up, or is.
+    asked: HashSet<AlertId>,
+    /// Whether the alert is shown as the interface writes it.
+    raw: bool,
+    scroll: u16,
+    most: Cell<u16>,
+    targets: ClickTargets<Target>,
+}
+
+/// Opens the case of the alert under the cursor.
+pub fn open(queue: &Queue, cx: &AppContext) -> Orders {
+    let Some(alert) = queue.current() else { return Vec::new() };
+    open_on(alert, Some(&queue.facts), cx)
+}
+
+/// Opens the case of an alert, with what is known around it.
+pub fn open_on(alert: &Alert, known: Option<&Facts>, cx: &AppContext) -> Orders {
+    let mut case = CaseDialog {
+        opened_on: alert.id,
+        alerts: vec![alert.clone()],
+        cursor: alert.id,
+        facts: HashMap::new(),
+        asked: HashSet::new(),
+        raw: false,
+        scroll: 0,
+        most: Cell::new(0),
+        targets: ClickTargets::default(),
+    };
+    if let Some(known) = known.filter(|known| known.alert == Some(alert.id)) {
+        case.facts.insert(alert.id, known.clone());
+        for other in known.duplicates.loaded().into_iter().flatten() {
+            case.take_in(other);
+        }
+    }
+    let asked = case.ask(cx);
+    dialog::open(case).into_iter().chain(asked).collect()
+}
+
+impl CaseDialog {
+    /// Takes an alert in, or what is newly known of it; the order is that in which they have to be looked at.
+    fn take_in(&mut self, alert: &Alert) {
+        let known = self.alerts.iter().position(|known| known.id == alert.id);
+        match known {
+            Some(at) => self.alerts[at].clone_from(alert),
+            None if self.alerts.len() < MOST => self.alerts.push(alert.clone()),
+            None => return,
+        }
+        self.alerts.sort_by_key(|alert| {
+            (alert.outcome.is_some(), alert.expired_at.is_some(), alert.deadline.moment(), alert.alert_time, alert.id)
+        });
+    }
+
+    /// Asks for what is not known around each alert.
+    fn ask(&mut self, cx: &AppContext) -> Orders {
+        let new: Vec<Alert> = self.alerts.iter().filter(|alert| !self.asked.contains(&alert.id)).cloned().collect();
+        if new.is_empty() {
+            return Vec::new();
+        }
+        let mut effects = Vec::new();
+        for alert in &new {
+            self.asked.insert(alert.id);
+            let facts = self.facts.entry(alert.id).or_insert_with(|| Facts::of(alert.id));
+            facts.duplicates.ask();
+            if cx.operator {
+                facts.deliveries.ask();
+                effects.push(Effect::Deliveries(alert.id));
+            }
+        }
+        effects.push(Effect::SameCards(new.iter().map(|alert| (alert.id, duplicate::query(alert))).collect()));
+        run(effects)
+    }
+
+    fn position(&self) -> usize {
+        self.alerts.iter().position(|alert| alert.id == self.cursor).unwrap_or(0)
+    }
+
+    fn current(&self) -> &Alert {
+        &self.alerts[self.position()]
+    }
+
+    /// What an alert has in common with another one of the case: the strongest evidence there is.
+    fn shares(&self, alert: &Alert) -> Option<DuplicateEvidence> {
+        let others = self.alerts.iter().filter(|other| other.id != alert.id);
+        let rank = |evidence: &DuplicateEvidence| match evidence {
+            DuplicateEvidence::Arn => 0,
+            DuplicateEvidence::CardAmountAndDay => 1,
+            DuplicateEvidence::CardAndAuthCode => 2,
+            DuplicateEvidence::CardAndAmount => 3,
+            DuplicateEvidence::AuthCodeAndAmount => 4,
+        };
+        others.filter_map(|other| duplicate::evidence(alert, other)).min_by_key(rank)
+    }
+
+    fn move_by(&mut self, rows: isize) {
+        let last = self.alerts.len() - 1;
+        self.go_to(self.position().saturating_add_signed(rows).min(last));
+    }
+
+    fn go_to(&mut self, position: usize) {
+        if let Some(alert) = self.alerts.get(position) {
+            self.cursor = alert.id;
+            self.scroll = 0;
+        }
+    }
+
+    fn scroll_by(&mut self, lines: i32) {
+        let scrolled = (i32::from(self.scroll) + lines).clamp(0, i32::from(self.most.get()));
+        self.scroll = u16::try_from(scrolled).unwrap_or(0);
+    }
+
+    fn act(&mut self, action: Action, cx: &mut AppContext) -> Orders {
+        match action {
+            Action::Back | Action::Quit => return vec![Order::Close],
+            Action::Down => self.move_by(1),
+            Action::Up => self.move_by(-1),
+            Action::NextPane => self.go_to((self.position() + 1) % self.alerts.len()),
+            Action::Top => self.go_to(0),
+            Action::Bottom => self.go_to(self.alerts.len() - 1),
+            Action::DetailDown => self.scroll_by(3),
+            Action::DetailUp => self.scroll_by(-3),
+            Action::PageDown => self.scroll_by(10),
+            Action::PageUp => self.scroll_by(-10),
+            Action::Raw => {
+                self.raw = !self.raw;
+                self.scroll = 0;
+            }
+            Action::Refund => return self.decide(Choice::Refunded, cx),
+            Action::NotRefunded => return self.decide(Choice::NotRefunded, cx),
+            Action::Invalid => return self.decide(Choice::Invalid, cx),
+            Action::CopyId => {
+                let id = self.current().id;
+                cx.notify(Tone::Note, format!("Copied {id}"));
+                return vec![Effect::Copy(id.to_string()).into()];
+            }
+            Action::CopyJson => {
+                let text = (cx.alert_json)(self.current(), cx.now);
+                cx.notify(Tone::Note, "The alert was copied as JSON.");
+                return vec![Effect::Copy(text).into()];
+            }
+            Action::GoToAlert => {
+                let alert = Box::new(self.current().clone());
+                return vec![Order::Close, Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()];
+            }
+            Action::Undo | Action::Redraw | Action::Suspend | Action::Mouse => return vec![Order::Act(action)],
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// Opens the form that decides: the alert's own where it is alone, else the one for the case.
+    fn decide(&self, choice: Choice, cx: &mut AppContext) -> Orders {
+        let alert = self.current();
+        if self.alerts.len() == 1 && self.opened_on == alert.id {
+            let action = match choice {
+                Choice::Refunded => Action::Refund,
+                Choice::NotRefunded => Action::NotRefunded,
+                Choice::Invalid => Action::Invalid,
+            };
+            return vec![Order::Act(action)];
+        }
+        many_form::case(self.alerts.clone(), Purpose::Case(alert.id), choice, cx)
+    }
+
+    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
+        if key.code == KeyCode::Esc && key.modifiers == KeyModifiers::NONE {
+            if cx.toasts.clear() {
+                return Vec::new();
+            }
+            return vec![Order::Close];
+        }
+        if key.code == KeyCode::Tab {
+            return self.act(Action::NextPane, cx);
+        }
+        let contexts = [KeyContext::Case, KeyContext::Queue, KeyContext::Always];
+        match cx.settings.keymap.action(&contexts, key.into()) {
+            Some(action) => self.act(action, cx),
+            None => Vec::new(),
+        }
+    }
+
+    /// Takes in which other alerts are on these payments.
+    fn take_found(&mut self, found: &[(AlertId, Reply<Vec<Alert>>)], cx: &AppContext) -> Orders {
+        for (id, answer) in found {
+            let Some(own) = self.alerts.iter().find(|alert| alert.id == *id).cloned() else { continue };
+            let twins = |found: &Vec<Alert>| -> Vec<Alert> {
+                found.iter().filter(|other| duplicate::evidence(&own, other).is_some()).cloned().collect()
+            };
+            let answer = answer.as_ref().map(twins).map_err(Clone::clone);
+            for other in answer.iter().flatten() {
+                self.take_in(other);
+            }
+            if let Some(facts) = self.facts.get_mut(id) {
+                facts.duplicates.answer(answer);
+            }
+        }
+        self.ask(cx)
+    }
+}
+
+impl Dialog for CaseDialog {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        match message {
+            Message::Input(Event::Key(key)) => return self.key(*key, cx),
+            Message::Input(Event::Mouse(mouse)) => match mouse.kind {
+                MouseEventKind::ScrollDown => self.scroll_by(3),
+                MouseEventKind::ScrollUp => self.scroll_by(-3),
+                _ => match self.targets.clicked(&Event::Mouse(*mouse)) {
+                    Some(Target::Row(row)) => self.go_to(row),
+                    Some(Target::Do(action)) => return self.act(action, cx),
+                    None => {}
+                },
+            },
+            Message::Changed(Ok(_)) => {
+                self.asked.clear();
+                let ids: Vec<AlertId> = self.alerts.iter().map(|alert| alert.id).collect();
+                let read = run(ids.into_iter().map(Effect::Get).collect());
+                return read.into_iter().chain(self.ask(cx)).collect();
+            }
+            Message::Alert(id, Ok(alert)) if self.alerts.iter().any(|known| known.id == *id) => self.take_in(alert),
+            Message::Concluded(alert) if self.alerts.iter().any(|known| known.id == alert.id) => self.take_in(alert),
+            Message::SameCards(found) => return self.take_found(found, cx),
+            Message::Deliveries(id, answer) => {
+                if let Some(facts) = self.facts.get_mut(id) {
+                    facts.deliveries.answer(answer.clone());
+                }
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.draw_all(frame, area, cx);
+    }
+}

@@ -1,0 +1,112 @@
+//! The timeline of a case: what happened on one payment, the oldest first.
+
+use std::collections::HashMap;
+
+use crate::console::screens::queue::columns::outcome_words;
+use crate::console::screens::queue::facts::Facts;
+use crate::console::unfinished::{Unfinished, in_words};
+use crate::domain::{Alert, AlertId, DeliveryState, Timestamp};
+
+/// How an event weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    Plain,
+    Good,
+    Bad,
+    Quiet,
+}
+
+/// An event of a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Happened {
+    pub(super) at: Timestamp,
+    pub(super) what: String,
+    pub(super) weight: Weight,
+}
+
+/// What happened on the payment of these alerts, as far as it is known.
+pub(super) fn timeline(alerts: &[Alert], facts: &HashMap<AlertId, Facts>, unfinished: &Unfinished) -> Vec<Happened> {
+    let mut events: Vec<Happened> = Vec::new();
+    // The payment is one, whatever its alerts say of its time: the earliest stands for it.
+    if let Some(paid) = alerts.iter().filter_map(Alert::given_transaction_time).min() {
+        let code = alerts.iter().find_map(|alert| alert.auth_code.clone()).map_or_else(String::new, |code| format!(", approved {code}"));
+        events.push(Happened { at: paid, what: format!("paid{code}"), weight: Weight::Quiet });
+    }
+    for alert in alerts {
+        of_alert(alert, &mut events);
+        if let Some(attempt) = unfinished.of(alert.id) {
+            let what = format!("{}: {} sent by {}, not finished", alert.provider, in_words(&attempt.resolution), attempt.actor);
+            events.push(Happened { at: attempt.started_at, what, weight: Weight::Bad });
+        }
+        for delivery in facts.get(&alert.id).and_then(|facts| facts.deliveries.loaded()).into_iter().flatten() {
+            let kind = delivery.kind.as_str().trim_start_matches("alert.");
+            match (delivery.delivered_at, delivery.state) {
+                (Some(at), _) => events.push(Happened { at, what: format!("webhook {kind} delivered"), weight: Weight::Quiet }),
+                (None, DeliveryState::Exhausted) => {
+                    events.push(Happened { at: delivery.at, what: format!("webhook {kind} given up"), weight: Weight::Bad });
+                }
+                (None, _) => events.push(Happened { at: delivery.at, what: format!("webhook {kind} waits"), weight: Weight::Quiet }),
+            }
+        }
+    }
+    events.sort_by_key(|event| event.at);
+    events
+}
+
+/// What happened to one alert.
+fn of_alert(alert: &Alert, events: &mut Vec<Happened>) {
+    let provider = &alert.provider;
+    if let Some(at) = alert.alert_time {
+        events.push(Happened { at, what: format!("{provider} alerts {}", alert.provider_id), weight: Weight::Plain });
+    }
+    if let Some(at) = alert.expired_at {
+        events.push(Happened { at, what: format!("{provider}: the window closed"), weight: Weight::Bad });
+    }
+    if let Some((at, outcome)) = alert.outcome.as_ref().and_then(|outcome| outcome.action_time.map(|at| (at, outcome))) {
+        let comment = if outcome.comments.is_empty() { String::new() } else { format!(" \"{}\"", outcome.comments.replace('\n', " / ")) };
+        let word = if alert.was_refunded() { "refunded".to_owned() } else { outcome_words(&outcome.outcome) };
+        let weight = if alert.was_refunded() { Weight::Good } else { Weight::Plain };
+        events.push(Happened { at, what: format!("{provider}: {word}{comment}"), weight });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::from_iso;
+    use crate::domain::{Outcome, Provider};
+
+    #[test]
+    fn what_happened_stands_in_its_order_and_the_payment_is_told_once() {
+        let at = |text: &str| from_iso(text);
+        let first = Alert {
+            transaction_time: at("2026-03-01T10:00:00Z"),
+            alert_time: at("2026-03-03T10:00:00Z"),
+            auth_code: Some("141832".to_owned()),
+            provider_id: "A".to_owned(),
+            ..Alert::sample()
+        };
+        let mut second = Alert {
+            provider: Provider::Verifi,
+            transaction_time: at("2026-03-01T11:00:00Z"),
+            alert_time: at("2026-03-02T10:00:00Z"),
+            provider_id: "B".to_owned(),
+            ..Alert::sample()
+        };
+        let refunded = Outcome { action_time: at("2026-03-02T12:00:00Z"), comments: "88213".to_owned(), ..Outcome::sample(second.id) };
+        second.outcome = Some(refunded);
+
+        let events = timeline(&[first, second], &HashMap::new(), &Unfinished::default());
+
+        let told: Vec<&str> = events.iter().map(|event| event.what.as_str()).collect();
+        assert_eq!(told, ["paid, approved 141832", "VERIFI alerts B", "VERIFI: refunded \"88213\"", "ETHOCA alerts A"]);
+        assert_eq!(events[2].weight, Weight::Good);
+    }
+
+    #[test]
+    fn a_time_that_was_not_given_is_not_told() {
+        let alert = Alert { transaction_time: None, alert_time: None, ..Alert::sample() };
+
+        assert_eq!(timeline(&[alert], &HashMap::new(), &Unfinished::default()), []);
+    }
+}

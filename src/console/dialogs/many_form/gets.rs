@@ -1,0 +1,172 @@
+//! What each alert of a form for several gets: the decision it is sent, or why it is left out.
+
+use std::collections::BTreeSet;
+
+use crate::console::dialogs::resolve_form::{Caution, Choice, KnownBefore, SaysOfMoney};
+use crate::console::resolving::subject;
+use crate::console::unfinished::Stage;
+use crate::console::{AppContext, Loadable};
+use crate::domain::case::{invalid, reason_beside_refund};
+use crate::domain::resolution::{Dialect, FieldError, InvalidReason};
+use crate::domain::{Alert, AlertId, Resolution, ResolutionParts};
+
+/// Whom the form answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// What was marked: all get the same.
+    Bulk,
+    /// The alerts of one payment: this one is refunded where money goes back, the others follow from that.
+    Case(AlertId),
+}
+
+/// An alert of the form.
+#[derive(Debug)]
+pub(super) struct FormItem {
+    pub(super) alert: Alert,
+    /// Whether it is to be sent, where that was said by hand.
+    pub(super) chosen: Option<bool>,
+    /// Other alerts on its payment.
+    pub(super) others: Loadable<Vec<Alert>>,
+}
+
+/// What an alert of the form gets.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Gets {
+    Sent(Resolution),
+    /// It is left out, and why; `care` where it should be looked at by itself.
+    Out {
+        why: String,
+        care: bool,
+    },
+}
+
+impl Gets {
+    fn out(why: impl Into<String>) -> Self {
+        Self::Out { why: why.into(), care: false }
+    }
+
+    fn care(why: impl Into<String>) -> Self {
+        Self::Out { why: why.into(), care: true }
+    }
+}
+
+/// What is said in the form.
+pub(super) struct Said<'s> {
+    pub parts: &'s ResolutionParts,
+    pub choice: Choice,
+    pub dialect: Dialect,
+    pub purpose: Purpose,
+    /// For each alert the positions of the others that are on its payment.
+    pub twins: &'s [BTreeSet<usize>],
+}
+
+/// What every alert gets, in their order; or what is wrong with what is said.
+pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Result<Vec<Gets>, Vec<FieldError>> {
+    // Each alert's own rules come later: what is wrong for all is told once, at its field.
+    let alone = Resolution::from_parts(said.parts.clone(), said.dialect, None);
+    let mut all: Vec<Gets> = Vec::with_capacity(rows.len());
+    for (position, row) in rows.iter().enumerate() {
+        let taken = match takes_part(row, cx) {
+            Some(out) => out,
+            None => match resolution(row, rows, said, &alone, cx) {
+                Ok(resolution) => held_to_the_guards(row, position, resolution, rows, &all, said, cx),
+                Err(wrong) => return Err(wrong),
+            },
+        };
+        all.push(taken);
+    }
+    Ok(all)
+}
+
+/// Why an alert cannot be answered at all now.
+fn takes_part(row: &FormItem, cx: &AppContext) -> Option<Gets> {
+    let alert = &row.alert;
+    if alert.outcome.is_some() {
+        return Some(Gets::out(format!("answered already: {}", alert.status)));
+    }
+    if cx.decisions.is_underway(alert.id) {
+        return Some(Gets::out("a decision on it is on its way"));
+    }
+    if let Some(unfinished) = cx.unfinished.of(alert.id) {
+        return Some(match Stage::of(unfinished) {
+            Stage::Sending => Gets::out("a decision is with the network"),
+            Stage::Unknown => Gets::care("whether a decision arrived is being found out"),
+            Stage::Parked => Gets::care("a decision waits for a person's word"),
+        });
+    }
+    if cx.decisions.is_checking(alert.id) {
+        return Some(Gets::care(Caution::MayHaveArrived.words()));
+    }
+    (row.chosen == Some(false)).then(|| Gets::out("left out by you"))
+}
+
+/// The decision for an alert: what is said, or what follows from it in its case.
+fn resolution(
+    row: &FormItem,
+    rows: &[FormItem],
+    said: &Said<'_>,
+    alone: &Result<Resolution, Vec<FieldError>>,
+    cx: &AppContext,
+) -> Result<Resolution, Vec<FieldError>> {
+    let Purpose::Case(first) = said.purpose else { return alone.clone() };
+    let of = |reason| Resolution::from_parts(invalid(reason, said.dialect, said.parts.comments.clone()), said.dialect, None);
+    match said.choice {
+        Choice::Refunded if row.alert.id != first => {
+            // It is refunded by the same decision.
+            alone.clone()?;
+            of(InvalidReason::Duplicate)
+        }
+        Choice::Invalid if said.parts.resolution.is_none() => {
+            let others: Vec<Alert> = rows.iter().map(|row| cx.decisions.foreseen(&row.alert).into_owned()).collect();
+            reason_beside_refund(&row.alert, &others).map_or_else(|| alone.clone(), of)
+        }
+        _ => alone.clone(),
+    }
+}
+
+/// What speaks against a decision on an alert by itself, or beside the alerts before it.
+fn held_to_the_guards(
+    row: &FormItem,
+    position: usize,
+    resolution: Resolution,
+    rows: &[FormItem],
+    earlier: &[Gets],
+    said: &Said<'_>,
+    cx: &AppContext,
+) -> Gets {
+    let alert = &row.alert;
+    if let (Resolution::Older { amount_stopped: Some(stopped), .. }, Some(amount)) = (&resolution, alert.amount)
+        && stopped.decimal() > amount.decimal()
+    {
+        return Gets::care("the stopped amount is more than its own");
+    }
+    let refunds = resolution.gives_money_back();
+    let refunded = |other: &Alert| cx.decisions.foreseen(other).was_refunded();
+    let elsewhere = row.others.loaded().and_then(|others| others.iter().find(|other| refunded(other)));
+    let mut beside = said.twins[position].iter().map(|at| &rows[*at].alert);
+    let elsewhere = elsewhere.or_else(|| beside.find(|other| refunded(other)));
+    let says = SaysOfMoney { refunds, refunded_before: resolution.says_refunded_before() };
+    let known = KnownBefore { may_have_arrived: false, refunded_elsewhere: elsewhere.is_some() };
+    let cautions = Caution::against(alert, says, known, cx.now);
+    // In a case what is ticked by hand is confirmed; of many alerts each has to be looked at by itself.
+    let ticked = matches!(said.purpose, Purpose::Case(_)) && row.chosen == Some(true);
+    if let Some(caution) = cautions.first().filter(|_| !ticked) {
+        let by = elsewhere
+            .filter(|_| *caution == Caution::PaidTwice)
+            .map_or_else(String::new, |other| format!(": {} is refunded", subject(other)));
+        return Gets::care(format!("{}{by}", caution.words()));
+    }
+    if refunds && said.purpose == Purpose::Bulk {
+        let is_refunded = |at: &&usize| matches!(earlier.get(**at), Some(Gets::Sent(other)) if other.gives_money_back());
+        let twin = said.twins[position].iter().find(is_refunded);
+        if let Some(twin) = twin {
+            return Gets::care(format!("on one payment with {}, above", subject(&rows[*twin].alert)));
+        }
+    }
+    Gets::Sent(resolution)
+}
+
+/// Whether it is known of an alert, as far as it can be, which others are on its payment.
+pub(super) fn is_searched(row: &FormItem) -> bool {
+    row.alert.outcome.is_some() || matches!(row.others, Loadable::Loaded(_) | Loadable::Failed(_))
+}

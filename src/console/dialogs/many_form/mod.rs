@@ -1,0 +1,532 @@
+//! The form for several alerts: one decision for what is marked, or for a case; a list of what each alert gets; one send for all of them.
+
+mod draw;
+mod gets;
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::resolve_form::{Choice, FormContext, ResolveForm};
+use super::run_progress::RunProgress;
+use crate::console::resolving::{stage_together, subject};
+use crate::console::screens::queue::list::title;
+use crate::console::screens::queue::state::Queue;
+use crate::console::text::{count, counted};
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, Loadable, Message, Order, Orders, TextInput, Tone};
+use crate::desk::Draft;
+use crate::domain::resolution::FieldError;
+use crate::domain::{Alert, AlertId, Resolution, duplicate};
+use crate::service::ServiceError;
+
+pub use gets::Purpose;
+use gets::{FormItem, Gets, Said, gets, is_searched};
+
+/// Above so many alerts their number is typed before they are sent.
+const TYPED_ABOVE: usize = 10;
+
+/// How many alerts' payments are looked up at a time, where the service does it by one search, and where it is asked for each card.
+const LOOKED_UP: [usize; 2] = [100, 8];
+
+/// What has the focus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// A field of the answer.
+    Answer,
+    /// The number that is typed.
+    Number,
+    /// The list of alerts.
+    List,
+}
+
+/// What a click can meet beside the fields of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Row(usize),
+    Number,
+    Send,
+    Back,
+}
+
+/// The form while it is open.
+#[derive(Debug)]
+pub struct ManyForm {
+    answer: ResolveForm,
+    purpose: Purpose,
+    /// What is answered and from where, in words.
+    from: String,
+    rows: Vec<FormItem>,
+    /// For each alert the positions of the others that are on its payment.
+    twins: Vec<BTreeSet<usize>>,
+    /// What each alert gets by what is said now; or what is wrong with that.
+    gets: Result<Vec<Gets>, Vec<FieldError>>,
+    part: Part,
+    number: TextInput,
+    cursor: usize,
+    top: Cell<usize>,
+    /// How many rows of the list the last frame had room for.
+    page: Cell<usize>,
+    /// Whether the service looks payments up by one search for many alerts.
+    by_one_search: bool,
+    /// How many alerts' payments were asked for.
+    asked: usize,
+    /// It was sent while payments were still being looked up: it leaves when that ends with nothing to look at.
+    kept_send: bool,
+    word: Option<String>,
+    targets: ClickTargets<Target>,
+}
+
+/// How many alerts get a decision, are left out, and should be looked at by themselves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FormCounts {
+    sent: usize,
+    left_out: usize,
+    care: usize,
+}
+
+impl ManyForm {
+    /// The form on alerts, with a decision already made.
+    pub fn new(alerts: Vec<Alert>, choice: Choice, draft: Option<Draft>, purpose: Purpose, from: String, cx: &AppContext) -> Option<Self> {
+        let first = match purpose {
+            Purpose::Case(id) => alerts.iter().find(|alert| alert.id == id),
+            Purpose::Bulk => alerts.iter().find(|alert| alert.outcome.is_none()).or(alerts.first()),
+        }?;
+        let place = FormContext {
+            production: cx.place.is_production(),
+            read_only: cx.place.read_only,
+            grace_seconds: cx.settings.grace.as_secs(),
+            dialect: cx.place.dialect,
+        };
+        let answer = ResolveForm::for_several(first, choice, place, draft, cx.now);
+        let twins = twins(&alerts);
+        let rows = alerts.into_iter().map(|alert| FormItem { alert, chosen: None, others: Loadable::NotAsked }).collect();
+        let mut form = Self {
+            answer,
+            purpose,
+            from,
+            rows,
+            twins,
+            gets: Ok(Vec::new()),
+            part: Part::Answer,
+            number: TextInput::one_line(""),
+            cursor: 0,
+            top: Cell::new(0),
+            page: Cell::new(1),
+            by_one_search: cx.compares_all,
+            asked: 0,
+            kept_send: false,
+            word: None,
+            targets: ClickTargets::default(),
+        };
+        form.work_out(cx);
+        Some(form)
+    }
+
+    /// Opens it, and begins to look the payments up.
+    fn open(mut self) -> Orders {
+        let asked = self.look_up();
+        std::iter::once(Order::Open(Box::new(self))).chain(asked).collect()
+    }
+
+    /// Works out what each alert gets by what is said now.
+    fn work_out(&mut self, cx: &AppContext) {
+        let parts = self.answer.answer();
+        let (choice, dialect) = (self.answer.choice(), cx.place.dialect);
+        let said = Said { parts: &parts, choice, dialect, purpose: self.purpose, twins: &self.twins };
+        self.gets = gets(&self.rows, &said, cx);
+    }
+
+    /// What an alert gets; nothing where what is said is wrong for all.
+    fn gets_of(&self, position: usize) -> Option<&Gets> {
+        self.gets.as_ref().ok().and_then(|gets| gets.get(position))
+    }
+
+    fn counts(&self) -> FormCounts {
+        let mut counts = FormCounts::default();
+        for gets in self.gets.iter().flatten() {
+            match gets {
+                Gets::Sent(_) => counts.sent += 1,
+                Gets::Out { care: false, .. } => counts.left_out += 1,
+                Gets::Out { care: true, .. } => counts.care += 1,
+            }
+        }
+        counts
+    }
+
+    /// The number that has to be typed before so many are sent.
+    fn asked_number(&self) -> Option<usize> {
+        let sent = self.counts().sent;
+        (sent > TYPED_ABOVE).then_some(sent)
+    }
+
+    /// How many alerts' payments were not looked up, because that failed.
+    fn not_looked_up(&self) -> usize {
+        self.rows.iter().filter(|row| matches!(row.others, Loadable::Failed(_))).count()
+    }
+
+    fn is_searching(&self) -> bool {
+        self.needs_search() && !self.rows.iter().all(is_searched)
+    }
+
+    /// Whether it matters which other alerts are on the payments: always where it costs one search, else where money goes back.
+    fn needs_search(&self) -> bool {
+        self.by_one_search || self.answer.says_refund()
+    }
+
+    /// Asks for the payments that come next, some at a time.
+    fn look_up(&mut self) -> Orders {
+        let waits = self.rows[..self.asked].iter().any(|row| row.others == Loadable::Loading);
+        if waits || !self.needs_search() || self.asked == self.rows.len() {
+            return Vec::new();
+        }
+        let size = LOOKED_UP[usize::from(!self.by_one_search)];
+        let end = (self.asked + size).min(self.rows.len());
+        let mut asked = Vec::with_capacity(size);
+        for row in self.rows[self.asked..end].iter_mut().filter(|row| row.alert.outcome.is_none()) {
+            row.others.ask();
+            asked.push((row.alert.id, duplicate::query(&row.alert)));
+        }
+        self.asked = end;
+        if asked.is_empty() { self.look_up() } else { vec![Effect::SameCards(asked).into()] }
+    }
+
+    /// Sends what can be sent, or says why it cannot be.
+    fn send(&mut self, cx: &mut AppContext) -> Orders {
+        self.work_out(cx);
+        let gets = match &self.gets {
+            Ok(gets) => gets,
+            Err(wrong) => {
+                let wrong = wrong.clone();
+                self.answer.refuse(&wrong);
+                self.part = Part::Answer;
+                return self.say("Nothing was sent: see what is marked.");
+            }
+        };
+        let mut made: Vec<(Alert, Resolution)> = Vec::new();
+        for (row, gets) in self.rows.iter().zip(gets) {
+            if let Gets::Sent(resolution) = gets {
+                made.push((row.alert.clone(), resolution.clone()));
+            }
+        }
+        if made.is_empty() {
+            return self.say("Nothing would be sent: the list says why.");
+        }
+        let refunds = self.answer.says_refund();
+        if let Purpose::Case(first) = self.purpose
+            && refunds
+        {
+            // The refund leaves first, and the others follow it.
+            made.sort_by_key(|(alert, _)| alert.id != first);
+            if made[0].0.id != first {
+                return self.say("Nothing was sent: the refund itself is left out. space on it sends it all the same.");
+            }
+        }
+        if self.asked_number().is_some_and(|asked| self.number.text().trim() != asked.to_string()) {
+            self.go_to(Part::Number);
+            return self.say(&format!("Type {} to send {}.", made.len(), counted(made.len() as u64, "decision", "decisions")));
+        }
+        if refunds && self.is_searching() && !self.kept_send {
+            self.kept_send = true;
+            return self.say("Still looking for doubles, then it is sent. ctrl-s again: sent now.");
+        }
+        if refunds && self.not_looked_up() > 0 && self.kept_send {
+            self.kept_send = false;
+            return self.say("Nothing was sent: doubles could not be looked for. ctrl-s sends.");
+        }
+        let words = match self.purpose {
+            Purpose::Bulk => counted(made.len() as u64, "alert", "alerts"),
+            Purpose::Case(_) => format!("the case of {}", subject(&made[0].0)),
+        };
+        let first_decides = matches!(self.purpose, Purpose::Case(_)) && refunds;
+        let mut outcome = vec![Order::Close];
+        outcome.extend(stage_together(words, made, first_decides, cx));
+        if self.purpose == Purpose::Bulk {
+            outcome.push(Message::Unmark.into());
+            outcome.push(Order::Open(Box::new(RunProgress::default())));
+        }
+        outcome
+    }
+
+    fn say(&mut self, words: &str) -> Orders {
+        self.word = Some(words.to_owned());
+        Vec::new()
+    }
+
+    fn go_to(&mut self, part: Part) {
+        self.part = part;
+        if part != Part::Answer {
+            self.answer.leave_focus();
+        }
+    }
+
+    /// The parts in the order of Tab.
+    fn step(&mut self, forward: bool) {
+        let mut parts = vec![Part::Answer];
+        parts.extend(self.asked_number().map(|_| Part::Number));
+        parts.push(Part::List);
+        let at = parts.iter().position(|part| *part == self.part).unwrap_or(0);
+        let step = if forward { 1 } else { parts.len() - 1 };
+        let next = parts[(at + step) % parts.len()];
+        self.go_to(next);
+        if next == Part::Answer {
+            self.answer.take_focus(forward);
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
+        self.word = None;
+        let control = key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT);
+        let was_kept = self.kept_send;
+        match key.code {
+            KeyCode::Char('s') if control => return self.send(cx),
+            KeyCode::Esc => return self.close(),
+            _ => {}
+        }
+        self.kept_send = false;
+        if was_kept {
+            self.word = Some("No longer waiting, and nothing was sent: ctrl-s sends.".to_owned());
+        }
+        match (key.code, self.part) {
+            (KeyCode::Tab, Part::Answer) if !self.answer.is_in_last_field() => self.to_answer(&Event::Key(key)),
+            (KeyCode::BackTab, Part::Answer) if !self.answer.is_in_first_field() => self.to_answer(&Event::Key(key)),
+            (KeyCode::Tab, _) => self.step(true),
+            (KeyCode::BackTab, _) => self.step(false),
+            (_, Part::Answer) => self.to_answer(&Event::Key(key)),
+            // The decision can be changed from anywhere.
+            (KeyCode::Char(_), _) if key.modifiers == KeyModifiers::ALT => {
+                self.part = Part::Answer;
+                self.to_answer(&Event::Key(key));
+            }
+            (KeyCode::Enter | KeyCode::Down, Part::Number) => self.step(true),
+            (KeyCode::Up, Part::Number) => self.step(false),
+            (_, Part::Number) => {
+                self.number.key(key);
+            }
+            (code, Part::List) => self.key_in_list(code),
+        }
+        self.work_out(cx);
+        self.look_up()
+    }
+
+    fn key_in_list(&mut self, code: KeyCode) {
+        let last = self.rows.len().saturating_sub(1);
+        let page = self.page.get().max(1);
+        match code {
+            KeyCode::Down | KeyCode::Char('j') => self.cursor = (self.cursor + 1).min(last),
+            KeyCode::Up | KeyCode::Char('k') => self.cursor = self.cursor.saturating_sub(1),
+            KeyCode::PageDown => self.cursor = (self.cursor + page).min(last),
+            KeyCode::PageUp => self.cursor = self.cursor.saturating_sub(page),
+            KeyCode::Home | KeyCode::Char('g') => self.cursor = 0,
+            KeyCode::End | KeyCode::Char('G') => self.cursor = last,
+            KeyCode::Char('x' | ' ') => self.toggle(),
+            KeyCode::Enter => self.word = Some("Enter never sends: ctrl-s does.".to_owned()),
+            KeyCode::Char(_) => self.word = Some("Text goes into the comments: tab goes there. x leaves an alert out.".to_owned()),
+            _ => {}
+        }
+    }
+
+    /// Leaves the alert under the cursor out, or takes it in again.
+    fn toggle(&mut self) {
+        let is_sent = matches!(self.gets_of(self.cursor), Some(Gets::Sent(_)));
+        let is_case = matches!(self.purpose, Purpose::Case(_));
+        let Some(row) = self.rows.get_mut(self.cursor) else { return };
+        row.chosen = match (is_sent, row.chosen) {
+            (true, _) => Some(false),
+            (false, Some(false)) => None,
+            (false, _) if is_case => Some(true),
+            (false, chosen) => chosen,
+        };
+        if !is_sent && !is_case && row.chosen.is_none() {
+            self.word = Some("What should be looked at by itself is answered in its own form.".to_owned());
+        }
+        self.cursor = (self.cursor + 1).min(self.rows.len().saturating_sub(1));
+    }
+
+    fn to_answer(&mut self, event: &Event) {
+        self.answer.handle(event);
+        if let Some(word) = self.answer.last_word() {
+            self.word = Some(word.to_owned());
+        }
+        if !self.answer.is_in_a_field() {
+            // What comes after the last field is here.
+            self.step(true);
+        }
+    }
+
+    /// Closes it; what is marked stays so.
+    fn close(&self) -> Orders {
+        vec![Order::Close]
+    }
+
+    fn click(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+        match self.targets.clicked(event) {
+            Some(Target::Row(row)) => {
+                self.go_to(Part::List);
+                if std::mem::replace(&mut self.cursor, row) == row {
+                    self.toggle();
+                    self.cursor = row;
+                }
+            }
+            Some(Target::Number) => self.go_to(Part::Number),
+            Some(Target::Send) => return self.send(cx),
+            Some(Target::Back) => return self.close(),
+            None => {
+                self.part = Part::Answer;
+                self.to_answer(event);
+            }
+        }
+        self.work_out(cx);
+        self.look_up()
+    }
+
+    fn mouse(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
+        let Event::Mouse(mouse) = event else { return Vec::new() };
+        match mouse.kind {
+            MouseEventKind::Down(_) => self.click(event, cx),
+            MouseEventKind::ScrollDown => {
+                self.key_in_list(KeyCode::Down);
+                Vec::new()
+            }
+            MouseEventKind::ScrollUp => {
+                self.key_in_list(KeyCode::Up);
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Takes an alert as it is now.
+    fn take_alert(&mut self, alert: &Alert) {
+        for row in &mut self.rows {
+            if row.alert.id == alert.id {
+                row.alert.clone_from(alert);
+            }
+            if let Loadable::Loaded(others) = &mut row.others {
+                others.iter_mut().filter(|other| other.id == alert.id).for_each(|other| other.clone_from(alert));
+            }
+        }
+    }
+
+    fn take_others(&mut self, found: &[(AlertId, Result<Vec<Alert>, ServiceError>)]) {
+        for (id, answer) in found {
+            let Some(row) = self.rows.iter_mut().find(|row| row.alert.id == *id) else { continue };
+            let own = &row.alert;
+            let twins = |found: &Vec<Alert>| found.iter().filter(|other| duplicate::evidence(own, other).is_some()).cloned().collect();
+            let answer = answer.as_ref().map(twins).map_err(Clone::clone);
+            row.others.answer(answer);
+        }
+    }
+
+    /// The words of the count: `35 are sent, 2 are left out`.
+    fn counts_in_words(&self) -> Vec<(String, bool)> {
+        let FormCounts { sent, left_out, care } = self.counts();
+        let mut words = vec![(format!("{} will be sent", count(sent as u64)), false)];
+        if left_out > 0 {
+            words.push((format!("{} left out", count(left_out as u64)), false));
+        }
+        if care > 0 {
+            words.push((format!("{} {} a look", count(care as u64), if care == 1 { "needs" } else { "need" }), true));
+        }
+        if self.not_looked_up() > 0 && self.answer.says_refund() {
+            words.push((format!("{} not checked for doubles", count(self.not_looked_up() as u64)), true));
+        }
+        words
+    }
+}
+
+/// For each alert the positions of the others that are on its payment.
+fn twins(alerts: &[Alert]) -> Vec<BTreeSet<usize>> {
+    let all: Vec<&Alert> = alerts.iter().collect();
+    let before = duplicate::before(&all);
+    let mut twins = before.clone();
+    for (position, earlier) in before.into_iter().enumerate() {
+        for other in earlier {
+            twins[other].insert(position);
+        }
+    }
+    twins
+}
+
+impl Dialog for ManyForm {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        match message {
+            Message::Input(Event::Key(key)) => return self.key(*key, cx),
+            Message::Input(Event::Paste(text)) => {
+                if self.part == Part::Number {
+                    self.word = self.number.paste(text).err();
+                } else {
+                    self.to_answer(&Event::Paste(text.clone()));
+                }
+            }
+            Message::Input(event) => return self.mouse(event, cx),
+            Message::Alert(_, Ok(alert)) => self.take_alert(alert),
+            Message::Concluded(alert) => self.take_alert(alert),
+            Message::Page(_, Ok(page)) => page.data.iter().for_each(|alert| self.take_alert(alert)),
+            Message::SameCards(found) => self.take_others(found),
+            Message::Tick => {}
+            _ => return Vec::new(),
+        }
+        self.work_out(cx);
+        let mut outcome = self.look_up();
+        if self.kept_send && !self.is_searching() {
+            outcome.extend(self.send(cx));
+        }
+        outcome
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.draw_all(frame, area, cx);
+    }
+}
+
+/// Opens the form on what is marked. What it is answered with is chosen there.
+pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
+    begin(queue, Choice::Invalid, None, cx).map_or_else(Vec::new, ManyForm::open)
+}
+
+/// Makes a decision again, with its comment, on what is marked. Where something has to be looked at or typed, and where it reaches the real
+/// world, the form opens with it.
+pub fn repeat(last: &Resolution, queue: &Queue, cx: &mut AppContext) -> Orders {
+    let Some(mut form) = begin(queue, Choice::of(last), Some(last.to_parts()), cx) else { return Vec::new() };
+    let is_clear = form.asked_number().is_none() && form.counts().care == 0;
+    if cx.place.is_production() || !is_clear {
+        return form.open();
+    }
+    let outcome = form.send(cx);
+    // Sending closes the form, which is not open.
+    if outcome.is_empty() { form.open() } else { outcome.into_iter().skip(1).collect() }
+}
+
+/// Opens the form on the alerts of one payment, with a decision already made.
+pub fn case(alerts: Vec<Alert>, purpose: Purpose, choice: Choice, cx: &mut AppContext) -> Orders {
+    if cx.place.read_only {
+        cx.notify(Tone::Note, "This place is read-only: nothing is sent from here.");
+        return Vec::new();
+    }
+    if alerts.iter().all(|alert| alert.outcome.is_some()) {
+        cx.notify(Tone::Note, "Every alert of this case is answered already.");
+        return Vec::new();
+    }
+    ManyForm::new(alerts, choice, None, purpose, String::new(), cx).map_or_else(Vec::new, ManyForm::open)
+}
+
+fn begin(queue: &Queue, choice: Choice, draft: Option<Draft>, cx: &mut AppContext) -> Option<ManyForm> {
+    if cx.place.read_only {
+        cx.notify(Tone::Note, "This place is read-only: nothing is sent from here.");
+        return None;
+    }
+    if queue.marked.is_reading() {
+        cx.notify(Tone::Note, "What is to be marked is still being read.");
+        return None;
+    }
+    if queue.marked.range.is_some() {
+        let key = cx.key(Action::MarkRange);
+        cx.notify(Tone::Note, format!("A range is being marked: {key} ends it."));
+        return None;
+    }
+    let from = format!("from {}", title(queue));
+    ManyForm::new(queue.marked.alerts().to_vec(), choice, draft, Purpose::Bulk, from, cx)
+}

@@ -1,0 +1,68 @@
+//! Cautions: what speaks so much against an answer that it has to be confirmed once more.
+
+use crate::domain::{Alert, AlertStatus, Timestamp};
+
+/// Why an answer has to be confirmed once more before it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caution {
+    /// An earlier decision on the alert may have arrived.
+    MayHaveArrived,
+    /// Another alert on the payment was refunded, or the network's own rule probably did, and this answer says that money goes back.
+    PaidTwice,
+    /// The network's own rule has probably refunded, and the answer says nothing of it.
+    NetworkRule,
+    /// The window has closed.
+    Closed,
+    /// The network asks for no answer.
+    Notice,
+}
+
+/// What an answer says of money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SaysOfMoney {
+    /// It goes back because of this alert.
+    pub refunds: bool,
+    /// It had gone back before.
+    pub refunded_before: bool,
+}
+
+/// What is known of an alert beyond its own facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownBefore {
+    /// An earlier decision on it may have arrived.
+    pub may_have_arrived: bool,
+    /// Another alert on its payment was refunded.
+    pub refunded_elsewhere: bool,
+}
+
+impl Caution {
+    /// What there is to know, in a few words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::MayHaveArrived => "an earlier decision may have arrived",
+            Self::PaidTwice => "it may be paid twice",
+            Self::NetworkRule => "the network has probably refunded already",
+            Self::Closed => "the window has closed",
+            Self::Notice => "no answer is asked for",
+        }
+    }
+
+    /// What speaks so much against an answer to an alert; the gravest first.
+    pub fn against(alert: &Alert, says: SaysOfMoney, known: KnownBefore, now: Timestamp) -> Vec<Self> {
+        let rule = alert.network_rule_applied();
+        let cautions = [
+            (known.may_have_arrived, Self::MayHaveArrived),
+            (says.refunds && (rule || known.refunded_elsewhere), Self::PaidTwice),
+            (rule && !says.refunds && !says.refunded_before, Self::NetworkRule),
+            (is_closed(alert, now), Self::Closed),
+            (alert.alert_type.is_notice(), Self::Notice),
+        ];
+        cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, caution)| caution).collect()
+    }
+}
+
+/// Whether an alert's window is known to have closed.
+fn is_closed(alert: &Alert, now: Timestamp) -> bool {
+    let end = alert.expired_at.or_else(|| alert.deadline.moment());
+    alert.outcome.is_none() && (alert.status == AlertStatus::Expired || end.is_some_and(|end| end <= now))
+}

@@ -1,0 +1,295 @@
+//! The progress of a run: how far the alerts are that were answered together, what became of each, and what can be done about it.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::alert_rows::{self, AlertRow};
+use super::prompt::Prompt;
+use crate::console::decisions::{Departure, State};
+use crate::console::resolving::{send_again, undo};
+use crate::console::runs::{DecisionRun, RunCounts, RunItem, RunResult};
+use crate::console::text::columns;
+use crate::console::unfinished::in_words;
+use crate::console::{Action, AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone, dialog, times};
+use crate::domain::sanitize::spreadsheet_cell;
+
+/// What a click can meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Row(usize),
+    Do(Deed),
+}
+
+/// What can be done here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deed {
+    Back,
+    Undo,
+    Pause,
+    Retry,
+    Export,
+    Dismiss,
+}
+
+/// The dialog while it is open; it shows the newest run.
+#[derive(Debug, Default)]
+pub struct RunProgress {
+    cursor: usize,
+    top: Cell<usize>,
+    page: Cell<usize>,
+    targets: ClickTargets<Target>,
+}
+
+impl RunProgress {
+    /// What can be done now, each with its key and words.
+    fn offered(run: &DecisionRun, cx: &AppContext) -> Vec<(Deed, String, &'static str)> {
+        let counts = run.counts();
+        let here = run.items.iter().any(|item| cx.decisions.get(item.key).is_some_and(|decision| decision.is_here()));
+        let mut offered = vec![(Deed::Back, "esc".to_owned(), "back")];
+        if here {
+            offered.push((Deed::Undo, cx.key(Action::Undo), "take back what has not left"));
+            let words = if cx.decisions.is_paused(run.number) { "go on" } else { "pause" };
+            offered.push((Deed::Pause, "ctrl-p".to_owned(), words));
+        }
+        if counts.underway == 0 && run.failed().next().is_some() {
+            offered.push((Deed::Retry, "r".to_owned(), "send what failed again"));
+        }
+        offered.push((Deed::Export, "e".to_owned(), "export"));
+        if counts.underway == 0 {
+            offered.push((Deed::Dismiss, "x".to_owned(), "dismiss"));
+        }
+        offered
+    }
+
+    fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
+        let Some(run) = cx.runs.newest() else { return vec![Order::Close] };
+        let last = run.items.len().saturating_sub(1);
+        let page = self.page.get().max(1);
+        match key.code {
+            KeyCode::Down | KeyCode::Char('j') => self.cursor = (self.cursor + 1).min(last),
+            KeyCode::Up | KeyCode::Char('k') => self.cursor = self.cursor.saturating_sub(1),
+            KeyCode::PageDown => self.cursor = (self.cursor + page).min(last),
+            KeyCode::PageUp => self.cursor = self.cursor.saturating_sub(page),
+            KeyCode::Home | KeyCode::Char('g') => self.cursor = 0,
+            KeyCode::End | KeyCode::Char('G') => self.cursor = last,
+            code => {
+                let pressed = match (code, key.modifiers.contains(KeyModifiers::CONTROL)) {
+                    (KeyCode::Esc, _) => "esc".to_owned(),
+                    (KeyCode::Char(c), true) => format!("ctrl-{c}"),
+                    (KeyCode::Char(c), false) => c.to_string(),
+                    _ => return Vec::new(),
+                };
+                let deed = Self::offered(run, cx).into_iter().find(|(_, key, _)| *key == pressed).map(|(deed, ..)| deed);
+                return deed.map_or_else(Vec::new, |deed| self.act(deed, cx));
+            }
+        }
+        Vec::new()
+    }
+
+    fn act(&mut self, deed: Deed, cx: &mut AppContext) -> Orders {
+        let Some(run) = cx.runs.newest() else { return vec![Order::Close] };
+        let number = run.number;
+        match deed {
+            Deed::Back => return vec![Order::Close],
+            Deed::Undo => return undo(cx),
+            Deed::Pause => {
+                let paused = cx.decisions.is_paused(number);
+                cx.decisions.pause(number, !paused);
+            }
+            Deed::Retry => return send_again(number, cx),
+            Deed::Export => return vec![Order::Open(Box::new(export_prompt(run)))],
+            Deed::Dismiss => {
+                cx.runs.dismiss(number);
+                return vec![Order::Close];
+            }
+        }
+        Vec::new()
+    }
+
+    fn draw_title(run: &DecisionRun, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
+        let theme = &cx.theme;
+        let mut pen = Pen::new(frame.buffer_mut(), line);
+        pen.put(&run.subject, theme.strong);
+        pen.skip(3);
+        let mut said: Vec<String> = run.items.iter().map(|item| in_words(&item.resolution)).collect();
+        said.dedup();
+        if let [only] = said.as_slice() {
+            pen.put_whole(only, theme.plain);
+            pen.skip(3);
+        }
+        pen.put_whole(&format!("begun {}", times::ago(run.started, cx.now)), theme.quiet);
+    }
+
+    /// The bar and the counts: green what is recorded, red what failed, the accent what is underway.
+    fn draw_bar(run: &DecisionRun, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
+        let theme = &cx.theme;
+        let RunCounts { recorded, failed, unknown, taken_back, .. } = run.counts();
+        let all = run.items.len() as u64;
+        let words = format!("  {} of {all}", recorded + failed + unknown + taken_back);
+        let width = u64::from(line.width.saturating_sub(columns(&words)));
+        let mut x = line.x;
+        let mut done = 0;
+        let buffer = frame.buffer_mut();
+        for (count, style) in [(recorded, theme.ok), (failed + unknown, theme.danger), (taken_back, theme.quiet)] {
+            done += count;
+            let end = line.x + u16::try_from(width * done / all.max(1)).unwrap_or(line.width);
+            while x < end {
+                buffer.set_stringn(x, line.y, "━", 1, style);
+                x += 1;
+            }
+        }
+        let end = line.x + u16::try_from(width).unwrap_or(line.width);
+        while x < end {
+            buffer.set_stringn(x, line.y, "─", 1, theme.line);
+            x += 1;
+        }
+        Pen::new(buffer, Rect { x: end, width: line.right().saturating_sub(end), ..line }).put(&words, theme.strong);
+    }
+}
+
+/// The sign, the words and the style of an alert of a run.
+fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Style) {
+    let theme = &cx.theme;
+    match &item.result {
+        RunResult::Recorded { status, at } => (("✓", theme.ok), format!("recorded {}, {status}", times::utc_clock(*at)), theme.ok),
+        RunResult::Conflict(why) => (("✗", theme.warning), why.clone(), theme.warning),
+        RunResult::Refused(why) => (("✗", theme.danger), why.clone(), theme.danger),
+        RunResult::NotSent(why) => (("…", theme.warning), format!("not sent, waits here: {why}"), theme.warning),
+        RunResult::Unknown(why) => (("?", theme.warning), why.clone(), theme.warning),
+        RunResult::TakenBack => (("–", theme.quiet), "taken back, nothing was sent".to_owned(), theme.quiet),
+        RunResult::Underway => match cx.decisions.get(item.key).map(|decision| (decision, &decision.state)) {
+            Some((decision, State::Staged(due))) => {
+                let words = match cx.decisions.departure(decision, *due, cx.now) {
+                    Departure::In(seconds) => format!("leaves in {seconds} s"),
+                    Departure::InTurn => "waits its turn".to_owned(),
+                    Departure::Paused => "paused, not sent".to_owned(),
+                    Departure::AfterFirst => "waits for the refund".to_owned(),
+                };
+                (("»", theme.accent), words, theme.plain)
+            }
+            Some((_, State::Waiting)) => (("…", theme.warning), "waits here, not sent".to_owned(), theme.warning),
+            _ => (("→", theme.accent), "with the network".to_owned(), theme.accent),
+        },
+    }
+}
+
+/// Asks where the results are written to, and writes them.
+fn export_prompt(run: &DecisionRun) -> Prompt {
+    let text = results(run);
+    Prompt::new("Export the results", "a new file; CSV   enter writes   esc closes", move |path, _| {
+        if path.is_empty() {
+            return Err("the path of a file is needed".to_owned());
+        }
+        Ok(vec![Effect::WriteFile(PathBuf::from(path), text.clone()).into()])
+    })
+}
+
+/// The results as CSV: a line for each alert, as `alerts resolve --from` writes them.
+fn results(run: &DecisionRun) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let write = |writer: &mut csv::Writer<Vec<u8>>| -> csv::Result<()> {
+        writer.write_record(["id", "provider", "providerId", "decision", "result", "reason"])?;
+        for item in &run.items {
+            let decision = item.resolution.to_string();
+            let id = item.alert.id.to_string();
+            let fields = [&id, item.alert.provider.as_str(), &item.alert.provider_id, &decision, item.result.word(), item.result.reason()];
+            writer.write_record(fields.map(|field| spreadsheet_cell(field).into_owned()))?;
+        }
+        Ok(())
+    };
+    // Nothing can fail in memory.
+    let _ = write(&mut writer);
+    writer.into_inner().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+impl Dialog for RunProgress {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        match message {
+            Message::Input(Event::Key(key)) => self.key(*key, cx),
+            Message::Input(Event::Mouse(mouse)) if matches!(mouse.kind, MouseEventKind::ScrollDown | MouseEventKind::ScrollUp) => {
+                let code = if mouse.kind == MouseEventKind::ScrollDown { KeyCode::Down } else { KeyCode::Up };
+                self.key(code.into(), cx)
+            }
+            Message::Input(event) => match self.targets.clicked(event) {
+                Some(Target::Row(row)) => {
+                    self.cursor = row;
+                    Vec::new()
+                }
+                Some(Target::Do(deed)) => self.act(deed, cx),
+                None => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn is_stale(&self, cx: &AppContext) -> bool {
+        cx.runs.newest().is_none()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.targets.clear();
+        let draw = cx.draw_context();
+        alert_rows::open_page(&draw, frame.buffer_mut(), area);
+        let Some(run) = cx.runs.newest() else { return };
+        let roomy = area.height >= 18;
+        let inside = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
+        let line = |y: u16| Rect { y, height: 1, ..inside };
+        let mut y = area.y + u16::from(roomy);
+        Self::draw_title(run, frame, line(y), cx);
+        y += 1 + u16::from(roomy);
+        Self::draw_bar(run, frame, line(y), cx);
+        y += 1;
+        Pen::new(frame.buffer_mut(), line(y)).put(&run.words(), cx.theme.plain);
+        y += 1 + u16::from(roomy);
+        let rows: Vec<AlertRow<'_>> = run
+            .items
+            .iter()
+            .map(|item| {
+                let (sign, what, style) = state(item, cx);
+                AlertRow { sign, alert: &item.alert, what, style, quiet: item.result != RunResult::Underway }
+            })
+            .collect();
+        let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 2) };
+        let room = usize::from(list.height.saturating_sub(1));
+        self.page.set(room);
+        let cursor = self.cursor.min(rows.len().saturating_sub(1));
+        let top = alert_rows::scrolled(self.top.get(), cursor, rows.len(), room);
+        self.top.set(top);
+        alert_rows::draw(&rows, (top, Some(cursor)), "WHAT HAPPENS", &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        // What has no room in its row stands below, for the one under the cursor.
+        if let Some(row) = rows.get(cursor).filter(|row| alert_rows::is_cut(&row.what, list.width)) {
+            Pen::new(frame.buffer_mut(), line(list.bottom())).put(&row.what, row.style);
+        }
+        let mut pen = Pen::new(frame.buffer_mut(), line(area.bottom().saturating_sub(1)));
+        for (deed, key, words) in Self::offered(run, cx) {
+            if columns(&key) + 1 + columns(words) > pen.room() {
+                continue;
+            }
+            self.targets.push(pen.put_key(&key, words, &cx.theme), Target::Do(deed));
+            pen.skip(3);
+        }
+    }
+}
+
+/// Opens it, or says that there is nothing to show.
+pub fn open(cx: &mut AppContext) -> Orders {
+    if cx.runs.newest().is_none() {
+        let (mark, all) = (cx.key(Action::Mark), cx.key(Action::MarkAll));
+        cx.notify(Tone::Note, format!("Nothing is marked: {mark} marks an alert, {all} all of the list."));
+        return Vec::new();
+    }
+    dialog::open(RunProgress::default())
+}
+
+/// Tells what became of writing a file.
+pub fn written(path: &Path, result: &Result<(), String>, cx: &mut AppContext) {
+    match result {
+        Ok(()) => cx.notify(Tone::Good, format!("Written: {}", path.display())),
+        Err(why) => cx.notify(Tone::Bad, format!("{} was not written: {why}.", path.display())),
+    }
+}

@@ -1,0 +1,297 @@
+//! Runs: decisions that were made together, what became of each, kept until they are dismissed.
+
+use super::decisions::{DecisionEvent, PendingDecision};
+use crate::domain::{Alert, AlertId, Resolution, Timestamp};
+
+/// A run: alerts that were answered together.
+#[derive(Debug, Clone)]
+pub struct DecisionRun {
+    /// The number under which its decisions were staged together.
+    pub number: u64,
+    /// What it answers, in words: `38 alerts`.
+    pub subject: String,
+    pub items: Vec<RunItem>,
+    pub started: Timestamp,
+    /// Whether it was said that it has ended.
+    told: bool,
+}
+
+/// An alert of a run.
+#[derive(Debug, Clone)]
+pub struct RunItem {
+    pub alert: Alert,
+    pub resolution: Resolution,
+    /// Its decision.
+    pub key: u64,
+    pub result: RunResult,
+}
+
+/// What became of an alert of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunResult {
+    /// On its way; its decision says where.
+    Underway,
+    TakenBack,
+    Recorded {
+        status: String,
+        at: Timestamp,
+    },
+    /// Another decision was first: the alert's status and outcome.
+    Conflict(String),
+    /// It is certain that it was not recorded, and why.
+    Refused(String),
+    /// It could not be sent, which is certain, and why: it waits here.
+    NotSent(String),
+    /// Whether it arrived is not known, and why.
+    Unknown(String),
+}
+
+impl RunResult {
+    /// Its word in results that are written to a file, as of `alerts resolve --from`.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Underway => "underway",
+            Self::TakenBack => "skipped",
+            Self::Recorded { .. } => "recorded",
+            Self::Conflict(_) => "conflict",
+            Self::Refused(_) => "refused",
+            Self::NotSent(_) => "failed",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
+    /// Why, where there is more to say.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Underway => "",
+            Self::TakenBack => "taken back",
+            Self::Recorded { status, .. } => status,
+            Self::Conflict(why) | Self::Refused(why) | Self::NotSent(why) | Self::Unknown(why) => why,
+        }
+    }
+}
+
+/// How many alerts of a run are how far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunCounts {
+    pub underway: u64,
+    pub recorded: u64,
+    pub taken_back: u64,
+    /// Refused, overtaken, or not sent.
+    pub failed: u64,
+    pub unknown: u64,
+}
+
+impl DecisionRun {
+    /// How many alerts are how far.
+    pub fn counts(&self) -> RunCounts {
+        let mut counts = RunCounts::default();
+        for item in &self.items {
+            *match item.result {
+                RunResult::Underway => &mut counts.underway,
+                RunResult::TakenBack => &mut counts.taken_back,
+                RunResult::Recorded { .. } => &mut counts.recorded,
+                RunResult::Conflict(_) | RunResult::Refused(_) | RunResult::NotSent(_) => &mut counts.failed,
+                RunResult::Unknown(_) => &mut counts.unknown,
+            } += 1;
+        }
+        counts
+    }
+
+    /// What can be sent again: it is certain that it was not recorded, and nothing else was.
+    pub fn failed(&self) -> impl Iterator<Item = &RunItem> {
+        self.items.iter().filter(|item| matches!(item.result, RunResult::Refused(_)))
+    }
+
+    /// The item of an alert.
+    pub fn item(&self, alert: AlertId) -> Option<&RunItem> {
+        self.items.iter().find(|item| item.alert.id == alert)
+    }
+
+    /// In words, what became of it: `35 recorded, 2 failed`.
+    pub fn words(&self) -> String {
+        let RunCounts { underway, recorded, taken_back, failed, unknown } = self.counts();
+        let parts = [
+            (underway, "underway"),
+            (recorded, "recorded"),
+            (failed, "failed"),
+            (unknown, "not known to have arrived"),
+            (taken_back, "taken back"),
+        ];
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+        parts.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The runs of this console that were not dismissed, the oldest first.
+#[derive(Debug, Default)]
+pub struct Runs {
+    all: Vec<DecisionRun>,
+}
+
+impl Runs {
+    /// A run begins. What went well before it is forgotten.
+    pub fn begin(&mut self, number: u64, subject: String, made: Vec<(Alert, Resolution)>, keys: &[u64], now: Timestamp) {
+        self.all.retain(|run| {
+            let counts = run.counts();
+            counts.underway + counts.failed + counts.unknown > 0
+        });
+        let items = made.into_iter().zip(keys).map(|((alert, resolution), key)| {
+            let result = RunResult::Underway;
+            RunItem { alert, resolution, key: *key, result }
+        });
+        self.all.push(DecisionRun { number, subject, items: items.collect(), started: now, told: false });
+    }
+
+    /// Failed alerts of a run that has ended are on their way again, staged together under another number.
+    pub fn again(&mut self, number: u64, anew: u64, keys: &[(AlertId, u64)]) {
+        let Some(run) = self.all.iter_mut().find(|run| run.number == number) else { return };
+        (run.number, run.told) = (anew, false);
+        for (alert, key) in keys {
+            for item in run.items.iter_mut().filter(|item| item.alert.id == *alert) {
+                (item.key, item.result) = (*key, RunResult::Underway);
+            }
+        }
+    }
+
+    /// The run that is shown: the newest one.
+    pub fn newest(&self) -> Option<&DecisionRun> {
+        self.all.last()
+    }
+
+    /// Forgets a run.
+    pub fn dismiss(&mut self, number: u64) {
+        self.all.retain(|run| run.number != number);
+    }
+
+    /// Takes in what became of a decision; whether it belongs to a run.
+    pub fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) -> bool {
+        let Some(item) = self.all.iter_mut().flat_map(|run| &mut run.items).find(|item| item.key == key) else { return false };
+        item.result = match event {
+            DecisionEvent::Landed(alert) => RunResult::Recorded { status: alert.status.to_string(), at: now },
+            DecisionEvent::Overtaken(alert) => {
+                let outcome = alert.outcome.as_ref().map_or("an outcome", |outcome| outcome.outcome.as_str()).replace('_', " ");
+                RunResult::Conflict(format!("another was first: {}, {outcome}", alert.status))
+            }
+            DecisionEvent::Refused(why) => RunResult::Refused(why.clone()),
+            DecisionEvent::Kept(why) => RunResult::NotSent(why.clone()),
+            DecisionEvent::Unknown(why) => RunResult::Unknown(why.clone()),
+            DecisionEvent::NothingSoFar(_) => return true,
+        };
+        true
+    }
+
+    /// Takes in that decisions were taken back.
+    pub fn taken_back(&mut self, decisions: &[PendingDecision]) {
+        for item in self.all.iter_mut().flat_map(|run| &mut run.items) {
+            if decisions.iter().any(|decision| decision.key == item.key) {
+                item.result = RunResult::TakenBack;
+            }
+        }
+    }
+
+    /// What waited here leaves now: it is on its way again.
+    pub fn released(&mut self) {
+        for item in self.all.iter_mut().flat_map(|run| &mut run.items).filter(|item| matches!(item.result, RunResult::NotSent(_))) {
+            item.result = RunResult::Underway;
+        }
+    }
+
+    /// The run that has just ended, told once: what became of it, in words, and whether all of it went well.
+    pub fn take_ended(&mut self) -> Option<(String, bool)> {
+        let ended = |run: &&mut DecisionRun| !run.told && run.counts().underway == 0;
+        let run = self.all.iter_mut().find(ended)?;
+        run.told = true;
+        let RunCounts { failed, unknown, .. } = run.counts();
+        Some((format!("{}: {}", run.subject, run.words()), failed + unknown == 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::resolution::Decision;
+    use crate::domain::time::from_iso;
+    use crate::domain::{AlertType, Provider};
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn refunded() -> Resolution {
+        Resolution::Current { decision: Decision::Refunded, comments: String::new() }
+    }
+
+    fn begun(keys: &[u64]) -> (Runs, Vec<AlertId>) {
+        let alert = || Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
+        let made: Vec<_> = keys.iter().map(|_| (alert(), refunded())).collect();
+        let ids = made.iter().map(|(alert, _)| alert.id).collect();
+        let mut runs = Runs::default();
+        runs.begin(1, format!("{} alerts", keys.len()), made, keys, now());
+        (runs, ids)
+    }
+
+    fn landed(runs: &mut Runs, key: u64) {
+        let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
+        runs.note(key, &DecisionEvent::Landed(Box::new(alert)), now());
+    }
+
+    #[test]
+    fn the_end_of_a_run_is_told_once_with_what_failed() {
+        let (mut runs, _) = begun(&[7, 8]);
+
+        landed(&mut runs, 7);
+        let early = runs.take_ended();
+        runs.note(8, &DecisionEvent::Refused("closed".to_owned()), now());
+
+        assert_eq!(early, None);
+        assert_eq!(runs.take_ended(), Some(("2 alerts: 1 recorded, 1 failed".to_owned(), false)));
+        assert_eq!(runs.take_ended(), None);
+    }
+
+    #[test]
+    fn what_failed_can_go_again_and_its_end_is_told_anew() {
+        let (mut runs, ids) = begun(&[7]);
+        runs.note(7, &DecisionEvent::Refused("closed".to_owned()), now());
+        runs.take_ended();
+
+        runs.again(1, 9, &[(ids[0], 9)]);
+        landed(&mut runs, 9);
+
+        assert_eq!(runs.take_ended(), Some(("1 alerts: 1 recorded".to_owned(), true)));
+    }
+
+    #[test]
+    fn what_is_not_known_is_no_failure_that_could_be_sent_again() {
+        let (mut runs, _) = begun(&[7, 8]);
+        runs.note(7, &DecisionEvent::Unknown("time-out".to_owned()), now());
+        runs.note(8, &DecisionEvent::Kept("no connection".to_owned()), now());
+
+        let run = runs.newest().unwrap();
+
+        assert_eq!(run.failed().count(), 0);
+        assert_eq!(run.words(), "1 failed, 1 not known to have arrived");
+    }
+
+    #[test]
+    fn a_run_that_went_well_gives_way_to_the_next_one_and_one_that_did_not_stays() {
+        let (mut runs, _) = begun(&[7]);
+        landed(&mut runs, 7);
+        runs.begin(2, "one".to_owned(), Vec::new(), &[], now());
+        assert_eq!(runs.all.len(), 1);
+
+        let (mut runs, _) = begun(&[7]);
+        runs.note(7, &DecisionEvent::Refused("closed".to_owned()), now());
+        runs.begin(2, "one".to_owned(), Vec::new(), &[], now());
+        runs.dismiss(2);
+
+        assert_eq!(runs.newest().map(|run| run.number), Some(1));
+    }
+
+    #[test]
+    fn a_decision_of_no_run_is_nobodys() {
+        let (mut runs, _) = begun(&[7]);
+
+        assert!(!runs.note(9, &DecisionEvent::Refused("closed".to_owned()), now()));
+    }
+}

@@ -1,0 +1,140 @@
+//! The alerts that are marked to be answered together, whatever is listed, and the range that is being marked.
+
+use std::collections::HashSet;
+
+use crate::domain::{Alert, AlertId};
+
+/// Most alerts that are marked at once.
+pub const MOST_MARKED: usize = 1_000;
+
+/// Where a range began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RangeStart {
+    pub id: AlertId,
+    /// Its row when it was last seen.
+    pub row: u64,
+}
+
+/// The marked alerts, in the order in which they were marked.
+#[derive(Debug, Default)]
+pub struct MarkedAlerts {
+    alerts: Vec<Alert>,
+    ids: HashSet<AlertId>,
+    /// Where the range that is being marked began.
+    pub range: Option<RangeStart>,
+    /// The number of the last stretch that was asked for.
+    asked: u64,
+    /// Whether its answer is still to come.
+    waits: bool,
+}
+
+impl MarkedAlerts {
+    /// The marked alerts.
+    pub fn alerts(&self) -> &[Alert] {
+        &self.alerts
+    }
+
+    /// Whether nothing is marked and no range begun.
+    pub fn is_empty(&self) -> bool {
+        self.alerts.is_empty() && self.range.is_none()
+    }
+
+    /// Whether an alert is marked.
+    pub fn contains(&self, id: AlertId) -> bool {
+        self.ids.contains(&id)
+    }
+
+    /// Marks an alert, or takes its mark away. Returns whether there was room for it.
+    pub fn toggle(&mut self, alert: &Alert) -> bool {
+        if self.ids.remove(&alert.id) {
+            self.alerts.retain(|marked| marked.id != alert.id);
+            return true;
+        }
+        self.add(std::slice::from_ref(alert)) == 0
+    }
+
+    /// Marks alerts; returns for how many there was no room.
+    pub fn add(&mut self, alerts: &[Alert]) -> usize {
+        let mut over = 0;
+        for alert in alerts {
+            if self.ids.contains(&alert.id) {
+                continue;
+            }
+            if self.alerts.len() >= MOST_MARKED {
+                over += 1;
+                continue;
+            }
+            self.ids.insert(alert.id);
+            self.alerts.push(alert.clone());
+        }
+        over
+    }
+
+    /// Takes all marks away.
+    pub fn clear(&mut self) {
+        (self.alerts, self.ids, self.range, self.waits) = (Vec::new(), HashSet::new(), None, false);
+    }
+
+    /// Takes over what is newly known of an alert.
+    pub fn replace(&mut self, fresh: &Alert) {
+        if self.contains(fresh.id) {
+            self.alerts.iter_mut().filter(|alert| alert.id == fresh.id).for_each(|alert| alert.clone_from(fresh));
+        }
+    }
+
+    /// The number of a stretch that is asked for now.
+    pub fn ask(&mut self) -> u64 {
+        (self.asked, self.waits) = (self.asked + 1, true);
+        self.asked
+    }
+
+    /// Whether the answer of this number is waited for; no longer from now on.
+    pub fn take_answer(&mut self, number: u64) -> bool {
+        std::mem::take(&mut self.waits) && number == self.asked
+    }
+
+    /// Whether rows are still being read.
+    pub fn is_reading(&self) -> bool {
+        self.waits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alert_is_marked_once_and_unmarked_by_the_same_key() {
+        let (one, other) = (Alert::sample(), Alert::sample());
+        let mut marked = MarkedAlerts::default();
+
+        marked.toggle(&one);
+        marked.add(&[one.clone(), other.clone()]);
+        let both = marked.alerts().len();
+        marked.toggle(&one);
+
+        assert_eq!((both, marked.contains(one.id), marked.contains(other.id)), (2, false, true));
+    }
+
+    #[test]
+    fn more_than_a_thousand_are_never_marked_and_how_many_had_no_room_is_told() {
+        let many: Vec<Alert> = (0..MOST_MARKED + 3).map(|_| Alert::sample()).collect();
+        let mut marked = MarkedAlerts::default();
+
+        let over = marked.add(&many);
+
+        assert_eq!((over, marked.alerts().len(), marked.toggle(&Alert::sample())), (3, MOST_MARKED, false));
+    }
+
+    #[test]
+    fn only_the_stretch_that_was_asked_for_last_is_taken_and_none_after_the_marks_are_gone() {
+        let mut marked = MarkedAlerts::default();
+        let (first, second) = (marked.ask(), marked.ask());
+
+        let late = marked.take_answer(first);
+        marked.ask();
+        marked.clear();
+
+        assert_eq!((late, second == first, marked.take_answer(second + 1)), (false, false, false));
+    }
+}

@@ -1,0 +1,93 @@
+//! Marking alerts in the list: one, a range, all of the filter.
+
+use super::Queue;
+use crate::console::screens::queue::listing::ListRow;
+use crate::console::screens::queue::marked::{MOST_MARKED, RangeStart};
+use crate::console::text::count;
+use crate::console::{AppContext, Effect, Reply, Tone};
+use crate::desk::collect::Stretch;
+use crate::domain::Alert;
+
+impl Queue {
+    /// Marks the alert under the cursor, or takes its mark away, and goes on to the next one; ends a range that is being marked.
+    pub fn toggle_mark(&mut self, cx: &mut AppContext) -> Vec<Effect> {
+        if self.marked.range.is_some() {
+            return self.end_range(cx);
+        }
+        let Some(alert) = self.listing.current().cloned() else { return Vec::new() };
+        if !self.marked.toggle(&alert) {
+            cx.notify(Tone::Note, format!("{} alerts are marked: no more at once.", count(MOST_MARKED as u64)));
+        }
+        self.listing.move_by(1);
+        Vec::new()
+    }
+
+    /// Begins a range at the cursor, or ends the one that is being marked.
+    pub fn toggle_range(&mut self, cx: &mut AppContext) -> Vec<Effect> {
+        if self.marked.range.is_some() {
+            return self.end_range(cx);
+        }
+        if let Some(id) = self.listing.cursor_id() {
+            self.marked.range = Some(RangeStart { id, row: self.listing.cursor() });
+        }
+        Vec::new()
+    }
+
+    /// The rows from where the range began to the cursor: the first one, and how many.
+    pub fn range_rows(&self) -> Option<(u64, u64)> {
+        let start = self.marked.range?;
+        let began = self.listing.row_of(start.id).unwrap_or(start.row);
+        let (first, last) = (began.min(self.listing.cursor()), began.max(self.listing.cursor()));
+        Some((first, last - first + 1))
+    }
+
+    /// Marks the range. Rows that are not here are read.
+    fn end_range(&mut self, cx: &mut AppContext) -> Vec<Effect> {
+        let Some((first, rows)) = self.range_rows() else { return Vec::new() };
+        self.marked.range = None;
+        let held: Vec<Alert> = (first..first + rows.min(MOST_MARKED as u64 + 1))
+            .map_while(|row| match self.listing.row(row) {
+                ListRow::Alert(alert) | ListRow::Gone(alert) => Some(alert.clone()),
+                ListRow::Pending => None,
+            })
+            .collect();
+        if held.len() as u64 == rows {
+            self.mark_these(&held, rows, cx);
+            return Vec::new();
+        }
+        self.collect(first, rows)
+    }
+
+    /// Marks all of the list, as many as are marked at once.
+    pub fn mark_all(&mut self) -> Vec<Effect> {
+        self.marked.range = None;
+        let rows = self.listing.total().unwrap_or(0);
+        if rows == 0 { Vec::new() } else { self.collect(0, rows) }
+    }
+
+    fn collect(&mut self, first: u64, rows: u64) -> Vec<Effect> {
+        let (filter, sort) = (self.listing.filter().clone(), self.listing.order());
+        vec![Effect::Collect(self.marked.ask(), Stretch { filter, sort, first, count: rows.min(MOST_MARKED as u64) })]
+    }
+
+    /// Takes in rows that were read to be marked.
+    pub fn take_collected(&mut self, number: u64, answer: Reply<(Vec<Alert>, u64)>, cx: &mut AppContext) {
+        if !self.marked.take_answer(number) {
+            return;
+        }
+        match answer {
+            Ok((alerts, total)) => self.mark_these(&alerts, total, cx),
+            Err(error) => cx.notify(Tone::Bad, format!("Nothing more was marked: {error}")),
+        }
+    }
+
+    /// Marks alerts out of so many, and says how many there was no room for.
+    fn mark_these(&mut self, alerts: &[Alert], of: u64, cx: &mut AppContext) {
+        let over = self.marked.add(alerts);
+        let marked = self.marked.alerts().len() as u64;
+        if over > 0 || of > alerts.len() as u64 {
+            let words = format!("{} marked, which is the most at once; {} were wanted.", count(marked), count(of));
+            cx.notify(Tone::Note, words);
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! Several alerts answered together: marking, the form, what leaves, what is taken back, what failed; and the last decision again.
+
+use avert::console::effects::Effect;
+use avert::domain::resolution::Decision;
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, Dialect, Resolution};
+use avert::service::ServiceError;
+use chrono::Duration;
+
+use super::fake::{Fate, morning, refunded_sibling};
+use super::rig::{Made, Rig, clock};
+
+/// So many open alerts of payments of their own, the first to lapse first.
+fn alike(count: usize) -> Vec<Alert> {
+    let now = clock().now();
+    let one = morning(now).remove(0);
+    let alert = |number: usize| Alert {
+        id: AlertId::generate(),
+        provider_id: format!("7KQ2F{number:04}"),
+        card_last_four: format!("{number:04}"),
+        auth_code: None,
+        acquirer_reference_number: None,
+        amount: Some("1.00".parse().unwrap()),
+        deadline: avert::domain::Deadline::At(now + Duration::hours(4) + Duration::minutes(i64::try_from(number).unwrap())),
+        ..one.clone()
+    };
+    (0..count).map(alert).collect()
+}
+
+fn sandbox(alerts: Vec<Alert>) -> Made {
+    let mut made = Made::of(alerts);
+    made.place.environment = Some(avert::domain::Environment::Sandbox);
+    made
+}
+
+fn statuses(rig: &Rig, alerts: &[Alert]) -> Vec<AlertStatus> {
+    alerts.iter().map(|alert| rig.service.alert(alert.id).unwrap().status).collect()
+}
+
+#[test]
+fn what_is_marked_is_answered_by_one_form_and_lands() {
+    let alerts = alike(4);
+    let mut rig = Rig::new(alerts.clone());
+
+    rig.press("space space j space b alt-n");
+    rig.type_text("no order");
+    rig.press("ctrl-s");
+    let staged = rig.screen();
+    rig.advance(Duration::seconds(6));
+
+    assert!(staged.contains("leaves in 5 s"), "{staged}");
+    let (open, lost) = (AlertStatus::Open, AlertStatus::Chargeback);
+    assert_eq!(statuses(&rig, &alerts), [lost.clone(), lost.clone(), open, lost]);
+    let sent = rig.service.resolutions.lock().unwrap().clone();
+    assert!(sent.iter().all(|(_, request)| request.resolution.comments() == "no order"), "{sent:?}");
+    let screen = rig.screen();
+    assert!(screen.contains("3 recorded") && screen.contains("recorded 14:03"), "{screen}");
+}
+
+#[test]
+fn a_range_is_marked_from_where_it_began_to_the_cursor_and_esc_undoes_one_thing_at_a_time() {
+    let mut rig = Rig::new(alike(6));
+
+    rig.press("j V j j");
+    let extending = rig.screen();
+    rig.press("V k space");
+    let marked = rig.screen();
+    rig.press("V esc");
+    let still = rig.screen();
+    rig.press("esc");
+
+    assert!(extending.contains("range of 3 alerts"), "{extending}");
+    assert!(marked.contains("2 marked"), "a mark is taken away by the same key: {marked}");
+    assert!(still.contains("2 marked") && !still.contains("range of"), "{still}");
+    assert!(!rig.screen().contains("marked"), "{}", rig.screen());
+}
+
+#[test]
+fn all_of_a_filter_is_marked_by_its_pages_and_never_more_than_a_thousand() {
+    let mut rig = Rig::new(alike(1_150));
+
+    rig.press("*");
+    let screen = rig.screen();
+
+    assert!(screen.contains("1,000 marked  b"), "{screen}");
+    assert!(screen.contains("1,000 marked, which is the most at once; 1,150 were wanted."), "{screen}");
+}
+
+#[test]
+fn a_range_over_rows_that_are_not_here_is_read() {
+    let mut rig = Rig::new(alike(950));
+
+    rig.press("V G V");
+
+    assert!(rig.screen().contains("950 marked  b"), "{}", rig.screen());
+}
+
+#[test]
+fn above_ten_alerts_their_number_is_typed_before_anything_leaves() {
+    let alerts = alike(12);
+    let mut rig = Rig::new(alerts.clone());
+    rig.press("* b alt-n ctrl-s");
+    let asked = rig.screen();
+    rig.type_text("11");
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let wrong = rig.sent();
+
+    rig.press("backspace");
+    rig.type_text("2");
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(asked.contains("Type 12 to send 12 decisions."), "{asked}");
+    assert_eq!((wrong, rig.sent()), (0, 12));
+    assert!(statuses(&rig, &alerts).iter().all(|status| *status == AlertStatus::Chargeback));
+}
+
+#[test]
+fn what_cannot_or_should_not_be_answered_with_the_others_is_left_out_and_said() {
+    let now = clock().now();
+    let mut alerts = alike(4);
+    alerts.push(refunded_sibling(&alerts[1], 1_001, now));
+    alerts[2].deadline = avert::domain::Deadline::At(now - Duration::minutes(1));
+    let mut rig = Rig::new(alerts.clone());
+    rig.press("/");
+    rig.press("ctrl-u");
+    rig.press("enter * b alt-r");
+
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(form.contains("2 will be sent") && form.contains("1 left out") && form.contains("2 need a look"), "{form}");
+    assert!(form.contains("answered already: RESOLVED"), "{form}");
+    assert!(form.contains("it may be paid twice") && form.contains("the window has closed"), "{form}");
+    let sent: Vec<AlertId> = rig.service.resolutions.lock().unwrap().iter().map(|(id, _)| *id).collect();
+    assert_eq!(sent, [alerts[0].id, alerts[3].id]);
+}
+
+#[test]
+fn of_two_on_one_payment_one_alone_is_refunded_with_the_others() {
+    let mut alerts = alike(3);
+    let twin = (alerts[0].card_last_four.clone(), alerts[0].amount);
+    (alerts[2].card_last_four, alerts[2].amount) = twin;
+    let mut rig = Rig::new(alerts.clone());
+
+    rig.press("* b alt-r");
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(form.contains("on one payment with"), "{form}");
+    assert_eq!(statuses(&rig, &alerts)[2], AlertStatus::Open);
+    assert_eq!(rig.sent(), 2);
+}
+
+#[test]
+fn an_alert_is_left_out_by_hand_and_taken_in_again() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("* b alt-n tab x x");
+    let out = rig.screen();
+    rig.press("k x");
+
+    let form = rig.screen();
+
+    assert!(out.contains("1 will be sent") && out.contains("left out by you"), "{out}");
+    assert!(form.contains("2 will be sent"), "{form}");
+}
+
+#[test]
+fn what_is_typed_in_the_comments_is_no_command() {
+    let mut rig = Rig::new(alike(3));
+
+    rig.press("* b alt-n");
+    rig.type_text("x j k 12 .");
+    let form = rig.screen();
+
+    assert!(form.contains("x j k 12 .") && form.contains("3 will be sent"), "{form}");
+}
+
+#[test]
+fn without_a_reason_nothing_leaves() {
+    let mut rig = Rig::new(alike(3));
+
+    rig.press("* b ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(rig.screen().contains("choose a reason, 1 to 4"), "{}", rig.screen());
+    rig.press("3 ctrl-s");
+    rig.advance(Duration::seconds(6));
+    assert_eq!(rig.sent(), 3);
+}
+
+#[test]
+fn one_undo_takes_all_back_and_nothing_was_sent() {
+    let mut rig = Rig::new(alike(3));
+
+    rig.press("* b alt-n ctrl-s esc u");
+    rig.advance(Duration::minutes(1));
+
+    assert_eq!(rig.sent(), 0);
+    assert!(rig.app.decisions().staged().is_empty());
+}
+
+#[test]
+fn failures_never_stop_the_rest_and_what_failed_is_sent_again() {
+    let alerts = alike(6);
+    let mut rig = Rig::new(alerts.clone());
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed by the issuer".to_owned())));
+
+    rig.press("* b alt-n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let failed = rig.screen();
+    rig.press("r");
+    rig.advance(Duration::seconds(6));
+
+    assert!(failed.contains("5 recorded, 1 failed") && failed.contains("closed by the issuer"), "{failed}");
+    assert_eq!(rig.sent(), 7);
+    assert!(rig.screen().contains("6 recorded"), "{}", rig.screen());
+}
+
+#[test]
+fn of_many_four_are_with_the_networks_at_once() {
+    let mut rig = Rig::new(alike(9));
+    rig.press("* b alt-n ctrl-s");
+    rig.holding = true;
+
+    rig.advance(Duration::seconds(6));
+    let at_once = rig.held();
+    rig.press("ctrl-p");
+    rig.release();
+    let paused = rig.sent();
+    rig.press("ctrl-p");
+    rig.advance(Duration::milliseconds(100));
+
+    assert_eq!((at_once, paused, rig.sent()), (4, 4, 9));
+}
+
+#[test]
+fn what_became_of_each_stays_until_it_is_dismissed() {
+    let mut rig = Rig::new(alike(2));
+    rig.press("* b alt-n ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    rig.press("esc");
+    let list = rig.screen();
+    rig.press("b");
+    let again = rig.screen();
+    rig.press("x b");
+
+    assert!(!list.contains("WHAT HAPPENS"), "{list}");
+    assert!(again.contains("WHAT HAPPENS") && again.contains("2 recorded"), "{again}");
+    assert!(rig.screen().contains("Nothing is marked"), "{}", rig.screen());
+}
+
+#[test]
+fn the_results_are_written_to_a_new_file() {
+    let mut rig = Rig::new(alike(2));
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("results.csv");
+    rig.press("* b alt-n ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    for _ in 0..2 {
+        rig.press("e");
+        rig.type_text(path.to_str().unwrap());
+        rig.press("enter");
+    }
+
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert!(
+        text.starts_with("id,provider,providerId,decision,result,reason\n") && text.contains(",NOT REFUNDED,recorded,CHARGEBACK"),
+        "{text}"
+    );
+    assert!(rig.screen().contains("a file of this name is there already"), "{}", rig.screen());
+}
+
+#[test]
+fn the_older_dialect_answers_several_in_its_own_words() {
+    let alerts = alike(2);
+    let mut made = Made::of(alerts.clone());
+    made.place.dialect = Dialect::Older;
+    let mut rig = made.start();
+
+    rig.press("* b 9 n");
+    rig.type_text("by telephone");
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let words: Vec<String> = statuses(&rig, &alerts).iter().map(ToString::to_string).collect();
+    assert_eq!(words, ["OTHER", "OTHER"]);
+}
+
+#[test]
+fn a_deployment_that_is_searched_by_the_interface_is_asked_once_for_each_card_where_money_goes_back() {
+    let now = clock().now();
+    let mut alerts = alike(3);
+    alerts.push(refunded_sibling(&alerts[1], 1_001, now));
+    let mut rig = Made { operator: false, ..Made::of(alerts) }.start();
+    rig.press("* b alt-n");
+    let unasked = rig.screen();
+
+    rig.press("alt-r");
+    let form = rig.screen();
+
+    assert!(unasked.contains("3 will be sent"), "{unasked}");
+    assert!(form.contains("2 will be sent") && form.contains("1 needs a look"), "{form}");
+}
+
+#[test]
+fn the_last_decision_is_made_again_with_its_comment_and_can_be_taken_back() {
+    let mut rig = sandbox(alike(4)).start();
+    rig.press(".");
+    let none = rig.screen();
+    rig.press("n");
+    rig.type_text("no order");
+    rig.press("ctrl-s . . u");
+    rig.advance(Duration::seconds(6));
+
+    let sent = rig.service.resolutions.lock().unwrap().clone();
+
+    assert!(none.contains("No decision was made here yet"), "{none}");
+    let expected = Resolution::Current { decision: Decision::NotRefunded, comments: "no order".to_owned() };
+    assert_eq!(sent.iter().map(|(_, request)| request.resolution.clone()).collect::<Vec<_>>(), [expected.clone(), expected]);
+}
+
+#[test]
+fn on_production_and_where_a_guard_asks_for_a_tick_the_form_opens_instead() {
+    let now = clock().now();
+    let mut alerts = alike(3);
+    alerts.push(refunded_sibling(&alerts[1], 1_001, now));
+    let mut real = Rig::new(alerts.clone());
+    let mut guarded = sandbox(alerts).start();
+
+    for rig in [&mut real, &mut guarded] {
+        rig.press("r ctrl-s .");
+        rig.advance(Duration::seconds(10));
+    }
+
+    assert_eq!((real.sent(), guarded.sent()), (1, 1));
+    for rig in [&mut real, &mut guarded] {
+        assert!(rig.screen().contains("Resolve"), "{}", rig.screen());
+    }
+}
+
+#[test]
+fn the_last_decision_is_made_again_on_what_is_marked() {
+    let alerts = alike(4);
+    let mut rig = sandbox(alerts.clone()).start();
+    rig.press("n ctrl-s");
+
+    rig.press("space space .");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(rig.sent(), 3);
+    assert_eq!(statuses(&rig, &alerts)[3], AlertStatus::Open);
+}
+
+#[test]
+fn nothing_is_answered_together_from_a_place_that_is_read_only() {
+    let mut made = Made::of(alike(2));
+    made.place.read_only = true;
+    let mut rig = made.start();
+
+    rig.press("* b");
+
+    assert!(rig.screen().contains("This place is read-only"), "{}", rig.screen());
+}
+
+#[test]
+fn the_warned_of_alert_is_gone_to_by_one_key_and_esc_comes_back() {
+    let now = clock().now();
+    let mut alerts = alike(3);
+    let sibling = refunded_sibling(&alerts[1], 1_001, now);
+    alerts.push(sibling.clone());
+    let mut rig = Rig::new(alerts.clone());
+    rig.press("j");
+    rig.advance(Duration::milliseconds(200));
+
+    rig.press("w");
+    let there = rig.current();
+    rig.press("esc");
+
+    assert_eq!((there, rig.current()), (sibling.id, alerts[1].id));
+    rig.press("k");
+    rig.advance(Duration::milliseconds(200));
+    rig.press("w");
+    assert!(rig.screen().contains("No other alert is warned of here."), "{}", rig.screen());
+}
+
+#[test]
+fn what_was_staged_together_is_written_down_at_once_before_it_leaves() {
+    let mut rig = Rig::new(alike(3));
+
+    rig.press("* b alt-n ctrl-s");
+
+    let steps = rig.done.iter().filter_map(|effect| match effect {
+        Effect::Keep(avert::console::Keep::JournalSteps(steps)) => Some(steps.len()),
+        _ => None,
+    });
+    assert_eq!(steps.collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn marks_stay_while_another_list_is_shown() {
+    let mut rig = Rig::new(alike(3));
+    rig.press("space");
+
+    rig.update(avert::console::message::Message::List(AlertFilter::default(), avert::domain::Sort::default()));
+
+    assert!(rig.screen().contains("1 marked"), "{}", rig.screen());
+}

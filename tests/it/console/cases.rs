@@ -1,0 +1,251 @@
+//! The case: all alerts of one payment on one page, and one decision for them.
+
+use avert::domain::resolution::{Decision, InvalidReason};
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertId, AlertStatus, Dialect, Provider, Resolution};
+use avert::service::{OutcomeUnknown, ServiceError};
+use chrono::Duration;
+
+use super::fake::{Fate, morning, refunded_sibling};
+use super::rig::{Made, Rig, clock};
+
+/// A morning whose first payment three networks have alerted.
+fn three() -> Vec<Alert> {
+    let mut alerts = morning(clock().now());
+    let first = alerts[0].clone();
+    let sibling = |number: u128, provider: Provider, minutes: i64| Alert {
+        id: AlertId(uuid::Uuid::from_u128(number)),
+        provider_id: format!("SIB{number}"),
+        provider,
+        deadline: avert::domain::Deadline::At(clock().now() + Duration::minutes(minutes)),
+        ..first.clone()
+    };
+    alerts.push(sibling(2_001, Provider::Verifi, 300));
+    alerts.push(sibling(2_002, Provider::Cdrn, 400));
+    alerts
+}
+
+fn ids() -> [AlertId; 3] {
+    [1, 2_001, 2_002].map(|number| AlertId(uuid::Uuid::from_u128(number)))
+}
+
+fn statuses(rig: &Rig) -> [AlertStatus; 3] {
+    ids().map(|id| rig.service.alert(id).unwrap().status)
+}
+
+fn sent(rig: &Rig) -> Vec<(AlertId, Resolution)> {
+    rig.service.resolutions.lock().unwrap().iter().map(|(id, request)| (*id, request.resolution.clone())).collect()
+}
+
+fn invalid(reason: InvalidReason, comments: &str) -> Resolution {
+    Resolution::Current { decision: Decision::Invalid(reason), comments: comments.to_owned() }
+}
+
+#[test]
+fn all_alerts_of_a_payment_stand_on_one_page_with_what_they_share_and_what_happened() {
+    let mut rig = Rig::new(three());
+
+    rig.press("enter");
+
+    let screen = rig.screen();
+    assert!(screen.contains("3 alerts on one payment") && screen.contains("3 wait"), "{screen}");
+    assert!(screen.contains("SIB2001") && screen.contains("same card, amount and day"), "{screen}");
+    assert!(screen.contains("WHAT HAPPENED") && screen.contains("CDRN alerts SIB2002"), "{screen}");
+}
+
+#[test]
+fn an_alert_that_is_alone_has_its_page_and_is_answered_in_its_own_form() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    rig.press("enter");
+    let page = rig.screen();
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(!page.contains("on one payment") && page.contains("WHAT HAPPENED"), "{page}");
+    assert_eq!(statuses_of(&rig, 1), AlertStatus::Resolved);
+}
+
+fn statuses_of(rig: &Rig, number: u128) -> AlertStatus {
+    rig.service.alert(AlertId(uuid::Uuid::from_u128(number))).unwrap().status
+}
+
+#[test]
+fn the_refund_leaves_first_and_the_others_as_its_duplicates_only_when_it_is_recorded() {
+    let mut rig = Rig::new(three());
+    rig.press("enter r");
+    rig.type_text("88213");
+    let form = rig.screen();
+    rig.press("ctrl-s");
+    rig.holding = true;
+
+    rig.advance(Duration::seconds(20));
+    let held = rig.held();
+    rig.release();
+    rig.advance(Duration::seconds(1));
+
+    assert!(form.contains("3 will be sent") && form.contains("invalid: duplicate alert"), "{form}");
+    assert_eq!(held, 1, "the others wait for the refund");
+    let duplicate = invalid(InvalidReason::Duplicate, "88213");
+    let refunded = Resolution::Current { decision: Decision::Refunded, comments: "88213".to_owned() };
+    assert_eq!(sent(&rig), [(ids()[0], refunded), (ids()[1], duplicate.clone()), (ids()[2], duplicate)]);
+    assert_eq!(statuses(&rig), [AlertStatus::Resolved, AlertStatus::Invalid, AlertStatus::Invalid]);
+}
+
+#[test]
+fn where_the_refund_is_refused_or_unknown_the_others_stay_here_and_are_asked_about() {
+    let refused = ServiceError::ProviderFailed("closed by the issuer".to_owned());
+    let unknown = ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"));
+    for error in [refused, unknown] {
+        let mut rig = Rig::new(three());
+        rig.service.next_resolution(Fate::Refused(error));
+        rig.press("enter r ctrl-s esc");
+
+        rig.advance(Duration::minutes(2));
+        let asked = rig.screen();
+        let before = rig.sent();
+        rig.press("ctrl-t");
+        rig.advance(Duration::minutes(2));
+
+        assert!(asked.contains("The refund of this payment is not recorded"), "{asked}");
+        assert_eq!((before, rig.sent()), (1, 1));
+        assert_eq!(statuses(&rig)[1..], [AlertStatus::Open, AlertStatus::Open]);
+    }
+}
+
+#[test]
+fn one_undo_takes_the_whole_case_back() {
+    let mut rig = Rig::new(three());
+
+    rig.press("enter r ctrl-s u");
+    rig.advance(Duration::minutes(1));
+
+    assert_eq!(rig.sent(), 0);
+    assert!(rig.app.decisions().staged().is_empty());
+}
+
+#[test]
+fn none_of_it_refunded_is_one_decision_too() {
+    let mut rig = Rig::new(three());
+
+    rig.press("enter n ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(statuses(&rig), [AlertStatus::Chargeback, AlertStatus::Chargeback, AlertStatus::Chargeback]);
+}
+
+#[test]
+fn where_one_is_refunded_already_a_refund_is_held_back_and_invalid_has_each_ones_reason() {
+    let now = clock().now();
+    let mut alerts = three();
+    // Refunded an hour ago: after two of them were raised, before the third.
+    let mut paid = refunded_sibling(&alerts[0], 1_001, now);
+    if let Some(outcome) = &mut paid.outcome {
+        outcome.action_time = Some(now - Duration::hours(1));
+    }
+    alerts.push(paid);
+    let late = alerts.iter_mut().find(|alert| alert.id == ids()[2]).unwrap();
+    late.alert_time = Some(now - Duration::minutes(10));
+    let mut rig = Rig::new(alerts);
+    rig.press("enter");
+    let page = rig.screen();
+    rig.press("r ctrl-s");
+    let refused = rig.screen();
+    rig.advance(Duration::seconds(6));
+    let none = rig.sent();
+
+    rig.press("esc i ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(page.contains("Already refunded: "), "{page}");
+    assert!(refused.contains("it may be paid twice"), "{refused}");
+    assert_eq!(none, 0);
+    let (duplicate, before) = (invalid(InvalidReason::Duplicate, ""), invalid(InvalidReason::PreviouslyRefunded, ""));
+    let mut sent = sent(&rig);
+    sent.sort_by_key(|(id, _)| *id);
+    assert_eq!(sent, [(ids()[0], duplicate.clone()), (ids()[1], duplicate), (ids()[2], before)]);
+}
+
+#[test]
+fn an_alert_is_taken_out_of_the_decision_by_space_and_a_guard_is_ticked_by_it() {
+    let mut alerts = three();
+    let lapsed = alerts.iter_mut().find(|alert| alert.id == ids()[2]).unwrap();
+    lapsed.deadline = avert::domain::Deadline::At(clock().now() - Duration::minutes(1));
+    let mut rig = Rig::new(alerts);
+    rig.press("/ esc enter n");
+    let form = rig.screen();
+
+    rig.press("tab");
+    for _ in 0..3 {
+        rig.press("space");
+    }
+    let ticked = rig.screen();
+
+    assert!(form.contains("2 will be sent") && form.contains("the window has closed"), "{form}");
+    assert!(ticked.contains("1 will be sent") && ticked.contains("2 left out"), "{ticked}");
+}
+
+#[test]
+fn the_older_dialect_decides_a_case_in_its_own_words() {
+    let mut made = Made::of(three());
+    made.place.dialect = Dialect::Older;
+    let mut rig = made.start();
+
+    rig.press("enter r ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    let sent: Vec<String> = sent(&rig).iter().map(|(_, resolution)| resolution.to_string()).collect();
+    assert_eq!(sent, ["STOPPED, REFUNDED", "OTHER, NOT REFUNDED", "OTHER, NOT REFUNDED"]);
+}
+
+#[test]
+fn the_case_of_what_was_found_is_opened_from_the_find() {
+    let mut rig = Rig::new(three());
+    rig.press("ctrl-f");
+    rig.type_text("SIB2002");
+    rig.advance(Duration::milliseconds(400));
+
+    rig.press("alt-enter");
+
+    assert!(rig.screen().contains("3 alerts on one payment"), "{}", rig.screen());
+}
+
+#[test]
+fn the_alert_is_shown_as_the_interface_writes_it_and_back() {
+    let mut rig = Rig::new(three());
+
+    rig.press("enter x");
+    let raw = rig.screen();
+    rig.press("x");
+
+    assert!(raw.contains("{\"providerId\":"), "{raw}");
+    assert!(rig.screen().contains("TRANSACTION"), "{}", rig.screen());
+}
+
+#[test]
+fn the_cursor_moves_among_the_alerts_of_the_case_and_esc_goes_back_to_the_list() {
+    let mut rig = Rig::new(three());
+    let before = rig.current();
+
+    rig.press("enter j y");
+    let copied = rig.screen();
+    rig.press("tab tab esc esc");
+
+    assert!(copied.contains("Copied 00000000-0000-0000-0000-0000000007d1"), "{copied}");
+    assert_eq!(rig.current(), before);
+    assert!(!rig.screen().contains("3 alerts on one payment"), "{}", rig.screen());
+}
+
+#[test]
+fn what_lands_elsewhere_is_seen_while_the_case_is_open() {
+    let mut rig = Rig::new(three());
+    rig.press("enter");
+
+    rig.change(|alerts| {
+        let alert = alerts.iter_mut().find(|alert| alert.id == ids()[1]).unwrap();
+        let refunded = refunded_sibling(alert, 1, clock().now());
+        (alert.status, alert.outcome) = (refunded.status, refunded.outcome);
+    });
+
+    assert!(rig.screen().contains("Already refunded: VERIFI SIB2001"), "{}", rig.screen());
+}
