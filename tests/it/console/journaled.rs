@@ -133,7 +133,7 @@ async fn a_decision_leaves_only_when_the_journal_has_it_on_the_disk() {
     let directory = tempfile::tempdir().unwrap();
     let system: SharedClock = Arc::new(SystemClock);
     let mut desk = Desk::open(directory.path()).unwrap();
-    desk.open_journal("acme-eu", system.clone()).unwrap();
+    desk.open_journal("acme-eu", None, system.clone()).unwrap();
     let alerts = morning(system.now());
     let service = Fake::with(alerts.clone(), system);
     let (messages, mut incoming) = tokio::sync::mpsc::unbounded_channel();
