@@ -17,6 +17,9 @@ pub mod draw_context;
 pub mod effects;
 pub mod event_loop;
 pub mod header;
+pub mod journal_feed;
+pub mod journal_pane;
+pub mod journaling;
 pub mod keymap;
 pub mod listener;
 pub mod loadable;
@@ -40,7 +43,7 @@ pub mod write_check;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::desk::{Desk, DeskError, Draft};
+use crate::desk::{Desk, DeskError, Draft, Journal};
 use crate::domain::AlertId;
 use crate::domain::time::SharedClock;
 
@@ -94,6 +97,7 @@ fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock
         }
     };
     kept.left = or_trouble(desk.open_journal(&place.name, place.user.as_deref(), clock), &mut kept.troubles);
+    kept.session = desk.journal().map(Journal::session);
     let drafts = || -> Result<HashMap<AlertId, Draft>, DeskError> {
         desk.drafts().sweep(std::time::SystemTime::now())?;
         let drafts = desk.drafts();

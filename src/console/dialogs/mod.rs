@@ -25,7 +25,7 @@ pub mod settle;
 mod typed_auth;
 pub mod views;
 
-use super::screens::Screens;
+use super::screens::{ScreenName, Screens};
 use super::{Action, AppContext, KeyContext, Keys, Orders, dialog};
 
 use resolve_form::Choice;
@@ -34,6 +34,10 @@ use resolve_form::dialog as resolve;
 /// Opens the dialog of an action over the screen; `None` where it has none.
 pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Option<Orders> {
     let keys = screens.shown().keys();
+    let chosen = match screens.current {
+        ScreenName::Activity => screens.activity.chosen(cx).and_then(|chosen| chosen.alert),
+        _ => screens.queue.current().map(|alert| alert.id),
+    };
     let Screens { queue, webhooks, settings, .. } = screens;
     Some(match action {
         Action::Help => match keys {
@@ -51,7 +55,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Refund => resolve::open(Choice::Refunded, queue, cx),
         Action::NotRefunded => resolve::open(Choice::NotRefunded, queue, cx),
         Action::Invalid => resolve::open(Choice::Invalid, queue, cx),
-        Action::Settle => settle::open(queue, cx),
+        Action::Settle => settle::open(chosen, queue, cx),
         Action::CredentialCreate => new_credential::open(settings, cx),
         Action::CredentialRevoke => revoke::open(settings, cx),
         _ => return None,

@@ -19,6 +19,7 @@ use super::rig::{Made, Rig, clock};
 /// The steps that were written down, by name.
 fn steps(rig: &Rig) -> Vec<&'static str> {
     let name = |effect: &Effect| match effect {
+        Effect::Keep(Keep::Journal(JournalStep::Notified { .. })) => None,
         Effect::Keep(Keep::Journal(step)) => Some(match step {
             JournalStep::Staged { .. } => "staged",
             JournalStep::TakenBack { .. } => "taken back",
