@@ -16,6 +16,9 @@ use crate::desk::{ProfileName, Profiles, Secrets};
 use crate::domain::url::BaseUrl;
 use crate::telemetry;
 
+/// The most of a user's name that is kept.
+const USER_CHARS: usize = 64;
+
 /// The context of a command.
 #[derive(Debug, Clone)]
 pub(super) struct Context {
@@ -108,6 +111,14 @@ impl Context {
         let desks = profile.map_or_else(|| self.desks().join("hosts"), |name| self.desks_of_profile(name));
         let text = url.as_str();
         desks.join(file_name_of(text.split_once("://").map_or(text, |(_, rest)| rest)))
+    }
+
+    /// Who works here: as the settings say, else by the name of the login.
+    pub(super) fn user(&self) -> Option<String> {
+        let login =
+            || ["LOGNAME", "USER", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
+        let said = Some(self.settings.console.user.clone()).filter(|name| !name.trim().is_empty());
+        said.or_else(login).map(|name| name.trim().chars().take(USER_CHARS).collect())
     }
 
     fn desks(&self) -> PathBuf {

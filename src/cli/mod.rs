@@ -19,6 +19,7 @@ mod first_page;
 mod generate;
 mod home;
 mod import;
+mod journal;
 mod listener;
 mod local;
 mod login;
@@ -47,7 +48,7 @@ use tracing::level_filters::LevelFilter;
 pub use args::Cli;
 
 use crate::telemetry;
-use args::{Command, OpenArgs, RemoteArgs, WebhooksCommand};
+use args::{Command, JournalCommand, OpenArgs, RemoteArgs, WebhooksCommand};
 use context::Context;
 use failure::Misused;
 use first_page::FirstChoice;
@@ -60,6 +61,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
     let stray = match command {
         None | Some(Command::Open(_) | Command::Alerts(_)) => None,
+        Some(Command::Journal(_)) => RemoteArgs { profile: None, url: None, ..remote.clone() }.first_given(),
         Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
         _ => remote.first_given(),
     };
@@ -127,6 +129,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
             login::logout(&context, &args)
         }
         Command::Attempts(command) => block_on(attempts::run(context, command)),
+        Command::Journal(JournalCommand::Export(args)) => journal::run(&context, &args.or(remote)),
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),
         Command::Copy(args) => block_on(copy::run(context, args)),

@@ -57,6 +57,7 @@ pub(super) async fn run(context: Context, args: OpenArgs) -> anyhow::Result<()> 
         },
         environment: Some(Environment::from(context.settings.environment)),
         facts: local_facts(&context, &known),
+        user: context.user(),
         ..SessionInfo::default()
     };
     let running = local.start(DRAIN)?;
@@ -95,7 +96,8 @@ async fn elsewhere(context: &Context, args: &OpenArgs, target: RemoteTarget, set
         ("desk", format!("views, drafts and journal in {}", desk.display())),
     ];
     let name = profile.map_or_else(|| client.host(), String::from);
-    let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, ..SessionInfo::default() };
+    let user = context.user();
+    let place = SessionInfo { name, environment, remote: true, dialect, read_only, facts, user, ..SessionInfo::default() };
     let result = stay(deployment, clock, place, settings, desk).await;
     client.finish(PATIENCE).await;
     result

@@ -124,6 +124,14 @@ impl Output {
     }
 }
 
+impl Output {
+    /// Writes a result into a file, in the form that was asked for.
+    pub(super) fn write_to(self, file: &mut impl Write, answer: &Report) -> io::Result<()> {
+        let style = Style { bold: false, cells: self.cells_of_a_file() };
+        write(file, answer, self.format.unwrap_or_default(), style)
+    }
+}
+
 /// A thing as a record: what the operator's routes answer, a command prints.
 pub(super) fn record(json: impl Serialize) -> Value {
     serde_json::to_value(json).unwrap_or_default()

@@ -121,6 +121,23 @@ impl RemoteArgs {
         }))
     }
 
+    /// The address that is meant, with the profile that names it; none means this machine's own alerts. No credential is looked for.
+    pub(super) fn address(
+        &self,
+        access: Option<&ProfileAccess>,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<Option<(Option<ProfileName>, BaseUrl)>> {
+        let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
+        let (name, url) = match self.meant_profile(access, &lookup)? {
+            Meant::ThisMachine => return Ok(None),
+            Meant::Address(url) => (None, url),
+            Meant::Profile(NamedProfile { name, profile }) => (Some(name), profile.url),
+        };
+        // Nothing is sent there.
+        let url = BaseUrl::parse(&url, PlainHttp::Allowed).map_err(|error| Misused(format!("the base URL {error}")))?;
+        Ok(Some((name, url)))
+    }
+
     /// What is meant: a flag is stronger than the environment, and that is stronger than the current profile.
     fn meant_profile(&self, access: Option<&ProfileAccess>, lookup: &impl Fn(&str) -> Option<String>) -> anyhow::Result<Meant> {
         let by_variable = || lookup(PROFILE).filter(|_| self.profile.is_none());

@@ -151,11 +151,13 @@ pub struct Console {
     pub grace_seconds: GraceSeconds,
     /// File with the user's own keys; empty for `keymap.toml` beside the settings file.
     pub keymap: PathBuf,
+    /// Who works here, as the journal names them; empty for the name of the login.
+    pub user: String,
 }
 
 impl Default for Console {
     fn default() -> Self {
-        Self { theme: ThemeSetting::Auto, mouse: true, grace_seconds: GraceSeconds(5), keymap: PathBuf::new() }
+        Self { theme: ThemeSetting::Auto, mouse: true, grace_seconds: GraceSeconds(5), keymap: PathBuf::new(), user: String::new() }
     }
 }
 
@@ -241,6 +243,10 @@ const VARIABLES: &[(&str, Set)] = &[
     ("AVERT_GRACE_SECONDS", |settings, text| text.parse().map(|value| settings.console.grace_seconds = value)),
     ("AVERT_KEYMAP", |settings, text| {
         settings.console.keymap = text.into();
+        Ok(())
+    }),
+    ("AVERT_USER", |settings, text| {
+        text.clone_into(&mut settings.console.user);
         Ok(())
     }),
     ("AVERT_LOG", |settings, text| word(text).map(|value| settings.log.level = value)),
@@ -336,7 +342,7 @@ mod tests {
     #[rstest]
     #[case("database = \"mysql:x\"", 1, "not a database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=MODE is needed")]
     #[case("colour = 1", 1, "unknown field `colour`, expected one of")]
-    #[case("\n[console]\nthem = \"dark\"", 3, "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`")]
+    #[case("\n[console]\nthem = \"dark\"", 3, "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`")]
     #[case("[console]\ntheme = \"blue\"", 2, "\"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
     #[case("[console]\nmouse = \"yes\"", 2, "expected a boolean")]
     #[case("[console]\ngrace_seconds = 61", 2, "\"61\" is not allowed: whole seconds from 0 to 60")]

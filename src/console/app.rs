@@ -5,14 +5,18 @@ use std::collections::{HashMap, VecDeque};
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::layout::Rect;
+use uuid::Uuid;
 
 use super::areas::SMALLEST;
 use super::decisions::Decisions;
 use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
 use super::dialogs::reconnected::Reconnected;
+use super::journal_feed::JournalFeed;
+use super::journal_pane::JournalPane;
 use super::network_trouble::NetworkTroubles;
 use super::runs::Runs;
+use super::screens::activity::state::ActivityScreen;
 use super::screens::queue::link::ReadPart;
 use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
@@ -40,6 +44,8 @@ pub struct DeskState {
     pub drafts: HashMap<AlertId, Draft>,
     /// What earlier consoles began and did not finish.
     pub left: Leftovers,
+    /// This console's name in the journal, where there is one.
+    pub session: Option<Uuid>,
     /// What could not be read, in words.
     pub troubles: Vec<String>,
 }
@@ -61,6 +67,8 @@ pub struct Parts {
     pub webhooks: bool,
     /// Whether a local listener can be started.
     pub listens: bool,
+    /// Whether the service's audit log can be seen from here.
+    pub audits: bool,
     pub kept: DeskState,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
@@ -71,12 +79,18 @@ pub struct App {
     pub(super) cx: AppContext,
     clock: SharedClock,
     pub(super) area: Rect,
-    more_notes: u16,
+    pub(super) more_notes: u16,
     pub(super) screens: Screens,
     /// What lies over the screen; the last one is on top and has the input.
     pub(super) dialogs: Vec<Box<dyn Dialog>>,
     /// What is to lie over the screen next.
     waiting: VecDeque<Box<dyn Dialog>>,
+    /// The journal beside the screen.
+    pub(super) pane: JournalPane,
+    /// An alert that is read to be gone to.
+    pub(super) seeking: Option<AlertId>,
+    /// A form that opens once its alert is under the cursor: which one, by which action.
+    pub(super) reopening: Option<(AlertId, Action)>,
     /// Whether the console has the mouse.
     pub(super) has_mouse: bool,
     /// What can be clicked around the screen.
@@ -88,7 +102,8 @@ pub struct App {
 impl App {
     /// The application as it was left, and what has to be asked first.
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
-        let Parts { place, settings, theme, clock, alert_json, operator, compares_all, credentials, webhooks, listens, kept, size } = parts;
+        let Parts { place, settings, theme, clock, alert_json, operator, compares_all, credentials, webhooks, listens, audits, kept, size } =
+            parts;
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views);
         let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
@@ -96,6 +111,7 @@ impl App {
         let refresh = settings.refresh.and_then(|every| chrono::Duration::from_std(every).ok());
         let mut effects = queue.start(refresh, settings.page_size, now);
         effects.extend(queue.run_due(now));
+        let journal = JournalFeed::new(&place.name, place.user.clone(), kept.session, now);
         let current = ScreenName::kept(kept.layout.screen.as_deref());
         let mut app = Self {
             has_mouse: settings.mouse,
@@ -118,6 +134,8 @@ impl App {
                 drafts: kept.drafts,
                 views,
                 toasts: Toasts::default(),
+                told: Vec::new(),
+                journal,
                 writes: WriteCheck::from(operator.then_some(now)),
             },
             clock,
@@ -127,14 +145,22 @@ impl App {
                 current,
                 queue,
                 webhooks: WebhooksScreen::new(webhooks, listens),
+                activity: ActivityScreen::new(audits),
                 settings: SettingsScreen::new(credentials),
             },
+            pane: JournalPane::default(),
+            seeking: None,
+            reopening: None,
             dialogs: Vec::new(),
             waiting: VecDeque::new(),
             targets: ClickTargets::default(),
             kept: Layout::default(),
             dirty: true,
         };
+        if kept.layout.journal {
+            app.pane.toggle();
+            app.resize(area);
+        }
         app.kept = app.layout();
         if operator {
             app.cx.unfinished.changed(now);
@@ -164,6 +190,10 @@ impl App {
             message => self.deliver(message),
         };
         effects.extend(self.run_due());
+        if let Some(action) = self.open_reopened() {
+            effects.extend(self.act(action));
+        }
+        self.follow_journal(&mut effects);
         effects
     }
 
@@ -193,6 +223,12 @@ impl App {
                 dialogs::run_progress::written(&path, &result, cx);
                 Vec::new()
             }
+            Message::JournalRead(answer) => {
+                cx.journal.took(answer, cx.now);
+                Vec::new()
+            }
+            Message::Seek(alert) => self.seek(alert),
+            Message::Reopen(said) => self.reopen(&said),
             Message::Written(answer) => {
                 if cx.writes.answered(answer, cx.now) {
                     cx.notify(Tone::Good, "Decisions can be recorded again.");
@@ -205,13 +241,21 @@ impl App {
                 {
                     self.screens.queue.changed(cx.now);
                     self.screens.webhooks.changed(cx.now);
+                    self.screens.activity.changed(cx.now);
                 }
                 if let Message::Changed(Ok(_)) = &message {
                     cx.unfinished.changed(cx.now);
                     cx.decisions.poll_now(cx.now);
                     self.screens.webhooks.changed(cx.now);
+                    self.screens.activity.changed(cx.now);
                 }
-                self.screens.get_mut(self.screens.addressee(&message)).update(message, cx)
+                let found = match &message {
+                    Message::Alert(id, answer) => self.found(*id, answer),
+                    _ => Vec::new(),
+                };
+                let mut outcome = self.screens.get_mut(self.screens.addressee(&message)).update(message, &mut self.cx);
+                outcome.extend(found);
+                outcome
             }
         };
         let mut effects = self.carry_out(outcome);
@@ -290,7 +334,7 @@ impl App {
         }
         for decision in cx.decisions.closed_waiting(cx.now) {
             let words = format!("{}: the window closed while {} waited here.", resolving::subject(&decision.alert), decision.word());
-            cx.notify(Tone::Bad, words);
+            cx.notify_about(&decision.alert, Tone::Bad, words);
         }
     }
 
@@ -300,7 +344,8 @@ impl App {
 
     /// What the screens look like, to be kept.
     fn layout(&self) -> Layout {
-        Layout { screen: Some(self.screens.current.name().to_owned()), ..self.screens.queue.kept() }
+        let journal = self.pane.is_open();
+        Layout { screen: Some(self.screens.current.name().to_owned()), journal, ..self.screens.queue.kept() }
     }
 
     /// Notes hide no row: where they need more than the line that is kept for them, the screen above gets shorter.
@@ -319,7 +364,9 @@ impl App {
             return warning_lines(&wrong, width);
         }
         let lasting = self.lasting_note();
-        self.cx.toasts.lines(lasting.as_deref(), width)
+        // Under a dialog a letter is a letter.
+        let key = if self.dialogs.is_empty() { self.cx.key(Action::GoToTold) } else { String::new() };
+        self.cx.toasts.lines(lasting.as_deref(), &key, width)
     }
 
     /// When [`Message::Tick`] is wanted next. Nothing that can be seen changes by itself before that.
@@ -328,7 +375,14 @@ impl App {
         let running = ScreenName::ALL.into_iter().filter(|(name, ..)| self.is_running(*name));
         let screens = running.filter_map(|(name, ..)| self.screens.get(name).next_due());
         let header = self.screens.queue.next_change(cx.now);
-        let others = [header, cx.decisions.next_wake(cx.now), cx.unfinished.next_wake(), cx.toasts.next_wake(), cx.writes.next_due()];
+        let others = [
+            header,
+            cx.decisions.next_wake(cx.now),
+            cx.unfinished.next_wake(),
+            cx.toasts.next_wake(),
+            cx.writes.next_due(),
+            cx.journal.next_wake(),
+        ];
         let closing = self.screens.queue.closing(cx.now).into_iter().chain(self.dialogs.iter().filter_map(|dialog| dialog.next_due()));
         others.into_iter().flatten().chain(screens).chain(closing).fold(cx.now + until_next_minute(cx.now), Timestamp::min)
     }
@@ -365,8 +419,9 @@ impl App {
     /// Takes a new size.
     pub(super) fn resize(&mut self, area: Rect) {
         self.area = area;
+        let (frame, taken) = self.frame_of_screens(area);
         for (name, ..) in ScreenName::ALL {
-            self.screens.get_mut(name).resize(area, self.more_notes);
+            self.screens.get_mut(name).resize(frame, self.more_notes + taken);
         }
     }
 
@@ -401,10 +456,19 @@ impl App {
         }
     }
 
+    /// Which keys are taken: the pane's where it has them, else the screen's.
+    pub(super) fn keys(&self) -> Keys {
+        if self.is_in_pane() { Keys::Of(KeyContext::Activity) } else { self.screens.shown().keys() }
+    }
+
     fn input_to_screen(&mut self, event: Event) -> Orders {
-        match (self.screens.shown().keys(), &event) {
+        if self.shows_pane() && self.pane.pointed(&event, &self.cx) {
+            return Vec::new();
+        }
+        match (self.keys(), &event) {
             (Keys::Of(context), Event::Key(key)) => {
                 let action = self.cx.settings.keymap.action(&[context, KeyContext::Always], (*key).into());
+                self.reopening = None;
                 return action.map(Order::Act).into_iter().collect();
             }
             (Keys::Of(_), Event::Paste(_)) => {
@@ -422,6 +486,9 @@ impl App {
 
     /// Does what a key, a click or the help asks for.
     fn act(&mut self, action: Action) -> Vec<Effect> {
+        if let Some(outcome) = self.act_on_journal(action) {
+            return self.carry_out(outcome);
+        }
         let outcome = match action {
             Action::Undo => resolving::undo(&mut self.cx),
             Action::Mouse => {
@@ -439,6 +506,7 @@ impl App {
                 Some(name) if name == self.screens.current => Vec::new(),
                 Some(name) => {
                     self.screens.current = name;
+                    self.pane.focus(false);
                     vec![Message::Shown.into()]
                 }
                 None => match dialogs::open(action, &mut self.screens, &mut self.cx) {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
-use super::decisions::Decisions;
+use super::decisions::{Decisions, PendingDecision};
+use super::journal_feed::JournalFeed;
 use super::network_trouble::NetworkTroubles;
 use super::runs::Runs;
 use super::session::{AlertJson, Preferences, SessionInfo};
@@ -13,9 +14,9 @@ use super::unfinished::Unfinished;
 use super::views::SavedViews;
 use super::write_check::WriteCheck;
 use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
-use crate::desk::Draft;
+use crate::desk::{Draft, JournalStep};
 use crate::domain::card::mask_card_numbers;
-use crate::domain::{AlertId, Resolution, Timestamp};
+use crate::domain::{Alert, AlertId, Resolution, Timestamp};
 
 /// The application context.
 pub struct AppContext {
@@ -45,6 +46,10 @@ pub struct AppContext {
     pub drafts: HashMap<AlertId, Draft>,
     pub views: SavedViews,
     pub toasts: Toasts,
+    /// What was told and is not in the journal yet.
+    pub told: Vec<JournalStep>,
+    /// What happened on this desk.
+    pub journal: JournalFeed,
     pub writes: WriteCheck,
 }
 
@@ -70,7 +75,20 @@ impl AppContext {
 
     /// Notifies the user.
     pub fn notify(&mut self, tone: Tone, text: impl Into<String>) {
-        self.toasts.notify(tone, text, self.now);
+        self.tell(tone, text.into(), None);
+    }
+
+    /// Notifies the user of something about an alert: a key goes there.
+    pub fn notify_about(&mut self, alert: &Alert, tone: Tone, text: impl Into<String>) {
+        self.tell(tone, text.into(), Some(alert));
+    }
+
+    fn tell(&mut self, tone: Tone, text: String, alert: Option<&Alert>) {
+        let words = mask_card_numbers(&text).into_owned();
+        // What still stands there is no news.
+        if self.toasts.notify(tone, text, alert, self.now) {
+            self.told.push(JournalStep::Notified { tone: tone.as_str().to_owned(), words, alert: alert.map(Into::into) });
+        }
     }
 
     /// The key to name for an action.
@@ -86,6 +104,13 @@ impl AppContext {
         let draft = Draft { comments: mask_card_numbers(&draft.comments).into_owned(), ..draft };
         self.drafts.insert(alert, draft.clone());
         vec![Effect::Keep(Keep::Draft(alert, draft))]
+    }
+
+    /// Forgets that an alert's decision was refused: somebody has seen to it.
+    pub fn dismiss(&mut self, alert: AlertId) -> Vec<Effect> {
+        let refused = self.decisions.of(alert).map(PendingDecision::journal_key);
+        let decision = refused.filter(|_| self.decisions.dismiss(alert));
+        decision.map(|decision| Effect::Keep(Keep::Journal(JournalStep::Dismissed { decision }))).into_iter().collect()
     }
 
     /// Drops what was typed for an alert.

@@ -51,6 +51,7 @@ impl App {
 
     fn draw_all(&self, frame: &mut Frame<'_>, area: Rect) {
         let Areas { header, body, footer } = Areas::of(area);
+        let body = self.draw_pane(frame, area, body);
         self.screens.shown().draw(frame, body, &self.cx);
         if !self.dialogs.is_empty() {
             self.cx.theme.veil(frame.buffer_mut(), area);
@@ -76,7 +77,7 @@ impl App {
         if !self.dialogs.is_empty() || self.cx.leaving {
             return;
         }
-        let context = match screen.keys() {
+        let context = match self.keys() {
             Keys::Of(context) => context,
             Keys::Typed(keys) => {
                 for (key, words) in keys {
@@ -94,8 +95,8 @@ impl App {
         let help_room = help.map_or(0, |help| columns(&help.words) + 8);
         // The screen's own keys come before those of every screen.
         let of = |context: KeyContext| keymap.bindings(context).filter(|binding| binding.footer);
-        let shown =
-            back.into_iter().chain(of(context)).chain(of(KeyContext::Always)).filter(|binding| screen.offers(binding.action, &self.cx));
+        let offers = |action| if self.is_in_pane() { self.pane.offers(action, &self.cx) } else { screen.offers(action, &self.cx) };
+        let shown = back.into_iter().chain(of(context)).chain(of(KeyContext::Always)).filter(|binding| offers(binding.action));
         let mut full = false;
         for binding in shown {
             let Some(key) = binding.keys.first().map(ToString::to_string) else { continue };

@@ -18,7 +18,7 @@ use crate::desk::collect::{Stretch, collect};
 use crate::desk::find::find;
 use crate::desk::indeterminate::look_up;
 use crate::desk::same_payment::{same_payment, same_payments};
-use crate::desk::{Desk, Draft, JournalStep, Layout, SavedView, write_new};
+use crate::desk::{Desk, Draft, JournalMark, JournalStep, Layout, SavedView, write_new};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId,
     FindQuery, PageRequest, Secret, Sort,
@@ -97,6 +97,10 @@ pub enum Effect {
     CreateCredential(CredentialKind),
     /// Revoke a credential.
     RevokeCredential(CredentialKind, String),
+    /// Load so many entries of the service's audit log, the newest first.
+    LoadAudit(u32),
+    /// Read what was written into the desk's journal from here on.
+    ReadJournal(JournalMark),
     /// Try whether the service can write.
     TryWriting,
     /// Ask which decisions the engine has not finished.
@@ -196,6 +200,7 @@ impl Runner {
             Effect::Abandon(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
             Effect::GiveUpFind => self.give_up_find(),
             Effect::Keep(what) => self.keep(what, None),
+            Effect::ReadJournal(mark) => self.read_journal(mark),
             Effect::StartListening(request) => self.listen(*request),
             Effect::StopListening => self.stop_listening(),
             Effect::Replay(request) => self.replay(*request),
@@ -286,6 +291,15 @@ impl Runner {
         });
     }
 
+    fn read_journal(&mut self, mark: JournalMark) {
+        let Some(journal) = self.desk.as_ref().and_then(Desk::journal).cloned() else { return };
+        let messages = self.messages.clone();
+        self.tasks.spawn_blocking(move || {
+            let read = journal.read(&mark).map_err(|error| error.to_string());
+            drop(messages.send(Message::JournalRead(read)));
+        });
+    }
+
     /// Has the journal record that a decision leaves. It leaves when that is on the disk.
     fn record_intent(&mut self, effect: &Effect) -> Option<oneshot::Receiver<Result<(), String>>> {
         let Effect::Resolve(_, _, request) = effect else { return None };
@@ -351,7 +365,7 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
 /// effect is for the desk or the terminal.
 pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message> {
     let alerts = &deployment.alerts;
-    let Deployment { webhooks, credentials, attempts, stats, changes, .. } = deployment;
+    let Deployment { webhooks, credentials, attempts, audit, stats, changes, .. } = deployment;
     Some(match effect {
         Effect::Load(need) => Message::Page(need.ticket, alerts.list(&need.query).await),
         Effect::Count(list, filter) => Message::Counted(list, count(deployment, filter).await),
@@ -405,9 +419,11 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
             let answer = credentials.as_ref()?.revoke_credential(kind, &id).await;
             Message::CredentialRevoked(kind, id, answer)
         }
+        Effect::LoadAudit(size) => Message::AuditLog(audit.as_ref()?.audit(None, size).await),
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
         Effect::Abandon(_)
         | Effect::Keep(_)
+        | Effect::ReadJournal(_)
         | Effect::StartListening(_)
         | Effect::StopListening
         | Effect::Replay(_)

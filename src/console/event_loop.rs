@@ -205,6 +205,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let compares_all = deployment.duplicates.is_some();
     let credentials = deployment.credentials.is_some();
     let (webhooks, listens) = (deployment.webhooks.is_some(), listener.is_some());
+    let audits = deployment.audit.is_some();
     let place = SessionInfo { read_only: deployment.is_read_only(), ..place };
     let mut runner = Runner::new(deployment, desk, listener, sender.clone());
     let parts = Parts {
@@ -218,6 +219,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
         credentials,
         webhooks,
         listens,
+        audits,
         kept,
         size: (size.width, size.height),
     };

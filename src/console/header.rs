@@ -9,6 +9,7 @@ use super::app::App;
 use super::network_trouble::{DecisionFault, NetworkTrouble};
 use super::pen::put_right;
 use super::screens::ScreenName;
+use super::screens::activity::rows::needs_you;
 use super::text::{columns, sanitize};
 use super::{Action, Pen, times};
 use crate::domain::{Environment, Timestamp};
@@ -63,10 +64,15 @@ impl App {
         let theme = &self.cx.theme;
         let tab = |(screen, _, name, action): (ScreenName, &str, &'static str, Action)| (screen, self.cx.key(action), name, action);
         let tabs = ScreenName::ALL.map(tab);
-        let needed: u16 = tabs.iter().map(|(_, key, name, _)| columns(key) + columns(name) + 4).sum();
+        let calls = match needs_you(&self.cx).len() {
+            0 => String::new(),
+            many => many.to_string(),
+        };
+        let called = if calls.is_empty() { 0 } else { columns(&calls) + 1 };
+        let needed: u16 = called + tabs.iter().map(|(_, key, name, _)| columns(key) + columns(name) + 4).sum::<u16>();
         let all = needed <= pen.room() + 3;
         let short: u16 = tabs.iter().map(|(screen, key, name, _)| columns(key) + 3 + self.if_open(*screen, columns(name) + 1)).sum();
-        let every = all || short <= pen.room() + 3;
+        let every = all || called + short <= pen.room() + 3;
         for (screen, key, name, action) in tabs.into_iter().filter(|(screen, ..)| every || *screen == self.screens.current) {
             let open = screen == self.screens.current;
             let word = if all || open { columns(name) + 1 } else { 0 };
@@ -77,6 +83,11 @@ impl App {
             if word > 0 {
                 pen.skip(1);
                 tab = tab.union(pen.put(name, if open { theme.strong } else { theme.quiet }));
+            }
+            if screen == ScreenName::Activity && !calls.is_empty() && called <= pen.room() {
+                // A bare number beside a key would look like another key.
+                let calls = if word > 0 { format!(" {calls}") } else { format!("!{calls}") };
+                tab = tab.union(pen.put(&calls, theme.danger));
             }
             self.targets.push(tab, action);
             pen.skip(3);

@@ -82,6 +82,12 @@ pub enum Action {
     MenuPageUp,
     MenuFirst,
     MenuLast,
+    ShowActivity,
+    JournalPane,
+    PreviousPane,
+    GoToTold,
+    Reopen,
+    Dismiss,
 }
 
 /// The context in which a key works.
@@ -94,6 +100,8 @@ pub enum KeyContext {
     Queue,
     /// On the Webhooks screen.
     Webhooks,
+    /// On the Activity screen, and in the journal's pane.
+    Activity,
     /// On the Settings screen.
     Settings,
     /// In the case, before those of the Queue.
@@ -110,7 +118,7 @@ impl KeyContext {
     /// Whether a key of one context can mean something in the other at the same time.
     fn meets(self, other: Self) -> bool {
         let chain = |context: Self| match context {
-            Self::Always | Self::Queue | Self::Webhooks | Self::Settings => 0,
+            Self::Always | Self::Queue | Self::Webhooks | Self::Activity | Self::Settings => 0,
             Self::Menu | Self::Views | Self::Columns => 1,
             Self::Case => 2,
         };
@@ -316,7 +324,8 @@ impl Keymap {
         let mut index = HashMap::new();
         for (position, binding) in bindings.iter().enumerate() {
             for key in &binding.keys {
-                let clash = bindings[..position].iter().find(|other| other.context.meets(binding.context) && other.keys.contains(key));
+                let meets = |other: &&Binding| other.context.meets(binding.context) && other.action != binding.action;
+                let clash = bindings[..position].iter().find(|other| meets(other) && other.keys.contains(key));
                 if let Some(other) = clash {
                     // The user's line is the one that can be mended.
                     let line = lines.get(&binding.action).or_else(|| lines.get(&other.action)).copied().flatten().unwrap_or(0);

@@ -10,13 +10,13 @@ use super::listener::{ListenRequest, ReplayRequest, RequestFailure};
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::views::View;
-use crate::desk::Draft;
 use crate::desk::find::FoundAlerts;
+use crate::desk::{Draft, JournalDecision, JournalPart};
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
-    Alert, AlertFilter, AlertId, AtRisk, CreatedCredential, CredentialKind, CredentialList, Delivery, DeliveryFilter, DeliveryId,
-    DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, Page, Resolution, ResolutionAttempt, Revoked, Sort,
+    Alert, AlertFilter, AlertId, AtRisk, AuditEntry, CreatedCredential, CredentialKind, CredentialList, Delivery, DeliveryFilter,
+    DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointId, FindQuery, Page, Resolution, ResolutionAttempt, Revoked, Sort,
 };
 use crate::service::ServiceError;
 
@@ -94,6 +94,10 @@ pub enum Message {
     CredentialCreated(Reply<CreatedCredential>),
     /// What became of revoking a credential.
     CredentialRevoked(CredentialKind, String, Reply<Revoked>),
+    /// The newest entries of the service's audit log.
+    AuditLog(Reply<Vec<AuditEntry>>),
+    /// What was written into the desk's journal, or why it cannot be read.
+    JournalRead(Result<JournalPart, String>),
     /// Whether the service can write.
     Written(Reply<()>),
     /// Something of the desk could not be kept, in words.
@@ -128,6 +132,10 @@ pub enum Message {
     GoToRow(u64),
     /// The cursor is to go to an alert.
     GoToAlert(AlertId),
+    /// An alert that is known by its id alone is to be gone to, whatever is listed.
+    Seek(AlertId),
+    /// A decision that failed is to be made again, in its form.
+    Reopen(Box<JournalDecision>),
     /// An alert that was found is to be gone to, whatever is listed.
     GoToFound(Box<Alert>),
     /// What a search over all fields found.

@@ -17,6 +17,9 @@ pub mod draw_context;
 pub mod effects;
 pub mod event_loop;
 pub mod header;
+pub mod journal_feed;
+pub mod journal_pane;
+pub mod journaling;
 pub mod keymap;
 pub mod listener;
 pub mod loadable;
@@ -41,7 +44,7 @@ pub mod write_check;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::desk::{Desk, DeskError, Draft};
+use crate::desk::{Desk, DeskError, Draft, Journal};
 use crate::domain::AlertId;
 use crate::domain::time::SharedClock;
 
@@ -76,7 +79,7 @@ pub async fn run(session: Session) -> Result<(), ConsoleError> {
     let wanted = session.settings.theme;
     // Both ask the outside world and may take a while: the terminal for its colours, the disk for what was kept.
     let theme = tokio::task::spawn_blocking(move || terminal::pick_theme(wanted));
-    let (desk_dir, place, clock) = (session.desk_dir.clone(), session.place.name.clone(), session.clock.clone());
+    let (desk_dir, place, clock) = (session.desk_dir.clone(), session.place.clone(), session.clock.clone());
     let kept = tokio::task::spawn_blocking(move || open_desk(desk_dir, &place, clock));
     let theme = theme.await.unwrap_or_else(|_| Theme::named(ThemeName::Ansi));
     let (desk, kept) = kept.await.unwrap_or_default();
@@ -84,7 +87,7 @@ pub async fn run(session: Session) -> Result<(), ConsoleError> {
 }
 
 /// Opens the desk and reads what it kept. What cannot be read is told and does not keep the console from opening.
-fn open_desk(directory: Option<PathBuf>, place: &str, clock: SharedClock) -> (Option<Desk>, DeskState) {
+fn open_desk(directory: Option<PathBuf>, place: &SessionInfo, clock: SharedClock) -> (Option<Desk>, DeskState) {
     let mut kept = DeskState::default();
     let Some(directory) = directory else { return (None, kept) };
     let mut desk = match Desk::open(directory) {
@@ -94,7 +97,8 @@ fn open_desk(directory: Option<PathBuf>, place: &str, clock: SharedClock) -> (Op
             return (None, kept);
         }
     };
-    kept.left = or_trouble(desk.open_journal(place, clock), &mut kept.troubles);
+    kept.left = or_trouble(desk.open_journal(&place.name, place.user.as_deref(), clock), &mut kept.troubles);
+    kept.session = desk.journal().map(Journal::session);
     let drafts = || -> Result<HashMap<AlertId, Draft>, DeskError> {
         desk.drafts().sweep(std::time::SystemTime::now())?;
         let drafts = desk.drafts();

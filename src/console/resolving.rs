@@ -138,36 +138,41 @@ fn tell(before: &Alert, resolution: &Resolution, event: DecisionEvent, cx: &mut 
     let (subject, word) = (subject(before), in_words(resolution));
     match event {
         DecisionEvent::Landed(alert) => {
-            cx.notify(Tone::Good, format!("{}, recorded (status {}): {subject}", spoken(resolution), alert.status));
+            cx.notify_about(before, Tone::Good, format!("{}, recorded (status {}): {subject}", spoken(resolution), alert.status));
             return concluded(alert, cx);
         }
         DecisionEvent::Overtaken(alert) => {
             let outcome = alert.outcome.as_ref().map_or("unknown", |outcome| outcome.outcome.as_str()).replace('_', " ");
-            cx.notify(Tone::Bad, format!("{subject}: another was first. It is {}, {outcome}; {word} was not recorded.", alert.status));
+            cx.notify_about(
+                before,
+                Tone::Bad,
+                format!("{subject}: another was first. It is {}, {outcome}; {word} was not recorded.", alert.status),
+            );
             return concluded(alert, cx);
         }
         DecisionEvent::Kept(why) => {
-            cx.notify(Tone::Bad, format!("{subject}: {word} was not sent: {}. It waits here.", why.trim_end_matches('.')));
+            cx.notify_about(before, Tone::Bad, format!("{subject}: {word} was not sent: {}. It waits here.", why.trim_end_matches('.')));
             return vec![Message::OutOfReach(ServiceError::Unreachable(why)).into()];
         }
         DecisionEvent::Refused(why) => {
             let why = why.trim_end_matches('.');
-            cx.notify(Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again."));
+            cx.notify_about(before, Tone::Bad, format!("{subject}: {word} was not recorded. {why}. It can be resolved again."));
         }
-        DecisionEvent::NothingSoFar(polls) => cx.notify(
+        DecisionEvent::NothingSoFar(polls) => cx.notify_about(
+            before,
             Tone::Bad,
             format!("{subject}: nothing has landed so far, after {polls} looks. {word} may still arrive; it is looked at each minute."),
         ),
         DecisionEvent::Unknown(why) => {
             let why = why.trim_end_matches('.');
-            cx.notify(Tone::Bad, format!("{subject}: not known whether {word} arrived: {why}."));
+            cx.notify_about(before, Tone::Bad, format!("{subject}: not known whether {word} arrived: {why}."));
         }
     }
     Vec::new()
 }
 
 /// A decision as one says it: `not refunded`, `invalid, duplicate alert`.
-fn spoken(resolution: &Resolution) -> String {
+pub fn spoken(resolution: &Resolution) -> String {
     match resolution {
         Resolution::Current { decision, .. } => match decision.reason() {
             Some(reason) => format!("invalid, {}", reason.words()),
@@ -222,7 +227,7 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
             } else {
                 format!("{subject}: on record that the network did not apply it. It can be answered again.")
             };
-            cx.notify(Tone::Good, words);
+            cx.notify_about(&alert, Tone::Good, words);
             let alert = Box::new(alert);
             let mut outcome: Orders = recorded.into_iter().collect();
             outcome.extend(if alert.outcome.is_some() { concluded(alert, cx) } else { vec![Message::Concluded(alert).into()] });

@@ -48,6 +48,8 @@ pub struct SessionInfo {
     pub read_only: bool,
     /// In whose words decisions are given.
     pub dialect: Dialect,
+    /// Who sits here, where it is known.
+    pub user: Option<String>,
     /// What there is to know of this console and its service, for the Settings screen: label and words.
     pub facts: Vec<(&'static str, String)>,
 }

@@ -181,6 +181,18 @@ pub fn near(moment: Timestamp, now: Timestamp) -> String {
     if moment.date_naive() == now.date_naive() { utc_clock(moment) } else { utc(moment) }
 }
 
+/// `14:03:12` today, `Nov 19 14:03` on another day.
+pub fn moment(at: Timestamp, now: Timestamp) -> String {
+    let format = if at.date_naive() == now.date_naive() { "%H:%M:%S" } else { "%b %d %H:%M" };
+    at.format(format).to_string()
+}
+
+/// Whether two moments are on one day where the analyst is.
+pub fn same_day(one: Timestamp, other: Timestamp, zone: Zone) -> bool {
+    let day = |moment: Timestamp| moment.with_timezone(&zone.offset(moment)).date_naive();
+    day(one) == day(other)
+}
+
 /// From a moment to the next whole minute.
 pub fn until_next_minute(now: Timestamp) -> Duration {
     Duration::seconds(60 - i64::from(now.second())) - Duration::nanoseconds(now.nanosecond().into())

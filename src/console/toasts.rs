@@ -5,9 +5,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 
-use super::text::{sanitize, wrap, wrap_to};
+use super::text::{columns, sanitize, wrap, wrap_to};
 use super::{Pen, Theme};
-use crate::domain::Timestamp;
+use crate::domain::{Alert, Timestamp};
 
 /// The severity of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,17 +20,31 @@ pub enum Tone {
     Bad,
 }
 
+impl Tone {
+    /// Its name in the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Note => "note",
+            Self::Bad => "bad",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Toast {
     tone: Tone,
     text: String,
     until: Timestamp,
+    /// Whether the key goes to the alert that it is about: the last one that was about any.
+    goes: bool,
 }
 
 /// The notifications that are on the screen.
 #[derive(Debug, Default)]
 pub struct Toasts {
     all: Vec<Toast>,
+    about: Option<Box<Alert>>,
 }
 
 /// A line of a notification.
@@ -52,14 +66,26 @@ const MARGIN: u16 = 2;
 const SIGN: u16 = 2;
 
 impl Toasts {
-    /// Tells something. The same words again only stay longer.
-    pub fn notify(&mut self, tone: Tone, text: impl Into<String>, now: Timestamp) {
+    /// Tells something, of an alert or not. The same words again only stay longer; whether they are new.
+    pub fn notify(&mut self, tone: Tone, text: impl Into<String>, alert: Option<&Alert>, now: Timestamp) -> bool {
         let text = text.into();
         let seconds = if tone == Tone::Bad { 15 } else { 5 };
+        let before = self.all.len();
         self.all.retain(|toast| toast.text != text);
-        self.all.push(Toast { tone, text, until: now + Duration::seconds(seconds) });
+        let is_new = self.all.len() == before;
+        if let Some(alert) = alert {
+            self.about = Some(Box::new(alert.clone()));
+            self.all.iter_mut().for_each(|toast| toast.goes = false);
+        }
+        self.all.push(Toast { tone, text, until: now + Duration::seconds(seconds), goes: alert.is_some() });
         let surplus = self.all.len().saturating_sub(MOST);
         self.all.drain(..surplus);
+        is_new
+    }
+
+    /// The alert that the last notification about any was about.
+    pub fn about(&self) -> Option<&Alert> {
+        self.about.as_deref()
     }
 
     /// Takes all away; whether there were any.
@@ -78,21 +104,39 @@ impl Toasts {
     }
 
     /// The lines of a screen of this width: what lasts in one line, then the notifications, the newest last and in full as far as there is
-    /// room.
-    pub fn lines(&self, lasting: Option<&str>, width: u16) -> Vec<NoteLine> {
+    /// room. `key` goes to the alert that one is about.
+    pub fn lines(&self, lasting: Option<&str>, key: &str, width: u16) -> Vec<NoteLine> {
         let room = width.saturating_sub(2 * MARGIN + SIGN);
         let mut lines = lasting.map_or_else(Vec::new, |text| note(Tone::Bad, wrap_to(&sanitize(text), room, 1)));
         let mut notes: Vec<NoteLine> = Vec::new();
         for toast in self.all.iter().rev() {
             let left = MOST_LINES - lines.len() - notes.len();
-            let wrapped = wrap(&sanitize(&toast.text), room);
+            let wrapped = toast.lines(key, room);
             // An older one that does not fit as a whole is left out.
             if left == 0 || (!notes.is_empty() && wrapped.len() > left) {
                 break;
             }
-            notes.splice(0..0, note(toast.tone, wrap_to(&sanitize(&toast.text), room, left)));
+            notes.splice(0..0, note(toast.tone, if wrapped.len() > left { wrap_to(&sanitize(&toast.text), room, left) } else { wrapped }));
         }
         lines.extend(notes);
+        lines
+    }
+}
+
+impl Toast {
+    /// Its text, and behind it the key that goes to its alert.
+    fn lines(&self, key: &str, room: u16) -> Vec<String> {
+        let mut lines = wrap(&sanitize(&self.text), room);
+        if self.goes && !key.is_empty() {
+            let goes = format!("{key} goes there");
+            match lines.last_mut() {
+                Some(last) if columns(last) + 3 + columns(&goes) <= room => {
+                    last.push_str("   ");
+                    last.push_str(&goes);
+                }
+                _ => lines.push(goes),
+            }
+        }
         lines
     }
 }
@@ -132,7 +176,7 @@ mod tests {
     fn told(texts: &[&str]) -> Toasts {
         let mut toasts = Toasts::default();
         for text in texts {
-            toasts.notify(Tone::Note, *text, from_iso("2026-03-10T12:00:00Z").unwrap());
+            toasts.notify(Tone::Note, *text, None, from_iso("2026-03-10T12:00:00Z").unwrap());
         }
         toasts
     }
@@ -143,25 +187,39 @@ mod tests {
 
     #[test]
     fn the_newest_stands_last_and_what_lasts_stands_first() {
-        let lines = told(&["one", "two", "three"]).lines(Some("full"), 80);
+        let lines = told(&["one", "two", "three"]).lines(Some("full"), "A", 80);
 
         assert_eq!(texts(&lines), ["full", "two", "three"]);
     }
 
     #[test]
     fn the_newest_has_the_room_it_needs_before_older_ones_do() {
-        let lines = told(&["an older one", "twenty words or so that need a second line of their own"]).lines(None, 40);
+        let lines = told(&["an older one", "twenty words or so that need a second line of their own"]).lines(None, "A", 40);
 
         assert_eq!(texts(&lines), ["an older one", "twenty words or so that need a", "second line of their own"]);
-        let lines = told(&["an older one that needs two lines for itself", "and a newer one that needs two as well"]).lines(None, 30);
+        let lines = told(&["an older one that needs two lines for itself", "and a newer one that needs two as well"]).lines(None, "A", 30);
         assert_eq!(texts(&lines), ["and a newer one that", "needs two as well"]);
     }
 
     #[test]
     fn what_has_no_end_is_cut_in_the_last_line() {
-        let lines = told(&["word ".repeat(100).as_str()]).lines(None, 40);
+        let lines = told(&["word ".repeat(100).as_str()]).lines(None, "A", 40);
 
         assert_eq!(lines.len(), MOST_LINES);
         assert!(lines.last().is_some_and(|line| line.text.ends_with('…')), "{lines:?}");
+    }
+
+    #[test]
+    fn the_key_stands_with_the_last_one_that_was_about_an_alert() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let (first, last) = (Alert::sample(), Alert { provider_id: "last".to_owned(), ..Alert::sample() });
+        let mut toasts = Toasts::default();
+        toasts.notify(Tone::Good, "one", Some(&first), now);
+        toasts.notify(Tone::Good, "two", Some(&last), now);
+        let news = [toasts.notify(Tone::Note, "three", None, now), toasts.notify(Tone::Note, "three", None, now)];
+
+        assert_eq!(texts(&toasts.lines(None, "A", 80)), ["one", "two   A goes there", "three"]);
+        assert_eq!(toasts.about(), Some(&last));
+        assert_eq!(news, [true, false]);
     }
 }

@@ -11,6 +11,7 @@ use chrono::Duration;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::drafts::Draft;
 use super::file::{DeskError, make_directory, private, replace, turn};
 use crate::domain::time::{SharedClock, from_iso, to_iso};
 use crate::domain::{Alert, AlertId, Dialect, Resolution, ResolutionParts, Timestamp};
@@ -30,6 +31,11 @@ pub struct JournalAlert {
     pub amount: Option<String>,
     #[serde(default)]
     pub currency: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub card_last_four: String,
+    /// The merchant's order, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
 }
 
 impl From<&Alert> for JournalAlert {
@@ -40,6 +46,8 @@ impl From<&Alert> for JournalAlert {
             provider_id: alert.provider_id.clone(),
             amount: alert.amount.map(|amount| amount.to_string()),
             currency: alert.currency.as_str().to_owned(),
+            card_last_four: alert.card_last_four.clone(),
+            order: alert.merchant_order_id.clone(),
         }
     }
 }
@@ -67,6 +75,12 @@ impl JournalDecision {
         let ResolutionParts { refunded, resolution: word, amount_stopped, comments } = resolution.to_parts();
         let older = matches!(resolution, Resolution::Older { .. });
         Self { alert: alert.into(), older, refunded: refunded.unwrap_or_default(), resolution: word, amount_stopped, comments }
+    }
+
+    /// What a form is filled in with to make it again.
+    pub fn draft(&self) -> Draft {
+        let Self { refunded, resolution, amount_stopped, comments, .. } = self.clone();
+        Draft { refunded: Some(refunded), resolution, amount_stopped, comments }
     }
 
     /// The decision; none where this version cannot read it.
@@ -114,6 +128,24 @@ pub enum JournalStep {
     },
     /// At a later start it was read that this decision did not leave.
     Read { decision: String },
+    /// Somebody has seen to a decision that failed: it calls for nobody any more.
+    Dismissed { decision: String },
+    /// Somebody was told something.
+    Notified {
+        /// `good`, `note` or `bad`.
+        tone: String,
+        words: String,
+        /// What it was about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        alert: Option<JournalAlert>,
+    },
+}
+
+impl JournalStep {
+    /// Whether it has to be on the disk before anything else is done. What somebody was told may be lost with the machine.
+    fn is_binding(&self) -> bool {
+        !matches!(self, Self::Notified { .. })
+    }
 }
 
 /// A line of the journal.
@@ -125,6 +157,9 @@ pub struct JournalEntry {
     pub session: Uuid,
     /// The profile or deployment that it worked on.
     pub place: String,
+    /// Who sat there, where it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
     #[serde(flatten)]
     pub step: JournalStep,
 }
@@ -179,6 +214,7 @@ pub struct Journal {
     directory: PathBuf,
     session: Uuid,
     place: String,
+    user: Option<String>,
     clock: SharedClock,
     /// Locked for as long as this console lives.
     _alive: Arc<File>,
@@ -193,12 +229,13 @@ impl std::fmt::Debug for Journal {
 impl Journal {
     /// Opens the journal for a console on this place: a torn last line is set aside, lines beyond the retention are pruned, and what earlier
     /// consoles on this place left unfinished is found.
-    pub(super) fn open(directory: &Path, place: &str, clock: SharedClock) -> Result<(Self, Leftovers), DeskError> {
+    pub(super) fn open(directory: &Path, place: &str, user: Option<&str>, clock: SharedClock) -> Result<(Self, Leftovers), DeskError> {
         let (session, now) = (Uuid::now_v7(), clock.now());
         let open = move || -> io::Result<(Self, Leftovers)> {
             let alive = private(OpenOptions::new().create_new(true).write(true)).open(session_path(directory, session))?;
             alive.lock()?;
-            let journal = Self { directory: directory.to_owned(), session, place: place.to_owned(), clock, _alive: Arc::new(alive) };
+            let (place, user) = (place.to_owned(), user.map(str::to_owned));
+            let journal = Self { directory: directory.to_owned(), session, place, user, clock, _alive: Arc::new(alive) };
             let _turn = journal.turn()?;
             let mut file = private(OpenOptions::new().create(true).read(true).append(true)).open(journal.path())?;
             journal.set_torn_line_aside(&mut file)?;
@@ -218,7 +255,17 @@ impl Journal {
         path(&self.directory)
     }
 
-    /// Writes a step and has it on the disk before it returns.
+    /// Tells the lines of this console from those of others.
+    pub fn session(&self) -> Uuid {
+        self.session
+    }
+
+    /// What was written from a mark on, by whichever console.
+    pub fn read(&self, from: &JournalMark) -> Result<JournalPart, DeskError> {
+        read_from(&self.directory, from)
+    }
+
+    /// Writes a step. One that a later step rests on is on the disk before this returns.
     pub fn append(&self, step: JournalStep) -> Result<(), DeskError> {
         self.append_all(vec![step])
     }
@@ -229,10 +276,11 @@ impl Journal {
     }
 
     fn append_at(&self, steps: Vec<JournalStep>, now: Timestamp) -> Result<(), DeskError> {
+        let is_binding = steps.iter().any(JournalStep::is_binding);
         let append = || -> io::Result<()> {
             let mut lines = String::new();
             for step in steps {
-                let entry = JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), step };
+                let entry = JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), user: self.user.clone(), step };
                 lines.push_str(&serde_json::to_string(&entry)?);
                 lines.push('\n');
             }
@@ -240,7 +288,7 @@ impl Journal {
             let mut file = private(OpenOptions::new().create(true).read(true).append(true)).open(self.path())?;
             self.set_torn_line_aside(&mut file)?;
             file.write_all(lines.as_bytes())?;
-            file.sync_data()
+            if is_binding { file.sync_data() } else { Ok(()) }
         };
         append().map_err(|error| failed(&self.directory, &error))
     }
@@ -316,7 +364,7 @@ impl Journal {
                 JournalStep::NotSent { decision, .. } => {
                     begun.iter_mut().filter(|left| left.key == *decision).for_each(|left| left.sent_at = None);
                 }
-                JournalStep::Unknown { .. } => {}
+                JournalStep::Unknown { .. } | JournalStep::Dismissed { .. } | JournalStep::Notified { .. } => {}
                 JournalStep::TakenBack { decision }
                 | JournalStep::Recorded { decision, .. }
                 | JournalStep::Overtaken { decision, .. }
@@ -351,6 +399,63 @@ impl Journal {
     }
 }
 
+/// A position in a journal: up to where it was read, and the line that stood there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JournalMark {
+    offset: u64,
+    last: Vec<u8>,
+}
+
+/// A part of a journal: what was written from a mark on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JournalPart {
+    pub entries: Vec<JournalEntry>,
+    /// Where it ends.
+    pub mark: JournalMark,
+    /// Whether it begins at the first line, whatever the mark said: lines before it were pruned.
+    pub anew: bool,
+}
+
+/// What was written into the journal of a desk from a mark on; the default mark is its beginning. Lines that cannot be read, and one that is
+/// not whole yet, are left out.
+pub fn read_from(directory: &Path, from: &JournalMark) -> Result<JournalPart, DeskError> {
+    let read = || -> io::Result<JournalPart> {
+        let mut file = match File::open(path(directory)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(JournalPart { anew: true, ..JournalPart::default() }),
+            Err(error) => return Err(error),
+        };
+        let anew = !holds(&mut file, from)?;
+        let start = if anew { 0 } else { from.offset };
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        file.read_to_end(&mut bytes)?;
+        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
+        let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+        let mark = match lines.last() {
+            Some(last) => JournalMark { offset: start + bytes.len() as u64, last: last.to_vec() },
+            None if anew => JournalMark::default(),
+            None => from.clone(),
+        };
+        let entries = lines.iter().filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        Ok(JournalPart { entries, mark, anew })
+    };
+    read().map_err(|error| DeskError { path: path(directory), line: None, message: format!("cannot be read: {error}") })
+}
+
+/// Whether a journal still is what it was up to a mark.
+fn holds(file: &mut File, mark: &JournalMark) -> io::Result<bool> {
+    let JournalMark { offset, last } = mark;
+    let before = last.len() as u64 + 1;
+    if last.is_empty() || *offset < before || file.seek(SeekFrom::End(0))? < *offset {
+        return Ok(false);
+    }
+    let mut line = vec![0; last.len()];
+    file.seek(SeekFrom::Start(offset - before))?;
+    file.read_exact(&mut line)?;
+    Ok(line == *last)
+}
+
 fn path(directory: &Path) -> PathBuf {
     directory.join("journal.ndjson")
 }
@@ -368,156 +473,4 @@ fn failed(directory: &Path, error: &io::Error) -> DeskError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::resolution::Decision;
-    use crate::domain::{AlertType, Provider};
-
-    fn now() -> Timestamp {
-        from_iso("2026-03-10T12:00:00Z").unwrap()
-    }
-
-    struct Noon;
-
-    impl crate::domain::time::Clock for Noon {
-        fn now(&self) -> Timestamp {
-            now()
-        }
-    }
-
-    fn open(directory: &tempfile::TempDir) -> (Journal, Leftovers) {
-        Journal::open(directory.path(), "acme-eu", Arc::new(Noon)).unwrap()
-    }
-
-    fn staged(key: &str) -> JournalStep {
-        let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
-        let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
-        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &refunded) }
-    }
-
-    fn sent(key: &str) -> JournalStep {
-        JournalStep::Sent { decision: key.to_owned() }
-    }
-
-    /// What a console finds after one that wrote these steps and died.
-    fn left(steps: Vec<JournalStep>) -> Leftovers {
-        let directory = tempfile::tempdir().unwrap();
-        let (journal, _) = open(&directory);
-        for step in steps {
-            journal.append(step).unwrap();
-        }
-        drop(journal);
-        open(&directory).1
-    }
-
-    fn keys(left: &[LeftDecision]) -> Vec<&str> {
-        left.iter().map(|left| left.key.as_str()).collect()
-    }
-
-    #[test]
-    fn a_decision_that_could_not_be_sent_did_not_leave_until_it_is_sent_once_more() {
-        let not_sent = || JournalStep::NotSent { decision: "a".to_owned(), why: "no connection".to_owned() };
-
-        let kept = left(vec![staged("a"), sent("a"), not_sent()]);
-        let gone = left(vec![staged("a"), sent("a"), not_sent(), sent("a")]);
-
-        assert_eq!((keys(&kept.unsent), keys(&kept.unanswered)), (vec!["a"], vec![]));
-        assert_eq!((keys(&gone.unsent), keys(&gone.unanswered)), (vec![], vec!["a"]));
-    }
-
-    #[test]
-    fn what_did_not_leave_is_told_from_what_was_not_answered_and_from_what_is_done() {
-        let recorded = JournalStep::Recorded { decision: "c".to_owned(), status: "RESOLVED".to_owned() };
-        let back = JournalStep::TakenBack { decision: "d".to_owned() };
-        let steps = vec![staged("a"), staged("b"), sent("b"), staged("c"), sent("c"), recorded, staged("d"), back];
-
-        let left = left(steps);
-
-        assert_eq!((keys(&left.unsent), keys(&left.unanswered)), (vec!["a"], vec!["b"]));
-        let expected = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
-        assert_eq!(left.unanswered[0].said.resolution(), Some(expected));
-        assert_eq!(left.unanswered[0].sent_at, Some(now()));
-    }
-
-    #[test]
-    fn an_unknown_fate_stays_unanswered_until_it_is_known() {
-        let unknown = JournalStep::Unknown { decision: "a".to_owned(), why: "time-out".to_owned() };
-        let refused = JournalStep::Refused { decision: "a".to_owned(), why: "not applied".to_owned() };
-
-        assert_eq!(keys(&left(vec![staged("a"), sent("a"), unknown.clone()]).unanswered), ["a"]);
-        assert!(left(vec![staged("a"), sent("a"), unknown, refused]).is_empty());
-    }
-
-    #[test]
-    fn a_console_that_lives_has_left_nothing() {
-        let directory = tempfile::tempdir().unwrap();
-        let (first, _) = open(&directory);
-        first.append(staged("a")).unwrap();
-
-        let (_second, meanwhile) = open(&directory);
-        drop(first);
-        let (_third, afterwards) = open(&directory);
-
-        assert!(meanwhile.is_empty(), "{meanwhile:?}");
-        assert_eq!(keys(&afterwards.unsent), ["a"]);
-    }
-
-    #[test]
-    fn another_place_hears_nothing_of_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let (journal, _) = open(&directory);
-        journal.append(staged("a")).unwrap();
-        drop(journal);
-
-        let (_, elsewhere) = Journal::open(directory.path(), "acme-us", Arc::new(Noon)).unwrap();
-
-        assert!(elsewhere.is_empty());
-        assert_eq!(keys(&open(&directory).1.unsent), ["a"]);
-    }
-
-    #[test]
-    fn a_torn_last_line_is_set_aside_and_the_lines_before_it_hold() {
-        let directory = tempfile::tempdir().unwrap();
-        let (journal, _) = open(&directory);
-        journal.append(staged("a")).unwrap();
-        let mut file = OpenOptions::new().append(true).open(journal.path()).unwrap();
-        file.write_all(b"{\"at\":\"2026-03").unwrap();
-        drop(journal);
-
-        let (journal, left) = open(&directory);
-        journal.append(staged("b")).unwrap();
-
-        assert_eq!(keys(&left.unsent), ["a"]);
-        assert_eq!(fs::read_to_string(directory.path().join("journal.torn")).unwrap(), "{\"at\":\"2026-03\n");
-        let text = fs::read_to_string(journal.path()).unwrap();
-        assert!(text.lines().all(|line| serde_json::from_str::<JournalEntry>(line).is_ok()), "{text}");
-    }
-
-    #[test]
-    fn lines_beyond_the_retention_are_pruned_and_unreadable_ones_stay() {
-        let directory = tempfile::tempdir().unwrap();
-        let (journal, _) = open(&directory);
-        journal.append_at(vec![staged("old")], now() - KEPT - Duration::seconds(1)).unwrap();
-        journal.append_at(vec![staged("young")], now() - KEPT).unwrap();
-        let mut file = OpenOptions::new().append(true).open(journal.path()).unwrap();
-        file.write_all(b"written by hand\n").unwrap();
-        drop(journal);
-
-        let (journal, left) = open(&directory);
-
-        assert_eq!(keys(&left.unsent), ["young"]);
-        let text = fs::read_to_string(journal.path()).unwrap();
-        assert_eq!((text.lines().count(), text.contains("written by hand")), (2, true));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn the_journal_is_its_owners_alone() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let directory = tempfile::tempdir().unwrap();
-        let (journal, _) = open(&directory);
-        journal.append(staged("a")).unwrap();
-
-        assert_eq!(fs::metadata(journal.path()).unwrap().permissions().mode() & 0o777, 0o600);
-    }
-}
+mod tests;

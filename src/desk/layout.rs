@@ -18,6 +18,9 @@ pub struct Layout {
     /// Share of the width that the list has beside the detail, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divider: Option<u8>,
+    /// Whether the journal stood beside the screen.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub journal: bool,
     /// The columns of the list in their order; empty means the usual ones.
     #[serde(rename = "column", skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<ColumnLayout>,
@@ -46,6 +49,7 @@ mod tests {
             view: Some("Urgent".to_owned()),
             query: Some("expires:6 acme".to_owned()),
             divider: Some(64),
+            journal: true,
             columns: vec![
                 ColumnLayout { name: "left".to_owned(), width: None },
                 ColumnLayout { name: "amount".to_owned(), width: Some(14) },

@@ -8,6 +8,7 @@ pub mod collect;
 pub mod drafts;
 mod file;
 pub mod find;
+pub mod history;
 pub mod indeterminate;
 pub mod journal;
 mod keyring;
@@ -21,7 +22,8 @@ use std::path::{Path, PathBuf};
 
 pub use drafts::{Draft, Drafts};
 pub use file::{DeskError, write_new};
-pub use journal::{Journal, JournalAlert, JournalDecision, JournalStep, LeftDecision, Leftovers};
+pub use history::{DecisionFate, DecisionRecord, History, NotificationRecord};
+pub use journal::{Journal, JournalAlert, JournalDecision, JournalEntry, JournalMark, JournalPart, JournalStep, LeftDecision, Leftovers};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
 pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
@@ -47,9 +49,9 @@ impl Desk {
         Ok(Self { directory, journal: None })
     }
 
-    /// Opens the journal for a console on this place; what earlier ones left unfinished there.
-    pub fn open_journal(&mut self, place: &str, clock: SharedClock) -> Result<Leftovers, DeskError> {
-        let (journal, leftovers) = Journal::open(&self.directory, place, clock)?;
+    /// Opens the journal for a console on this place and whoever sits at it; what earlier ones left unfinished there.
+    pub fn open_journal(&mut self, place: &str, user: Option<&str>, clock: SharedClock) -> Result<Leftovers, DeskError> {
+        let (journal, leftovers) = Journal::open(&self.directory, place, user, clock)?;
         self.journal = Some(journal);
         Ok(leftovers)
     }

@@ -3,6 +3,7 @@
 #[cfg(unix)]
 mod demo;
 mod generate;
+mod journal;
 mod names;
 mod places;
 mod rejects;

@@ -1,5 +1,6 @@
 //! The console: its model driven by messages, its loop by injected input, and a picture of every state at three sizes.
 
+mod activity;
 mod any_keys;
 mod bulk;
 mod cases;

@@ -18,6 +18,7 @@ fn the_readme_shows_every_key_there_is() {
     let places = [
         KeyContext::Queue,
         KeyContext::Webhooks,
+        KeyContext::Activity,
         KeyContext::Settings,
         KeyContext::Case,
         KeyContext::Always,
@@ -26,8 +27,8 @@ fn the_readme_shows_every_key_there_is() {
         KeyContext::Columns,
     ];
     let mut table = "| key | where | what it does |\n| --- | --- | --- |\n".to_owned();
-    for (context, place) in places.into_iter().zip(["Queue", "Webhooks", "Settings", "the case", "everywhere", "menus", "views", "columns"])
-    {
+    let words = ["Queue", "Webhooks", "Activity", "Settings", "the case", "everywhere", "menus", "views", "columns"];
+    for (context, place) in places.into_iter().zip(words) {
         for binding in keymap.bindings(context) {
             let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();
             writeln!(table, "| {} | {place} | {} |", keys.join(" "), binding.about).unwrap();

@@ -79,7 +79,7 @@ fn a_key_is_created_in_the_console_used_by_http_and_revoked_and_no_file_keeps_it
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(home.path(), &[]);
     let mut terminal = Terminal::start(home.path(), &["open", "-vv"], 120, 40);
-    terminal.wait_for("5 Settings");
+    terminal.wait_for("by deadline");
 
     let key = create(&mut terminal);
     terminal.press("y");
@@ -109,7 +109,7 @@ fn a_console_on_another_machine_manages_its_keys_with_an_operators_key() {
     let (alerts_file, operator_file) = (file("alerts.key", &key(engine.path(), "alerts")), file("operator.key", &operator));
     let flags = ["open", "--url", &server.url, "--api-key-file", &alerts_file, "--operator-key-file", &operator_file];
     let mut terminal = Terminal::start(desk.path(), &flags, 120, 40);
-    terminal.wait_for("5 Settings");
+    terminal.wait_for("by deadline");
 
     let created = create(&mut terminal);
     close_and_revoke(&mut terminal, &server, &created);

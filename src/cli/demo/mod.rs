@@ -112,6 +112,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
                 ("service", "a throwaway engine in this process; simulated networks".to_owned()),
                 ("data", format!("{}, gone when the demo ends", home.database)),
             ],
+            user: context.user(),
             ..SessionInfo::default()
         },
         // A report outlives the demo that it tells of.

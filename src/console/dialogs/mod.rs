@@ -29,7 +29,7 @@ pub mod settle;
 mod typed_auth;
 pub mod views;
 
-use super::screens::Screens;
+use super::screens::{ScreenName, Screens};
 use super::{Action, AppContext, KeyContext, Keys, Orders, dialog};
 
 use resolve_form::Choice;
@@ -38,6 +38,10 @@ use resolve_form::dialog as resolve;
 /// Opens the dialog of an action over the screen; `None` where it has none.
 pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Option<Orders> {
     let keys = screens.shown().keys();
+    let chosen = match screens.current {
+        ScreenName::Activity => screens.activity.chosen(cx).and_then(|chosen| chosen.alert),
+        _ => screens.queue.current().map(|alert| alert.id),
+    };
     let Screens { queue, webhooks, settings, .. } = screens;
     Some(match action {
         Action::Help => match keys {
@@ -63,7 +67,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
             Some(last) => many_form::repeat(&last, queue, cx),
             None => resolve::nothing_to_repeat(cx),
         },
-        Action::Settle => settle::open(queue, cx),
+        Action::Settle => settle::open(chosen, queue, cx),
         Action::CredentialCreate => new_credential::open(settings, cx),
         Action::CredentialRevoke => revoke::open(settings, cx),
         _ => return None,

@@ -15,7 +15,7 @@ use crate::console::text::{columns, sanitize, wrap};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::menu::centered;
 use crate::console::{AppContext, ClickTargets, Dialog, DrawContext, Effect, Message, Order, Orders, Tone, dialog, times};
-use crate::domain::{Alert, ResolutionAttempt, decide};
+use crate::domain::{Alert, AlertId, ResolutionAttempt, decide};
 
 /// Widest the dialog gets.
 const WIDE: u16 = 84;
@@ -58,8 +58,8 @@ pub struct Settle {
 }
 
 /// Opens the dialog on the decision that waits for a person: the one under the cursor, else the oldest.
-pub fn open(queue: &Queue, cx: &mut AppContext) -> Orders {
-    let here = queue.current().and_then(|alert| cx.unfinished.of(alert.id)).filter(|unfinished| Stage::of(unfinished) == Stage::Parked);
+pub fn open(wanted: Option<AlertId>, queue: &Queue, cx: &mut AppContext) -> Orders {
+    let here = wanted.and_then(|alert| cx.unfinished.of(alert)).filter(|unfinished| Stage::of(unfinished) == Stage::Parked);
     let Some(unfinished) = here.or_else(|| cx.unfinished.parked().next()).cloned() else {
         let words = if cx.operator {
             "No decision waits for a person's word."

@@ -1,5 +1,6 @@
 //! The screens, which of them is shown, and which message is for which.
 
+pub mod activity;
 pub mod loading;
 pub mod queue;
 pub mod settings;
@@ -7,6 +8,7 @@ pub mod webhooks;
 
 use super::{Action, Message, Screen};
 
+use activity::state::ActivityScreen;
 use queue::state::Queue;
 use settings::state::SettingsScreen;
 use webhooks::state::WebhooksScreen;
@@ -18,15 +20,18 @@ pub enum ScreenName {
     Queue,
     /// Endpoints, and the deliveries to them.
     Webhooks,
+    /// What happened.
+    Activity,
     /// Keys and clients, and what the console is set to.
     Settings,
 }
 
 impl ScreenName {
     /// Every screen, in the order of the header, with the name it is kept under, the word for it and what goes to it.
-    pub const ALL: [(Self, &'static str, &'static str, Action); 3] = [
+    pub const ALL: [(Self, &'static str, &'static str, Action); 4] = [
         (Self::Queue, "queue", "Queue", Action::ShowQueue),
         (Self::Webhooks, "webhooks", "Webhooks", Action::ShowWebhooks),
+        (Self::Activity, "activity", "Activity", Action::ShowActivity),
         (Self::Settings, "settings", "Settings", Action::ShowSettings),
     ];
 
@@ -54,6 +59,8 @@ pub struct Screens {
     pub queue: Queue,
     /// Endpoints, and the deliveries to them.
     pub webhooks: WebhooksScreen,
+    /// What happened.
+    pub activity: ActivityScreen,
     /// Keys and clients.
     pub settings: SettingsScreen,
 }
@@ -69,6 +76,7 @@ impl Screens {
         match name {
             ScreenName::Queue => &self.queue,
             ScreenName::Webhooks => &self.webhooks,
+            ScreenName::Activity => &self.activity,
             ScreenName::Settings => &self.settings,
         }
     }
@@ -78,6 +86,7 @@ impl Screens {
         match name {
             ScreenName::Queue => &mut self.queue,
             ScreenName::Webhooks => &mut self.webhooks,
+            ScreenName::Activity => &mut self.activity,
             ScreenName::Settings => &mut self.settings,
         }
     }
@@ -88,6 +97,7 @@ impl Screens {
             Message::Credentials(_) | Message::CredentialCreated(_) | Message::CredentialRevoked(..) | Message::CreateCredential(_) => {
                 ScreenName::Settings
             }
+            Message::AuditLog(_) => ScreenName::Activity,
             Message::Endpoints(_)
             | Message::DeliveryList(..)
             | Message::DeliveryAttempts(..)

@@ -60,6 +60,8 @@ pub struct Fake {
     pub unfinished: Mutex<Vec<ResolutionAttempt>>,
     /// Every word of a person on one of them.
     pub settled: Mutex<Vec<(AttemptId, bool)>>,
+    /// The audit log, the newest first.
+    pub audit: Mutex<Vec<AuditEntry>>,
 }
 
 impl Fake {
@@ -81,6 +83,7 @@ impl Fake {
             unwritable: Mutex::default(),
             unfinished: Mutex::default(),
             settled: Mutex::default(),
+            audit: Mutex::default(),
         })
     }
 
@@ -261,8 +264,11 @@ impl Attempts for Fake {
 
 #[async_trait]
 impl Audit for Fake {
-    async fn audit(&self, _before: Option<u64>, _size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
-        not_asked()
+    async fn audit(&self, before: Option<u64>, size: u32) -> Result<Vec<AuditEntry>, ServiceError> {
+        self.up()?;
+        let entries = self.audit.lock().unwrap();
+        let older = entries.iter().filter(|entry| before.is_none_or(|before| entry.number < before));
+        Ok(older.take(size as usize).cloned().collect())
     }
 }
 

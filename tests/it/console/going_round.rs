@@ -86,6 +86,7 @@ impl Going {
             credentials: true,
             webhooks: true,
             listens: true,
+            audits: true,
             kept: DeskState::default(),
             size: (120, 40),
         };

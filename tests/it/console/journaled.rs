@@ -19,6 +19,7 @@ use super::rig::{Made, Rig, clock};
 /// The steps that were written down, by name.
 fn steps(rig: &Rig) -> Vec<&'static str> {
     let name = |effect: &Effect| match effect {
+        Effect::Keep(Keep::Journal(JournalStep::Notified { .. })) => None,
         Effect::Keep(Keep::Journal(step)) => Some(match step {
             JournalStep::Staged { .. } => "staged",
             JournalStep::TakenBack { .. } => "taken back",
@@ -133,7 +134,7 @@ async fn a_decision_leaves_only_when_the_journal_has_it_on_the_disk() {
     let directory = tempfile::tempdir().unwrap();
     let system: SharedClock = Arc::new(SystemClock);
     let mut desk = Desk::open(directory.path()).unwrap();
-    desk.open_journal("acme-eu", system.clone()).unwrap();
+    desk.open_journal("acme-eu", None, system.clone()).unwrap();
     let alerts = morning(system.now());
     let service = Fake::with(alerts.clone(), system);
     let (messages, mut incoming) = tokio::sync::mpsc::unbounded_channel();

@@ -108,6 +108,7 @@ impl Made {
             credentials: deployment.credentials.is_some(),
             webhooks: deployment.webhooks.is_some(),
             listens: true,
+            audits: deployment.audit.is_some(),
             kept: self.kept,
             size: self.size,
         };

@@ -220,7 +220,7 @@ fn back(queue: &mut Queue, cx: &mut AppContext) -> Vec<Effect> {
     } else if queue.is_set_aside() {
         return queue.restore(cx.now);
     } else if let Some(id) = queue.current().map(|alert| alert.id) {
-        cx.decisions.dismiss(id);
+        return cx.dismiss(id);
     }
     Vec::new()
 }

@@ -238,6 +238,7 @@ impl Queue {
             view: Some(self.view.name.clone()),
             query: changed.then(|| query::render(&filter, sort)),
             divider: (self.divider != USUAL_DIVIDER).then_some(self.divider),
+            journal: false,
             columns: if self.columns == Column::USUAL {
                 Vec::new()
             } else {

@@ -188,6 +188,11 @@ impl WebhooksScreen {
         }
     }
 
+    /// Whether the next pane is the first one again.
+    pub fn is_in_last_pane(&self) -> bool {
+        !self.page && matches!(self.next_pane(), WebhooksPane::Endpoints) || self.next_pane() == self.pane
+    }
+
     /// The pane that `tab` goes to.
     pub fn next_pane(&self) -> WebhooksPane {
         match self.pane {

@@ -2,17 +2,12 @@
 
 use crate::console::text::sanitize;
 use crate::console::times;
+pub(super) use crate::console::times::moment;
 use crate::domain::{Delivery, Timestamp};
 
 /// An address without its scheme.
 pub(super) fn short(url: &str) -> &str {
     url.split_once("://").map_or(url, |(_, rest)| rest).trim_end_matches('/')
-}
-
-/// `14:03:12` today, `Nov 19 14:03` on another day.
-pub(super) fn moment(at: Timestamp, now: Timestamp) -> String {
-    let format = if at.date_naive() == now.date_naive() { "%H:%M:%S" } else { "%b %d %H:%M" };
-    at.format(format).to_string()
 }
 
 /// `created`, `resolved`, `test`.

@@ -1,0 +1,210 @@
+//! `avert journal`: what was decided at a desk of this machine, read from its files alone.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+use tempfile::NamedTempFile;
+
+use super::args::{JournalExportArgs, RemoteArgs, SinceWhen};
+use super::context::Context;
+use super::failure::{Misused, say};
+use super::output::{Output, Report, Rows};
+use super::target::variable;
+use crate::desk::journal::read_from;
+use crate::desk::{DecisionRecord, History, JournalAlert, JournalMark, NotificationRecord};
+use crate::domain::time::{Clock as _, SystemClock, to_iso};
+use crate::domain::{Currency, Timestamp};
+
+/// The fields of a decision.
+const COLUMNS: [&str; 22] = [
+    "decision",
+    "madeAt",
+    "user",
+    "place",
+    "session",
+    "alertId",
+    "provider",
+    "providerId",
+    "amount",
+    "currency",
+    "cardLastFour",
+    "orderId",
+    "refunded",
+    "resolution",
+    "amountStopped",
+    "comments",
+    "fate",
+    "status",
+    "reason",
+    "sentAt",
+    "fateAt",
+    "dismissed",
+];
+
+/// The fields of a notification.
+const TOLD: [&str; 7] = ["at", "user", "place", "session", "tone", "words", "alertId"];
+
+pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result<()> {
+    let desk = desk(context, args)?;
+    let since = since(args, SystemClock.now());
+    let history = History::of(read_from(&desk, &JournalMark::default())?.entries);
+    let report = if args.notifications { notifications(&history, since) } else { decisions(&history, since, args.open) };
+    match &args.to {
+        None => context.output.print(&report),
+        Some(to) => write_file(context.output, to, &report),
+    }
+}
+
+/// The desk that is meant.
+fn desk(context: &Context, args: &JournalExportArgs) -> anyhow::Result<PathBuf> {
+    let meant = RemoteArgs { profile: args.profile.clone(), url: args.url.clone(), ..RemoteArgs::default() };
+    Ok(match meant.address(context.profiles.as_ref(), variable)? {
+        Some((profile, url)) => context.desk_of_deployment(profile.as_ref(), &url),
+        None => context.desk(),
+    })
+}
+
+fn since(args: &JournalExportArgs, now: Timestamp) -> Timestamp {
+    let days = args.days.map(|days| SinceWhen::Ago(chrono::Duration::days(days.into())));
+    args.since.or(days).map_or_else(Timestamp::default, |since| since.moment(now))
+}
+
+/// Writes a file that is there whole or not at all, for its owner alone.
+fn write_file(output: Output, to: &Path, report: &Report) -> anyhow::Result<()> {
+    if to.exists() {
+        return Err(Misused(format!("{} is there already: name another file, or remove it", to.display())).into());
+    }
+    let cannot = || format!("{} cannot be written", to.display());
+    let directory = to.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let mut file = BufWriter::new(NamedTempFile::new_in(directory).with_context(cannot)?);
+    output.write_to(&mut file, report).with_context(cannot)?;
+    file.flush().with_context(cannot)?;
+    let file = file.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(cannot)?;
+    file.as_file().sync_all().with_context(cannot)?;
+    file.persist_noclobber(to).with_context(cannot)?;
+    say(&format!("{} written to {}", entries(report.records.len()), to.display()));
+    Ok(())
+}
+
+fn entries(count: usize) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
+/// Whether somebody still has to see to a decision.
+fn is_open(history: &History, record: &DecisionRecord) -> bool {
+    record.fate().is_open() && !record.dismissed && !history.is_superseded(record)
+}
+
+fn decisions(history: &History, since: Timestamp, open: bool) -> Report {
+    let meant = |record: &&DecisionRecord| record.last().0 >= since && (!open || is_open(history, record));
+    let mut records: Vec<&DecisionRecord> = history.records().iter().filter(meant).collect();
+    records.sort_by_key(|record| record.made_at);
+    let rows = records.iter().map(|record| row(record)).collect();
+    let head = vec!["MADE", "WHO", "DECISION", "ALERT", "WHAT BECAME OF IT"];
+    let note = Some(summary(history, &records));
+    Report::list(records.iter().map(|record| json_of(record)).collect(), &COLUMNS, Rows { head, rows, note, ..Rows::default() })
+}
+
+fn json_of(record: &DecisionRecord) -> Value {
+    let (said, alert) = (&record.said, &record.said.alert);
+    let (fate_at, fate) = record.last();
+    json!({
+        "decision": record.key,
+        "madeAt": to_iso(record.made_at),
+        "user": record.user,
+        "place": record.place,
+        "session": record.session.to_string(),
+        "alertId": alert.id.to_string(),
+        "provider": alert.provider,
+        "providerId": alert.provider_id,
+        "amount": alert.amount,
+        "currency": alert.currency,
+        "cardLastFour": Some(&alert.card_last_four).filter(|digits| !digits.is_empty()),
+        "orderId": alert.order,
+        "refunded": said.refunded,
+        "resolution": said.resolution,
+        "amountStopped": said.amount_stopped,
+        "comments": said.comments,
+        "fate": fate.as_str(),
+        "status": fate.status(),
+        "reason": fate.reason(),
+        "sentAt": record.sent_at().map(to_iso),
+        "fateAt": to_iso(fate_at),
+        "dismissed": record.dismissed,
+    })
+}
+
+fn row(record: &DecisionRecord) -> Vec<String> {
+    let (said, (fate_at, fate)) = (&record.said, record.last());
+    let reason = said.resolution.as_ref().map(|reason| format!(" {reason}")).unwrap_or_default();
+    let more = fate.status().or(fate.reason()).map(|more| format!(": {more}")).unwrap_or_default();
+    let seen_to = if record.dismissed { ", seen to" } else { "" };
+    vec![
+        to_iso(record.made_at),
+        record.user.clone().unwrap_or_default(),
+        format!("{}{reason} {}", said.refunded, money(&said.alert)),
+        [said.alert.provider.as_str(), &said.alert.provider_id].join(" "),
+        format!("{} {}{more}{seen_to}", words(fate.as_str()), fate_at.format("%H:%M:%S")),
+    ]
+}
+
+/// `neverLeft` as `never left`.
+fn words(name: &str) -> String {
+    let mut words = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            words.push(' ');
+        }
+        words.push(c.to_ascii_lowercase());
+    }
+    words
+}
+
+fn money(alert: &JournalAlert) -> String {
+    let Some(amount) = &alert.amount else { return String::new() };
+    match amount.parse() {
+        Ok(amount) => crate::domain::Money { amount, currency: Currency::new(alert.currency.as_str()) }.to_string(),
+        Err(_) => format!("{amount} {}", alert.currency),
+    }
+}
+
+/// `3 decisions: 2 recorded, 1 refused; 1 still has to be seen to`
+fn summary(history: &History, records: &[&DecisionRecord]) -> String {
+    if records.is_empty() {
+        return "no decision is in the journal for that time".to_owned();
+    }
+    let mut fates: BTreeMap<&str, usize> = BTreeMap::new();
+    for record in records {
+        *fates.entry(record.fate().as_str()).or_default() += 1;
+    }
+    let fates: Vec<String> = fates.iter().map(|(fate, count)| format!("{count} {}", words(fate))).collect();
+    let open = match records.iter().filter(|record| is_open(history, record)).count() {
+        0 => String::new(),
+        1 => "; 1 still has to be seen to".to_owned(),
+        many => format!("; {many} still have to be seen to"),
+    };
+    let all = if records.len() == 1 { "1 decision".to_owned() } else { format!("{} decisions", records.len()) };
+    format!("{all}: {}{open}", fates.join(", "))
+}
+
+fn notifications(history: &History, since: Timestamp) -> Report {
+    let told: Vec<&NotificationRecord> = history.notifications().iter().filter(|told| told.at >= since).collect();
+    let record = |told: &&NotificationRecord| {
+        json!({
+            "at": to_iso(told.at),
+            "user": told.user,
+            "place": told.place,
+            "session": told.session.to_string(),
+            "tone": told.tone,
+            "words": told.words,
+            "alertId": told.alert.as_ref().map(|alert| alert.id.to_string()),
+        })
+    };
+    let row = |told: &&NotificationRecord| vec![to_iso(told.at), told.user.clone().unwrap_or_default(), told.words.clone()];
+    let note = told.is_empty().then(|| "nothing was told in that time".to_owned());
+    let head = vec!["AT", "WHO", "WHAT WAS TOLD"];
+    Report::list(told.iter().map(record).collect(), &TOLD, Rows { head, rows: told.iter().map(row).collect(), note, ..Rows::default() })
+}

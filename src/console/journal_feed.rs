@@ -1,0 +1,229 @@
+//! The journal as a console holds it: what earlier and other consoles wrote, read from the disk, and its own steps as they are made.
+
+use chrono::Duration;
+use uuid::Uuid;
+
+use super::{Effect, Keep};
+use crate::desk::{History, JournalEntry, JournalMark, JournalPart, JournalStep};
+use crate::domain::Timestamp;
+use crate::domain::time::to_iso;
+
+/// How often it is looked for what other consoles on this desk wrote, while somebody looks at it.
+const POLL: Duration = Duration::seconds(5);
+
+/// The journal of a desk, as a console holds it.
+#[derive(Debug, Default)]
+pub struct JournalFeed {
+    history: History,
+    /// This console's own steps: they are known before they are on the disk.
+    own: Vec<JournalEntry>,
+    place: String,
+    user: Option<String>,
+    session: Uuid,
+    /// Up to where the disk was read.
+    mark: JournalMark,
+    /// When it is read again; never where it is kept nowhere.
+    due: Option<Timestamp>,
+    read_at: Option<Timestamp>,
+    /// Whether it is being read: what is read twice would be told twice.
+    reading: bool,
+    is_kept: bool,
+    /// Since when it cannot be read, and why.
+    trouble: Option<(Timestamp, String)>,
+}
+
+impl JournalFeed {
+    /// The journal of a console on this place; `session` is its name in the journal on the disk, where there is one.
+    pub fn new(place: &str, user: Option<String>, session: Option<Uuid>, now: Timestamp) -> Self {
+        let (is_kept, session) = (session.is_some(), session.unwrap_or_default());
+        Self { place: place.to_owned(), user, session, is_kept, due: is_kept.then_some(now), ..Self::default() }
+    }
+
+    /// What the journal tells.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The place that this console works on.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Whether a decision was made by whoever sits here.
+    pub fn is_own(&self, session: Uuid, user: Option<&str>) -> bool {
+        session == self.session || user.is_some() && user == self.user.as_deref()
+    }
+
+    /// Whether the journal is on a disk, and was not read yet.
+    pub fn is_loading(&self) -> bool {
+        self.is_kept && self.read_at.is_none() && self.trouble.is_none()
+    }
+
+    /// Since when it cannot be read, and why.
+    pub fn trouble(&self) -> Option<&(Timestamp, String)> {
+        self.trouble.as_ref()
+    }
+
+    /// Takes in the steps that are about to be written.
+    pub fn watch(&mut self, effects: &[Effect], now: Timestamp) {
+        for effect in effects {
+            match effect {
+                Effect::Keep(Keep::Journal(step)) => self.wrote(step.clone(), now),
+                Effect::Resolve(_, _, request) => {
+                    if let Some(decision) = request.idempotency_key.clone() {
+                        self.wrote(JournalStep::Sent { decision }, now);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn wrote(&mut self, step: JournalStep, now: Timestamp) {
+        let (place, user) = (self.place.clone(), self.user.clone());
+        let entry = JournalEntry { at: to_iso(now), session: self.session, place, user, step };
+        self.history.take(entry.clone());
+        self.own.push(entry);
+    }
+
+    /// Somebody looks at it: what others write is to be seen.
+    pub fn look(&mut self, now: Timestamp) {
+        if !self.reading
+            && let Some(read_at) = self.read_at
+        {
+            self.due.get_or_insert((read_at + POLL).max(now));
+        }
+    }
+
+    /// From where it is to be read now.
+    pub fn take_due(&mut self, now: Timestamp) -> Option<JournalMark> {
+        let is_due = self.due.take_if(|due| *due <= now).is_some();
+        self.reading |= is_due;
+        is_due.then(|| self.mark.clone())
+    }
+
+    /// When it is to be read.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        self.due
+    }
+
+    /// Takes in what was read.
+    pub fn took(&mut self, answer: Result<JournalPart, String>, now: Timestamp) {
+        self.reading = false;
+        let JournalPart { entries, mark, anew } = match answer {
+            Ok(part) => part,
+            Err(why) => {
+                let since = self.trouble.take().map_or(now, |(since, _)| since);
+                self.trouble = Some((since, why));
+                self.due = Some(now + POLL);
+                return;
+            }
+        };
+        self.trouble = None;
+        self.read_at = Some(now);
+        self.mark = mark;
+        // Its own steps are known already, those that are not on the disk yet among them.
+        let session = self.session;
+        let others = entries.into_iter().filter(|entry| entry.session != session);
+        if anew {
+            self.history = History::of(others.chain(self.own.iter().cloned()));
+        } else {
+            others.for_each(|entry| self.history.take(entry));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::JournalDecision;
+    use crate::domain::resolution::Decision;
+    use crate::domain::time::from_iso;
+    use crate::domain::{Alert, Resolution};
+
+    const OWN: Uuid = Uuid::from_u128(7);
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn staged(key: &str) -> JournalStep {
+        let refunded = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&Alert::sample(), &refunded) }
+    }
+
+    fn entry(session: Uuid, step: JournalStep) -> JournalEntry {
+        JournalEntry { at: to_iso(now()), session, place: "acme-eu".to_owned(), user: None, step }
+    }
+
+    fn feed() -> JournalFeed {
+        let mut feed = JournalFeed::new("acme-eu", None, Some(OWN), now());
+        feed.watch(&[Effect::Keep(Keep::Journal(staged("own")))], now());
+        feed
+    }
+
+    fn keys(feed: &JournalFeed) -> Vec<&str> {
+        feed.history().records().iter().map(|record| record.key.as_str()).collect()
+    }
+
+    fn part(keys: &[(Uuid, &str)], anew: bool) -> JournalPart {
+        let entries = keys.iter().map(|(session, key)| entry(*session, staged(key))).collect();
+        JournalPart { entries, anew, ..JournalPart::default() }
+    }
+
+    #[test]
+    fn its_own_steps_are_known_at_once_and_never_twice() {
+        let mut feed = feed();
+        let at_once = keys(&feed).len();
+
+        feed.took(Ok(part(&[(Uuid::nil(), "other"), (OWN, "own")], true)), now());
+        feed.took(Ok(part(&[(OWN, "own"), (Uuid::nil(), "later")], false)), now());
+
+        assert_eq!(at_once, 1);
+        assert_eq!(keys(&feed), ["other", "own", "later"]);
+    }
+
+    #[test]
+    fn a_journal_that_begins_anew_takes_the_place_of_what_was_read_before() {
+        let mut feed = feed();
+        feed.took(Ok(part(&[(Uuid::nil(), "pruned")], true)), now());
+
+        feed.took(Ok(part(&[(Uuid::nil(), "kept")], true)), now());
+
+        assert_eq!(keys(&feed), ["kept", "own"]);
+    }
+
+    #[test]
+    fn it_is_read_at_the_start_and_then_only_while_somebody_looks() {
+        let mut feed = feed();
+        let first = feed.take_due(now()).is_some();
+        feed.took(Ok(JournalPart::default()), now());
+        let unwatched = feed.next_wake();
+        feed.look(now());
+
+        assert_eq!((first, unwatched, feed.next_wake()), (true, None, Some(now() + POLL)));
+        let second = feed.take_due(now() + POLL).is_some();
+        feed.look(now() + POLL * 9);
+        assert_eq!((second, feed.next_wake()), (true, None), "one at a time");
+    }
+
+    #[test]
+    fn one_that_cannot_be_read_says_since_when_and_is_tried_again() {
+        let mut feed = feed();
+        feed.take_due(now());
+        feed.took(Err("denied".to_owned()), now());
+        feed.took(Err("still denied".to_owned()), now() + POLL);
+
+        assert_eq!(feed.trouble(), Some(&(now(), "still denied".to_owned())));
+        assert_eq!(feed.next_wake(), Some(now() + POLL * 2));
+        assert_eq!(keys(&feed), ["own"]);
+    }
+
+    #[test]
+    fn a_console_that_keeps_no_journal_reads_none() {
+        let mut feed = JournalFeed::new("demo", None, None, now());
+        feed.look(now());
+
+        assert_eq!((feed.next_wake(), feed.is_loading()), (None, false));
+    }
+}

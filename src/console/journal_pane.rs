@@ -1,0 +1,229 @@
+//! The journal as a pane beside any screen: at the right where there is room, else at the foot.
+
+use std::cell::Cell;
+
+use crossterm::event::{Event, MouseButton, MouseEventKind};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::pen::put_right;
+use super::screens::activity::acts;
+use super::screens::activity::rows::{ActivityView, Happening, happenings, needs_you, row_of};
+use super::screens::activity::state::{ChosenRow, RowCursor};
+use super::text::{columns, cut, wrap};
+use super::widgets::scrollbar;
+use super::{Action, AppContext, ClickTargets, Orders, Pen, times};
+
+/// From so many columns on it stands at the right.
+const BESIDE: u16 = 140;
+
+/// What the screen is left of the width, and the most that the pane takes of it.
+const SCREEN: u16 = 98;
+const WIDEST: u16 = 64;
+
+/// From so many columns on a row is one line.
+const ONE_LINE: u16 = 72;
+
+/// From so many columns on what was decided and its alert stand in columns of their own, so wide.
+const ALIGNED: u16 = 100;
+const COLUMNS: [u16; 2] = [28, 26];
+
+/// Columns left of a row's text: the cursor's bar and a blank.
+const GUTTER: u16 = 2;
+
+/// The room that the pane takes of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaneRoom {
+    /// So many columns at the right.
+    Right(u16),
+    /// So many lines at the foot.
+    Foot(u16),
+}
+
+/// The journal beside a screen.
+#[derive(Debug, Default)]
+pub struct JournalPane {
+    is_open: bool,
+    has_focus: bool,
+    cursor: RowCursor,
+    /// Rows that are scrolled away and rows there are room for, as the last frame found.
+    window: Cell<(usize, usize)>,
+    targets: ClickTargets<usize>,
+}
+
+impl JournalPane {
+    /// Whether it is open.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Whether it has the keys.
+    pub fn has_focus(&self) -> bool {
+        self.is_open && self.has_focus
+    }
+
+    /// Opens or closes it.
+    pub fn toggle(&mut self) {
+        *self = Self { is_open: !self.is_open, ..Self::default() };
+    }
+
+    /// Gives it the keys, or takes them.
+    pub fn focus(&mut self, focus: bool) {
+        self.has_focus = focus;
+    }
+
+    /// The room that it takes of a frame, where it is open.
+    pub fn room(&self, frame: Rect) -> Option<PaneRoom> {
+        self.is_open.then(|| match frame.width {
+            width @ BESIDE.. => PaneRoom::Right((width - SCREEN).min(WIDEST)),
+            _ => PaneRoom::Foot((frame.height / 3).clamp(4, 12)),
+        })
+    }
+
+    /// Does what a key asks for while it has them; `None` where that is not its own.
+    pub fn act(&mut self, action: Action, cx: &mut AppContext) -> Option<Orders> {
+        let page = i64::try_from(self.window.get().1.max(2) - 1).unwrap_or(1);
+        match action {
+            Action::Down => self.cursor.move_by(1, &rows(cx)),
+            Action::Up => self.cursor.move_by(-1, &rows(cx)),
+            Action::PageDown => self.cursor.move_by(page, &rows(cx)),
+            Action::PageUp => self.cursor.move_by(-page, &rows(cx)),
+            Action::Top => self.cursor.move_to(0, &rows(cx)),
+            Action::Bottom => self.cursor.move_to(usize::MAX, &rows(cx)),
+            Action::Back => self.has_focus = false,
+            Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId => {
+                let chosen = self.chosen(cx)?;
+                self.has_focus = !matches!(action, Action::GoToAlert | Action::Reopen);
+                return Some(acts::act(&chosen, action, cx));
+            }
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+
+    /// Whether the footer tells of an action while it has the keys.
+    pub fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        match action {
+            Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId => {
+                self.chosen(cx).is_some_and(|chosen| acts::offers(&chosen, action, cx))
+            }
+            Action::Back | Action::Help => true,
+            _ => false,
+        }
+    }
+
+    fn chosen(&self, cx: &AppContext) -> Option<ChosenRow> {
+        let rows = rows(cx);
+        rows.get(self.cursor.row(&rows)).map(ChosenRow::from)
+    }
+
+    /// Takes a click or the wheel; whether it was meant.
+    pub fn pointed(&mut self, event: &Event, cx: &AppContext) -> bool {
+        let Event::Mouse(mouse) = event else { return false };
+        let Some(row) = self.targets.at((mouse.column, mouse.row).into()).filter(|_| self.is_open) else { return false };
+        match mouse.kind {
+            MouseEventKind::ScrollDown => self.cursor.move_by(1, &rows(cx)),
+            MouseEventKind::ScrollUp => self.cursor.move_by(-1, &rows(cx)),
+            MouseEventKind::Down(MouseButton::Left) => {
+                self.has_focus = true;
+                self.cursor.move_to(row, &rows(cx));
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// Draws it.
+    pub fn draw(&self, cx: &AppContext, buffer: &mut Buffer, area: Rect, beside: bool) {
+        self.targets.clear();
+        if area.height < 2 {
+            return;
+        }
+        let theme = &cx.theme;
+        let inside = if beside {
+            for y in area.y..area.bottom() {
+                buffer.set_stringn(area.x, y, "│", 1, theme.line);
+            }
+            Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area }
+        } else {
+            let line = Rect { x: area.x + 1, width: area.width.saturating_sub(2), height: 1, ..area };
+            Pen::new(buffer, line).put(&"─".repeat(usize::from(line.width)), theme.line);
+            Rect { y: area.y + 1, height: area.height - 1, ..area }
+        };
+        let title = Rect { x: inside.x + GUTTER, width: inside.width.saturating_sub(GUTTER + 1), height: 1, ..inside };
+        let close = format!("{} closes", cx.key(Action::JournalPane));
+        let way = if self.has_focus { "out" } else { "in" };
+        let words = format!("{} goes {way}, {close}", cx.key(Action::NextPane));
+        put_right(buffer, title, &words, theme.quiet);
+        let mut pen = Pen::new(buffer, title);
+        pen.put("Journal", if self.has_focus { theme.accent } else { theme.strong });
+        pen.skip(2);
+        let needs = needs_you(cx).len();
+        if needs > 0 {
+            pen.put_whole(&format!("{needs} {} you", if needs == 1 { "needs" } else { "need" }), theme.danger);
+        }
+        self.draw_rows(cx, buffer, Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside });
+    }
+
+    fn draw_rows(&self, cx: &AppContext, buffer: &mut Buffer, body: Rect) {
+        let (theme, rows) = (&cx.theme, rows(cx));
+        if rows.is_empty() {
+            let words = if cx.journal.is_loading() { "Reading…" } else { "Each decision is written down here." };
+            let inside = Rect { x: body.x + GUTTER, width: body.width.saturating_sub(GUTTER + 1), ..body };
+            for (line, row) in wrap(words, inside.width).iter().zip(inside.rows()) {
+                Pen::new(buffer, row).put(line, theme.plain);
+            }
+            return;
+        }
+        let lines: u16 = if body.width >= ONE_LINE { 1 } else { 2 };
+        let (height, cursor) = (usize::from(body.height / lines).max(1), self.cursor.row(&rows));
+        let top = self.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
+        self.window.set((top, height));
+        for ((index, happening), y) in rows.iter().enumerate().skip(top).take(height).zip((body.y..).step_by(usize::from(lines))) {
+            let area = Rect { y, height: lines, width: body.width.saturating_sub(2), ..body }.intersection(body);
+            if index == cursor && self.has_focus {
+                for row in area.rows() {
+                    theme.mark_row(buffer, row);
+                }
+            }
+            self.targets.push(area, index);
+            draw_row(happening, cx, buffer, area);
+        }
+        if rows.len() > height {
+            let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
+            scrollbar::draw(theme, buffer, bar, top as u64 * u64::from(lines), rows.len() as u64 * u64::from(lines));
+        }
+    }
+}
+
+/// What it shows: what the engine has not finished and somebody has to see to, then this desk's decisions, the newest first.
+fn rows(cx: &AppContext) -> Vec<Happening<'_>> {
+    let attempts = needs_you(cx).into_iter().filter(|happening| matches!(happening, Happening::Attempt(_)));
+    attempts.chain(happenings(ActivityView::All, cx, &[])).collect()
+}
+
+fn draw_row(happening: &Happening<'_>, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let (theme, row) = (&cx.theme, row_of(happening, cx));
+    let tone = row.tone.of(theme);
+    let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER), height: 1, ..area });
+    pen.put(row.sign, tone);
+    pen.skip(1);
+    pen.put(&format!("{:<12}", times::moment(happening.at(), cx.now)), theme.quiet);
+    pen.skip(1);
+    let aligned = if area.width >= ALIGNED { COLUMNS } else { [0, 0] };
+    let [what, named] = [(&row.what, aligned[0]), (&row.named, aligned[1])].map(|(text, width)| {
+        let text = if width > 0 { cut(text, width) } else { text.into() };
+        format!("{text}{:blank$}", "", blank = usize::from(width.saturating_sub(columns(&text))))
+    });
+    pen.put(&what, cx.draw_context().digits());
+    pen.skip(2);
+    if area.height == 1 {
+        pen.put(&named, theme.plain);
+        pen.skip(2);
+        pen.put(&row.proof, tone);
+        return;
+    }
+    pen.put(&row.named, theme.quiet);
+    let below = Rect { x: area.x + GUTTER + 2, y: area.y + 1, width: area.width.saturating_sub(GUTTER + 2), height: 1 };
+    Pen::new(buffer, below.intersection(area)).put(&row.proof, tone);
+}

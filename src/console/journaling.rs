@@ -1,0 +1,154 @@
+//! What the application does with the journal: it is read and watched, its pane opens beside a screen, its rows lead to alerts and forms.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::app::App;
+use super::journal_pane::PaneRoom;
+use super::screens::ScreenName;
+use super::{Action, Effect, Keep, Message, Order, Orders, Reply, Tone};
+use crate::desk::JournalDecision;
+use crate::domain::{Alert, AlertId};
+
+impl App {
+    /// Whether the journal's pane stands beside the screen that is shown.
+    pub(super) fn shows_pane(&self) -> bool {
+        self.pane.is_open() && self.screens.current != ScreenName::Activity
+    }
+
+    /// Whether the pane has the keys.
+    pub(super) fn is_in_pane(&self) -> bool {
+        self.shows_pane() && self.pane.has_focus()
+    }
+
+    /// Does what is the journal's own of an action; `None` where that is for others.
+    pub(super) fn act_on_journal(&mut self, action: Action) -> Option<Orders> {
+        if self.is_in_pane()
+            && let Some(outcome) = self.pane.act(action, &mut self.cx)
+        {
+            return Some(outcome);
+        }
+        match action {
+            Action::JournalPane if self.screens.current == ScreenName::Activity => {
+                self.cx.notify(Tone::Note, "This screen is the journal.");
+            }
+            Action::JournalPane => {
+                self.pane.toggle();
+                self.resize(self.area);
+            }
+            Action::NextPane if self.screens.current != ScreenName::Activity => return self.next_pane(),
+            Action::GoToTold => match self.cx.toasts.about().cloned() {
+                Some(alert) => return Some(vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()]),
+                None => self.cx.notify(Tone::Note, "No message was about an alert yet."),
+            },
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
+
+    /// Goes on to the next part of the screen; the pane comes behind the last one.
+    fn next_pane(&mut self) -> Option<Orders> {
+        let has_panes = self.screens.current == ScreenName::Webhooks;
+        if self.is_in_pane() {
+            self.pane.focus(false);
+            return Some(if has_panes { vec![Message::Act(Action::NextPane).into()] } else { Vec::new() });
+        }
+        if has_panes && !(self.pane.is_open() && self.screens.webhooks.is_in_last_pane()) {
+            return None;
+        }
+        if self.pane.is_open() {
+            self.pane.focus(true);
+        } else {
+            let key = self.cx.key(Action::JournalPane);
+            self.cx.notify(Tone::Note, format!("There is one part here: {key} opens the journal beside it."));
+        }
+        Some(Vec::new())
+    }
+
+    /// The frame as the screens are to fill it, and how many lines are taken from them at the foot.
+    pub(super) fn frame_of_screens(&self, area: Rect) -> (Rect, u16) {
+        match self.pane.room(area) {
+            None => (area, 0),
+            Some(PaneRoom::Right(columns)) => (Rect { width: area.width.saturating_sub(columns), ..area }, 0),
+            Some(PaneRoom::Foot(lines)) => (area, lines),
+        }
+    }
+
+    /// Draws the pane; what is left of the body.
+    pub(super) fn draw_pane(&self, frame: &mut Frame<'_>, area: Rect, body: Rect) -> Rect {
+        let Some(room) = self.pane.room(area).filter(|_| self.shows_pane()) else { return body };
+        let above_notes = Rect { height: body.height.saturating_sub(self.more_notes), ..body };
+        let (rest, pane) = match room {
+            PaneRoom::Right(columns) => {
+                let rest = Rect { width: body.width.saturating_sub(columns), ..body };
+                (rest, Rect { x: rest.right(), width: columns, ..above_notes })
+            }
+            PaneRoom::Foot(lines) => {
+                let height = above_notes.height.saturating_sub(lines);
+                (Rect { height, ..body }, Rect { y: body.y + height, height: above_notes.height - height, ..body })
+            }
+        };
+        self.pane.draw(&self.cx, frame.buffer_mut(), pane, matches!(room, PaneRoom::Right(_)));
+        rest
+    }
+
+    /// Reads the journal where that is due, and notes what is about to be written.
+    pub(super) fn follow_journal(&mut self, effects: &mut Vec<Effect>) {
+        let cx = &mut self.cx;
+        let told = std::mem::take(&mut cx.told).into_iter().map(|step| Effect::Keep(Keep::Journal(step)));
+        effects.extend(told);
+        cx.journal.watch(effects, cx.now);
+        if self.screens.current == ScreenName::Activity || self.pane.is_open() {
+            cx.journal.look(cx.now);
+        }
+        effects.extend(cx.journal.take_due(cx.now).map(Effect::ReadJournal));
+    }
+
+    /// An alert is to be gone to that is known by its id alone: it is read first.
+    pub(super) fn seek(&mut self, alert: AlertId) -> Orders {
+        self.seeking = Some(alert);
+        vec![Effect::Get(alert).into()]
+    }
+
+    /// Takes in an alert that was read: the one that is sought is gone to.
+    pub(super) fn found(&mut self, id: AlertId, answer: &Reply<Alert>) -> Orders {
+        self.screens.activity.took_alert(id, answer, self.cx.now);
+        if self.seeking.take_if(|sought| *sought == id).is_none() {
+            return Vec::new();
+        }
+        match answer {
+            Ok(alert) => vec![Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert.clone())).into()],
+            Err(error) => {
+                self.cx.notify(Tone::Bad, format!("The alert cannot be read: {error}"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// A decision that failed is to be made again: its alert is gone to, and its form opens there as it was filled in.
+    pub(super) fn reopen(&mut self, said: &JournalDecision) -> Orders {
+        let alert = super::decisions::alert_of(&said.alert);
+        let action = match said.refunded.as_str() {
+            "REFUNDED" => Action::Refund,
+            "INVALID" => Action::Invalid,
+            _ => Action::NotRefunded,
+        };
+        let mut outcome = Orders::new();
+        if !self.cx.drafts.contains_key(&alert.id) {
+            outcome.extend(self.cx.keep_draft(alert.id, said.draft()).into_iter().map(Order::from));
+        }
+        self.reopening = Some((alert.id, action));
+        outcome.extend([Order::Act(Action::ShowQueue), Message::GoToFound(Box::new(alert)).into()]);
+        outcome
+    }
+
+    /// Opens the form that waits for its alert, once the alert is under the cursor.
+    pub(super) fn open_reopened(&mut self) -> Option<Action> {
+        let (sought, action) = self.reopening?;
+        let is_there = self.screens.queue.current().is_some_and(|alert| alert.id == sought);
+        (is_there && self.screens.current == ScreenName::Queue && self.dialogs.is_empty()).then(|| {
+            self.reopening = None;
+            action
+        })
+    }
+}

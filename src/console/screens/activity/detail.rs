@@ -1,0 +1,223 @@
+//! Draws all that is known of a row of the journal: its steps, what was sent, and its alert as it is now.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::rows::{Happening, RowTone, alert_now, live, name_of, row_of, step_words};
+use super::state::{ActivityScreen, ActivityTarget};
+use crate::console::decisions::State;
+use crate::console::text::{columns, sanitize, wrap};
+use crate::console::{Action, AppContext, Loadable, Pen, times};
+use crate::desk::DecisionRecord;
+use crate::domain::{AlertId, AuditEntry};
+
+/// From so many columns on what was sent stands beside the steps.
+const BESIDE: u16 = 96;
+
+/// Columns of a step's time, and of the labels.
+const WHEN: u16 = 14;
+const LABEL: u16 = 15;
+
+/// Draws the row under the cursor, scrolled as it was left.
+pub fn draw(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let Some(happening) = rows.get(screen.cursor.row(rows)).filter(|_| !area.is_empty()) else { return };
+    let beside = area.width >= BESIDE;
+    let width = if beside { area.width * 11 / 20 } else { area.width };
+    let mut page = Page { cx, width, lines: Vec::new() };
+    page.head(happening, area.width);
+    let top = page.lines.len();
+    page.body(happening);
+    let mut right = Page { cx, width: area.width.saturating_sub(width + 3), lines: Vec::new() };
+    let other = if beside { &mut right } else { &mut page };
+    if let Happening::Decision(record) = happening {
+        other.sent(record);
+    }
+    if let Some(alert) = happening.alert() {
+        other.alert(screen, alert);
+    }
+    let lines = page.lines.len().max(top + right.lines.len());
+    let most = u16::try_from(lines).unwrap_or(u16::MAX).saturating_sub(area.height);
+    let at = screen.scrolled.get().0.min(most);
+    screen.scrolled.set((at, most));
+    put(&page.lines, at, buffer, area);
+    if beside {
+        let mut blank = vec![Line::default(); top];
+        blank.append(&mut right.lines);
+        put_beside(&blank, at, buffer, Rect { x: area.x + width + 3, width: area.width.saturating_sub(width + 3), ..area });
+    }
+    if at < most {
+        let words = format!(" {} {} more lines ", cx.key(Action::DetailDown), most - at);
+        let width = columns(&words).min(area.width);
+        let foot = Rect { x: area.right() - width, y: area.bottom().saturating_sub(1), width, height: 1 };
+        Pen::new(buffer, foot).put(&words, cx.theme.muted);
+        screen.targets.push(foot, ActivityTarget::Do(Action::DetailDown));
+    }
+}
+
+fn put(lines: &[Line<'static>], at: u16, buffer: &mut Buffer, area: Rect) {
+    for (line, y) in lines.iter().skip(usize::from(at)).zip(area.y..area.bottom()) {
+        buffer.set_line(area.x, y, line, area.width);
+    }
+}
+
+/// The same where lines without a word leave what is there.
+fn put_beside(lines: &[Line<'static>], at: u16, buffer: &mut Buffer, area: Rect) {
+    for (line, y) in lines.iter().skip(usize::from(at)).zip(area.y..area.bottom()) {
+        if line.width() > 0 {
+            buffer.set_line(area.x, y, line, area.width);
+        }
+    }
+}
+
+/// The lines of a row.
+struct Page<'c> {
+    cx: &'c AppContext,
+    width: u16,
+    lines: Vec<Line<'static>>,
+}
+
+impl Page<'_> {
+    fn gap(&mut self) {
+        self.lines.push(Line::default());
+    }
+
+    /// A label and a text beside it, in as many lines as it takes.
+    fn fact(&mut self, label: &str, columns: u16, text: &str, style: Style) {
+        let quiet = self.cx.theme.quiet;
+        for (index, line) in wrap(text, self.width.saturating_sub(columns).max(8)).into_iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            let label = format!("{label:<width$}", width = usize::from(columns));
+            self.lines.push(Line::from(vec![Span::styled(label, quiet), Span::styled(line, style)]));
+        }
+    }
+
+    fn title(&mut self, text: &'static str) {
+        self.lines.push(Line::styled(text, self.cx.theme.quiet));
+    }
+
+    /// What it is, in one line as wide as there is room.
+    fn head(&mut self, happening: &Happening<'_>, width: u16) {
+        let theme = &self.cx.theme;
+        if let Happening::Told(told) = happening {
+            let lines = wrap(&sanitize(&told.words), width);
+            self.lines.extend(lines.into_iter().map(|line| Line::styled(line, theme.strong)));
+            self.gap();
+            return;
+        }
+        let row = row_of(happening, self.cx);
+        let mut spans = vec![Span::styled(row.what, theme.strong), Span::raw("   "), Span::styled(row.named, theme.plain)];
+        if let Happening::Decision(record) = happening
+            && record.said.alert.order.is_some()
+        {
+            spans.extend([Span::raw("   "), Span::styled(sanitize(&record.said.alert.provider_id).into_owned(), theme.quiet)]);
+        }
+        self.lines.push(Line::from(spans));
+        self.gap();
+    }
+
+    fn body(&mut self, happening: &Happening<'_>) {
+        match happening {
+            Happening::Decision(record) => self.steps(record),
+            Happening::Attempt(attempt) => {
+                let row = row_of(happening, self.cx);
+                let theme = self.cx.theme;
+                self.fact("sent", WHEN, &times::utc(attempt.started_at), theme.plain);
+                self.fact("by", WHEN, &row.who, theme.plain);
+                self.fact("known", WHEN, &sanitize(&attempt.detail), theme.plain);
+                self.fact("now", WHEN, &row.proof, row.tone.of(&theme));
+            }
+            Happening::Audit(entry) => self.audit(entry),
+            Happening::Told(told) => {
+                let theme = self.cx.theme;
+                self.fact("told", WHEN, &times::utc(told.at), theme.plain);
+                if let Some(alert) = &told.alert {
+                    self.fact("about", WHEN, &name_of(alert), theme.plain);
+                }
+            }
+        }
+    }
+
+    fn audit(&mut self, entry: &AuditEntry) {
+        let theme = self.cx.theme;
+        let from = if entry.origin.is_empty() { String::new() } else { format!(", from {}", sanitize(&entry.origin)) };
+        self.fact("when", WHEN, &times::utc(entry.at), theme.plain);
+        self.fact("by", WHEN, &format!("{}{from}", sanitize(&entry.actor)), theme.plain);
+        self.fact("what", WHEN, &sanitize(&entry.action), theme.plain);
+        self.fact("to", WHEN, &sanitize(&entry.subject), theme.plain);
+        self.fact("more", WHEN, &sanitize(&entry.detail), theme.plain);
+        self.fact("entry", WHEN, &entry.number.to_string(), theme.quiet);
+    }
+
+    fn steps(&mut self, record: &DecisionRecord) {
+        let (theme, now) = (self.cx.theme, self.cx.now);
+        for (index, (at, fate)) in record.steps.iter().enumerate() {
+            let (mut words, tone) = step_words(fate);
+            if index == 0 {
+                let by = record.user.as_deref().map(|user| format!(" by {}", sanitize(user))).unwrap_or_default();
+                words.push_str(&by);
+            }
+            self.fact(&times::moment(*at, now), WHEN, &words, tone.of(&theme));
+        }
+        match live(record, self.cx).map(|decision| &decision.state) {
+            Some(State::Checking(polling)) => {
+                let looked = match polling.polls {
+                    0 => "being looked up".to_owned(),
+                    1 => "looked once: no outcome yet".to_owned(),
+                    polls => format!("looked {polls} times: no outcome yet"),
+                };
+                self.fact("", WHEN, &looked, theme.quiet);
+                if let Some(at) = polling.next_wake() {
+                    self.fact(&times::moment(at, now), WHEN, "next look; it is never sent twice by itself", theme.accent);
+                }
+            }
+            Some(State::Staged(due)) => self.fact(&times::moment(*due, now), WHEN, "it leaves", theme.accent),
+            _ => {}
+        }
+        if record.dismissed {
+            self.fact("", WHEN, "seen to: it calls for nobody any more", theme.quiet);
+        }
+        self.gap();
+    }
+
+    /// What went out, or would have.
+    fn sent(&mut self, record: &DecisionRecord) {
+        let (theme, said) = (self.cx.theme, &record.said);
+        self.title(if record.sent_at().is_some() { "SENT" } else { "NOT SENT" });
+        self.fact("refunded", LABEL, &sanitize(&said.refunded), theme.plain);
+        for (label, value) in [("resolution", &said.resolution), ("amountStopped", &said.amount_stopped)] {
+            if let Some(value) = value {
+                self.fact(label, LABEL, &sanitize(value), theme.plain);
+            }
+        }
+        if !said.comments.is_empty() {
+            self.fact("comments", LABEL, &sanitize(&said.comments), theme.plain);
+        }
+        self.gap();
+        self.title("IDEMPOTENCY-KEY");
+        self.fact("", 0, &sanitize(&record.key), theme.quiet);
+        self.gap();
+    }
+
+    /// The alert as it is now.
+    fn alert(&mut self, screen: &ActivityScreen, id: AlertId) {
+        let (theme, now) = (self.cx.theme, self.cx.now);
+        self.title("THE ALERT NOW");
+        match screen.alert_now(id) {
+            Some((at, Loadable::Loaded(alert))) => {
+                let line = vec![
+                    Span::styled(alert_now(alert, now), theme.strong),
+                    Span::raw("   "),
+                    Span::styled(format!("read at {}", times::moment(at, now)), theme.quiet),
+                ];
+                self.lines.push(Line::from(line));
+            }
+            Some((_, Loadable::Failed(error))) => {
+                let words = format!("It cannot be read: {}", sanitize(&error.to_string()));
+                self.lines.extend(wrap(&words, self.width).into_iter().map(|line| Line::styled(line, RowTone::Unsure.of(&theme))));
+            }
+            Some((_, Loadable::Loading | Loadable::NotAsked)) | None => self.lines.push(Line::styled("Reading…", theme.quiet)),
+        }
+    }
+}

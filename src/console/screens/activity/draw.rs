@@ -1,0 +1,220 @@
+//! Draws the Activity screen: the views with their counts, the rows of one, and below them all that is known of the one under the cursor.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::detail;
+use super::rows::{ActivityRow, ActivityView, Happening, happenings, needs_you, row_of};
+use super::state::{ActivityScreen, ActivityTarget};
+use crate::console::screens::loading::{ListWords, has_rows};
+use crate::console::text::{columns, count, cut, sanitize, wrap, wrap_to};
+use crate::console::widgets::scrollbar;
+use crate::console::{Action, AppContext, Pen, times};
+
+/// Columns left of a row's text: the cursor's bar and a blank.
+const GUTTER: u16 = 2;
+
+/// From so many columns on a row says who did it.
+const WIDE: u16 = 100;
+
+/// From so many rows on there is room for blank lines.
+const ROOMY: u16 = 24;
+
+/// A column of the list: title, width, which part of a row.
+type Head = (&'static str, u16, fn(&ActivityRow) -> &str);
+
+/// Draws everything below the header and above the notes.
+pub fn draw(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    screen.targets.clear();
+    let blank = u16::from(area.height >= ROOMY);
+    draw_views(screen, cx, buffer, Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), height: 1, ..area });
+    let below = Rect { y: area.y + 1 + blank, height: area.height.saturating_sub(1 + blank), ..area };
+    let troubled = draw_trouble(screen, cx, buffer, below);
+    let below = Rect { y: below.y + troubled, height: below.height.saturating_sub(troubled), ..below };
+    let rows = screen.rows(cx);
+    if !has_any(screen, &rows, cx, buffer, below) {
+        return;
+    }
+    let foot = match below.height {
+        ..12 => 0,
+        12..28 => below.height * 11 / 20,
+        _ => (below.height * 2 / 5).min(18),
+    };
+    let list = Rect { height: below.height - foot, ..below };
+    draw_rows(screen, &rows, cx, buffer, list);
+    if foot > 0 {
+        let line = Rect { y: list.bottom(), height: 1, x: area.x + 1, width: area.width.saturating_sub(2) };
+        Pen::new(buffer, line).put(&"─".repeat(usize::from(line.width)), cx.theme.line);
+        let inside = Rect {
+            x: area.x + GUTTER,
+            y: list.bottom() + 1,
+            width: area.width.saturating_sub(GUTTER + 1),
+            height: below.bottom().saturating_sub(list.bottom() + 1),
+        };
+        detail::draw(screen, &rows, cx, buffer, inside);
+    }
+}
+
+/// The views, each with how much it holds.
+fn draw_views(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, line: Rect) {
+    let theme = &cx.theme;
+    let gap = if line.width >= WIDE { 4 } else { 2 };
+    let mut pen = Pen::new(buffer, line);
+    for (view, name) in ActivityView::ALL {
+        let shown = view == screen.view;
+        let held = held(view, screen, cx);
+        if columns(name) + 1 + columns(&held) > pen.room() {
+            return;
+        }
+        let mut area = pen.put(name, if shown { theme.strong } else { theme.quiet });
+        if !held.is_empty() {
+            pen.skip(1);
+            let calls = view == ActivityView::NeedsYou && held != "0";
+            let style = if calls { theme.danger } else { theme.quiet };
+            area = area.union(pen.put(&held, style));
+        }
+        screen.targets.push(area, ActivityTarget::View(view));
+        pen.skip(gap);
+    }
+}
+
+/// How much a view holds; empty where that is not known.
+fn held(view: ActivityView, screen: &ActivityScreen, cx: &AppContext) -> String {
+    let known = match view {
+        ActivityView::NeedsYou => needs_you(cx).len(),
+        ActivityView::Service if screen.audit.loaded().is_none() => return String::new(),
+        view => happenings(view, cx, screen.entries()).len(),
+    };
+    let more = if view == ActivityView::Service && screen.has_more() { "+" } else { "" };
+    format!("{}{more}", count(known as u64))
+}
+
+/// Says since when what is shown cannot be read again, and why; how many lines that takes.
+fn draw_trouble(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) -> u16 {
+    let words = match (screen.view, screen.trouble(), cx.journal.trouble()) {
+        (ActivityView::Service, Some((since, error)), _) if screen.audit.loaded().is_some() => {
+            format!("▲ stale since {}: {}", since.format("%H:%M"), sanitize(&error.to_string()))
+        }
+        (ActivityView::Service, ..) | (_, _, None) => return 0,
+        (_, _, Some((since, why))) => {
+            let why = sanitize(why);
+            format!("▲ Since {} the journal cannot be read: {why}. What this console did is here.", since.format("%H:%M"))
+        }
+    };
+    let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1), ..area };
+    let lines = wrap_to(&words, inside.width, 2);
+    for (line, row) in lines.iter().zip(inside.rows()) {
+        Pen::new(buffer, row).put(line, cx.theme.warning);
+    }
+    u16::try_from(lines.len()).unwrap_or(0)
+}
+
+/// Whether there are rows; else says in their place why there are none, and what to do.
+fn has_any(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buffer: &mut Buffer, area: Rect) -> bool {
+    let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 1).min(100), ..area };
+    if screen.view == ActivityView::Service && screen.is_offered() {
+        let empty = "Nothing was changed yet: what anybody changes at the service is written down here.";
+        let words = ListWords { name: "The audit log", empty };
+        return has_rows(&screen.audit, Vec::is_empty, &words, &cx.draw_context(), buffer, inside);
+    }
+    let theme = &cx.theme;
+    if !rows.is_empty() {
+        return true;
+    }
+    let queue = cx.key(Action::ShowQueue);
+    let (title, more) = match screen.view {
+        _ if cx.journal.is_loading() => ("Reading the journal…", String::new()),
+        ActivityView::NeedsYou => {
+            ("Nothing needs you.", "What fails, is not known or waits for a person's word stands here until somebody has seen to it.".to_owned())
+        }
+        ActivityView::Today => {
+            ("Nothing was decided here today.", format!("{queue} goes to the Queue: the alert that lapses next is under the cursor."))
+        }
+        ActivityView::Mine | ActivityView::All => {
+            ("Nothing was decided here in the last 90 days.", format!("{queue} goes to the Queue: each decision is written down here."))
+        }
+        ActivityView::Service => (
+            "This deployment's audit log cannot be seen from here.",
+            "The interface has none. Where the deployment is an avert engine, an operator's key opens it: `avert login --operator` keeps one \
+             with the profile; AVERT_OPERATOR_KEY or --operator-key-file FILE is for once."
+                .to_owned(),
+        ),
+        ActivityView::Notes => ("Nothing was told yet.", "Every message above the footer is kept here.".to_owned()),
+    };
+    let lines = wrap(title, inside.width).into_iter().map(|line| (line, theme.strong));
+    let lines = lines.chain([(String::new(), theme.plain)]).chain(wrap(&more, inside.width).into_iter().map(|line| (line, theme.plain)));
+    for ((line, style), y) in lines.zip(inside.y..inside.bottom()) {
+        Pen::new(buffer, Rect { y, height: 1, ..inside }).put(&line, style);
+    }
+    false
+}
+
+/// The columns of a view, in so much room.
+fn heads(view: ActivityView, width: u16) -> Vec<Head> {
+    let room = width.saturating_sub(GUTTER + 2 + 2);
+    let when: Head = ("WHEN UTC", if view == ActivityView::Today { 8 } else { 12 }, |_| "");
+    let who: Head = ("WHO", if view == ActivityView::Service { 18 } else { 10 }, |row| &row.who);
+    let wide = width >= WIDE;
+    let taken = when.1 + 2 + if wide { who.1 + 2 } else { 0 };
+    let rest = room.saturating_sub(taken);
+    let mut heads = vec![when];
+    heads.extend(wide.then_some(who));
+    if view == ActivityView::Notes {
+        let alert = if wide { 26 } else { 0 };
+        heads.push(("WHAT WAS TOLD", rest.saturating_sub(if wide { alert + 2 } else { 0 }), |row| &row.what));
+        heads.extend(wide.then_some(("ALERT", alert, (|row| &row.named) as fn(&ActivityRow) -> &str)));
+        return heads;
+    }
+    let what = (rest * 3 / 10).clamp(16, 36);
+    let (title, named) = if view == ActivityView::Service { ("TO WHAT", rest * 3 / 10) } else { ("ALERT", (rest / 4).clamp(14, 30)) };
+    heads.push(("WHAT", what, |row| &row.what));
+    heads.push((title, named, |row| &row.named));
+    let proof = if view == ActivityView::Service { "MORE" } else { "PROOF" };
+    heads.push((proof, rest.saturating_sub(what + named + 4), |row| &row.proof));
+    heads
+}
+
+fn draw_rows(screen: &ActivityScreen, rows: &[Happening<'_>], cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let theme = &cx.theme;
+    let heads = heads(screen.view, area.width);
+    let mut pen = Pen::new(buffer, Rect { x: area.x + GUTTER + 2, width: area.width.saturating_sub(GUTTER + 2), height: 1, ..area });
+    for (title, width, _) in &heads {
+        pen.put(&format!("{:<width$}", cut(title, *width), width = usize::from(*width)), theme.quiet);
+        pen.skip(2);
+    }
+    let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
+    let (height, cursor) = (usize::from(body.height).max(1), screen.cursor.row(rows));
+    let top = screen.window.get().0.clamp((cursor + 1).saturating_sub(height), cursor).min(rows.len().saturating_sub(height));
+    screen.window.set((top, height));
+    for ((index, happening), y) in rows.iter().enumerate().skip(top).zip(body.y..body.bottom()) {
+        let line = Rect { y, height: 1, width: body.width.saturating_sub(2), ..body };
+        if index == cursor {
+            theme.mark_row(buffer, line);
+        }
+        screen.targets.push(line, ActivityTarget::Row(index));
+        draw_row(screen.view, happening, &heads, cx, buffer, line);
+    }
+    if rows.len() > height {
+        let bar = Rect { x: body.right().saturating_sub(1), width: 1, ..body };
+        scrollbar::draw(theme, buffer, bar, top as u64, rows.len() as u64);
+    }
+}
+
+fn draw_row(view: ActivityView, happening: &Happening<'_>, heads: &[Head], cx: &AppContext, buffer: &mut Buffer, line: Rect) {
+    let (theme, row) = (&cx.theme, row_of(happening, cx));
+    let tone = row.tone.of(theme);
+    Pen::new(buffer, Rect { x: line.x + GUTTER, width: 1, ..line }).put(row.sign, tone);
+    let mut x = line.x + GUTTER + 2;
+    for (title, width, part) in heads {
+        let cell = Rect { x, width: *width, ..line }.intersection(line);
+        let (text, style) = match *title {
+            "WHEN UTC" => (times::moment(happening.at(), cx.now), theme.quiet),
+            "WHAT" if view != ActivityView::Service => (part(&row).to_owned(), cx.draw_context().digits()),
+            "PROOF" => (part(&row).to_owned(), tone),
+            "MORE" | "WHO" => (part(&row).to_owned(), theme.quiet),
+            _ => (part(&row).to_owned(), theme.plain),
+        };
+        Pen::new(buffer, cell).put(&text, style);
+        x += width + 2;
+    }
+}

@@ -1,0 +1,105 @@
+//! The Activity screen: what happened, who did it and what became of it: this desk's decisions, what needs somebody, the service's audit log,
+//! and what the console told.
+
+pub mod acts;
+pub mod detail;
+pub mod draw;
+pub mod rows;
+pub mod state;
+
+use crossterm::event::{Event, MouseButton, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use crate::console::dialog::run;
+use crate::console::{Action, AppContext, KeyContext, Keys, Message, Order, Orders, Screen};
+use crate::domain::Timestamp;
+
+use rows::ActivityView;
+use state::{ActivityScreen, ActivityTarget};
+
+/// Lines a notch of the wheel scrolls the steps.
+const WHEEL: i32 = 3;
+
+impl Screen for ActivityScreen {
+    fn update(&mut self, message: Message, cx: &mut AppContext) -> Orders {
+        match message {
+            Message::Tick => return run(self.run_due(cx)),
+            Message::Shown => self.refresh(cx.now),
+            Message::Act(action) => return act(self, action, cx),
+            Message::Input(event) => return input(self, &event, cx),
+            Message::AuditLog(answer) => self.took_audit(answer, cx.now),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, body: Rect, cx: &AppContext) {
+        draw::draw(self, cx, frame.buffer_mut(), body);
+    }
+
+    fn keys(&self) -> Keys {
+        Keys::Of(KeyContext::Activity)
+    }
+
+    fn next_due(&self) -> Option<Timestamp> {
+        self.due()
+    }
+
+    fn offers(&self, action: Action, cx: &AppContext) -> bool {
+        match action {
+            Action::Back => false,
+            Action::CopyId | Action::GoToAlert | Action::Reopen | Action::Dismiss => {
+                self.chosen(cx).is_some_and(|chosen| acts::offers(&chosen, action, cx))
+            }
+            Action::Settle => cx.unfinished.parked().next().is_some(),
+            _ => true,
+        }
+    }
+}
+
+fn input(screen: &mut ActivityScreen, event: &Event, cx: &AppContext) -> Orders {
+    let Event::Mouse(mouse) = event else { return Vec::new() };
+    let met = screen.targets.at((mouse.column, mouse.row).into());
+    match mouse.kind {
+        MouseEventKind::ScrollDown | MouseEventKind::ScrollUp => {
+            let down = mouse.kind == MouseEventKind::ScrollDown;
+            match met {
+                Some(ActivityTarget::Row(_)) => screen.move_by(if down { 1 } else { -1 }, cx),
+                Some(_) => {}
+                None => screen.scroll(if down { WHEEL } else { -WHEEL }),
+            }
+        }
+        MouseEventKind::Down(MouseButton::Left) => match met {
+            Some(ActivityTarget::Row(row)) => screen.move_to(row, cx),
+            Some(ActivityTarget::View(view)) => screen.show(view, cx.now),
+            Some(ActivityTarget::Do(action)) => return vec![Order::Act(action)],
+            None => {}
+        },
+        _ => {}
+    }
+    Vec::new()
+}
+
+fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orders {
+    let page = i64::try_from(screen.window.get().1.max(2) - 1).unwrap_or(1);
+    match action {
+        Action::Down => screen.move_by(1, cx),
+        Action::Up => screen.move_by(-1, cx),
+        Action::PageDown => screen.move_by(page, cx),
+        Action::PageUp => screen.move_by(-page, cx),
+        Action::Top => screen.move_to(0, cx),
+        Action::Bottom => screen.move_to(usize::MAX, cx),
+        Action::DetailDown => screen.scroll(WHEEL),
+        Action::DetailUp => screen.scroll(-WHEEL),
+        Action::NextPane => screen.show(screen.view.step(1), cx.now),
+        Action::PreviousPane => screen.show(screen.view.step(ActivityView::ALL.len() - 1), cx.now),
+        Action::Refresh => screen.refresh(cx.now),
+        Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
+        Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId => {
+            return screen.chosen(cx).map_or_else(Vec::new, |chosen| acts::act(&chosen, action, cx));
+        }
+        _ => {}
+    }
+    Vec::new()
+}

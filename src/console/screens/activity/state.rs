@@ -1,0 +1,259 @@
+//! The state of the Activity screen: which view, where its cursor is, the service's audit log, and the alert of the chosen row as it is now.
+
+use std::cell::Cell;
+
+use chrono::Duration;
+
+use super::rows::{ActivityId, ActivityView, Happening, happenings};
+use crate::console::{Action, AppContext, ClickTargets, Effect, Loadable, Reply};
+use crate::desk::{DecisionRecord, JournalAlert};
+use crate::domain::{Alert, AlertId, AuditEntry, Timestamp};
+use crate::service::ServiceError;
+
+/// How long the cursor rests on a row before its alert is read.
+const REST: Duration = Duration::milliseconds(150);
+
+/// How often the audit log is loaded again while it is looked at and nothing tells of changes.
+const POLL: Duration = Duration::seconds(15);
+
+/// The shortest time between two loads because of changes.
+const SETTLE: Duration = Duration::seconds(1);
+
+/// How many entries of the audit log are loaded at a time, and how near to their end the next ones are.
+const CHUNK: u32 = 200;
+const NEAR: usize = 20;
+
+/// What a click can meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ActivityTarget {
+    View(ActivityView),
+    Row(usize),
+    Do(Action),
+}
+
+/// A cursor on a row of a journal's view: it stays on its thing, whatever comes above it, and on its line where that is gone.
+#[derive(Debug, Clone, Default)]
+pub struct RowCursor {
+    id: Option<ActivityId>,
+    line: Cell<usize>,
+}
+
+impl RowCursor {
+    /// The row it is on.
+    pub fn row(&self, rows: &[Happening<'_>]) -> usize {
+        let found = self.id.as_ref().and_then(|id| rows.iter().position(|row| row.is(id)));
+        let line = found.unwrap_or_else(|| self.line.get().min(rows.len().saturating_sub(1)));
+        self.line.set(line);
+        line
+    }
+
+    /// Puts it on a row, or on the last one.
+    pub fn move_to(&mut self, row: usize, rows: &[Happening<'_>]) {
+        let row = row.min(rows.len().saturating_sub(1));
+        // On the first row it stays the first: what is new is seen.
+        self.id = rows.get(row).filter(|_| row > 0).map(Happening::id);
+        self.line.set(row);
+    }
+
+    /// Moves it by so many rows.
+    pub fn move_by(&mut self, by: i64, rows: &[Happening<'_>]) {
+        let at = i64::try_from(self.row(rows)).unwrap_or(i64::MAX);
+        self.move_to(usize::try_from(at.saturating_add(by).max(0)).unwrap_or(usize::MAX), rows);
+    }
+}
+
+/// What a row under a cursor is about, on its own.
+#[derive(Debug, Clone)]
+pub struct ChosenRow {
+    pub alert: Option<AlertId>,
+    pub named: Option<JournalAlert>,
+    /// The decision, where it is one of this desk.
+    pub record: Option<DecisionRecord>,
+}
+
+impl From<&Happening<'_>> for ChosenRow {
+    fn from(happening: &Happening<'_>) -> Self {
+        let record = match happening {
+            Happening::Decision(record) => Some((*record).clone()),
+            _ => None,
+        };
+        Self { alert: happening.alert(), named: happening.named().cloned(), record }
+    }
+}
+
+/// The Activity screen.
+#[derive(Debug, Default)]
+pub struct ActivityScreen {
+    pub view: ActivityView,
+    /// The audit log from the newest entry on, as far as it was looked at.
+    pub audit: Loadable<Vec<AuditEntry>>,
+    /// Rows that are scrolled away and rows there are room for, as the last frame found.
+    pub window: Cell<(usize, usize)>,
+    /// Lines of the chosen row's steps that are scrolled away, and how many can be at most.
+    pub scrolled: Cell<(u16, u16)>,
+    pub(super) targets: ClickTargets<ActivityTarget>,
+    pub(super) cursor: RowCursor,
+    /// Whether the service has an audit log that can be seen from here.
+    offered: bool,
+    wanted: u32,
+    audit_due: Option<Timestamp>,
+    audit_at: Option<Timestamp>,
+    trouble: Option<(Timestamp, ServiceError)>,
+    /// The alert of the chosen row, and when it was read.
+    looked: Option<(AlertId, Timestamp, Loadable<Alert>)>,
+    look_due: Option<Timestamp>,
+}
+
+impl ActivityScreen {
+    /// The screen; `offered` where the service has an audit log that can be seen from here.
+    pub fn new(offered: bool) -> Self {
+        Self { offered, wanted: CHUNK, ..Self::default() }
+    }
+
+    /// Whether the service has an audit log that can be seen from here.
+    pub fn is_offered(&self) -> bool {
+        self.offered
+    }
+
+    /// The rows of the view, the newest first.
+    pub fn rows<'a>(&'a self, cx: &'a AppContext) -> Vec<Happening<'a>> {
+        happenings(self.view, cx, self.entries())
+    }
+
+    /// The entries of the audit log that are known.
+    pub fn entries(&self) -> &[AuditEntry] {
+        self.audit.loaded().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether the audit log may go on behind what is known of it.
+    pub fn has_more(&self) -> bool {
+        self.entries().len() >= self.wanted as usize
+    }
+
+    /// What the row under the cursor is about.
+    pub fn chosen(&self, cx: &AppContext) -> Option<ChosenRow> {
+        let rows = self.rows(cx);
+        rows.get(self.cursor.row(&rows)).map(ChosenRow::from)
+    }
+
+    /// Shows a view from its first row on.
+    pub fn show(&mut self, view: ActivityView, now: Timestamp) {
+        self.view = view;
+        self.cursor = RowCursor::default();
+        self.window.set((0, self.window.get().1));
+        self.rest(now);
+        if view == ActivityView::Service && self.audit_at.is_none() {
+            self.audit_due = Some(now);
+        }
+    }
+
+    /// The cursor came to another row: once it rests there, its alert is read.
+    fn rest(&mut self, now: Timestamp) {
+        self.scrolled.set((0, 0));
+        self.look_due = Some(now + REST);
+    }
+
+    /// Moves the cursor by so many rows.
+    pub fn move_by(&mut self, by: i64, cx: &AppContext) {
+        let mut cursor = self.cursor.clone();
+        cursor.move_by(by, &self.rows(cx));
+        self.took_cursor(cursor, cx);
+    }
+
+    /// Puts the cursor on a row, or on the last one.
+    pub fn move_to(&mut self, row: usize, cx: &AppContext) {
+        let mut cursor = self.cursor.clone();
+        cursor.move_to(row, &self.rows(cx));
+        self.took_cursor(cursor, cx);
+    }
+
+    fn took_cursor(&mut self, cursor: RowCursor, cx: &AppContext) {
+        self.cursor = cursor;
+        self.rest(cx.now);
+        let known = self.entries().len();
+        let near_end = self.cursor.row(&self.rows(cx)) + NEAR >= known;
+        if self.view == ActivityView::Service && self.has_more() && near_end {
+            self.wanted = self.wanted.saturating_add(CHUNK);
+            self.audit_due = Some(cx.now);
+        }
+    }
+
+    /// Scrolls the steps of the chosen row.
+    pub fn scroll(&mut self, lines: i32) {
+        let (at, most) = self.scrolled.get();
+        let to = i32::from(at).saturating_add(lines).clamp(0, i32::from(most));
+        self.scrolled.set((u16::try_from(to).unwrap_or(0), most));
+    }
+
+    /// Loads what is shown at the next chance.
+    pub fn refresh(&mut self, now: Timestamp) {
+        self.audit_due = Some(now);
+        self.looked = None;
+        self.look_due = Some(now);
+    }
+
+    /// Something changed at the service.
+    pub fn changed(&mut self, now: Timestamp) {
+        let soon = self.audit_at.map_or(now, |at| (at + SETTLE).max(now));
+        self.audit_due = Some(self.audit_due.map_or(soon, |due| due.min(soon)));
+        self.look_due = Some(self.look_due.map_or(now + REST, |due| due.min(now + REST)));
+        if let Some((_, at, _)) = &mut self.looked {
+            // What was read before the change is read again.
+            *at = Timestamp::default();
+        }
+    }
+
+    /// Takes the audit log in.
+    pub fn took_audit(&mut self, answer: Reply<Vec<AuditEntry>>, now: Timestamp) {
+        let before = self.trouble.take();
+        self.trouble = answer.as_ref().err().map(|error| (before.map_or(now, |(since, _)| since), error.clone()));
+        self.audit.answer(answer);
+    }
+
+    /// Since when the audit log cannot be loaded again, and why.
+    pub fn trouble(&self) -> Option<&(Timestamp, ServiceError)> {
+        self.trouble.as_ref()
+    }
+
+    /// Takes in how an alert is now.
+    pub fn took_alert(&mut self, id: AlertId, answer: &Reply<Alert>, now: Timestamp) {
+        if let Some((looked, at, alert)) = &mut self.looked
+            && *looked == id
+        {
+            *at = now;
+            *alert = answer.clone().map_or_else(Loadable::Failed, Loadable::Loaded);
+        }
+    }
+
+    /// The alert of the chosen row as it was read last, and when.
+    pub fn alert_now(&self, id: AlertId) -> Option<(Timestamp, &Loadable<Alert>)> {
+        self.looked.as_ref().filter(|(looked, ..)| *looked == id).map(|(_, at, alert)| (*at, alert))
+    }
+
+    /// What is due while the screen is looked at.
+    pub fn run_due(&mut self, cx: &AppContext) -> Vec<Effect> {
+        let now = cx.now;
+        let mut effects = Vec::new();
+        let shows_log = self.offered && self.view == ActivityView::Service;
+        if shows_log && self.audit_due.is_some_and(|due| due <= now) {
+            self.audit_due = Some(now + POLL);
+            self.audit_at = Some(now);
+            self.audit.ask();
+            effects.push(Effect::LoadAudit(self.wanted));
+        }
+        if self.look_due.take_if(|due| *due <= now).is_some()
+            && let Some(alert) = self.chosen(cx).and_then(|chosen| chosen.alert)
+            && self.looked.as_ref().is_none_or(|(looked, at, _)| *looked != alert || *at == Timestamp::default())
+        {
+            self.looked = Some((alert, now, Loadable::Loading));
+            effects.push(Effect::Get(alert));
+        }
+        effects
+    }
+
+    /// When [`ActivityScreen::run_due`] has something to do by itself.
+    pub fn due(&self) -> Option<Timestamp> {
+        let log = self.audit_due.filter(|_| self.offered && self.view == ActivityView::Service);
+        [log, self.look_due].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,310 @@
+//! The history of a desk: what its journal says of each decision, from the first step to the last, and what its user was told.
+
+use std::collections::{HashMap, VecDeque};
+
+use uuid::Uuid;
+
+use super::journal::{JournalAlert, JournalDecision, JournalEntry, JournalStep};
+use crate::domain::time::from_iso;
+use crate::domain::{AlertId, Timestamp};
+
+/// The most notifications that are held.
+const MOST_NOTIFICATIONS: usize = 1_000;
+
+/// The fate of a decision, as a step of the journal tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DecisionFate {
+    /// Made; it leaves after its grace.
+    Staged,
+    /// Taken back before it left.
+    TakenBack,
+    /// It left, and its answer is not here.
+    Sent,
+    /// It could not be sent, and why; it waits.
+    NotSent(String),
+    /// Recorded, with the alert's status.
+    Recorded(String),
+    /// Another decision was first, with the alert's status.
+    Overtaken(String),
+    /// Certainly not recorded, and why.
+    Refused(String),
+    /// Whether it arrived is not known, and why.
+    Unknown(String),
+    /// Its console ended before it left.
+    NeverLeft,
+}
+
+impl DecisionFate {
+    /// Its name where programs read it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Staged => "staged",
+            Self::TakenBack => "takenBack",
+            Self::Sent => "sent",
+            Self::NotSent(_) => "notSent",
+            Self::Recorded(_) => "recorded",
+            Self::Overtaken(_) => "overtaken",
+            Self::Refused(_) => "refused",
+            Self::Unknown(_) => "unknown",
+            Self::NeverLeft => "neverLeft",
+        }
+    }
+
+    /// The status that the alert had by then.
+    pub fn status(&self) -> Option<&str> {
+        match self {
+            Self::Recorded(status) | Self::Overtaken(status) => Some(status),
+            _ => None,
+        }
+    }
+
+    /// Why it is so, where that was told.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::NotSent(why) | Self::Refused(why) | Self::Unknown(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Whether somebody has to see to it: it failed, or it is not known whether it did.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::NotSent(_) | Self::Refused(_) | Self::Unknown(_) | Self::NeverLeft)
+    }
+}
+
+/// The record of a decision: all that the journal says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecisionRecord {
+    /// Its idempotency key.
+    pub key: String,
+    pub said: JournalDecision,
+    /// The profile or deployment it was made on.
+    pub place: String,
+    /// The console it was made at.
+    pub session: Uuid,
+    /// Who made it, where that was written down.
+    pub user: Option<String>,
+    pub made_at: Timestamp,
+    /// Its steps in their order; the first is the making.
+    pub steps: Vec<(Timestamp, DecisionFate)>,
+    /// Whether somebody has seen to it after it failed.
+    pub dismissed: bool,
+}
+
+impl DecisionRecord {
+    /// What became of it so far, and since when.
+    pub fn last(&self) -> (Timestamp, &DecisionFate) {
+        self.steps.last().map_or((self.made_at, &DecisionFate::Staged), |(at, fate)| (*at, fate))
+    }
+
+    /// What became of it so far.
+    pub fn fate(&self) -> &DecisionFate {
+        self.last().1
+    }
+
+    /// When it left last; `None` where it never did.
+    pub fn sent_at(&self) -> Option<Timestamp> {
+        self.steps.iter().rev().find(|(_, fate)| *fate == DecisionFate::Sent).map(|(at, _)| *at)
+    }
+}
+
+/// The record of a notification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotificationRecord {
+    pub at: Timestamp,
+    pub place: String,
+    pub session: Uuid,
+    pub user: Option<String>,
+    /// `good`, `note` or `bad`.
+    pub tone: String,
+    pub words: String,
+    pub alert: Option<JournalAlert>,
+}
+
+/// The history of a desk, the oldest first.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    records: Vec<DecisionRecord>,
+    by_key: HashMap<String, usize>,
+    /// The last decision on each alert.
+    latest: HashMap<AlertId, usize>,
+    notifications: VecDeque<NotificationRecord>,
+}
+
+impl History {
+    /// The history that these entries tell, in their order.
+    pub fn of(entries: impl IntoIterator<Item = JournalEntry>) -> Self {
+        let mut history = Self::default();
+        entries.into_iter().for_each(|entry| history.take(entry));
+        history
+    }
+
+    /// Takes the next entry in. A step of a decision whose making is not known, because it was pruned, says nothing.
+    pub fn take(&mut self, entry: JournalEntry) {
+        let JournalEntry { at, session, place, user, step } = entry;
+        let at = from_iso(&at).unwrap_or_default();
+        let (decision, fate) = match step {
+            JournalStep::Staged { decision, said } => {
+                let steps = vec![(at, DecisionFate::Staged)];
+                return self.made(DecisionRecord { key: decision, said, place, session, user, made_at: at, steps, dismissed: false });
+            }
+            JournalStep::Notified { tone, words, alert } => {
+                return self.told(NotificationRecord { at, place, session, user, tone, words, alert });
+            }
+            JournalStep::Typing { .. } | JournalStep::Closed { .. } => return,
+            JournalStep::Dismissed { decision } => {
+                if let Some(record) = self.record_mut(&decision) {
+                    record.dismissed = true;
+                }
+                return;
+            }
+            JournalStep::TakenBack { decision } => (decision, DecisionFate::TakenBack),
+            JournalStep::Sent { decision } => (decision, DecisionFate::Sent),
+            JournalStep::NotSent { decision, why } => (decision, DecisionFate::NotSent(why)),
+            JournalStep::Recorded { decision, status } => (decision, DecisionFate::Recorded(status)),
+            JournalStep::Overtaken { decision, status } => (decision, DecisionFate::Overtaken(status)),
+            JournalStep::Refused { decision, why } => (decision, DecisionFate::Refused(why)),
+            JournalStep::Unknown { decision, why } => (decision, DecisionFate::Unknown(why)),
+            JournalStep::Read { decision } => (decision, DecisionFate::NeverLeft),
+        };
+        if let Some(record) = self.record_mut(&decision) {
+            record.steps.push((at, fate));
+        }
+    }
+
+    fn made(&mut self, record: DecisionRecord) {
+        let index = self.records.len();
+        self.by_key.insert(record.key.clone(), index);
+        let latest = self.latest.entry(record.said.alert.id).or_insert(index);
+        if self.records.get(*latest).is_none_or(|before| before.made_at <= record.made_at) {
+            *latest = index;
+        }
+        self.records.push(record);
+    }
+
+    fn told(&mut self, notice: NotificationRecord) {
+        if self.notifications.len() == MOST_NOTIFICATIONS {
+            self.notifications.pop_front();
+        }
+        self.notifications.push_back(notice);
+    }
+
+    fn record_mut(&mut self, key: &str) -> Option<&mut DecisionRecord> {
+        self.records.get_mut(*self.by_key.get(key)?)
+    }
+
+    /// Every decision, in the order in which the journal has them.
+    pub fn records(&self) -> &[DecisionRecord] {
+        &self.records
+    }
+
+    /// A decision by its idempotency key.
+    pub fn record(&self, key: &str) -> Option<&DecisionRecord> {
+        self.records.get(*self.by_key.get(key)?)
+    }
+
+    /// Whether a later decision was made on the same alert.
+    pub fn is_superseded(&self, record: &DecisionRecord) -> bool {
+        let latest = self.latest.get(&record.said.alert.id).and_then(|index| self.records.get(*index));
+        latest.is_some_and(|latest| latest.key != record.key)
+    }
+
+    /// The notifications that are held, the oldest first.
+    pub fn notifications(&self) -> &VecDeque<NotificationRecord> {
+        &self.notifications
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::Duration;
+
+    use super::*;
+    use crate::domain::resolution::Decision;
+    use crate::domain::time::to_iso;
+    use crate::domain::{Alert, AlertType, Provider, Resolution};
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn alert() -> Alert {
+        Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+    }
+
+    fn staged(key: &str, alert: &Alert) -> JournalStep {
+        let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
+        JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &refunded) }
+    }
+
+    /// The history of these steps, a second apart.
+    fn history(steps: Vec<JournalStep>) -> History {
+        let entry = |(second, step)| JournalEntry {
+            at: to_iso(now() + Duration::seconds(second)),
+            session: Uuid::nil(),
+            place: "acme-eu".to_owned(),
+            user: Some("maria".to_owned()),
+            step,
+        };
+        History::of((0..).zip(steps).map(entry))
+    }
+
+    #[test]
+    fn a_decision_has_all_its_steps_and_its_last_one_is_its_fate() {
+        let decision = || "a".to_owned();
+        let history = history(vec![
+            staged("a", &alert()),
+            JournalStep::Sent { decision: decision() },
+            JournalStep::NotSent { decision: decision(), why: "no connection".to_owned() },
+            JournalStep::Sent { decision: decision() },
+            JournalStep::Recorded { decision: decision(), status: "RESOLVED".to_owned() },
+        ]);
+
+        let record = history.record("a").unwrap();
+
+        let fates: Vec<_> = record.steps.iter().map(|(_, fate)| fate.as_str()).collect();
+        assert_eq!(fates, ["staged", "sent", "notSent", "sent", "recorded"]);
+        assert_eq!(record.last(), (now() + Duration::seconds(4), &DecisionFate::Recorded("RESOLVED".to_owned())));
+        assert_eq!(record.sent_at(), Some(now() + Duration::seconds(3)));
+        assert_eq!((record.user.as_deref(), record.said.comments.as_str()), (Some("maria"), "by hand"));
+    }
+
+    #[test]
+    fn a_later_decision_on_the_same_alert_takes_the_place_of_an_earlier_one() {
+        let (one, other) = (alert(), alert());
+
+        let history = history(vec![staged("a", &one), staged("b", &other), staged("c", &one)]);
+
+        let superseded = ["a", "b", "c"].map(|key| history.is_superseded(history.record(key).unwrap()));
+        assert_eq!(superseded, [true, false, false]);
+    }
+
+    #[test]
+    fn what_failed_stays_open_until_somebody_has_seen_to_it() {
+        let refused = JournalStep::Refused { decision: "a".to_owned(), why: "closed".to_owned() };
+        let dismissed = JournalStep::Dismissed { decision: "a".to_owned() };
+
+        let failed = history(vec![staged("a", &alert()), refused.clone()]);
+        let seen_to = history(vec![staged("a", &alert()), refused, dismissed]);
+
+        let open = [&failed, &seen_to].map(|history| history.record("a").map(|record| (record.fate().is_open(), record.dismissed)));
+        assert_eq!(open, [Some((true, false)), Some((true, true))]);
+    }
+
+    #[test]
+    fn a_step_of_a_decision_whose_making_was_pruned_says_nothing() {
+        let history = history(vec![JournalStep::Sent { decision: "gone".to_owned() }]);
+
+        assert!(history.records().is_empty() && history.record("gone").is_none());
+    }
+
+    #[test]
+    fn the_newest_notifications_are_held() {
+        let told = |number: usize| JournalStep::Notified { tone: "note".to_owned(), words: number.to_string(), alert: None };
+
+        let history = history((0..=MOST_NOTIFICATIONS).map(told).collect());
+
+        assert_eq!(history.notifications().len(), MOST_NOTIFICATIONS);
+        assert_eq!(history.notifications().front().map(|notice| notice.words.as_str()), Some("1"));
+    }
+}

@@ -1,0 +1,206 @@
+//! The journal written, torn, pruned and read again.
+
+use super::*;
+use crate::domain::resolution::Decision;
+use crate::domain::{AlertType, Provider};
+
+fn now() -> Timestamp {
+    from_iso("2026-03-10T12:00:00Z").unwrap()
+}
+
+struct Noon;
+
+impl crate::domain::time::Clock for Noon {
+    fn now(&self) -> Timestamp {
+        now()
+    }
+}
+
+fn open(directory: &tempfile::TempDir) -> (Journal, Leftovers) {
+    Journal::open(directory.path(), "acme-eu", Some("omar"), Arc::new(Noon)).unwrap()
+}
+
+fn staged(key: &str) -> JournalStep {
+    let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
+    let refunded = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
+    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &refunded) }
+}
+
+fn sent(key: &str) -> JournalStep {
+    JournalStep::Sent { decision: key.to_owned() }
+}
+
+/// What a console finds after one that wrote these steps and died.
+fn left(steps: Vec<JournalStep>) -> Leftovers {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    for step in steps {
+        journal.append(step).unwrap();
+    }
+    drop(journal);
+    open(&directory).1
+}
+
+fn keys(left: &[LeftDecision]) -> Vec<&str> {
+    left.iter().map(|left| left.key.as_str()).collect()
+}
+
+#[test]
+fn a_decision_that_could_not_be_sent_did_not_leave_until_it_is_sent_once_more() {
+    let not_sent = || JournalStep::NotSent { decision: "a".to_owned(), why: "no connection".to_owned() };
+
+    let kept = left(vec![staged("a"), sent("a"), not_sent()]);
+    let gone = left(vec![staged("a"), sent("a"), not_sent(), sent("a")]);
+
+    assert_eq!((keys(&kept.unsent), keys(&kept.unanswered)), (vec!["a"], vec![]));
+    assert_eq!((keys(&gone.unsent), keys(&gone.unanswered)), (vec![], vec!["a"]));
+}
+
+#[test]
+fn what_did_not_leave_is_told_from_what_was_not_answered_and_from_what_is_done() {
+    let recorded = JournalStep::Recorded { decision: "c".to_owned(), status: "RESOLVED".to_owned() };
+    let back = JournalStep::TakenBack { decision: "d".to_owned() };
+    let steps = vec![staged("a"), staged("b"), sent("b"), staged("c"), sent("c"), recorded, staged("d"), back];
+
+    let left = left(steps);
+
+    assert_eq!((keys(&left.unsent), keys(&left.unanswered)), (vec!["a"], vec!["b"]));
+    let expected = Resolution::Current { decision: Decision::Refunded, comments: "by hand".to_owned() };
+    assert_eq!(left.unanswered[0].said.resolution(), Some(expected));
+    assert_eq!(left.unanswered[0].sent_at, Some(now()));
+}
+
+#[test]
+fn an_unknown_fate_stays_unanswered_until_it_is_known() {
+    let unknown = JournalStep::Unknown { decision: "a".to_owned(), why: "time-out".to_owned() };
+    let refused = JournalStep::Refused { decision: "a".to_owned(), why: "not applied".to_owned() };
+
+    assert_eq!(keys(&left(vec![staged("a"), sent("a"), unknown.clone()]).unanswered), ["a"]);
+    assert!(left(vec![staged("a"), sent("a"), unknown, refused]).is_empty());
+}
+
+#[test]
+fn a_console_that_lives_has_left_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let (first, _) = open(&directory);
+    first.append(staged("a")).unwrap();
+
+    let (_second, meanwhile) = open(&directory);
+    drop(first);
+    let (_third, afterwards) = open(&directory);
+
+    assert!(meanwhile.is_empty(), "{meanwhile:?}");
+    assert_eq!(keys(&afterwards.unsent), ["a"]);
+}
+
+#[test]
+fn another_place_hears_nothing_of_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append(staged("a")).unwrap();
+    drop(journal);
+
+    let (_, elsewhere) = Journal::open(directory.path(), "acme-us", None, Arc::new(Noon)).unwrap();
+
+    assert!(elsewhere.is_empty());
+    assert_eq!(keys(&open(&directory).1.unsent), ["a"]);
+}
+
+#[test]
+fn a_torn_last_line_is_set_aside_and_the_lines_before_it_hold() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append(staged("a")).unwrap();
+    let mut file = OpenOptions::new().append(true).open(journal.path()).unwrap();
+    file.write_all(b"{\"at\":\"2026-03").unwrap();
+    drop(journal);
+
+    let (journal, left) = open(&directory);
+    journal.append(staged("b")).unwrap();
+
+    assert_eq!(keys(&left.unsent), ["a"]);
+    assert_eq!(fs::read_to_string(directory.path().join("journal.torn")).unwrap(), "{\"at\":\"2026-03\n");
+    let text = fs::read_to_string(journal.path()).unwrap();
+    assert!(text.lines().all(|line| serde_json::from_str::<JournalEntry>(line).is_ok()), "{text}");
+}
+
+#[test]
+fn lines_beyond_the_retention_are_pruned_and_unreadable_ones_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append_at(vec![staged("old")], now() - KEPT - Duration::seconds(1)).unwrap();
+    journal.append_at(vec![staged("young")], now() - KEPT).unwrap();
+    let mut file = OpenOptions::new().append(true).open(journal.path()).unwrap();
+    file.write_all(b"written by hand\n").unwrap();
+    drop(journal);
+
+    let (journal, left) = open(&directory);
+
+    assert_eq!(keys(&left.unsent), ["young"]);
+    let text = fs::read_to_string(journal.path()).unwrap();
+    assert_eq!((text.lines().count(), text.contains("written by hand")), (2, true));
+}
+
+fn told(words: &str) -> JournalStep {
+    JournalStep::Notified { tone: "note".to_owned(), words: words.to_owned(), alert: None }
+}
+
+#[test]
+fn what_was_written_since_is_read_once_and_half_a_line_is_left_for_later() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append(staged("a")).unwrap();
+    let first = journal.read(&JournalMark::default()).unwrap();
+    journal.append(told("one")).unwrap();
+    OpenOptions::new().append(true).open(journal.path()).unwrap().write_all(b"{\"at\":").unwrap();
+
+    let second = journal.read(&first.mark).unwrap();
+    let third = journal.read(&second.mark).unwrap();
+
+    assert_eq!((first.entries.len(), first.anew), (1, true));
+    let steps: Vec<_> = second.entries.iter().map(|entry| (&entry.step, entry.user.as_deref())).collect();
+    assert_eq!((steps, second.anew), (vec![(&told("one"), Some("omar"))], false));
+    assert_eq!((third.entries.len(), third.mark), (0, second.mark));
+}
+
+#[test]
+fn a_journal_that_was_pruned_meanwhile_is_read_from_its_first_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append_at(vec![staged("old")], now() - KEPT - Duration::seconds(1)).unwrap();
+    journal.append(staged("young")).unwrap();
+    let before = journal.read(&JournalMark::default()).unwrap();
+    let (later, _) = open(&directory);
+    later.append(told("after")).unwrap();
+
+    let since = journal.read(&before.mark).unwrap();
+
+    assert_eq!((before.entries.len(), since.entries.len(), since.anew), (2, 2, true));
+}
+
+#[test]
+fn lines_of_a_later_version_are_passed_over_and_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append(staged("a")).unwrap();
+    let later = b"{\"at\":\"2026-03-10T12:00:00Z\",\"session\":\"0196a7de-0000-7000-8000-000000000000\",\"place\":\"acme-eu\",\"step\":\"dreamt\"}\n";
+    OpenOptions::new().append(true).open(journal.path()).unwrap().write_all(later).unwrap();
+    drop(journal);
+
+    let (journal, left) = open(&directory);
+
+    assert_eq!(keys(&left.unsent), ["a"]);
+    assert_eq!(journal.read(&JournalMark::default()).unwrap().entries.len(), 1);
+    assert!(fs::read_to_string(journal.path()).unwrap().contains("dreamt"));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_journal_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = tempfile::tempdir().unwrap();
+    let (journal, _) = open(&directory);
+    journal.append(staged("a")).unwrap();
+
+    assert_eq!(fs::metadata(journal.path()).unwrap().permissions().mode() & 0o777, 0o600);
+}

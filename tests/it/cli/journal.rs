@@ -1,0 +1,162 @@
+//! `avert journal export`: what was decided at a desk, for whoever comes next.
+
+use std::fs;
+use std::sync::Arc;
+
+use avert::desk::{Desk, JournalAlert, JournalDecision, JournalStep};
+use avert::domain::resolution::Decision;
+use avert::domain::time::{Clock, to_iso};
+use avert::domain::{Alert, AlertId, AlertType, Currency, Provider, Resolution};
+use chrono::Duration;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::home;
+use crate::support::binary::{run, run_ok};
+use crate::support::clock::ManualClock;
+
+fn alert(comments: &str) -> (Alert, Resolution) {
+    let alert = Alert {
+        provider_id: "=5F2RE396".to_owned(),
+        amount: Some("129.90".parse().unwrap()),
+        currency: Currency::new("EUR"),
+        card_last_four: "1234".to_owned(),
+        merchant_order_id: Some("A-10293".to_owned()),
+        ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+    };
+    (alert, Resolution::Current { decision: Decision::Refunded, comments: comments.to_owned() })
+}
+
+/// A desk at which three decisions were made: one recorded three days ago, then one refused and one that never left, both an hour ago.
+fn desk() -> TempDir {
+    let home = home();
+    let now = avert::domain::time::SystemClock.now();
+    let clock = ManualClock::at(&to_iso(now - Duration::days(3)));
+    let mut desk = Desk::open(home.path().join("desk")).unwrap();
+    desk.open_journal("acme-eu", Some("maria"), Arc::clone(&clock) as _).unwrap();
+    let journal = desk.journal().unwrap();
+    let stage = |key: &str, comments: &str| {
+        let (alert, resolution) = alert(comments);
+        journal.append(JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(&alert, &resolution) }).unwrap();
+        JournalAlert::from(&alert)
+    };
+    stage("one", "refund 88240");
+    journal.append(JournalStep::Sent { decision: "one".to_owned() }).unwrap();
+    journal.append(JournalStep::Recorded { decision: "one".to_owned(), status: "RESOLVED".to_owned() }).unwrap();
+    clock.advance(Duration::hours(71));
+    let refused = stage("two", "=1+1");
+    journal.append(JournalStep::Sent { decision: "two".to_owned() }).unwrap();
+    journal.append(JournalStep::Refused { decision: "two".to_owned(), why: "case closed by issuer".to_owned() }).unwrap();
+    let words = "ETHOCA 129.90 EUR: REFUNDED was not recorded.".to_owned();
+    journal.append(JournalStep::Notified { tone: "bad".to_owned(), words, alert: Some(refused) }).unwrap();
+    stage("three", "");
+    journal.append(JournalStep::Read { decision: "three".to_owned() }).unwrap();
+    home
+}
+
+fn exported(home: &TempDir, flags: &[&str]) -> Vec<Value> {
+    let text = run_ok(home.path(), &[&["journal", "export", "--output", "json"], flags].concat());
+    serde_json::from_str::<Value>(&text).unwrap().as_array().unwrap().clone()
+}
+
+fn decisions(home: &TempDir, flags: &[&str]) -> Vec<String> {
+    exported(home, flags).iter().map(|record| record["decision"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_decision_is_there_with_who_made_it_what_was_sent_and_what_became_of_it() {
+    let all = exported(&desk(), &[]);
+
+    let fates: Vec<_> = all.iter().map(|record| (record["fate"].as_str().unwrap(), record["reason"].as_str())).collect();
+    assert_eq!(fates, [("recorded", None), ("refused", Some("case closed by issuer")), ("neverLeft", None)]);
+    let first = &all[0];
+    let said =
+        ["user", "place", "refunded", "comments", "status", "amount", "cardLastFour", "orderId"].map(|name| first[name].as_str().unwrap());
+    assert_eq!(said, ["maria", "acme-eu", "REFUNDED", "refund 88240", "RESOLVED", "129.90", "1234", "A-10293"]);
+    assert!(first["sentAt"].is_string() && all[2]["sentAt"].is_null(), "{all:?}");
+}
+
+#[test]
+fn a_shift_is_what_happened_since() {
+    let home = desk();
+
+    assert_eq!(decisions(&home, &["--since", "8h"]), ["two", "three"]);
+    assert_eq!(decisions(&home, &["--days", "1"]), ["two", "three"]);
+    assert_eq!(decisions(&home, &["--days", "4"]), ["one", "two", "three"]);
+    assert_eq!(decisions(&home, &["--open"]), ["two", "three"]);
+}
+
+#[test]
+fn people_get_a_table_that_says_what_is_left_to_do() {
+    let table = run_ok(desk().path(), &["journal", "export", "--since", "8h"]);
+
+    assert!(table.contains("REFUNDED 129.90 EUR") && table.contains("case closed by issuer"), "{table}");
+    assert!(table.ends_with("2 decisions: 1 never left, 1 refused; 2 still have to be seen to\n"), "{table}");
+}
+
+#[test]
+fn a_csv_has_a_line_for_each_and_no_formula() {
+    let home = desk();
+
+    let csv = run_ok(home.path(), &["journal", "export", "--output", "csv"]);
+
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let heads = reader.headers().unwrap().clone();
+    let [comments, id] = ["comments", "providerId"].map(|name| heads.iter().position(|head| head == name).unwrap());
+    let rows: Vec<_> = reader.into_records().map(Result::unwrap).collect();
+    assert_eq!((rows.len(), &rows[1][comments], &rows[1][id]), (3, "'=1+1", "'=5F2RE396"));
+}
+
+#[test]
+fn what_the_console_told_is_exported_by_itself() {
+    let told = exported(&desk(), &["--notifications"]);
+
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["words"], "ETHOCA 129.90 EUR: REFUNDED was not recorded.");
+    assert!(told[0]["alertId"].is_string());
+}
+
+#[test]
+fn a_file_is_written_for_its_owner_alone_and_never_over_another_one() {
+    let home = desk();
+    let file = home.path().join("shift.ndjson");
+    let to = file.to_str().unwrap();
+
+    let written = run(home.path(), &["journal", "export", "--output", "ndjson", "--to", to]);
+    let again = run(home.path(), &["journal", "export", "--to", to]);
+
+    assert!(written.status.success() && written.stdout.is_empty());
+    assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 3);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn a_desk_where_nothing_was_decided_says_so() {
+    let home = home();
+
+    assert_eq!(run_ok(home.path(), &["journal", "export"]), "no decision is in the journal for that time\n");
+    assert_eq!(exported(&home, &["--days", "7"]), Vec::<Value>::new());
+}
+
+#[test]
+fn each_deployment_has_a_journal_of_its_own() {
+    let home = desk();
+
+    assert_eq!(decisions(&home, &["--url", "https://shop.example"]), Vec::<String>::new());
+    let unknown = run(home.path(), &["--profile", "shop", "journal", "export"]);
+    assert_eq!(unknown.status.code(), Some(3), "{}", String::from_utf8_lossy(&unknown.stderr));
+}
+
+#[test]
+fn a_time_that_cannot_be_read_is_refused_with_what_is_allowed() {
+    let refused = run(home().path(), &["journal", "export", "--since", "yesterday"]);
+
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("8h, 2d, a date such as 2026-11-23"));
+}

@@ -1,0 +1,504 @@
+//! The Activity screen and the journal's pane: what was decided here with its proof, what needs somebody, and the ways on from there.
+
+use avert::console::SessionInfo;
+use avert::console::app::DeskState;
+use avert::console::effects::{Effect, Keep};
+use avert::console::message::Message;
+use avert::desk::{JournalDecision, JournalEntry, JournalPart, JournalStep};
+use avert::domain::resolution::Decision;
+use avert::domain::time::{Clock, Timestamp, to_iso};
+use avert::domain::{Alert, AlertId, AuditEntry, Resolution};
+use avert::service::{OutcomeUnknown, ServiceError};
+use chrono::Duration;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use uuid::Uuid;
+
+use super::fake::{Fate, morning};
+use super::rig::{Made, Rig, clock};
+use super::settling::unfinished;
+
+const MARIA: Uuid = Uuid::from_u128(77);
+const OMAR: Uuid = Uuid::from_u128(78);
+
+fn declined() -> Fate {
+    Fate::Refused(ServiceError::ProviderFailed("case closed by issuer".to_owned()))
+}
+
+/// A desk that keeps a journal, with omar at it.
+fn desk() -> Made {
+    let place = SessionInfo { user: Some("omar".to_owned()), ..Made::default().place };
+    Made { place, kept: DeskState { session: Some(OMAR), ..DeskState::default() }, ..Made::default() }
+}
+
+/// The console on it, once the journal on the disk was read: nothing was in it.
+fn started(made: Made) -> Rig {
+    let mut rig = made.start();
+    rig.update(Message::JournalRead(Ok(JournalPart { anew: true, ..JournalPart::default() })));
+    rig
+}
+
+/// Decides on the alert under the cursor, with a comment, and waits for what becomes of it.
+fn decide(rig: &mut Rig, key: &str, comment: &str) -> AlertId {
+    let id = rig.current();
+    rig.press(key);
+    rig.type_text(comment);
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+    id
+}
+
+fn entry(at: Timestamp, session: Uuid, user: &str, step: JournalStep) -> JournalEntry {
+    JournalEntry { at: to_iso(at), session, place: "acme-eu".to_owned(), user: Some(user.to_owned()), step }
+}
+
+fn staged(key: &str, alert: &Alert) -> JournalStep {
+    let said = Resolution::Current { decision: Decision::NotRefunded, comments: "the parcel arrived".to_owned() };
+    JournalStep::Staged { decision: key.to_owned(), said: JournalDecision::of(alert, &said) }
+}
+
+fn refused(key: &str) -> JournalStep {
+    JournalStep::Refused { decision: key.to_owned(), why: "the window has closed".to_owned() }
+}
+
+/// What maria's console wrote so long ago: a decision on each of these alerts that was refused.
+fn by_maria(rig: &mut Rig, ago: Duration, alerts: &[&Alert]) {
+    let at = rig.clock.now() - ago;
+    let steps = alerts.iter().flat_map(|alert| {
+        let key = format!("maria-{}", alert.id);
+        [entry(at, MARIA, "maria", staged(&key, alert)), entry(at + Duration::seconds(6), MARIA, "maria", refused(&key))]
+    });
+    rig.update(Message::JournalRead(Ok(JournalPart { entries: steps.collect(), anew: true, ..JournalPart::default() })));
+}
+
+fn audit(rig: &Rig, count: u64) {
+    let entry = |number: u64| AuditEntry {
+        number,
+        at: rig.clock.now() - Duration::minutes(i64::try_from(count - number).unwrap()),
+        actor: "key 7Qd2Kx".to_owned(),
+        origin: "10.0.0.9".to_owned(),
+        action: "alert.resolved".to_owned(),
+        subject: AlertId(Uuid::from_u128(3)).to_string(),
+        detail: format!("RESOLVED: REFUNDED, number {number}"),
+        previous: [0; 32],
+        hash: [1; 32],
+    };
+    *rig.service.audit.lock().unwrap() = (1..=count).rev().map(entry).collect();
+}
+
+/// Sends a key with shift.
+fn shift_tab(rig: &mut Rig) {
+    rig.update(Message::Input(Event::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT))));
+}
+
+fn journaled(rig: &Rig) -> Vec<JournalStep> {
+    let step = |effect: &Effect| match effect {
+        Effect::Keep(Keep::Journal(step)) => Some(step.clone()),
+        _ => None,
+    };
+    rig.done.iter().filter_map(step).collect()
+}
+
+/// The line of the screen that holds a text.
+fn line(rig: &mut Rig, text: &str) -> String {
+    let screen = rig.screen();
+    screen.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{text:?} is not in\n{screen}")).to_owned()
+}
+
+#[test]
+fn a_decision_stands_there_with_who_made_it_and_its_proof() {
+    let mut rig = started(desk());
+    decide(&mut rig, "r", "refund 88240");
+
+    rig.press("4 tab");
+    rig.advance(Duration::milliseconds(200));
+
+    let row = line(&mut rig, "▌");
+    for words in ["✓ 14:03:", "you", "refunded 129.90 EUR", "ETHOCA ··1234 A-10293", "recorded 14:03:"] {
+        assert!(row.contains(words), "{words:?} is not in {row}");
+    }
+    let screen = rig.screen();
+    for words in ["staged by omar", "recorded: the alert is RESOLVED", "refund 88240", "IDEMPOTENCY-KEY", "RESOLVED, "] {
+        assert!(screen.contains(words), "{words:?} is not in\n{screen}");
+    }
+}
+
+#[test]
+fn what_failed_needs_somebody_until_it_was_seen_to() {
+    let mut rig = started(Made { size: (160, 40), ..desk() });
+    rig.service.next_resolution(declined());
+    decide(&mut rig, "r", "refund 88240");
+    let counted = line(&mut rig, "4 Activity");
+    rig.press("4");
+    let (row, screen) = (line(&mut rig, "▌"), rig.screen());
+
+    rig.press("x");
+
+    assert!(counted.contains("4 Activity 1"), "{counted}");
+    assert!(row.contains("! 14:03:") && row.contains("not recorded: ") && screen.contains("case closed by issuer"), "{screen}");
+    assert!(rig.screen().contains("Nothing needs you."), "{}", rig.screen());
+    assert!(!line(&mut rig, "4 Activity").contains("4 Activity 1"));
+    assert!(matches!(journaled(&rig).last(), Some(JournalStep::Dismissed { .. })), "{:?}", journaled(&rig));
+    rig.press("tab");
+    assert!(line(&mut rig, "▌").contains("seen to; not recorded"));
+}
+
+#[test]
+fn a_failure_that_was_left_with_esc_in_the_queue_is_seen_to_as_well() {
+    let mut rig = started(desk());
+    rig.service.next_resolution(declined());
+    let id = decide(&mut rig, "r", "refund 88240");
+    rig.press("k");
+    assert_eq!(rig.current(), id);
+
+    rig.press("esc esc");
+
+    assert!(journaled(&rig).iter().any(|step| matches!(step, JournalStep::Dismissed { .. })));
+    rig.press("4");
+    assert!(rig.screen().contains("Nothing needs you."), "{}", rig.screen());
+}
+
+#[test]
+fn the_form_of_a_failed_decision_opens_again_as_it_was_filled_in() {
+    let mut rig = started(desk());
+    rig.service.next_resolution(declined());
+    let id = decide(&mut rig, "n", "the parcel arrived");
+    rig.press("4 o");
+    rig.advance(Duration::milliseconds(100));
+    let form = rig.screen();
+
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert!(form.contains("the parcel arrived") && form.contains("not refunded"), "{form}");
+    assert_eq!(rig.service.alert(id).unwrap().outcome.map(|outcome| outcome.comments), Some("the parcel arrived".to_owned()));
+}
+
+#[test]
+fn a_decision_of_an_earlier_console_is_decided_again_by_its_key() {
+    let mut rig = started(desk());
+    let alerts = morning(clock().now());
+    by_maria(&mut rig, Duration::hours(20), &[&alerts[5]]);
+    rig.press("4");
+    let row = line(&mut rig, "▌");
+
+    rig.press("o");
+    rig.advance(Duration::milliseconds(100));
+
+    assert!(row.contains("maria") && row.contains("not refunded 240.00 USD") && row.contains("the window has closed"), "{row}");
+    assert_eq!(rig.current(), alerts[5].id);
+    assert!(rig.screen().contains("the parcel arrived"), "{}", rig.screen());
+    assert_eq!(rig.sent(), 0);
+}
+
+#[test]
+fn a_form_that_was_waited_for_does_not_open_under_other_keys() {
+    let mut rig = started(Made { size: (120, 40), ..desk() });
+    let alerts = morning(clock().now());
+    by_maria(&mut rig, Duration::hours(20), &[&Alert { id: AlertId::generate(), provider_id: "GONE".to_owned(), ..alerts[5].clone() }]);
+    rig.press("4 o");
+    rig.advance(Duration::milliseconds(100));
+
+    rig.press("esc j");
+    rig.advance(Duration::seconds(2));
+
+    assert!(!rig.screen().contains("the parcel arrived"), "{}", rig.screen());
+}
+
+#[test]
+fn what_failed_long_ago_or_was_decided_anew_calls_for_nobody() {
+    let mut rig = started(desk());
+    let alerts = morning(clock().now());
+    by_maria(&mut rig, Duration::days(8), &[&alerts[5]]);
+    rig.press("4");
+    let long_ago = rig.screen();
+    by_maria(&mut rig, Duration::hours(2), &[&alerts[0], &alerts[5]]);
+    let both = line(&mut rig, "4 Activity");
+    rig.press("1");
+
+    decide(&mut rig, "r", "refund 88240");
+
+    assert!(long_ago.contains("Nothing needs you."), "{long_ago}");
+    assert!(both.contains("4 Activity 2"), "{both}");
+    assert!(line(&mut rig, "4 Activity").contains("4 Activity 1"));
+}
+
+#[test]
+fn an_unknown_one_is_looked_up_and_never_sent_again() {
+    let mut rig = started(desk());
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
+    decide(&mut rig, "r", "refund 88240");
+    rig.press("4");
+
+    let screen = rig.screen();
+    rig.press("o");
+
+    for words in ["? 14:03:", "not known whether it arrived", "next look; it is never sent twice by itself"] {
+        assert!(screen.contains(words), "{words:?} is not in\n{screen}");
+    }
+    assert!(rig.screen().contains("It may have arrived: it is never sent twice."), "{}", rig.screen());
+    assert_eq!(rig.sent(), 1);
+}
+
+#[test]
+fn what_the_engine_parked_is_settled_from_there() {
+    let alerts = morning(clock().now());
+    let mut rig = started(Made { alerts: alerts.clone(), ..desk() });
+    *rig.service.unfinished.lock().unwrap() = vec![unfinished(alerts[2].id, "PARKED")];
+    rig.hear();
+
+    rig.press("4");
+    let (row, screen) = (line(&mut rig, "▌"), rig.screen());
+    rig.press("p");
+
+    assert!(row.contains("P ") && row.contains("refunded") && screen.contains("key ops-1"), "{screen}");
+    assert!(rig.screen().contains("Not now"), "{}", rig.screen());
+}
+
+#[test]
+fn enter_goes_to_the_alert_though_no_view_shows_it() {
+    let mut rig = started(desk());
+    let id = decide(&mut rig, "r", "refund 88240");
+    rig.press("4 tab");
+
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(200));
+
+    assert_eq!(rig.current(), id);
+}
+
+#[test]
+fn an_entry_of_the_audit_log_leads_to_its_alert() {
+    let mut rig = started(desk());
+    audit(&rig, 3);
+    rig.press("4 tab tab tab tab");
+    rig.advance(Duration::milliseconds(200));
+    let screen = rig.screen();
+
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(200));
+
+    for words in ["Service 3", "alert resolved", "key 7Qd2Kx", "from 10.0.0.9", "RESOLVED: REFUNDED, number 3"] {
+        assert!(screen.contains(words), "{words:?} is not in\n{screen}");
+    }
+    assert_eq!(rig.current(), AlertId(Uuid::from_u128(3)));
+}
+
+#[test]
+fn a_long_audit_log_is_loaded_as_far_as_it_is_looked_at() {
+    let mut rig = started(desk());
+    audit(&rig, 500);
+    rig.press("4 tab tab tab tab");
+    rig.advance(Duration::milliseconds(200));
+    let first = line(&mut rig, "Needs you");
+
+    rig.press("G");
+    rig.advance(Duration::seconds(1));
+
+    assert!(first.contains("Service 200+"), "{first}");
+    assert!(line(&mut rig, "Needs you").contains("Service 400+"));
+}
+
+#[test]
+fn a_deployment_without_an_audit_log_says_what_opens_it() {
+    let mut rig = started(Made { operator: false, ..desk() });
+
+    rig.press("4 tab tab tab tab");
+
+    assert!(rig.screen().contains("This deployment's audit log cannot be seen from here."), "{}", rig.screen());
+    assert!(rig.screen().contains("AVERT_OPERATOR_KEY"));
+}
+
+#[test]
+fn every_notification_is_kept_and_leads_to_its_alert() {
+    let mut rig = started(desk());
+    let id = decide(&mut rig, "r", "refund 88240");
+    let told = journaled(&rig).into_iter().filter_map(|step| match step {
+        JournalStep::Notified { words, alert, .. } => Some((words, alert.map(|alert| alert.id))),
+        _ => None,
+    });
+    let told: Vec<_> = told.collect();
+
+    rig.press("4");
+    shift_tab(&mut rig);
+    let row = line(&mut rig, "▌");
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(200));
+
+    assert_eq!(told, [("refunded, recorded (status RESOLVED): ETHOCA 129.90 EUR".to_owned(), Some(id))]);
+    assert!(row.contains("refunded, recorded (status RESOLVED)"), "{row}");
+    assert_eq!(rig.current(), id);
+}
+
+#[test]
+fn a_card_number_in_a_notification_is_masked_in_the_journal() {
+    let mut rig = started(desk());
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("card 4111 1111 1111 1111 unknown".to_owned())));
+
+    decide(&mut rig, "r", "");
+
+    let words: Vec<_> = journaled(&rig)
+        .into_iter()
+        .filter_map(|step| match step {
+            JournalStep::Notified { words, .. } => Some(words),
+            _ => None,
+        })
+        .collect();
+    assert!(words.iter().any(|words| words.contains("4111 11")) && !words.iter().any(|words| words.contains("1111 1111")), "{words:?}");
+}
+
+#[test]
+fn a_message_carries_the_key_that_goes_to_its_alert() {
+    let mut rig = started(desk());
+    let id = decide(&mut rig, "r", "refund 88240");
+    let told = line(&mut rig, "recorded (status RESOLVED)");
+    rig.press("5 A");
+    rig.advance(Duration::milliseconds(200));
+
+    assert!(told.contains("A goes there"), "{told}");
+    assert_eq!(rig.current(), id);
+}
+
+#[test]
+fn the_cursor_stays_on_its_row_while_others_come_above_it() {
+    let mut rig = started(desk());
+    let alerts = morning(clock().now());
+    by_maria(&mut rig, Duration::hours(2), &[&alerts[4], &alerts[5]]);
+    rig.press("4 j");
+    let before = line(&mut rig, "▌");
+
+    by_maria(&mut rig, Duration::hours(2), &[&alerts[4], &alerts[5], &alerts[6], &alerts[7]]);
+
+    assert_eq!(line(&mut rig, "▌"), before);
+}
+
+#[test]
+fn a_journal_that_cannot_be_read_is_said_above_what_this_console_did() {
+    let mut rig = started(desk());
+    rig.update(Message::JournalRead(Err("permission denied".to_owned())));
+
+    rig.press("4");
+
+    assert!(rig.screen().contains("the journal cannot be read: permission denied"), "{}", rig.screen());
+}
+
+#[test]
+fn the_pane_stands_at_the_right_where_there_is_room_and_else_at_the_foot() {
+    for (size, beside) in [((160, 40), true), ((120, 40), false), ((80, 24), false)] {
+        let mut rig = started(Made { size, ..desk() });
+        decide(&mut rig, "r", "refund 88240");
+        let rows = rig.screen().lines().count();
+
+        rig.press("L");
+        let screen = rig.screen();
+        let pane = line(&mut rig, "Journal");
+
+        assert_eq!(pane.find("Journal").unwrap() > 80, beside, "{screen}");
+        assert!(screen.contains("recorded 14:03:") && screen.contains("1,480.00"), "{screen}");
+        assert_eq!(screen.lines().count(), rows);
+        rig.press("L");
+        assert!(!rig.screen().contains("Journal"), "{}", rig.screen());
+    }
+}
+
+#[test]
+fn tab_goes_into_the_pane_and_enter_there_to_the_alert() {
+    let mut rig = started(Made { size: (160, 40), ..desk() });
+    let first = decide(&mut rig, "r", "refund 88240");
+    decide(&mut rig, "n", "the parcel arrived");
+    let before = rig.current();
+    rig.press("L j k");
+    let unfocused = rig.current();
+
+    rig.press("tab j");
+    let in_pane = rig.current();
+    rig.press("enter");
+    rig.advance(Duration::milliseconds(200));
+
+    assert_eq!([unfocused, in_pane], [before, before]);
+    assert_eq!(rig.current(), first);
+    assert!(line(&mut rig, "Journal").contains("tab goes in"), "the keys are the Queue's again: {}", rig.screen());
+}
+
+#[test]
+fn tab_passes_the_lists_of_the_webhooks_before_it_comes_to_the_pane() {
+    let mut rig = started(Made { size: (160, 40), ..desk() });
+    rig.press("3 L");
+
+    rig.press("tab");
+
+    assert!(line(&mut rig, "Journal").contains("L closes") && !line(&mut rig, "Journal").contains("tab goes in"), "{}", rig.screen());
+    rig.press("tab tab");
+    assert!(line(&mut rig, "Journal").contains("tab goes in"), "{}", rig.screen());
+}
+
+#[test]
+fn what_the_pane_shows_of_a_failure_is_decided_again_from_any_screen() {
+    let mut rig = started(Made { size: (120, 40), ..desk() });
+    rig.service.next_resolution(declined());
+    decide(&mut rig, "n", "the parcel arrived");
+
+    rig.press("5 L tab o");
+    rig.advance(Duration::milliseconds(100));
+
+    assert!(rig.screen().contains("the parcel arrived"), "{}", rig.screen());
+}
+
+/// A day's work: one refused, one unknown, one overtaken, one taken back, one recorded, and one that maria's console left.
+fn busy(rig: &mut Rig) {
+    let alerts = morning(clock().now());
+    by_maria(rig, Duration::hours(3), &[&alerts[12]]);
+    decide(rig, "r", "refund 88240");
+    rig.service.next_resolution(declined());
+    decide(rig, "n", "the parcel arrived");
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
+    decide(rig, "r", "refund 88241");
+    rig.press("r ctrl-s");
+    rig.advance(Duration::seconds(3));
+    rig.press("u j");
+    decide(rig, "n", "");
+    audit(rig, 6);
+    rig.press("esc");
+}
+
+fn pictures(name: &str, keys: &str) {
+    for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+        let mut rig = started(Made { size: (width, height), ..desk() });
+        busy(&mut rig);
+        rig.press(keys);
+        rig.advance(Duration::milliseconds(200));
+        insta::assert_snapshot!(format!("{name}@{width}x{height}"), redacted(&rig.screen()));
+    }
+}
+
+/// The screen without the keys that are made anew each time.
+fn redacted(screen: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in screen.lines() {
+        let line = match line.find("console-") {
+            Some(at) => format!("{}console-…", &line[..at]),
+            None => line.to_owned(),
+        };
+        lines.push(line);
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn what_needs_somebody_in_pictures() {
+    pictures("needs-you", "4");
+}
+
+#[test]
+fn a_day_in_pictures() {
+    pictures("today", "4 tab");
+}
+
+#[test]
+fn the_audit_log_in_pictures() {
+    pictures("service", "4 tab tab tab tab");
+}
+
+#[test]
+fn the_journals_pane_in_pictures() {
+    pictures("pane", "L tab j");
+}
