@@ -21,9 +21,11 @@ pub mod filter;
 pub mod find;
 pub mod ids;
 pub mod indeterminate;
+pub mod insights;
 pub mod intake;
 pub mod lease;
 pub mod money;
+pub mod monitoring;
 pub mod monotonic;
 mod open_enum;
 pub mod organization;
@@ -38,6 +40,7 @@ pub mod stats;
 pub mod time;
 pub mod url;
 pub mod webhook;
+pub mod work_pace;
 
 pub(crate) use closed_enum::closed_enum;
 
@@ -50,8 +53,10 @@ pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Page, PageRequest, Sort, SortField, SortOrder};
 pub use find::{FindQuery, MatchGrade};
 pub use ids::*;
+pub use insights::{DayCount, Insights, KindCount, Lapsing, ResponseTime};
 pub use intake::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, RejectedRow, ResponseWindows, UnknownWords};
 pub use money::{Amount, Currency, Money};
+pub use monitoring::{CardScheme, MonitoredCount, SalesMonth};
 pub use monotonic::{MonotonicTime, Present};
 pub use organization::{Company, Organization};
 pub use outcome::Outcome;
@@ -65,3 +70,4 @@ pub use webhook::delivery::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryL
 pub use webhook::endpoint::{Endpoint, EndpointChange, NewEndpoint, SigningChange};
 pub use webhook::schedule::NextStep;
 pub use webhook::{rotation, signing};
+pub use work_pace::WorkPace;
