@@ -214,8 +214,14 @@ impl Journal {
         open().map_err(|error| failed(directory, &error))
     }
 
-    fn path(&self) -> PathBuf {
+    /// Where it is.
+    pub(super) fn path(&self) -> PathBuf {
         path(&self.directory)
+    }
+
+    /// The profile or deployment that it is open for.
+    pub(super) fn place(&self) -> &str {
+        &self.place
     }
 
     /// Writes a step and has it on the disk before it returns.
