@@ -15,7 +15,7 @@ pub(super) async fn insights(unit: &Unit<'_>, organization: OrganizationId, filt
     let mut found = InsightsBuilder::at(now);
     let Some(organization) = organization_key(&unit.conn, organization).await? else { return Ok(found.finish()) };
     let wanted = Wanted::new(organization, filter, now);
-    add_kinds(unit, &wanted, &mut found).await?;
+    add_kinds(unit, &wanted, now, &mut found).await?;
     add_lapsing(unit, &wanted, now, &mut found).await?;
     add_answers(unit, &wanted, now, &mut found).await?;
     add_missed(unit, &wanted, now, &mut found).await?;
@@ -23,15 +23,17 @@ pub(super) async fn insights(unit: &Unit<'_>, organization: OrganizationId, filt
     Ok(found.finish())
 }
 
-async fn add_kinds(unit: &Unit<'_>, wanted: &Wanted, found: &mut InsightsBuilder) -> Work<()> {
+async fn add_kinds(unit: &Unit<'_>, wanted: &Wanted, now: Timestamp, found: &mut InsightsBuilder) -> Work<()> {
     let sql = if wanted.is_counted() {
         let mut sql = Sql::new("SELECT a.day, a.provider, a.type, a.status, a.outcome IS NOT NULL, a.expired, sum(a.alerts)::bigint");
         wanted.push_counts(&mut sql);
         sql.push(" GROUP BY 1, 2, 3, 4, 5, 6 HAVING sum(a.alerts) > 0");
         sql
     } else {
+        // All days that are not told one by one are as none.
+        let since = micros(day_start(first_day(now)));
         let mut sql = Sql::new(&format!(
-            "SELECT coalesce(a.alert_time / {DAY_MICROS}, {NO_DAY}), a.provider, a.type, a.status, a.outcome IS NOT NULL, \
+            "SELECT CASE WHEN a.alert_time >= {since} THEN a.alert_time / {DAY_MICROS} ELSE {NO_DAY} END, a.provider, a.type, a.status, a.outcome IS NOT NULL, \
              a.expired_at IS NOT NULL, count(*)"
         ));
         wanted.push_alerts(&mut sql);

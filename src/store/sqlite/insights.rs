@@ -1,5 +1,7 @@
 //! Statistics of the alerts within a filter: how they stand from the counts where those know it, the rest through the index of what is asked.
 
+use std::collections::HashMap;
+
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
@@ -22,7 +24,7 @@ pub(super) fn insights(reader: &mut Reader, organization: OrganizationId, filter
     reader.counts.refresh(&reader.conn, organization)?;
     let wanted = Wanted::new(&reader.conn, &mut reader.dictionary, organization, filter, now)?;
     if !wanted.is_impossible() {
-        add_kinds(reader, &wanted, &mut found)?;
+        add_kinds(reader, &wanted, now, &mut found)?;
         add_lapsing(reader, &wanted, now, &mut found)?;
         add_answers(reader, &wanted, now, &mut found)?;
         add_missed(reader, &wanted, now, &mut found)?;
@@ -63,12 +65,12 @@ fn push_test(sql: &mut Sql, test: &str, value: i64) {
     sql.value(value);
 }
 
-fn add_kinds(reader: &mut Reader, wanted: &Wanted, found: &mut InsightsBuilder) -> StoreResult<()> {
+fn add_kinds(reader: &mut Reader, wanted: &Wanted, now: Timestamp, found: &mut InsightsBuilder) -> StoreResult<()> {
     let cells = if wanted.is_counted() {
         let (from, until) = wanted.alert_days();
         reader.counts.cells(wanted.organization, &wanted.cells, from, until)
     } else {
-        counted_now(reader, wanted)?
+        counted_now(reader, wanted, now)?.into_iter().map(|((day, cell), alerts)| (day, cell, alerts)).collect()
     };
     let mut words = Words { conn: &reader.conn, dictionary: &mut reader.dictionary };
     for (day, cell, alerts) in cells {
@@ -79,20 +81,24 @@ fn add_kinds(reader: &mut Reader, wanted: &Wanted, found: &mut InsightsBuilder) 
     Ok(())
 }
 
-/// The cells of what the counts know nothing of.
-fn counted_now(reader: &Reader, wanted: &Wanted) -> StoreResult<Vec<(i64, Cell, u64)>> {
+/// The cells of what the counts know nothing of; all days that are not told one by one are as none.
+fn counted_now(reader: &Reader, wanted: &Wanted, now: Timestamp) -> StoreResult<HashMap<(i64, Cell), u64>> {
+    let since = micros(day_start(first_day(now)));
     let select = format!(
-        "SELECT coalesce(a.alert_time / {DAY_MICROS}, {NO_DAY}), a.provider, a.type, a.status, a.outcome IS NOT NULL, \
-         a.expired_at IS NOT NULL, count(*) "
+        "SELECT CASE WHEN a.alert_time >= {since} THEN a.alert_time / {DAY_MICROS} ELSE {NO_DAY} END, a.provider, a.type, a.status, \
+         a.outcome IS NOT NULL, a.expired_at IS NOT NULL "
     );
-    let mut sql = from_own_index(Sql::new(&select), wanted, Some(by_words_index(wanted)));
-    sql.push(" GROUP BY 1, 2, 3, 4, 5, 6");
+    let sql = from_own_index(Sql::new(&select), wanted, Some(by_words_index(wanted)));
+    // Counted here: a GROUP BY would put every row in order first.
+    let mut cells = HashMap::new();
     rows(reader, &sql, |row| {
         let has_outcome: bool = row.get(4)?;
         let outcome = if has_outcome { NO_OUTCOME + 1 } else { NO_OUTCOME };
         let cell = Cell { provider: row.get(1)?, alert_type: row.get(2)?, status: row.get(3)?, outcome, expired: row.get(5)? };
-        Ok((row.get(0)?, cell, row.get::<_, i64>(6)?.unsigned_abs()))
-    })
+        *cells.entry((row.get(0)?, cell)).or_default() += 1;
+        Ok(())
+    })?;
+    Ok(cells)
 }
 
 fn add_lapsing(reader: &mut Reader, wanted: &Wanted, now: Timestamp, found: &mut InsightsBuilder) -> StoreResult<()> {
