@@ -31,6 +31,7 @@ mod output;
 mod pages;
 mod profile_access;
 mod profiles;
+mod sales;
 mod secrets;
 mod serve;
 mod signals;
@@ -59,7 +60,7 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
     let stray = match command {
-        None | Some(Command::Open(_) | Command::Alerts(_)) => None,
+        None | Some(Command::Open(_) | Command::Alerts(_) | Command::Sales(_)) => None,
         Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
         _ => remote.first_given(),
     };
@@ -125,6 +126,10 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Logout(mut args) => {
             args.profile = args.profile.or(remote.profile);
             login::logout(&context, &args)
+        }
+        Command::Sales(mut command) => {
+            command.take_remote(remote);
+            sales::run(&context, command)
         }
         Command::Attempts(command) => block_on(attempts::run(context, command)),
         Command::Backup(args) => backup::run_backup(&context, args),

@@ -121,6 +121,23 @@ impl RemoteArgs {
         }))
     }
 
+    /// Which deployment is meant, by whatever credential; none means this machine's own alerts.
+    pub(super) fn place(
+        &self,
+        access: Option<&ProfileAccess>,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> anyhow::Result<Option<(Option<ProfileName>, BaseUrl)>> {
+        let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
+        let (name, url, insecure) = match self.meant_profile(access, &lookup)? {
+            Meant::ThisMachine => return Ok(None),
+            Meant::Address(url) => (None, url, false),
+            Meant::Profile(NamedProfile { name, profile }) => (Some(name), profile.url, profile.insecure_http),
+        };
+        let plain_http = PlainHttp::when(self.insecure_http || insecure, "say --insecure-http");
+        let url = BaseUrl::parse(&url, plain_http).map_err(|error| Misused(format!("the base URL {error}")))?;
+        Ok(Some((name, url)))
+    }
+
     /// What is meant: a flag is stronger than the environment, and that is stronger than the current profile.
     fn meant_profile(&self, access: Option<&ProfileAccess>, lookup: &impl Fn(&str) -> Option<String>) -> anyhow::Result<Meant> {
         let by_variable = || lookup(PROFILE).filter(|_| self.profile.is_none());

@@ -6,6 +6,7 @@ mod generate;
 mod names;
 mod places;
 mod rejects;
+mod sales;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
