@@ -12,6 +12,7 @@ use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
 use super::dialogs::reconnected::Reconnected;
 use super::network_trouble::NetworkTroubles;
+use super::screens::insights::state::InsightsScreen;
 use super::screens::queue::link::ReadPart;
 use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
@@ -28,7 +29,7 @@ use super::{
 };
 use crate::desk::{Draft, Layout, Leftovers, SavedView};
 use crate::domain::time::SharedClock;
-use crate::domain::{AlertId, Timestamp};
+use crate::domain::{AlertFilter, AlertId, Timestamp};
 
 /// The desk's state when the console was opened.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +53,8 @@ pub struct Parts {
     pub alert_json: AlertJson,
     /// Whether the service tells of changes and of more than the interface does.
     pub operator: bool,
+    /// Whether the service counts what insights tell.
+    pub counts: bool,
     /// Whether the service looks for doubles by every fact.
     pub compares_all: bool,
     /// Whether keys and clients can be managed from here.
@@ -87,7 +90,8 @@ pub struct App {
 impl App {
     /// The application as it was left, and what has to be asked first.
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
-        let Parts { place, settings, theme, clock, alert_json, operator, compares_all, credentials, webhooks, listens, kept, size } = parts;
+        let Parts { place, settings, theme, clock, alert_json, operator, counts, compares_all, credentials, webhooks, listens, kept, size } =
+            parts;
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views);
         let mut queue = Queue::new(&kept.layout, &views, operator, area, now);
@@ -107,6 +111,7 @@ impl App {
                 compares_all,
                 now,
                 covered: false,
+                listed: AlertFilter::default(),
                 offline: false,
                 leaving: false,
                 decisions: Decisions::default(),
@@ -123,6 +128,7 @@ impl App {
             screens: Screens {
                 current,
                 queue,
+                insights: InsightsScreen::new(counts),
                 webhooks: WebhooksScreen::new(webhooks, listens),
                 settings: SettingsScreen::new(credentials),
             },
@@ -246,6 +252,9 @@ impl App {
         effects.extend(self.cx.decisions.polls(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
         if self.cx.unfinished.take_due(now) {
             effects.push(Effect::Unfinished);
+        }
+        if self.cx.listed != *self.screens.queue.filter() {
+            self.cx.listed.clone_from(self.screens.queue.filter());
         }
         for (name, ..) in ScreenName::ALL {
             if self.is_running(name) {

@@ -15,11 +15,12 @@ use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFail
 use super::screens::queue::listing::Need;
 use crate::desk::find::find;
 use crate::desk::indeterminate::look_up;
+use crate::desk::insights::insights;
 use crate::desk::same_payment::same_payment;
-use crate::desk::{Desk, Draft, JournalStep, Layout, SavedView};
+use crate::desk::{Desk, Draft, JournalStep, Layout, SalesCount, SavedView};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId,
-    FindQuery, PageRequest, Secret, Sort,
+    FindQuery, PageRequest, Secret, Sort, Timestamp,
 };
 use crate::service::{Deployment, ResolveRequest, ServiceError, Webhooks};
 
@@ -89,6 +90,10 @@ pub enum Effect {
     CreateCredential(CredentialKind),
     /// Revoke a credential.
     RevokeCredential(CredentialKind, String),
+    /// Count the alerts within a filter, as of this moment.
+    Insights(AlertFilter, Timestamp),
+    /// Read what the desk knows: when decisions were recorded, and sales.
+    ReadFigures,
     /// Try whether the service can write.
     TryWriting,
     /// Ask which decisions the engine has not finished.
@@ -142,6 +147,8 @@ pub enum Keep {
     NoDraft(AlertId),
     /// A step of the journal.
     Journal(JournalStep),
+    /// The sales of a month.
+    Sales(SalesCount),
 }
 
 /// Runs effects on a deployment and a desk.
@@ -190,6 +197,7 @@ impl Runner {
             Effect::StopListening => self.stop_listening(),
             Effect::Replay(request) => self.replay(*request),
             Effect::StopReplay => self.replay.cancel(),
+            Effect::ReadFigures => self.read_figures(),
             Effect::Copy(_) | Effect::CopySecret(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
                 return Some(effect);
             }
@@ -237,6 +245,11 @@ impl Runner {
         if let Some(earlier) = self.finding.take() {
             earlier.abort();
         }
+    }
+
+    fn read_figures(&self) {
+        let (Some(desk), messages) = (self.desk.clone(), self.messages.clone()) else { return };
+        tokio::task::spawn_blocking(move || drop(messages.send(Message::Figures(Box::new(desk.figures())))));
     }
 
     fn listen(&self, request: ListenRequest) {
@@ -331,6 +344,7 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::NoView(name) => desk.views().remove(name).map(|_| ()),
         Keep::Draft(alert, draft) => desk.drafts().put(*alert, draft),
         Keep::NoDraft(alert) => desk.drafts().remove(*alert),
+        Keep::Sales(entered) => desk.sales().set(*entered),
         Keep::Journal(step) => desk.journal().map_or(Ok(()), |journal| journal.append(step.clone())),
     }
     .map_err(|error| error.to_string())
@@ -388,9 +402,14 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
             let answer = credentials.as_ref()?.revoke_credential(kind, &id).await;
             Message::CredentialRevoked(kind, id, answer)
         }
+        Effect::Insights(scope, now) => {
+            let found = insights(&**alerts, stats.as_deref(), &scope, now).await;
+            Message::Insights(scope, found)
+        }
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
         Effect::Abandon(_)
         | Effect::Keep(_)
+        | Effect::ReadFigures
         | Effect::StartListening(_)
         | Effect::StopListening
         | Effect::Replay(_)

@@ -58,6 +58,8 @@ pub enum Action {
     ColumnSort,
     ColumnReset,
     ShowQueue,
+    ShowInsights,
+    SalesEnter,
     ShowSettings,
     ShowWebhooks,
     NextPane,
@@ -85,6 +87,8 @@ pub enum KeyContext {
     Always,
     /// On the Queue screen.
     Queue,
+    /// On the Insights screen.
+    Insights,
     /// On the Webhooks screen.
     Webhooks,
     /// On the Settings screen.
@@ -101,7 +105,7 @@ impl KeyContext {
     /// Whether a key of one context can mean something in the other at the same time.
     fn meets(self, other: Self) -> bool {
         let chain = |context: Self| match context {
-            Self::Always | Self::Queue | Self::Webhooks | Self::Settings => 0,
+            Self::Always | Self::Queue | Self::Insights | Self::Webhooks | Self::Settings => 0,
             Self::Menu | Self::Views | Self::Columns => 1,
         };
         // Of screens one is shown, and of lists one is open.

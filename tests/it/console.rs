@@ -9,6 +9,7 @@ mod finding;
 mod foreign_text;
 mod going_round;
 mod header;
+mod insights;
 mod journaled;
 mod marks;
 mod pictures;

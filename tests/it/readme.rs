@@ -17,6 +17,7 @@ fn the_readme_shows_every_key_there_is() {
     let keymap = Keymap::default();
     let places = [
         KeyContext::Queue,
+        KeyContext::Insights,
         KeyContext::Webhooks,
         KeyContext::Settings,
         KeyContext::Always,
@@ -25,7 +26,8 @@ fn the_readme_shows_every_key_there_is() {
         KeyContext::Columns,
     ];
     let mut table = "| key | where | what it does |\n| --- | --- | --- |\n".to_owned();
-    for (context, place) in places.into_iter().zip(["Queue", "Webhooks", "Settings", "everywhere", "menus", "views", "columns"]) {
+    for (context, place) in places.into_iter().zip(["Queue", "Insights", "Webhooks", "Settings", "everywhere", "menus", "views", "columns"])
+    {
         for binding in keymap.bindings(context) {
             let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();
             writeln!(table, "| {} | {place} | {} |", keys.join(" "), binding.about).unwrap();

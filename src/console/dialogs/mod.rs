@@ -19,6 +19,7 @@ pub mod reconnected;
 pub mod replay_form;
 pub mod resolve_form;
 pub mod revoke;
+pub mod sales_form;
 pub mod secret;
 pub mod send_all_again;
 pub mod settle;
@@ -52,6 +53,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::NotRefunded => resolve::open(Choice::NotRefunded, queue, cx),
         Action::Invalid => resolve::open(Choice::Invalid, queue, cx),
         Action::Settle => settle::open(queue, cx),
+        Action::SalesEnter => dialog::open(sales_form::SalesForm::at(cx.now)),
         Action::CredentialCreate => new_credential::open(settings, cx),
         Action::CredentialRevoke => revoke::open(settings, cx),
         _ => return None,
