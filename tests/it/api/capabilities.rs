@@ -249,7 +249,7 @@ async fn counts_and_money_at_risk_are_those_of_the_engine(way: Way) {
 async fn insights_within_a_filter_are_those_of_the_engine(way: Way) {
     let (served, deployment) = open(way).await;
     let soon = Alert { deadline: Deadline::At(noon() + Duration::hours(3)), ..open_alert("SOON") };
-    let far = Alert { deadline: Deadline::At(noon() + Duration::hours(100)), amount: None, ..open_alert("FAR") };
+    let far = Alert { deadline: Deadline::At(noon() + Duration::hours(100)), ..open_alert("FAR") };
     let old = Alert { alert_time: Some(noon() - Duration::days(400)), ..open_alert("OLD") };
     served.ingest(vec![soon, far, old]).await;
     let stats = deployment.stats.unwrap();
