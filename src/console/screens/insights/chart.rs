@@ -19,7 +19,7 @@ fn eighths(value: u64, most: u64, cells: u16) -> u64 {
 pub fn bar(value: u64, most: u64, cells: u16) -> String {
     let eighths = eighths(value, most, cells);
     let mut bar = "█".repeat(usize::try_from(eighths / 8).unwrap_or(0));
-    if eighths % 8 > 0 {
+    if !eighths.is_multiple_of(8) {
         bar.push_str(EIGHTHS_ACROSS[usize::try_from(eighths % 8).unwrap_or(1) - 1]);
     }
     bar

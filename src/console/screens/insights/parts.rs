@@ -158,7 +158,7 @@ fn money_of(rows: &[&Lapsing]) -> Vec<String> {
         }
     }
     let mut sums: Vec<(u64, Money)> = sums.into_values().collect();
-    sums.sort_by(|left, right| right.0.cmp(&left.0));
+    sums.sort_by_key(|(alerts, _)| std::cmp::Reverse(*alerts));
     let unpriced: u64 = rows.iter().map(|row| row.unpriced).sum();
     let untold = (unpriced > 0).then(|| format!("{} without an amount", count(unpriced)));
     sums.into_iter().map(|(_, money)| sanitize(&money.to_string()).into_owned()).chain(untold).collect()
