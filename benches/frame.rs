@@ -132,6 +132,7 @@ impl Desk {
             clock,
             alert_json: Arc::new(|_, _| String::new()),
             operator: false,
+            counts: true,
             compares_all: false,
             credentials: false,
             webhooks: false,

@@ -12,9 +12,9 @@ use chrono::TimeDelta;
 
 use crate::domain::resolution::FieldError;
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Company, Count, CreatedCredential, CredentialKind,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, Company, Count, CreatedCredential, CredentialKind,
     CredentialList, Delivery, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, FindQuery,
-    IngestOptions, IngestReport, NewEndpoint, Page, Resolution, ResolutionAttempt, Revoked,
+    IngestOptions, IngestReport, Insights, NewEndpoint, Page, Resolution, ResolutionAttempt, Revoked,
 };
 
 /// A service error: why a service could not do what was asked. The words are fit for a user; nothing secret is in them.
@@ -311,6 +311,9 @@ capability! {
 
         /// What waits for an answer and lapses within so many hours: count and sum for each currency, largest count first.
         read fn at_risk(&self, within_hours: u32) -> Vec<AtRisk>;
+
+        /// What lapses when, how alerts stand, and what was answered and missed, of the alerts within a filter.
+        read fn insights(&self, filter: &AlertFilter) -> Insights;
     }
 }
 

@@ -32,6 +32,7 @@ mod output;
 mod pages;
 mod profile_access;
 mod profiles;
+mod sales;
 mod secrets;
 mod serve;
 mod signals;
@@ -60,7 +61,7 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
     let stray = match command {
-        None | Some(Command::Open(_) | Command::Alerts(_)) => None,
+        None | Some(Command::Open(_) | Command::Alerts(_) | Command::Sales(_)) => None,
         Some(Command::Journal(_)) => RemoteArgs { profile: None, url: None, ..remote.clone() }.first_given(),
         Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
         _ => remote.first_given(),
@@ -127,6 +128,10 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Logout(mut args) => {
             args.profile = args.profile.or(remote.profile);
             login::logout(&context, &args)
+        }
+        Command::Sales(mut command) => {
+            command.take_remote(remote);
+            sales::run(&context, command)
         }
         Command::Attempts(command) => block_on(attempts::run(context, command)),
         Command::Journal(JournalCommand::Export(args)) => journal::run(&context, &args.or(remote)),

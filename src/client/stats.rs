@@ -3,9 +3,10 @@
 use async_trait::async_trait;
 
 use super::handle::Client;
-use crate::domain::{AtRisk, Count};
+use crate::domain::{AlertFilter, AlertQuery, AtRisk, Count, Insights};
 use crate::service::{ServiceError, Stats};
-use crate::wire::operator::{CountsJson, MOST_HOURS};
+use crate::wire::operator::{CountsJson, InsightsJson, MOST_HOURS};
+use crate::wire::query::{self, COMPANY_PARAMETER};
 
 #[async_trait]
 impl Stats for Client {
@@ -21,5 +22,11 @@ impl Stats for Client {
     async fn at_risk(&self, within_hours: u32) -> Result<Vec<AtRisk>, ServiceError> {
         let counts = self.inner.ask::<CountsJson>(&format!("/counts?withinHours={}", within_hours.min(MOST_HOURS))).await?;
         Ok(counts.at_risk.into_iter().map(Into::into).collect())
+    }
+
+    async fn insights(&self, filter: &AlertFilter) -> Result<Insights, ServiceError> {
+        let query = AlertQuery { filter: filter.clone(), ..AlertQuery::default() };
+        let insights: InsightsJson = self.inner.ask(&format!("/insights?{}", query::write(&query, COMPANY_PARAMETER))).await?;
+        Ok(insights.into())
     }
 }

@@ -17,6 +17,7 @@ use super::journal_pane::JournalPane;
 use super::network_trouble::NetworkTroubles;
 use super::runs::Runs;
 use super::screens::activity::state::ActivityScreen;
+use super::screens::insights::state::InsightsScreen;
 use super::screens::queue::link::ReadPart;
 use super::screens::queue::state::Queue;
 use super::screens::settings::state::SettingsScreen;
@@ -33,7 +34,7 @@ use super::{
 };
 use crate::desk::{Draft, Layout, Leftovers, SavedView};
 use crate::domain::time::SharedClock;
-use crate::domain::{AlertId, Timestamp};
+use crate::domain::{AlertFilter, AlertId, Timestamp};
 
 /// The desk's state when the console was opened.
 #[derive(Debug, Clone, Default)]
@@ -59,6 +60,8 @@ pub struct Parts {
     pub alert_json: AlertJson,
     /// Whether the service tells of changes and of more than the interface does.
     pub operator: bool,
+    /// Whether the service counts what insights tell.
+    pub counts: bool,
     /// Whether the service looks for doubles by every fact.
     pub compares_all: bool,
     /// Whether keys and clients can be managed from here.
@@ -102,7 +105,9 @@ pub struct App {
 impl App {
     /// The application as it was left, and what has to be asked first.
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
-        let Parts { place, settings, theme, clock, alert_json, operator, compares_all, credentials, webhooks, listens, audits, kept, size } =
+        let Parts {
+            place, settings, theme, clock, alert_json, operator, counts, compares_all, credentials, webhooks, listens, audits, kept, size
+        } =
             parts;
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views);
@@ -124,6 +129,7 @@ impl App {
                 compares_all,
                 now,
                 covered: false,
+                listed: AlertFilter::default(),
                 offline: false,
                 leaving: false,
                 decisions: Decisions::default(),
@@ -144,6 +150,7 @@ impl App {
             screens: Screens {
                 current,
                 queue,
+                insights: InsightsScreen::new(counts),
                 webhooks: WebhooksScreen::new(webhooks, listens),
                 activity: ActivityScreen::new(audits),
                 settings: SettingsScreen::new(credentials),
@@ -297,6 +304,9 @@ impl App {
         effects.extend(self.cx.decisions.polls(now).into_iter().map(|(key, id)| Effect::LookUp(key, id)));
         if self.cx.unfinished.take_due(now) {
             effects.push(Effect::Unfinished);
+        }
+        if self.cx.listed != *self.screens.queue.filter() {
+            self.cx.listed.clone_from(self.screens.queue.filter());
         }
         for (name, ..) in ScreenName::ALL {
             if self.is_running(name) {

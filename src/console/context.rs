@@ -16,7 +16,7 @@ use super::write_check::WriteCheck;
 use super::{Action, DrawContext, Effect, Keep, Theme, Tone};
 use crate::desk::{Draft, JournalStep};
 use crate::domain::card::mask_card_numbers;
-use crate::domain::{Alert, AlertId, Resolution, Timestamp};
+use crate::domain::{Alert, AlertFilter, AlertId, Resolution, Timestamp};
 
 /// The application context.
 pub struct AppContext {
@@ -31,6 +31,8 @@ pub struct AppContext {
     pub now: Timestamp,
     /// Whether a dialog lies over the screen, so that the order of what it shows is frozen.
     pub covered: bool,
+    /// What the Queue lists.
+    pub listed: AlertFilter,
     /// Another deployment does not answer: what would leave now waits.
     pub offline: bool,
     /// Leaving as soon as what is with the service has come back.

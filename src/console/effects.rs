@@ -17,11 +17,12 @@ use super::screens::queue::listing::Need;
 use crate::desk::collect::{Stretch, collect};
 use crate::desk::find::find;
 use crate::desk::indeterminate::look_up;
+use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
-use crate::desk::{Desk, Draft, JournalMark, JournalStep, Layout, SavedView, write_new};
+use crate::desk::{Desk, Draft, JournalMark, JournalStep, Layout, SalesCount, SavedView, write_new};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId,
-    FindQuery, PageRequest, Secret, Sort,
+    FindQuery, PageRequest, Secret, Sort, Timestamp,
 };
 use crate::service::{Deployment, ResolveRequest, ServiceError, Webhooks};
 
@@ -101,6 +102,10 @@ pub enum Effect {
     LoadAudit(u32),
     /// Read what was written into the desk's journal from here on.
     ReadJournal(JournalMark),
+    /// Count the alerts within a filter, as of this moment.
+    Insights(AlertFilter, Timestamp),
+    /// Read what the desk knows: when decisions were recorded, and sales.
+    ReadFigures,
     /// Try whether the service can write.
     TryWriting,
     /// Ask which decisions the engine has not finished.
@@ -156,6 +161,8 @@ pub enum Keep {
     Journal(JournalStep),
     /// Steps of the journal, written at once.
     JournalSteps(Vec<JournalStep>),
+    /// The sales of a month.
+    Sales(SalesCount),
 }
 
 /// Runs effects on a deployment and a desk.
@@ -205,6 +212,7 @@ impl Runner {
             Effect::StopListening => self.stop_listening(),
             Effect::Replay(request) => self.replay(*request),
             Effect::StopReplay => self.replay.cancel(),
+            Effect::ReadFigures => self.read_figures(),
             Effect::Copy(_) | Effect::CopySecret(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
                 return Some(effect);
             }
@@ -252,6 +260,11 @@ impl Runner {
         if let Some(earlier) = self.finding.take() {
             earlier.abort();
         }
+    }
+
+    fn read_figures(&self) {
+        let (Some(desk), messages) = (self.desk.clone(), self.messages.clone()) else { return };
+        tokio::task::spawn_blocking(move || drop(messages.send(Message::Figures(Box::new(desk.figures())))));
     }
 
     fn listen(&self, request: ListenRequest) {
@@ -355,6 +368,7 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
         Keep::NoView(name) => desk.views().remove(name).map(|_| ()),
         Keep::Draft(alert, draft) => desk.drafts().put(*alert, draft),
         Keep::NoDraft(alert) => desk.drafts().remove(*alert),
+        Keep::Sales(entered) => desk.sales().set(*entered),
         Keep::Journal(step) => desk.journal().map_or(Ok(()), |journal| journal.append(step.clone())),
         Keep::JournalSteps(steps) => desk.journal().map_or(Ok(()), |journal| journal.append_all(steps.clone())),
     }
@@ -420,9 +434,14 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
             Message::CredentialRevoked(kind, id, answer)
         }
         Effect::LoadAudit(size) => Message::AuditLog(audit.as_ref()?.audit(None, size).await),
+        Effect::Insights(scope, now) => {
+            let found = insights(&**alerts, stats.as_deref(), &scope, now).await;
+            Message::Insights(scope, found)
+        }
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
         Effect::Abandon(_)
         | Effect::Keep(_)
+        | Effect::ReadFigures
         | Effect::ReadJournal(_)
         | Effect::StartListening(_)
         | Effect::StopListening

@@ -202,6 +202,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let (_reader, mut keys) = KeyReader::read();
     let (sender, mut messages) = mpsc::unbounded_channel();
     let operator = deployment.changes.is_some();
+    let counts = deployment.stats.is_some();
     let compares_all = deployment.duplicates.is_some();
     let credentials = deployment.credentials.is_some();
     let (webhooks, listens) = (deployment.webhooks.is_some(), listener.is_some());
@@ -215,6 +216,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
         clock: clock.clone(),
         alert_json,
         operator,
+        counts,
         compares_all,
         credentials,
         webhooks,

@@ -69,6 +69,7 @@ impl JournalFeed {
         for effect in effects {
             match effect {
                 Effect::Keep(Keep::Journal(step)) => self.wrote(step.clone(), now),
+                Effect::Keep(Keep::JournalSteps(steps)) => steps.iter().for_each(|step| self.wrote(step.clone(), now)),
                 Effect::Resolve(_, _, request) => {
                     if let Some(decision) = request.idempotency_key.clone() {
                         self.wrote(JournalStep::Sent { decision }, now);

@@ -65,6 +65,8 @@ pub enum Action {
     ColumnSort,
     ColumnReset,
     ShowQueue,
+    ShowInsights,
+    SalesEnter,
     ShowSettings,
     ShowWebhooks,
     NextPane,
@@ -98,6 +100,8 @@ pub enum KeyContext {
     Always,
     /// On the Queue screen.
     Queue,
+    /// On the Insights screen.
+    Insights,
     /// On the Webhooks screen.
     Webhooks,
     /// On the Activity screen, and in the journal's pane.
@@ -118,7 +122,7 @@ impl KeyContext {
     /// Whether a key of one context can mean something in the other at the same time.
     fn meets(self, other: Self) -> bool {
         let chain = |context: Self| match context {
-            Self::Always | Self::Queue | Self::Webhooks | Self::Activity | Self::Settings => 0,
+            Self::Always | Self::Queue | Self::Insights | Self::Webhooks | Self::Activity | Self::Settings => 0,
             Self::Menu | Self::Views | Self::Columns => 1,
             Self::Case => 2,
         };

@@ -11,7 +11,7 @@ use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::views::View;
 use crate::desk::find::FoundAlerts;
-use crate::desk::{Draft, JournalDecision, JournalPart};
+use crate::desk::{DeskFigures, Draft, FoundInsights, JournalDecision, JournalPart, SalesCount};
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
@@ -140,6 +140,12 @@ pub enum Message {
     GoToFound(Box<Alert>),
     /// What a search over all fields found.
     Found(FindQuery, Reply<FoundAlerts>),
+    /// What insights there are of the alerts within a filter.
+    Insights(AlertFilter, Reply<FoundInsights>),
+    /// What the desk knows besides.
+    Figures(Box<DeskFigures>),
+    /// The sales of a month were entered.
+    SalesEntered(SalesCount),
     /// A credential is to be created.
     CreateCredential(CredentialKind),
 }

@@ -15,7 +15,8 @@ pub enum Zone {
 }
 
 impl Zone {
-    fn offset(self, moment: Timestamp) -> FixedOffset {
+    /// How far it is from UTC at a moment.
+    pub fn offset(self, moment: Timestamp) -> FixedOffset {
         match self {
             Self::Machine => moment.with_timezone(&Local).offset().fix(),
             Self::Fixed(offset) => offset,

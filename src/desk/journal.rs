@@ -251,13 +251,19 @@ impl Journal {
         open().map_err(|error| failed(directory, &error))
     }
 
-    fn path(&self) -> PathBuf {
+    /// Where it is.
+    pub(super) fn path(&self) -> PathBuf {
         path(&self.directory)
     }
 
     /// Tells the lines of this console from those of others.
     pub fn session(&self) -> Uuid {
         self.session
+    }
+
+    /// The profile or deployment that it is open for.
+    pub(super) fn place(&self) -> &str {
+        &self.place
     }
 
     /// What was written from a mark on, by whichever console.

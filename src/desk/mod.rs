@@ -10,10 +10,13 @@ mod file;
 pub mod find;
 pub mod history;
 pub mod indeterminate;
+pub mod insights;
 pub mod journal;
 mod keyring;
 pub mod layout;
+mod pace;
 pub mod profiles;
+pub mod sales;
 pub mod same_payment;
 pub mod secrets;
 pub mod views;
@@ -23,10 +26,12 @@ use std::path::{Path, PathBuf};
 pub use drafts::{Draft, Drafts};
 pub use file::{DeskError, write_new};
 pub use history::{DecisionFate, DecisionRecord, History, NotificationRecord};
+pub use insights::{DeskFigures, FoundInsights};
 pub use journal::{Journal, JournalAlert, JournalDecision, JournalEntry, JournalMark, JournalPart, JournalStep, LeftDecision, Leftovers};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
 pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
+pub use sales::{SalesCount, SalesCounts};
 pub use secrets::{SecretError, SecretKind, SecretStorage, Secrets};
 pub use views::{BuiltIn, SavedView, Views, same_name};
 
@@ -74,6 +79,26 @@ impl Desk {
     /// The drafts of decisions not sent yet.
     pub fn drafts(&self) -> Drafts {
         Drafts::new(self.directory.join("drafts"))
+    }
+
+    /// The sales counts that were entered.
+    pub fn sales(&self) -> SalesCounts {
+        SalesCounts::new(DeskFile::new(self.directory.join("sales.toml")))
+    }
+
+    /// When consoles of this desk recorded decisions on the place whose journal is open, of the newest ones; and the sales that were entered.
+    pub fn figures(&self) -> DeskFigures {
+        let mut figures = DeskFigures::default();
+        let recorded = self.journal.as_ref().map_or_else(|| Ok(Vec::new()), |journal| pace::recorded(&journal.path(), journal.place()));
+        figures.recorded = recorded.unwrap_or_else(|error| {
+            figures.troubles.push(error.to_string());
+            Vec::new()
+        });
+        figures.sales = self.sales().list().unwrap_or_else(|error| {
+            figures.troubles.push(error.to_string());
+            Vec::new()
+        });
+        figures
     }
 
     /// The stored layout; the default one where there is none.

@@ -22,9 +22,11 @@ pub mod filter;
 pub mod find;
 pub mod ids;
 pub mod indeterminate;
+pub mod insights;
 pub mod intake;
 pub mod lease;
 pub mod money;
+pub mod monitoring;
 pub mod monotonic;
 mod open_enum;
 pub mod organization;
@@ -39,6 +41,7 @@ pub mod stats;
 pub mod time;
 pub mod url;
 pub mod webhook;
+pub mod work_pace;
 
 pub(crate) use closed_enum::closed_enum;
 
@@ -51,8 +54,10 @@ pub use event::{Event, EventKind};
 pub use filter::{AlertFilter, AlertQuery, Page, PageRequest, Sort, SortField, SortOrder};
 pub use find::{FindQuery, MatchGrade};
 pub use ids::*;
+pub use insights::{DayCount, Insights, KindCount, Lapsing, ResponseTime};
 pub use intake::{AlertPatch, IngestOptions, IngestReport, IntakeTerms, RejectedRow, ResponseWindows, UnknownWords};
 pub use money::{Amount, Currency, Money};
+pub use monitoring::{CardScheme, MonitoredCount, SalesMonth};
 pub use monotonic::{MonotonicTime, Present};
 pub use organization::{Company, Organization};
 pub use outcome::Outcome;
@@ -66,3 +71,4 @@ pub use webhook::delivery::{Delivery, DeliveryAttempt, DeliveryFilter, DeliveryL
 pub use webhook::endpoint::{Endpoint, EndpointChange, NewEndpoint, SigningChange};
 pub use webhook::schedule::NextStep;
 pub use webhook::{rotation, signing};
+pub use work_pace::WorkPace;

@@ -9,8 +9,8 @@ use super::handle::{Caller, Engine};
 use crate::domain::duplicate;
 use crate::domain::time::later_by;
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, FindQuery, IngestOptions,
-    IngestReport, OrganizationId, Page, ResolutionAttempt,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, FindQuery,
+    IngestOptions, IngestReport, Insights, OrganizationId, Page, ResolutionAttempt,
 };
 use crate::service::{Alerts, Attempts, Audit, Changes, Deployment, Duplicates, Find, Intake, ResolveRequest, ServiceError, Stats};
 use crate::store::{Settled, SharedStore};
@@ -142,6 +142,10 @@ impl Stats for ActingEngine {
         let now = self.engine.now();
         let until = later_by(now, TimeDelta::hours(within_hours.into()));
         Ok(self.engine.store().at_risk(self.organization(), now, until).await?)
+    }
+
+    async fn insights(&self, filter: &AlertFilter) -> Result<Insights, ServiceError> {
+        Ok(self.engine.store().insights(self.organization(), filter, self.engine.now()).await?)
     }
 }
 

@@ -4,7 +4,9 @@ use async_trait::async_trait;
 
 use super::error::StoreResult;
 use crate::domain::time::Timestamp;
-use crate::domain::{Alert, AlertId, AlertPatch, AlertQuery, AtRisk, Count, FindQuery, IngestReport, OrganizationId, Page};
+use crate::domain::{
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, Count, FindQuery, IngestReport, Insights, OrganizationId, Page,
+};
 
 /// Units of work on alerts.
 #[async_trait]
@@ -30,6 +32,9 @@ pub trait AlertStore: Send + Sync {
 
     /// Open alerts without an outcome whose deadline is at or before `until` and after `now`, by currency, most alerts first.
     async fn at_risk(&self, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>>;
+
+    /// Statistics of the alerts within a filter ([`Insights::of`]), and what monitoring programmes may count of all.
+    async fn insights(&self, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Insights>;
 
     /// Takes alerts in, all in one transaction: new ones stored, known ones updated where provider data differ, events and deliveries with
     /// them (decisions, Bringing alerts in). A field that the row leaves empty keeps its stored value.

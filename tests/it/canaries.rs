@@ -277,7 +277,7 @@ async fn no_secret_and_no_card_number_is_written_told_sent_or_shown() {
     ] {
         ask(&mut seen, "a wrong resolution", resolve(&id_of("OPEN-3"), body)).await;
     }
-    for path in ["deliveries?state", "deliveries?endpoint", "deliveries?event", "counts?withinHours", "audit?before"] {
+    for path in ["deliveries?state", "deliveries?endpoint", "deliveries?event", "counts?withinHours", "insights?q", "audit?before"] {
         ask(&mut seen, path, operator(Method::GET, &format!("/{path}={}", planted.card(path)))).await;
     }
     for path in ["keys", "clients", "endpoints"] {

@@ -7,6 +7,7 @@ mod journal;
 mod names;
 mod places;
 mod rejects;
+mod sales;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

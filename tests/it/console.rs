@@ -12,6 +12,7 @@ mod finding;
 mod foreign_text;
 mod going_round;
 mod header;
+mod insights;
 mod journaled;
 mod marks;
 mod pictures;

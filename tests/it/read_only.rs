@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use avert::domain::resolution::Decision;
 use avert::domain::{
-    AlertQuery, AttemptId, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange, FindQuery, IngestOptions, KeyScope, NewEndpoint,
-    Resolution, Secret,
+    AlertFilter, AlertQuery, AttemptId, CredentialKind, DeliveryFilter, EndpointAuth, EndpointChange, FindQuery, IngestOptions, KeyScope,
+    NewEndpoint, Resolution, Secret,
 };
 use avert::engine::ActingEngine;
 use avert::service::{Credentials, Deployment, ResolveRequest, ServiceError, Webhooks};
@@ -103,6 +103,7 @@ async fn each_write_of_each_capability_is_refused_and_each_read_passes() {
     passes!(stats.count_all());
     passes!(stats.counts());
     passes!(stats.at_risk(24));
+    passes!(stats.insights(&AlertFilter::default()));
     passes!(changes.next_change(0));
     passes!(changes.try_writing());
 

@@ -17,6 +17,7 @@ fn the_readme_shows_every_key_there_is() {
     let keymap = Keymap::default();
     let places = [
         KeyContext::Queue,
+        KeyContext::Insights,
         KeyContext::Webhooks,
         KeyContext::Activity,
         KeyContext::Settings,
@@ -27,7 +28,7 @@ fn the_readme_shows_every_key_there_is() {
         KeyContext::Columns,
     ];
     let mut table = "| key | where | what it does |\n| --- | --- | --- |\n".to_owned();
-    let words = ["Queue", "Webhooks", "Activity", "Settings", "the case", "everywhere", "menus", "views", "columns"];
+    let words = ["Queue", "Insights", "Webhooks", "Activity", "Settings", "the case", "everywhere", "menus", "views", "columns"];
     for (context, place) in places.into_iter().zip(words) {
         for binding in keymap.bindings(context) {
             let keys: Vec<_> = binding.keys.iter().map(|key| format!("`{key}`")).collect();

@@ -31,6 +31,7 @@ mod clients;
 mod expiry;
 mod finds;
 mod ingest;
+mod insights;
 mod keys;
 mod lists;
 mod organizations;

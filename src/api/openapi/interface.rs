@@ -45,6 +45,27 @@ fn search() -> Value {
 }
 
 fn list(dialect: Dialect) -> Operation {
+    let list = Operation::alerts(dialect, "get", "/api/v1/alerts", "listAlerts", "A page of the organization's alerts")
+        .query("page", whole(0, MAX_PAGE), "Which page, from 0")
+        .query("size", whole(1, 100), "Alerts a page; 10 where it is not given");
+    let mut list = filtered(list, dialect)
+        .query(
+            "sortField",
+            json!({"type": "string", "enum": SortField::ALL.map(SortField::as_str)}),
+            "Property to sort by; alertTimeStamp where it is not given",
+        )
+        .query("sortOrder", json!({"type": "string", "enum": ["ASC", "DESC"]}), "ASC where it is not given")
+        .tagged(named("Alerts"), "The page, with the exact total")
+        .refused(400, "A parameter is not understood");
+    for parameter in list.value["parameters"].as_array_mut().into_iter().flatten().filter(|parameter| parameter["in"] == "query") {
+        // A parameter without a value counts as not given.
+        parameter["allowEmptyValue"] = true.into();
+    }
+    list
+}
+
+/// The operation with the parameters of a filter of alerts.
+pub(super) fn filtered(operation: Operation, dialect: Dialect) -> Operation {
     let hours = match dialect {
         Dialect::Current => json!({"type": "integer", "minimum": 1}),
         Dialect::Older => whole(1, 24),
@@ -55,9 +76,7 @@ fn list(dialect: Dialect) -> Operation {
         Dialect::Older => word.as_str().to_owned(),
     };
     let outcomes: Vec<String> = OlderWord::KNOWN.iter().map(outcome).collect();
-    let mut list = Operation::alerts(dialect, "get", "/api/v1/alerts", "listAlerts", "A page of the organization's alerts")
-        .query("page", whole(0, MAX_PAGE), "Which page, from 0")
-        .query("size", whole(1, 100), "Alerts a page; 10 where it is not given")
+    let mut filtered = operation
         .query("startDate", day(), "Alert date on or after this UTC day, which must not be after endDate")
         .query("endDate", day(), "Alert date on or before this UTC day")
         .query("transactionStartDate", day(), "Transaction date on or after this UTC day, which must not be after transactionEndDate")
@@ -70,16 +89,8 @@ fn list(dialect: Dialect) -> Operation {
         .query("expired", json!({"type": "boolean"}), "Whether expiredAt is set")
         .query("expiresIn", hours, "Waits for an answer and lapses within so many hours")
         .query("companyIds", json!({"type": "array", "items": uuid(), "minItems": 1, "maxItems": MAX_VALUES}), "Companies")
-        .query(
-            "sortField",
-            json!({"type": "string", "enum": SortField::ALL.map(SortField::as_str)}),
-            "Property to sort by; alertTimeStamp where it is not given",
-        )
-        .query("sortOrder", json!({"type": "string", "enum": ["ASC", "DESC"]}), "ASC where it is not given")
-        .query("q", search(), "Part of a provider id, descriptor, BIN or last four, letter case and the blanks around it ignored")
-        .tagged(named("Alerts"), "The page, with the exact total")
-        .refused(400, "A parameter is not understood");
-    for parameter in list.value["parameters"].as_array_mut().into_iter().flatten().filter(|parameter| parameter["in"] == "query") {
+        .query("q", search(), "Part of a provider id, descriptor, BIN or last four, letter case and the blanks around it ignored");
+    for parameter in filtered.value["parameters"].as_array_mut().into_iter().flatten().filter(|parameter| parameter["in"] == "query") {
         // A parameter without a value counts as not given.
         parameter["allowEmptyValue"] = true.into();
         if parameter["schema"]["type"] == "array" {
@@ -87,7 +98,7 @@ fn list(dialect: Dialect) -> Operation {
             parameter["description"] = format!("{description}; separated by commas, or the parameter given several times").into();
         }
     }
-    list
+    filtered
 }
 
 /// How access tokens are got and checked.

@@ -5,14 +5,16 @@ use std::num::NonZeroU64;
 use serde_json::json;
 
 use super::derived::Derived;
+use super::interface::filtered;
 use super::operation::{Operation, whole};
 use super::schemas::{moment, named, uuid};
 use crate::domain::DeliveryState;
 use crate::domain::find::{LONGEST_SEARCH, MOST_FOUND};
+use crate::wire::Dialect;
 use crate::wire::operator::{
     AttemptDecisionJson, AttemptJson, AuditEntryJson, ChangeEvent, ClientJson, CompanyJson, CountsJson, CreatedClientJson,
     CreatedEndpointJson, CreatedKeyJson, DeliveryJson, DeliveryLogJson, DeliveryPageJson, EndpointChangeJson, EndpointJson, IndexJson,
-    IngestReportJson, KeyJson, ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
+    IngestReportJson, InsightsJson, KeyJson, ListJson, MOST_HOURS, NewEndpointJson, NewKeyJson, NewSecretJson, PageJson, RedeliveredJson,
 };
 
 /// Every operation of operators.
@@ -157,6 +159,12 @@ pub(super) fn all(derived: &mut Derived) -> Vec<Operation> {
                 "Best first: whole values, their beginnings, parts of them; what waits for an answer before the rest; the newest first",
             )
             .refused(400, "A parameter is not understood"),
+        filtered(
+            operator("get", "/insights", "getInsights", "What lapses when, how alerts stand, what was answered and missed"),
+            Dialect::Current,
+        )
+        .json(200, derived.answer::<InsightsJson>(), "Statistics of the alerts within the filter")
+        .refused(400, "A parameter is not understood"),
         operator("get", "/attempts", "listAttempts", "Decisions whose fate is not settled").json(
             200,
             derived.answer::<ListJson<AttemptJson>>(),

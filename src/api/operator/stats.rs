@@ -2,15 +2,16 @@
 
 use std::num::NonZeroU64;
 
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::response::Response;
 
 use super::extract::{Operator, Parameters, answer, page_size, whole};
-use crate::api::list_budget::{AGAIN, within};
-use crate::api::problem::Problem;
+use crate::api::list_budget::{AGAIN, add, missing_filter, within};
+use crate::api::problem::{Code, Problem};
 use crate::api::state::Api;
 use crate::service::{Audit, Stats};
-use crate::wire::operator::{AuditEntryJson, CountsJson, MOST_HOURS, PageJson};
+use crate::wire::operator::{AuditEntryJson, CountsJson, InsightsJson, MOST_HOURS, PageJson};
+use crate::wire::{Dialect, query};
 
 /// How far ahead money counts as at risk, in hours, where nothing else is asked: the shortest window of a network.
 const AT_RISK_HOURS: u32 = 24;
@@ -25,6 +26,14 @@ pub(in crate::api) async fn counts(State(api): State<Api>, operator: Operator, p
     let both = async { Ok((operator.acting.counts().await?, operator.acting.at_risk(hours).await?)) };
     let (counts, at_risk) = within(api.list_timeout, AGAIN, both).await?;
     Ok(answer(&CountsJson::of(counts, at_risk)))
+}
+
+/// GET /operator/v1/insights
+pub(in crate::api) async fn insights(State(api): State<Api>, operator: Operator, RawQuery(raw): RawQuery) -> Result<Response, Problem> {
+    let wanted = query::read(raw.as_deref().unwrap_or_default(), Dialect::Current);
+    let filter = wanted.map_err(|errors| Problem::of_fields(Code::InvalidQuery, errors))?.filter;
+    let insights = within(api.list_timeout, &add(missing_filter(&filter)), operator.acting.insights(&filter)).await?;
+    Ok(answer(&InsightsJson::from(insights)))
 }
 
 /// GET /operator/v1/audit

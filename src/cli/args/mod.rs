@@ -6,6 +6,7 @@ mod connection;
 mod journal;
 mod profiles;
 mod remote;
+mod sales;
 mod secrets;
 mod shared;
 mod webhooks;
@@ -26,6 +27,7 @@ pub(super) use self::connection::AccessArgs;
 pub(super) use self::journal::{JournalCommand, JournalExportArgs, SinceWhen};
 pub(super) use self::profiles::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand};
 pub(super) use self::remote::{DialectName, RemoteArgs};
+pub(super) use self::sales::SalesCommand;
 pub(super) use self::secrets::{RotateCommand, SecretsCommand};
 pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, OrganizationArgs};
 pub(super) use self::webhooks::{
@@ -103,6 +105,9 @@ pub(super) enum Command {
     Login(LoginArgs),
     /// Remove the credentials of a profile from this machine
     Logout(LogoutArgs),
+    /// Sales a month by card scheme, which VAMP and ECP are measured by: kept on this desk
+    #[command(subcommand)]
+    Sales(SalesCommand),
     /// Decisions whose fate is not settled: read, and settle what waits for a person
     #[command(subcommand)]
     Attempts(AttemptsCommand),

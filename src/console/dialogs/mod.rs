@@ -23,6 +23,7 @@ pub mod replay_form;
 pub mod resolve_form;
 pub mod revoke;
 pub mod run_progress;
+pub mod sales_form;
 pub mod secret;
 pub mod send_all_again;
 pub mod settle;
@@ -68,6 +69,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
             None => resolve::nothing_to_repeat(cx),
         },
         Action::Settle => settle::open(chosen, queue, cx),
+        Action::SalesEnter => dialog::open(sales_form::SalesForm::at(cx.now)),
         Action::CredentialCreate => new_credential::open(settings, cx),
         Action::CredentialRevoke => revoke::open(settings, cx),
         _ => return None,

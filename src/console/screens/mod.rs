@@ -1,6 +1,7 @@
 //! The screens, which of them is shown, and which message is for which.
 
 pub mod activity;
+pub mod insights;
 pub mod loading;
 pub mod queue;
 pub mod settings;
@@ -9,6 +10,7 @@ pub mod webhooks;
 use super::{Action, Message, Screen};
 
 use activity::state::ActivityScreen;
+use insights::state::InsightsScreen;
 use queue::state::Queue;
 use settings::state::SettingsScreen;
 use webhooks::state::WebhooksScreen;
@@ -18,6 +20,8 @@ use webhooks::state::WebhooksScreen;
 pub enum ScreenName {
     /// Alerts and their answers.
     Queue,
+    /// The pace, what lapses when, what was answered and missed.
+    Insights,
     /// Endpoints, and the deliveries to them.
     Webhooks,
     /// What happened.
@@ -28,8 +32,9 @@ pub enum ScreenName {
 
 impl ScreenName {
     /// Every screen, in the order of the header, with the name it is kept under, the word for it and what goes to it.
-    pub const ALL: [(Self, &'static str, &'static str, Action); 4] = [
+    pub const ALL: [(Self, &'static str, &'static str, Action); 5] = [
         (Self::Queue, "queue", "Queue", Action::ShowQueue),
+        (Self::Insights, "insights", "Insights", Action::ShowInsights),
         (Self::Webhooks, "webhooks", "Webhooks", Action::ShowWebhooks),
         (Self::Activity, "activity", "Activity", Action::ShowActivity),
         (Self::Settings, "settings", "Settings", Action::ShowSettings),
@@ -57,6 +62,8 @@ pub struct Screens {
     pub current: ScreenName,
     /// Alerts and their answers.
     pub queue: Queue,
+    /// The pace, what lapses when, what was answered and missed.
+    pub insights: InsightsScreen,
     /// Endpoints, and the deliveries to them.
     pub webhooks: WebhooksScreen,
     /// What happened.
@@ -75,6 +82,7 @@ impl Screens {
     pub fn get(&self, name: ScreenName) -> &dyn Screen {
         match name {
             ScreenName::Queue => &self.queue,
+            ScreenName::Insights => &self.insights,
             ScreenName::Webhooks => &self.webhooks,
             ScreenName::Activity => &self.activity,
             ScreenName::Settings => &self.settings,
@@ -85,6 +93,7 @@ impl Screens {
     pub fn get_mut(&mut self, name: ScreenName) -> &mut dyn Screen {
         match name {
             ScreenName::Queue => &mut self.queue,
+            ScreenName::Insights => &mut self.insights,
             ScreenName::Webhooks => &mut self.webhooks,
             ScreenName::Activity => &mut self.activity,
             ScreenName::Settings => &mut self.settings,
@@ -113,6 +122,7 @@ impl Screens {
             | Message::StartReplay(_)
             | Message::Replayed(_)
             | Message::ReplayEnded(_) => ScreenName::Webhooks,
+            Message::Insights(..) | Message::Figures(_) | Message::SalesEntered(_) => ScreenName::Insights,
             Message::Act(_) | Message::Input(_) | Message::Shown => self.current,
             _ => ScreenName::Queue,
         }

@@ -6,10 +6,11 @@ use super::counts::NO_DAY;
 use super::fault::Work;
 use super::handle::{PostgresStore, WriteKind};
 use super::unit::Unit;
-use super::{alike, expiry, find, ingest, list, rows};
+use super::{alike, expiry, find, ingest, insights, list, rows};
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, FindQuery, IngestReport, OrganizationId, Page, Provider,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, FindQuery, IngestReport, Insights,
+    OrganizationId, Page, Provider,
 };
 use crate::store::{AlertStore, StoreResult};
 
@@ -42,6 +43,10 @@ impl AlertStore for PostgresStore {
 
     async fn at_risk(&self, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>> {
         self.look(|unit| Box::pin(expiry::at_risk(unit, organization, now, until))).await
+    }
+
+    async fn insights(&self, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Insights> {
+        self.read(|unit| Box::pin(insights::insights(unit, organization, filter, now))).await
     }
 
     async fn ingest(&self, organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> StoreResult<IngestReport> {

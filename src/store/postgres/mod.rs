@@ -22,6 +22,7 @@ mod fault;
 mod find;
 mod handle;
 mod ingest;
+mod insights;
 mod keeper;
 mod list;
 mod liveness;

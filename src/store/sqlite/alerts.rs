@@ -8,11 +8,12 @@ use super::readers::Reader;
 use super::rows::{self, organization_key};
 use super::statements::Statements as _;
 use super::writer::WriteKind;
-use super::{alike, audit, expiry, find, ingest, list};
+use super::{alike, audit, expiry, find, ingest, insights, list};
 use crate::domain::audit::AuditNote;
 use crate::domain::time::Timestamp;
 use crate::domain::{
-    Alert, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, FindQuery, IngestReport, OrganizationId, Page, Provider,
+    Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, AtRisk, Count, FindQuery, IngestReport, Insights,
+    OrganizationId, Page, Provider,
 };
 use crate::store::{AlertStore, StoreResult};
 
@@ -50,6 +51,11 @@ impl AlertStore for SqliteStore {
 
     async fn at_risk(&self, organization: OrganizationId, now: Timestamp, until: Timestamp) -> StoreResult<Vec<AtRisk>> {
         self.read_list(organization, move |reader| expiry::at_risk(reader, organization, now, until)).await
+    }
+
+    async fn insights(&self, organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> StoreResult<Insights> {
+        let filter = filter.clone();
+        self.read_list(organization, move |reader| insights::insights(reader, organization, &filter, now)).await
     }
 
     async fn ingest(&self, organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> StoreResult<IngestReport> {

@@ -245,6 +245,19 @@ impl CountCache {
         }
     }
 
+    /// Every matching cell of every matching day, with how many alerts it has; days without a date last.
+    pub(super) fn cells(&self, organization: i64, filter: &CellFilter, from: Option<i64>, until: Option<i64>) -> Vec<(i64, Cell, u64)> {
+        let Some(counts) = self.organizations.get(&organization) else { return Vec::new() };
+        let wanted = counts.wanted(filter);
+        let undated = from.is_none() && until.is_none();
+        let days = counts.days.iter().filter(|(day, _)| if **day == NO_DAY { undated } else { bounds(from, until).contains(*day) });
+        let cells = days.flat_map(|(day, cells)| cells.iter().map(|(position, alerts)| (*day, *position as usize, *alerts)));
+        cells
+            .filter(|(_, position, alerts)| wanted[*position] && *alerts > 0)
+            .map(|(day, at, alerts)| (day, counts.cells[at], alerts.into()))
+            .collect()
+    }
+
     /// The keys that occur in an organization, of whatever `pick` picks.
     pub(super) fn occurring(&self, organization: i64, pick: impl Fn(&Cell) -> i64) -> Vec<i64> {
         let mut keys: Vec<i64> =

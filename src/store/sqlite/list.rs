@@ -23,13 +23,13 @@ use crate::domain::{Alert, AlertQuery, AlertStatus, OrganizationId, Page, Sort, 
 use crate::store::StoreResult;
 
 /// The index that knows every word of an alert, and when it was raised.
-const BY_TIME: &str = "alert_by_time";
+pub(super) const BY_TIME: &str = "alert_by_time";
 
 /// The index of what waits for an answer.
-const BY_DEADLINE: &str = "alert_by_open_deadline";
+pub(super) const BY_DEADLINE: &str = "alert_by_open_deadline";
 
 /// The index that knows every word of what matches.
-fn by_words_index(wanted: &Wanted) -> &'static str {
+pub(super) fn by_words_index(wanted: &Wanted) -> &'static str {
     if wanted.waits { BY_DEADLINE } else { BY_TIME }
 }
 
@@ -156,7 +156,7 @@ fn push_short_tests(sql: &mut Sql, wanted: &Wanted) {
 }
 
 /// FROM and WHERE through the index of the condition that leaves least to look at; through `otherwise` where no condition has one.
-fn from_own_index(mut sql: Sql, wanted: &Wanted, otherwise: Option<&str>) -> Sql {
+pub(super) fn from_own_index(mut sql: Sql, wanted: &Wanted, otherwise: Option<&str>) -> Sql {
     if wanted.expires.is_some() {
         return from_alerts(sql, wanted, Some(BY_DEADLINE));
     }
@@ -184,7 +184,7 @@ fn from_own_index(mut sql: Sql, wanted: &Wanted, otherwise: Option<&str>) -> Sql
 }
 
 /// FROM and WHERE through this index, or through none.
-fn from_alerts(mut sql: Sql, wanted: &Wanted, index: Option<&str>) -> Sql {
+pub(super) fn from_alerts(mut sql: Sql, wanted: &Wanted, index: Option<&str>) -> Sql {
     sql.push("FROM alert a ");
     match index {
         Some(index) => sql.push(&format!("INDEXED BY {index}")),

@@ -23,6 +23,7 @@ mod files;
 mod find;
 mod handle;
 mod ingest;
+mod insights;
 mod instance;
 mod interned;
 mod list;

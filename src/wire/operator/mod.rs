@@ -11,6 +11,7 @@ mod deliveries;
 mod endpoints;
 mod fields;
 mod index;
+mod insights;
 mod intake;
 mod lists;
 mod members;
@@ -26,6 +27,7 @@ pub(crate) use self::deliveries::{DeliveryJson, DeliveryLogJson, DeliveryPageJso
 pub(crate) use self::endpoints::{CreatedEndpointJson, EndpointJson};
 pub(crate) use self::fields::{Request, read};
 pub(crate) use self::index::IndexJson;
+pub(crate) use self::insights::InsightsJson;
 pub(crate) use self::intake::{CompanyJson, IngestReportJson, MOST_TOLD, lines_of};
 pub(crate) use self::lists::{ListJson, MOST_ROWS, PageJson};
 pub(crate) use self::requests::{AttemptDecisionJson, EndpointChangeJson, NewEndpointJson, NewKeyJson, NewSecretJson};

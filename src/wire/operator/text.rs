@@ -11,8 +11,8 @@ use crate::domain::audit::hex;
 use crate::domain::time::{Timestamp, from_iso, to_iso};
 use crate::domain::url::{EndpointUrl, PlainHttp};
 use crate::domain::{
-    AlertId, AlertStatus, AlertType, Amount, AttemptId, CompanyId, DeliveryId, DeliveryState, EndpointId, EnrollmentId, Environment,
-    EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
+    AlertId, AlertStatus, AlertType, Amount, AttemptId, CardScheme, CompanyId, DeliveryId, DeliveryState, EndpointId, EnrollmentId,
+    Environment, EventId, EventKind, KeyScope, OrganizationId, Provider, Secret,
 };
 
 /// A scalar of the domain as a JSON string.
@@ -101,7 +101,7 @@ macro_rules! words {
     )+};
 }
 
-words!(DeliveryState, Environment, KeyScope);
+words!(CardScheme, DeliveryState, Environment, KeyScope);
 
 macro_rules! open_words {
     ($($word:ty),+) => {$(

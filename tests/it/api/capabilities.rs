@@ -6,8 +6,8 @@ use std::sync::Arc;
 use avert::client::{AccessCredential, Client};
 use avert::domain::url::{EndpointUrl, PlainHttp};
 use avert::domain::{
-    Alert, AlertId, AlertPatch, AtRisk, AttemptId, CredentialKind, Deadline, DeliveryFilter, DeliveryId, DeliveryState, EndpointAuth,
-    EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Secret, SigningChange,
+    Alert, AlertFilter, AlertId, AlertPatch, AtRisk, AttemptId, CredentialKind, Deadline, DeliveryFilter, DeliveryId, DeliveryState,
+    EndpointAuth, EndpointChange, EndpointId, EventKind, FindQuery, IngestOptions, KeyScope, NewEndpoint, Secret, SigningChange,
 };
 use avert::service::{Alerts, Attempts, Audit, Changes, Credentials, Deployment, Find, Intake, ServiceError, Stats, Webhooks};
 use avert::wire::Dialect;
@@ -84,6 +84,7 @@ sentences! {
     a_parked_attempt_is_seen_and_decided_by_a_person,
     the_audit_log_is_read_as_far_back_as_is_asked,
     counts_and_money_at_risk_are_those_of_the_engine,
+    insights_within_a_filter_are_those_of_the_engine,
     a_search_over_all_fields_finds_what_the_engine_finds,
     alerts_come_in_with_what_was_given_of_them_and_are_rejected_by_their_lines,
     a_change_is_heard_of_and_none_is_missed,
@@ -243,6 +244,23 @@ async fn counts_and_money_at_risk_are_those_of_the_engine(way: Way) {
     assert_eq!(counts, served.acting.counts().await.unwrap());
     assert_eq!(risks.iter().map(|risk| risk.iter().map(|risk| risk.alerts).sum::<u64>()).collect::<Vec<_>>(), [1, 3]);
     assert_eq!(risks, [served.acting.at_risk(4).await.unwrap(), served.acting.at_risk(u32::MAX).await.unwrap()]);
+}
+
+async fn insights_within_a_filter_are_those_of_the_engine(way: Way) {
+    let (served, deployment) = open(way).await;
+    let soon = Alert { deadline: Deadline::At(noon() + Duration::hours(3)), ..open_alert("SOON") };
+    let far = Alert { deadline: Deadline::At(noon() + Duration::hours(100)), ..open_alert("FAR") };
+    let old = Alert { alert_time: Some(noon() - Duration::days(400)), ..open_alert("OLD") };
+    served.ingest(vec![soon, far, old]).await;
+    let stats = deployment.stats.unwrap();
+
+    for filter in [AlertFilter::default(), AlertFilter { q: Some("soon".to_owned()), ..AlertFilter::default() }] {
+        let insights = stats.insights(&filter).await.unwrap();
+
+        let waiting: u64 = insights.kinds.iter().map(|kind| kind.waiting).sum();
+        assert_eq!(waiting, if filter.q.is_some() { 1 } else { 3 });
+        assert_eq!(insights, served.acting.insights(&filter).await.unwrap());
+    }
 }
 
 async fn alerts_come_in_with_what_was_given_of_them_and_are_rejected_by_their_lines(way: Way) {

@@ -268,6 +268,7 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
         "/operator/v1/clients",
         "/operator/v1/companies",
         "/operator/v1/counts",
+        "/operator/v1/insights",
         "/operator/v1/attempts",
         "/operator/v1/audit",
     ] {
@@ -275,6 +276,8 @@ async fn real_answers_of_every_operation_are_as_the_description_says() {
         call("get", path, none(), "", &key, None, 403);
     }
     call("get", "/operator/v1/deliveries", none(), "?state=x", &operator, None, 400);
+    call("get", "/operator/v1/insights", none(), "?provider=ethoca&q=acme", &operator, None, 200);
+    call("get", "/operator/v1/insights", none(), "?provider=nobody", &operator, None, 400);
     call("get", "/operator/v1/find", none(), "?q=acme", &operator, None, 200);
     call("get", "/operator/v1/find", none(), "", &operator, None, 400);
     call("get", "/operator/v1/find", none(), "?q=acme", &key, None, 403);

@@ -47,6 +47,7 @@ fn rows() -> Vec<Row> {
         row("GET", "/operator/v1/deliveries", Of::Nothing, None, 200),
         row("GET", "/operator/v1/endpoints", Of::Nothing, None, 200),
         row("GET", "/operator/v1/find", Of::Nothing, None, 200),
+        row("GET", "/operator/v1/insights", Of::Nothing, None, 200),
         row("GET", "/operator/v1/keys", Of::Nothing, None, 200),
         row("GET", "/operator/v1/deliveries/{id}", Of::Delivery, None, 200),
         row("POST", "/operator/v1/deliveries/{id}/redeliver", Of::Delivery, None, 200),
@@ -125,7 +126,9 @@ async fn ask(served: &Served, row: &Row, id: &str, headers: &[(&str, String)]) -
 /// Everything that an operator sees of the organization, but when its credentials were used last.
 async fn seen(served: &Served) -> Value {
     let mut all = Vec::new();
-    for path in ["/endpoints", "/deliveries?size=100", "/attempts", "/keys", "/clients", "/companies", "/counts", "/audit?size=100"] {
+    for path in
+        ["/endpoints", "/deliveries?size=100", "/attempts", "/keys", "/clients", "/companies", "/counts", "/insights", "/audit?size=100"]
+    {
         all.push(served.see(path).await);
     }
     all.push(json(served.get("/api/v1/alerts?size=100").await, 200).await);

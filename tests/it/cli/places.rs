@@ -18,6 +18,7 @@ const NEED_DATA: &[&[&str]] = &[
     &["alerts", "resolve", "018f0000-0000-7000-8000-000000000001", "--refunded", "refunded", "--yes"],
     &["alerts", "export"],
     &["attempts", "list"],
+    &["sales", "list"],
     &["backup", "file.backup"],
 ];
 

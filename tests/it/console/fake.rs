@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use avert::domain::duplicate;
 use avert::domain::find::among;
+use avert::domain::insights;
 use avert::domain::time::{SharedClock, Timestamp};
 use avert::domain::{
     Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AlertStatus, AlertType, Amount, AtRisk, AttemptId, AuditEntry, Company, Count,
     CreatedCredential, Credential, CredentialKind, CredentialList, Currency, Deadline, Delivery, DeliveryId, DeliveryState, Endpoint,
-    EndpointId, Environment, EventId, EventKind, FieldError, FindQuery, IngestOptions, IngestReport, KeyScope, Outcome, OutcomeId, Page,
-    Provider, ResolutionAttempt, Revoked, Secret, Sort, decide,
+    EndpointId, Environment, EventId, EventKind, FieldError, FindQuery, IngestOptions, IngestReport, Insights, KeyScope, Outcome,
+    OutcomeId, Page, Provider, ResolutionAttempt, Revoked, Secret, Sort, decide,
 };
 use avert::service::{
     Alerts, Attempts, Audit, Changes, Credentials, Deployment, Duplicates, Find, Intake, OutcomeUnknown, ResolveRequest, ServiceError,
@@ -40,6 +41,8 @@ pub struct Fake {
     down: Mutex<Option<ServiceError>>,
     /// Every list that was asked for.
     pub lists: Mutex<Vec<AlertQuery>>,
+    /// Every filter whose insights were asked for.
+    pub scopes: Mutex<Vec<AlertFilter>>,
     /// Every resolution that came in.
     pub resolutions: Mutex<Vec<(AlertId, ResolveRequest)>>,
     /// The webhooks of every alert.
@@ -73,6 +76,7 @@ impl Fake {
             fates: Mutex::default(),
             down: Mutex::default(),
             lists: Mutex::default(),
+            scopes: Mutex::default(),
             resolutions: Mutex::default(),
             deliveries: Mutex::default(),
             endpoints: Mutex::default(),
@@ -300,6 +304,14 @@ impl Stats for Fake {
 
     async fn counts(&self) -> Result<Vec<Count>, ServiceError> {
         not_asked()
+    }
+
+    async fn insights(&self, filter: &AlertFilter) -> Result<Insights, ServiceError> {
+        self.scopes.lock().unwrap().push(filter.clone());
+        self.up()?;
+        let (now, all) = (self.clock.now(), self.alerts.lock().unwrap().clone());
+        let within = all.iter().filter(|alert| filter.matches(alert, now));
+        Ok(Insights { monitored: insights::monitored(&all, now), ..Insights::of(within, now) })
     }
 }
 

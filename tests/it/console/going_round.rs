@@ -82,6 +82,7 @@ impl Going {
             clock: clock.clone(),
             alert_json: Arc::new(|_, _| String::new()),
             operator: true,
+            counts: true,
             compares_all: true,
             credentials: true,
             webhooks: true,

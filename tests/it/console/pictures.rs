@@ -513,3 +513,19 @@ fn a_window_that_is_too_small() {
     rig.resize(22, 9);
     insta::assert_snapshot!("far-too-small", rig.screen());
 }
+
+#[test]
+fn insights() {
+    let made = || Made::of(super::insights::weeks(clock().now()));
+    pictures("insights", made, |rig| {
+        rig.press("2");
+        let [visa, mastercard] = avert::domain::CardScheme::ALL;
+        let sales = vec![super::insights::sales("2026-11", visa, 9_400), super::insights::sales("2026-10", mastercard, 3_100)];
+        rig.update(super::insights::figures(5, sales));
+    });
+}
+
+#[test]
+fn the_form_for_sales() {
+    pictures("sales-form", doubled, |rig| rig.press("2 s"));
+}

@@ -104,6 +104,7 @@ impl Made {
             clock: clock.clone(),
             alert_json: Arc::new(|alert, _| format!("{{\"providerId\":\"{}\"}}", alert.provider_id)),
             operator: deployment.changes.is_some(),
+            counts: deployment.stats.is_some(),
             compares_all: deployment.duplicates.is_some(),
             credentials: deployment.credentials.is_some(),
             webhooks: deployment.webhooks.is_some(),
@@ -169,6 +170,7 @@ impl Rig {
                 None
             }
             Effect::Keep(_)
+            | Effect::ReadFigures
             | Effect::StartListening(_)
             | Effect::Replay(_)
             | Effect::StopReplay

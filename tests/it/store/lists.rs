@@ -117,7 +117,7 @@ fn some<T: Clone + std::fmt::Debug + 'static>(one: impl Strategy<Value = T> + 's
 }
 
 prop_compose! {
-    fn filters()(
+    pub(super) fn filters()(
         alert_days in (days(), days()),
         transaction_days in (days(), days()),
         providers in some(providers()),

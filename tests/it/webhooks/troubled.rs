@@ -7,9 +7,10 @@ use async_trait::async_trait;
 use avert::domain::clock::ClockMemory;
 use avert::domain::time::Timestamp;
 use avert::domain::{
-    Actor, Alert, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, Credential, CutOffs,
-    DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment, FindQuery,
-    IngestReport, InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned, ResolutionAttempt, Revoked,
+    Actor, Alert, AlertFilter, AlertId, AlertPatch, AlertQuery, AtRisk, AttemptId, AuditEntry, AuditState, Company, Count, Credential,
+    CutOffs, DatabaseId, DeliveryFilter, DeliveryId, DeliveryLog, DeliveryPage, Endpoint, EndpointChange, EndpointId, Environment,
+    FindQuery, IngestReport, Insights, InstanceId, NewEndpoint, OrganizationId, Page, PlacedCredential, Present, Provider, Pruned,
+    ResolutionAttempt, Revoked,
 };
 use avert::store::seal::Seal;
 use avert::store::{
@@ -118,6 +119,7 @@ with_troubles! {
         count_alerts(organization: OrganizationId) -> u64;
         counts(organization: OrganizationId) -> Vec<Count>;
         at_risk(organization: OrganizationId, now: Timestamp, until: Timestamp) -> Vec<AtRisk>;
+        insights(organization: OrganizationId, filter: &AlertFilter, now: Timestamp) -> Insights;
         ingest(organization: OrganizationId, rows: Vec<AlertPatch>, now: Timestamp) -> IngestReport;
         expire_due(now: Timestamp, limit: u32) -> u64;
         undo_expiry(now: Timestamp, limit: u32) -> u64;

@@ -10,7 +10,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::many_form::{self, Purpose};
+use super::many_form::{self, AnswerScope};
 use super::resolve_form::Choice;
 use crate::console::dialog::run;
 use crate::console::screens::queue::facts::Facts;
@@ -199,7 +199,7 @@ impl CaseDialog {
             };
             return vec![Order::Act(action)];
         }
-        many_form::case(self.alerts.clone(), Purpose::Case(alert.id), choice, cx)
+        many_form::case(self.alerts.clone(), AnswerScope::Case(alert.id), choice, cx)
     }
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {

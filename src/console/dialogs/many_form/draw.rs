@@ -6,7 +6,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::gets::{Gets, Purpose};
+use super::gets::{Gets, AnswerScope};
 use super::{ManyForm, Part, Target};
 use crate::console::dialogs::alert_rows::{self, AlertRow};
 use crate::console::pen::put_right;
@@ -100,8 +100,8 @@ impl ManyForm {
         }
         let mut pen = Pen::new(frame.buffer_mut(), room);
         let what = match self.purpose {
-            Purpose::Bulk => format!("Answer {}", counted(self.rows.len() as u64, "alert", "alerts")),
-            Purpose::Case(_) => format!("Answer the case, {}", counted(self.rows.len() as u64, "alert", "alerts")),
+            AnswerScope::Bulk => format!("Answer {}", counted(self.rows.len() as u64, "alert", "alerts")),
+            AnswerScope::Case(_) => format!("Answer the case, {}", counted(self.rows.len() as u64, "alert", "alerts")),
         };
         pen.put(&what, theme.strong);
         pen.skip(3);
@@ -249,7 +249,7 @@ impl ManyForm {
     fn draw_keys(&self, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
         let mut pen = Pen::new(frame.buffer_mut(), line);
-        let back = if self.purpose == Purpose::Bulk { "back, keeps the marks" } else { "back" };
+        let back = if self.purpose == AnswerScope::Bulk { "back, keeps the marks" } else { "back" };
         self.targets.push(pen.put_key("ctrl-s", "send", theme), Target::Send);
         pen.skip(3);
         self.targets.push(pen.put_key("esc", back, theme), Target::Back);

@@ -12,7 +12,7 @@ use crate::domain::{Alert, AlertId, Resolution, ResolutionParts};
 
 /// Whom the form answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum AnswerScope {
     /// What was marked: all get the same.
     Bulk,
     /// The alerts of one payment: this one is refunded where money goes back, the others follow from that.
@@ -55,7 +55,7 @@ pub(super) struct Said<'s> {
     pub parts: &'s ResolutionParts,
     pub choice: Choice,
     pub dialect: Dialect,
-    pub purpose: Purpose,
+    pub purpose: AnswerScope,
     /// For each alert the positions of the others that are on its payment.
     pub twins: &'s [BTreeSet<usize>],
 }
@@ -108,7 +108,7 @@ fn resolution(
     alone: &Result<Resolution, Vec<FieldError>>,
     cx: &AppContext,
 ) -> Result<Resolution, Vec<FieldError>> {
-    let Purpose::Case(first) = said.purpose else { return alone.clone() };
+    let AnswerScope::Case(first) = said.purpose else { return alone.clone() };
     let of = |reason| Resolution::from_parts(invalid(reason, said.dialect, said.parts.comments.clone()), said.dialect, None);
     match said.choice {
         Choice::Refunded if row.alert.id != first => {
@@ -149,14 +149,14 @@ fn held_to_the_guards(
     let known = KnownBefore { may_have_arrived: false, refunded_elsewhere: elsewhere.is_some() };
     let cautions = Caution::against(alert, says, known, cx.now);
     // In a case what is ticked by hand is confirmed; of many alerts each has to be looked at by itself.
-    let ticked = matches!(said.purpose, Purpose::Case(_)) && row.chosen == Some(true);
+    let ticked = matches!(said.purpose, AnswerScope::Case(_)) && row.chosen == Some(true);
     if let Some(caution) = cautions.first().filter(|_| !ticked) {
         let by = elsewhere
             .filter(|_| *caution == Caution::PaidTwice)
             .map_or_else(String::new, |other| format!(": {} is refunded", subject(other)));
         return Gets::care(format!("{}{by}", caution.words()));
     }
-    if refunds && said.purpose == Purpose::Bulk {
+    if refunds && said.purpose == AnswerScope::Bulk {
         let is_refunded = |at: &&usize| matches!(earlier.get(**at), Some(Gets::Sent(other)) if other.gives_money_back());
         let twin = said.twins[position].iter().find(is_refunded);
         if let Some(twin) = twin {

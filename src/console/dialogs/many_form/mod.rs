@@ -22,7 +22,7 @@ use crate::domain::resolution::FieldError;
 use crate::domain::{Alert, AlertId, Resolution, duplicate};
 use crate::service::ServiceError;
 
-pub use gets::Purpose;
+pub use gets::AnswerScope;
 use gets::{FormItem, Gets, Said, gets, is_searched};
 
 /// Above so many alerts their number is typed before they are sent.
@@ -55,7 +55,7 @@ enum Target {
 #[derive(Debug)]
 pub struct ManyForm {
     answer: ResolveForm,
-    purpose: Purpose,
+    purpose: AnswerScope,
     /// What is answered and from where, in words.
     from: String,
     rows: Vec<FormItem>,
@@ -89,10 +89,10 @@ pub struct FormCounts {
 
 impl ManyForm {
     /// The form on alerts, with a decision already made.
-    pub fn new(alerts: Vec<Alert>, choice: Choice, draft: Option<Draft>, purpose: Purpose, from: String, cx: &AppContext) -> Option<Self> {
+    pub fn new(alerts: Vec<Alert>, choice: Choice, draft: Option<Draft>, purpose: AnswerScope, from: String, cx: &AppContext) -> Option<Self> {
         let first = match purpose {
-            Purpose::Case(id) => alerts.iter().find(|alert| alert.id == id),
-            Purpose::Bulk => alerts.iter().find(|alert| alert.outcome.is_none()).or(alerts.first()),
+            AnswerScope::Case(id) => alerts.iter().find(|alert| alert.id == id),
+            AnswerScope::Bulk => alerts.iter().find(|alert| alert.outcome.is_none()).or(alerts.first()),
         }?;
         let place = FormContext {
             production: cx.place.is_production(),
@@ -215,7 +215,7 @@ impl ManyForm {
             return self.say("Nothing would be sent: the list says why.");
         }
         let refunds = self.answer.says_refund();
-        if let Purpose::Case(first) = self.purpose
+        if let AnswerScope::Case(first) = self.purpose
             && refunds
         {
             // The refund leaves first, and the others follow it.
@@ -237,13 +237,13 @@ impl ManyForm {
             return self.say("Nothing was sent: doubles could not be looked for. ctrl-s sends.");
         }
         let words = match self.purpose {
-            Purpose::Bulk => counted(made.len() as u64, "alert", "alerts"),
-            Purpose::Case(_) => format!("the case of {}", subject(&made[0].0)),
+            AnswerScope::Bulk => counted(made.len() as u64, "alert", "alerts"),
+            AnswerScope::Case(_) => format!("the case of {}", subject(&made[0].0)),
         };
-        let first_decides = matches!(self.purpose, Purpose::Case(_)) && refunds;
+        let first_decides = matches!(self.purpose, AnswerScope::Case(_)) && refunds;
         let mut outcome = vec![Order::Close];
         outcome.extend(stage_together(words, made, first_decides, cx));
-        if self.purpose == Purpose::Bulk {
+        if self.purpose == AnswerScope::Bulk {
             outcome.push(Message::Unmark.into());
             outcome.push(Order::Open(Box::new(RunProgress::default())));
         }
@@ -331,7 +331,7 @@ impl ManyForm {
     /// Leaves the alert under the cursor out, or takes it in again.
     fn toggle(&mut self) {
         let is_sent = matches!(self.gets_of(self.cursor), Some(Gets::Sent(_)));
-        let is_case = matches!(self.purpose, Purpose::Case(_));
+        let is_case = matches!(self.purpose, AnswerScope::Case(_));
         let Some(row) = self.rows.get_mut(self.cursor) else { return };
         row.chosen = match (is_sent, row.chosen) {
             (true, _) => Some(false),
@@ -501,7 +501,7 @@ pub fn repeat(last: &Resolution, queue: &Queue, cx: &mut AppContext) -> Orders {
 }
 
 /// Opens the form on the alerts of one payment, with a decision already made.
-pub fn case(alerts: Vec<Alert>, purpose: Purpose, choice: Choice, cx: &mut AppContext) -> Orders {
+pub fn case(alerts: Vec<Alert>, purpose: AnswerScope, choice: Choice, cx: &mut AppContext) -> Orders {
     if cx.place.read_only {
         cx.notify(Tone::Note, "This place is read-only: nothing is sent from here.");
         return Vec::new();
@@ -528,5 +528,5 @@ fn begin(queue: &Queue, choice: Choice, draft: Option<Draft>, cx: &mut AppContex
         return None;
     }
     let from = format!("from {}", title(queue));
-    ManyForm::new(queue.marked.alerts().to_vec(), choice, draft, Purpose::Bulk, from, cx)
+    ManyForm::new(queue.marked.alerts().to_vec(), choice, draft, AnswerScope::Bulk, from, cx)
 }

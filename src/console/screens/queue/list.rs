@@ -103,15 +103,17 @@ fn draw_at_risk(queue: &Queue, draw: &DrawContext<'_>, pen: &mut Pen<'_>) {
         return;
     }
     pen.skip(1);
-    for (index, risk) in at_risk.iter().enumerate() {
-        let money = sanitize(&risk.money.to_string()).into_owned();
-        let more = at_risk.len() - index - 1;
+    let whole: Vec<String> = at_risk.iter().map(|risk| risk.money.to_string()).collect();
+    // A sum that is too long for the line is shortened, and does not disappear.
+    let is_long = whole.first().is_some_and(|first| text::columns(first) + 6 > pen.room());
+    let sums = if is_long { at_risk.iter().map(|risk| risk.money.short()).collect() } else { whole };
+    for (index, money) in sums.iter().enumerate() {
+        let money = sanitize(money);
+        let more = sums.len() - index - 1;
         // What is left out is said; a sum in one currency never stands for all.
         let reserved = if more > 0 { 4 } else { 0 };
         if text::columns(&money) + 2 + reserved > pen.room() {
-            if index > 0 {
-                pen.put_whole(&format!("  +{}", more + 1), draw.theme.quiet);
-            }
+            pen.put_whole(&format!("  +{}", more + 1), draw.theme.quiet);
             break;
         }
         pen.skip(2);

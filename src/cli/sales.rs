@@ -1,0 +1,73 @@
+//! `avert sales`: the sales of a month, which no alert tells and monitoring programmes measure by. They are kept on a desk.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::args::{RemoteArgs, SalesCommand};
+use super::context::Context;
+use super::failure::Misused;
+use super::output::{Report, Rows};
+use super::profile_access::unusable;
+use super::target::variable;
+use crate::console::text::count;
+use crate::desk::{Desk, SalesCount};
+use crate::domain::SalesMonth;
+use crate::domain::time::{Clock as _, SystemClock, to_iso};
+
+/// The columns of its CSV.
+const COLUMNS: [&str; 4] = ["month", "network", "count", "enteredAt"];
+
+pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()> {
+    let answer = match command {
+        SalesCommand::Set(args) => {
+            let now = SystemClock.now();
+            if args.month > SalesMonth::of(now) {
+                return Err(Misused(format!("{} is still to come: sales are entered for this month or one before", args.month)).into());
+            }
+            let entered = SalesCount { month: args.month, scheme: args.network.into(), count: args.count, entered_at: now };
+            Desk::open(directory(context, &args.remote)?)?.sales().set(entered).map_err(unusable)?;
+            let said = format!("sales of {} on {} cards: {}", entered.month.words(), entered.scheme.name(), count(entered.count));
+            Report::one(record(&entered), said)
+        }
+        SalesCommand::List(args) => listing(&entered(context, &args.remote)?),
+    };
+    context.output.print(&answer)
+}
+
+/// The desk of the deployment that is meant, which needs no credential to be named.
+fn directory(context: &Context, remote: &RemoteArgs) -> anyhow::Result<PathBuf> {
+    Ok(match remote.address(context.profiles.as_ref(), variable)? {
+        Some((profile, url)) => context.desk_of_deployment(profile.as_ref(), &url),
+        None => context.desk(),
+    })
+}
+
+/// What was entered. A desk that is not there is not made; on this machine its place may be mistyped.
+fn entered(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Vec<SalesCount>> {
+    let directory = directory(context, remote)?;
+    let is_own = directory == context.desk();
+    let entered = if directory.exists() { Desk::open(directory)?.sales().list().map_err(unusable)? } else { Vec::new() };
+    if entered.is_empty() && is_own {
+        context.home.require_data()?;
+    }
+    Ok(entered)
+}
+
+fn record(sales: &SalesCount) -> Value {
+    json!({
+        "month": sales.month.to_string(),
+        "network": sales.scheme.as_str(),
+        "count": sales.count,
+        "enteredAt": to_iso(sales.entered_at),
+    })
+}
+
+fn listing(all: &[SalesCount]) -> Report {
+    let row =
+        |sales: &SalesCount| vec![sales.month.to_string(), sales.scheme.as_str().to_owned(), count(sales.count), to_iso(sales.entered_at)];
+    let note = all.is_empty().then(|| "none were entered; `avert sales set 2026-11 --network visa --count N` enters them".to_owned());
+    let head = vec!["MONTH", "NETWORK", "SALES", "ENTERED"];
+    let table = Rows { head, rows: all.iter().map(row).collect(), right: vec![2], note };
+    Report::list(all.iter().map(record).collect(), &COLUMNS, table)
+}

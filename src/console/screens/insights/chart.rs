@@ -1,0 +1,124 @@
+//! Bars, columns and packed lines out of block characters.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::console::text::columns;
+
+const EIGHTHS_ACROSS: [&str; 8] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
+const EIGHTHS_UP: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+
+/// How many eighths of so many cells a value takes where `most` takes all; anything but nothing takes one at least.
+fn eighths(value: u64, most: u64, cells: u16) -> u64 {
+    let all = u128::from(cells) * 8;
+    let part = u128::from(value) * all / u128::from(most.max(1));
+    u64::try_from(part.min(all)).unwrap_or(0).max(u64::from(value > 0 && cells > 0))
+}
+
+/// A bar of at most so many cells; the most there is takes all of them.
+pub fn bar(value: u64, most: u64, cells: u16) -> String {
+    let eighths = eighths(value, most, cells);
+    let mut bar = "█".repeat(usize::try_from(eighths / 8).unwrap_or(0));
+    if !eighths.is_multiple_of(8) {
+        bar.push_str(EIGHTHS_ACROSS[usize::try_from(eighths % 8).unwrap_or(1) - 1]);
+    }
+    bar
+}
+
+/// One cell of a column chart: row `row` from the bottom of `rows`.
+pub fn column_cell(value: u64, most: u64, row: u16, rows: u16) -> &'static str {
+    match eighths(value, most, rows).saturating_sub(u64::from(row) * 8) {
+        0 => " ",
+        part => EIGHTHS_UP[usize::try_from(part.min(8)).unwrap_or(8) - 1],
+    }
+}
+
+/// A line of one cell a value; nothing is a dot.
+pub fn sparkline(values: &[u64]) -> String {
+    let most = values.iter().copied().max().unwrap_or(0);
+    values.iter().map(|value| if *value == 0 { "·" } else { column_cell(*value, most, 0, 1) }).collect()
+}
+
+/// Items in lines of at most so many columns, two blanks between them. None is cut: one that is too long is broken.
+pub fn pack(items: &[String], room: u16) -> Vec<String> {
+    let room = room.max(1);
+    let mut lines: Vec<String> = Vec::new();
+    for item in items {
+        match lines.last_mut() {
+            Some(line) if columns(line) + 2 + columns(item) <= room => {
+                line.push_str("  ");
+                line.push_str(item);
+            }
+            _ if columns(item) <= room => lines.push(item.clone()),
+            _ => {
+                let chars: Vec<char> = item.chars().collect();
+                lines.extend(chars.chunks(usize::from(room)).map(|chunk| chunk.iter().collect::<String>()));
+            }
+        }
+    }
+    lines
+}
+
+/// A label, and items beside it in as many lines as they need.
+pub fn labelled(label: (&str, Style), items: &[String], style: Style, indent: u16, width: u16) -> Vec<Line<'static>> {
+    let room = width.saturating_sub(indent);
+    let mut lines = Vec::new();
+    for (number, text) in pack(items, room).into_iter().enumerate() {
+        let beside = if number == 0 { label.0 } else { "" };
+        lines.push(Line::from(vec![
+            Span::styled(format!("{beside:<indent$}", indent = usize::from(indent)), label.1),
+            Span::styled(text, style),
+        ]));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(8, 8, "████")]
+    #[case(4, 8, "██")]
+    #[case(3, 8, "█▌")]
+    #[case(1, 1_000, "▏")]
+    #[case(0, 8, "")]
+    #[case(0, 0, "")]
+    #[case(9, 8, "████")]
+    fn a_bar_is_as_long_as_its_share(#[case] value: u64, #[case] most: u64, #[case] drawn: &str) {
+        assert_eq!(bar(value, most, 4), drawn);
+    }
+
+    #[test]
+    fn a_column_is_filled_from_the_bottom() {
+        let column = |value| [2, 1, 0].map(|row| column_cell(value, 24, row, 3)).concat();
+
+        assert_eq!([column(24), column(12), column(1), column(0)], ["███", " ▄█", "  ▁", "   "]);
+    }
+
+    #[test]
+    fn a_sparkline_has_a_dot_where_there_is_nothing() {
+        assert_eq!(sparkline(&[0, 1, 4, 8]), "·▁▄█");
+        assert_eq!(sparkline(&[0, 0]), "··");
+    }
+
+    proptest! {
+        #[test]
+        fn packing_cuts_nothing_and_stays_within_its_room(items in proptest::collection::vec("[0-9,.]{1,30} [A-Z]{3}", 0..8), room in 1u16..60) {
+            let lines = pack(&items, room);
+
+            prop_assert!(lines.iter().all(|line| columns(line) <= room));
+            let said: String = lines.concat().split_whitespace().collect();
+            let wanted: String = items.concat().split_whitespace().collect();
+            prop_assert_eq!(said, wanted);
+        }
+
+        #[test]
+        fn a_bar_never_leaves_its_room(value in any::<u64>(), most in any::<u64>(), cells in 0u16..200) {
+            prop_assert!(columns(&bar(value, most, cells)) <= cells);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Draws the Insights screen: its title, then the sentence that matters, then the parts in one column or two. What does not fit scrolls.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+
+use super::parts::{self, InsightsView};
+use super::programmes;
+use super::state::InsightsScreen;
+use crate::console::screens::loading::{ListWords, has_rows};
+use crate::console::text::sanitize;
+use crate::console::widgets::scrollbar;
+use crate::console::{Action, AppContext, Pen};
+use crate::domain::insights::scope;
+use crate::domain::query::{self, DEFAULT_SORT};
+
+/// Columns left of everything.
+const GUTTER: u16 = 2;
+
+/// From so many columns on the parts stand in two columns.
+const TWO_COLUMNS: u16 = 116;
+
+/// Columns between the two.
+const BETWEEN: u16 = 4;
+
+/// No column is wider: numbers stay near their words.
+const WIDEST: u16 = 92;
+
+/// Draws everything below the header and above the notes.
+pub fn draw(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    screen.targets.clear();
+    let draw = cx.draw_context();
+    // The last line is kept for notifications.
+    let area = Rect { height: area.height.saturating_sub(1), ..area };
+    let inside = Rect { x: area.x + GUTTER, width: area.width.saturating_sub(GUTTER + 2), ..area };
+    draw_title(screen, cx, buffer, inside);
+    let body = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2), ..inside };
+    let words = ListWords { name: "Insights", empty: "" };
+    if !has_rows(&screen.found, |_| false, &words, &draw, buffer, body) {
+        return;
+    }
+    let Some(found) = screen.found.loaded() else { return };
+    let view = InsightsView { found, figures: &screen.figures, draw, remote: cx.place.remote };
+    let head = parts::head(&view, body.width);
+    let columns = columns_of(&view, body.width);
+    let rows = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0) + head.len();
+    let rows = u16::try_from(rows).unwrap_or(u16::MAX);
+    let most = rows.saturating_sub(body.height);
+    screen.window.set((most, body.height));
+    let top = screen.scrolled.min(most);
+    let mut put = |line: &Line<'static>, at: usize, x: u16, width: u16| {
+        let Some(y) = u16::try_from(at).ok().and_then(|at| at.checked_sub(top)).filter(|y| *y < body.height) else { return };
+        buffer.set_line(x, body.y + y, line, width);
+    };
+    head.iter().enumerate().for_each(|(at, line)| put(line, at, body.x, body.width));
+    for (column, lines) in &columns {
+        for (at, line) in lines.iter().enumerate() {
+            put(line, head.len() + at, body.x + column.x, column.width);
+        }
+    }
+    let bar = Rect { x: area.right().saturating_sub(1), width: 1, ..body };
+    scrollbar::draw(draw.theme, buffer, bar, top.into(), rows.into());
+}
+
+/// The parts, one below the other in each column.
+fn columns_of(view: &InsightsView<'_>, width: u16) -> Vec<(Rect, Vec<Line<'static>>)> {
+    let column = |x, width| Rect { x, y: 0, width, height: 0 };
+    if width < TWO_COLUMNS {
+        let width = width.min(WIDEST);
+        let parts = [
+            parts::lapses(view, width),
+            parts::today(view, width),
+            parts::response_times(view, width),
+            parts::networks(view, width),
+            parts::decisions(view, width),
+            programmes::measured(view, width),
+            parts::unknown(view, width),
+        ];
+        return vec![(column(0, width), below_each_other(parts))];
+    }
+    let each = ((width - BETWEEN) / 2).min(WIDEST);
+    let left = [parts::lapses(view, each), parts::decisions(view, each)];
+    let right = [
+        parts::today(view, each),
+        parts::response_times(view, each),
+        parts::networks(view, each),
+        programmes::measured(view, each),
+        parts::unknown(view, each),
+    ];
+    vec![(column(0, each), below_each_other(left)), (column(each + BETWEEN, each), below_each_other(right))]
+}
+
+fn below_each_other<const N: usize>(parts: [Vec<Line<'static>>; N]) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        if !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        lines.extend(part);
+    }
+    lines
+}
+
+/// What it is of: the Queue's filter, but for what says how alerts stand.
+fn draw_title(screen: &InsightsScreen, cx: &AppContext, buffer: &mut Buffer, area: Rect) {
+    let theme = &cx.theme;
+    let mut pen = Pen::new(buffer, Rect { height: 1, ..area });
+    pen.put("Insights", theme.strong);
+    pen.skip(3);
+    let set = |filter| query::chips(filter, DEFAULT_SORT).into_iter().filter(|chip| chip.set).collect::<Vec<_>>();
+    let within = set(&screen.scope);
+    if within.is_empty() {
+        pen.put("of all alerts", theme.quiet);
+        pen.skip(3);
+    }
+    for chip in &within {
+        pen.put(&sanitize(&chip.text), theme.accent);
+        pen.skip(2);
+    }
+    let aside: Vec<String> = if scope(&cx.listed) == screen.scope {
+        set(&cx.listed).into_iter().filter(|chip| !within.contains(chip)).map(|chip| sanitize(&chip.text).into_owned()).collect()
+    } else {
+        Vec::new()
+    };
+    if !aside.is_empty() {
+        pen.put_whole(&format!("{} set aside", aside.join(" ")), theme.quiet);
+        pen.skip(3);
+    }
+    if let Some((since, error)) = screen.trouble.as_ref().filter(|_| screen.found.loaded().is_some()) {
+        pen.put(&format!("▲ stale since {}: {}", since.format("%H:%M UTC"), sanitize(&error.to_string())), theme.warning);
+        return;
+    }
+    let draw = cx.draw_context();
+    draw.put_actions(&mut pen, &[Action::SalesEnter], |area, action| screen.targets.push(area, action));
+}

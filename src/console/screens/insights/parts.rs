@@ -1,0 +1,419 @@
+//! The parts of the Insights screen as lines: the sentence that matters, what lapses when, today, response times, networks, days, and what
+//! cannot be known.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Duration, Timelike};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::chart::{bar, column_cell, labelled, pack, sparkline};
+use crate::console::text::{columns, count, counted, sanitize, wrap};
+use crate::console::{DrawContext, times};
+use crate::desk::{DeskFigures, FoundInsights};
+use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, day_of, day_start, first_day, percentile, sum};
+use crate::domain::work_pace::will_lapse;
+use crate::domain::{AlertType, Currency, DayCount, Insights, KindCount, Lapsing, Money, Provider, Timestamp, WorkPace};
+
+/// Hours that are told one by one; what lapses later is one row.
+const HOURS: i64 = 16;
+
+/// Columns of labels.
+const LABEL: u16 = 20;
+
+/// Rows of the chart of decisions.
+const CHART: u16 = 6;
+
+/// Days of the line beside a network.
+const RECENT_DAYS: i64 = 14;
+
+/// Below so many in a thousand too many answers came late or not at all.
+const GOOD_SHARE: u64 = 950;
+
+/// What is drawn, and with what.
+pub struct InsightsView<'a> {
+    pub found: &'a FoundInsights,
+    pub figures: &'a DeskFigures,
+    pub draw: DrawContext<'a>,
+    /// Whether it is another deployment.
+    pub remote: bool,
+}
+
+impl InsightsView<'_> {
+    fn insights(&self) -> &Insights {
+        &self.found.insights
+    }
+
+    fn now(&self) -> Timestamp {
+        self.draw.now
+    }
+
+    /// What has not lapsed since it was read.
+    fn lapsing(&self) -> impl Iterator<Item = &Lapsing> {
+        let now = self.now();
+        self.insights().lapsing.iter().filter(move |row| row.quarter.is_none_or(|quarter| quarter + QUARTER > now))
+    }
+
+    fn plain(&self, text: impl Into<String>) -> Span<'static> {
+        Span::styled(text.into(), self.draw.theme.plain)
+    }
+
+    fn quiet(&self, text: impl Into<String>) -> Span<'static> {
+        Span::styled(text.into(), self.draw.theme.quiet)
+    }
+
+    fn strong(&self, text: impl Into<String>) -> Span<'static> {
+        Span::styled(text.into(), self.draw.theme.strong)
+    }
+
+    /// `18:40` where the analyst sits.
+    fn clock(&self, moment: Timestamp) -> String {
+        moment.with_timezone(&self.draw.zone.offset(moment)).format("%H:%M").to_string()
+    }
+}
+
+/// A heading, and quiet words behind it.
+pub fn heading(view: &InsightsView<'_>, title: &str, beside: &str) -> Line<'static> {
+    Line::from(vec![view.quiet(title), Span::raw("   "), view.quiet(beside)])
+}
+
+/// Paragraphs in quiet lines.
+pub fn said(view: &InsightsView<'_>, text: &str, width: u16) -> Vec<Line<'static>> {
+    wrap(&sanitize(text), width).into_iter().map(|line| Line::from(view.quiet(line))).collect()
+}
+
+/// The sentence that matters, and the money at risk; a blank line behind it.
+pub fn head(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+    let mut lines = wrap_spans(sentence(view), width);
+    let soon: Vec<&Lapsing> = view.lapsing().filter(|row| row.soon).collect();
+    let all: Vec<&Lapsing> = view.lapsing().collect();
+    let theme = view.draw.theme;
+    let scopes = [(format!("at risk within {SOON_HOURS} h"), soon), ("at risk in all".to_owned(), all)];
+    for (label, rows) in scopes.into_iter().filter(|(_, rows)| !rows.is_empty()) {
+        lines.extend(labelled((&label, theme.quiet), &money_of(&rows), theme.plain, LABEL, width));
+    }
+    lines.push(Line::default());
+    lines
+}
+
+/// `31 open within 4 h, you do 11 an hour: 9 will lapse`
+fn sentence(view: &InsightsView<'_>) -> Vec<Span<'static>> {
+    let theme = view.draw.theme;
+    let rows: Vec<Lapsing> = view.lapsing().filter(|row| row.soon).cloned().collect();
+    let soon: u64 = rows.iter().map(|row| row.alerts).sum();
+    let mut spans = match soon {
+        0 => vec![view.plain(format!("nothing open lapses within {SOON_HOURS} h, "))],
+        soon => vec![view.strong(count(soon)), view.plain(format!(" open within {SOON_HOURS} h, "))],
+    };
+    let Some(pace) = WorkPace::of(&view.figures.recorded, view.now()) else {
+        spans.push(view.plain("no pace yet"));
+        spans.push(view.quiet("  (ten minutes of decisions recorded by this desk tell it)"));
+        return spans;
+    };
+    spans.extend([view.plain("you do "), view.strong(count(pace.per_hour())), view.plain(" an hour")]);
+    if soon > 0 {
+        spans.push(view.plain(": "));
+        spans.push(match will_lapse(&rows, &pace, view.now()) {
+            0 => Span::styled(format!("all can be done by {}", view.clock(view.now() + pace.time_for(soon))), theme.ok),
+            lost => Span::styled(format!("{} will lapse", count(lost)), theme.danger),
+        });
+    }
+    // Work from before a break tells the pace too; that it is from then is said.
+    if view.now() - pace.last_at > Duration::minutes(10) {
+        spans.push(view.quiet(format!("  (as when you last worked, {})", times::ago(pace.last_at, view.now()))));
+    }
+    spans
+}
+
+/// Spans in lines of at most so many columns, broken between words.
+fn wrap_spans(spans: Vec<Span<'static>>, width: u16) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::default()];
+    let mut used = 0;
+    for span in spans {
+        for word in span.content.split_inclusive(' ') {
+            if used > 0 && used + columns(word.trim_end()) > width {
+                lines.push(Line::default());
+                used = 0;
+            }
+            let word = if used == 0 { word.trim_start() } else { word };
+            used += columns(word);
+            if let Some(line) = lines.last_mut() {
+                line.push_span(Span::styled(word.to_owned(), span.style));
+            }
+        }
+    }
+    lines
+}
+
+/// The sum of each currency, most alerts first, and how many have no amount.
+fn money_of(rows: &[&Lapsing]) -> Vec<String> {
+    let mut sums: BTreeMap<&Currency, (u64, Money)> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.unpriced < row.alerts) {
+        match sums.get_mut(&row.money.currency) {
+            Some((alerts, money)) => {
+                *alerts += row.alerts;
+                money.amount = sum(money.amount, row.money.amount);
+            }
+            None => drop(sums.insert(&row.money.currency, (row.alerts, row.money.clone()))),
+        }
+    }
+    let mut sums: Vec<(u64, Money)> = sums.into_values().collect();
+    sums.sort_by_key(|(alerts, _)| std::cmp::Reverse(*alerts));
+    let unpriced: u64 = rows.iter().map(|row| row.unpriced).sum();
+    let untold = (unpriced > 0).then(|| format!("{} without an amount", count(unpriced)));
+    sums.into_iter().map(|(_, money)| sanitize(&money.to_string()).into_owned()).chain(untold).collect()
+}
+
+/// What lapses in one hour.
+struct Hour<'a> {
+    label: String,
+    style: Style,
+    /// All that lapses later is no hour: no bar tells it.
+    has_bar: bool,
+    rows: Vec<&'a Lapsing>,
+}
+
+impl Hour<'_> {
+    fn alerts(&self) -> u64 {
+        self.rows.iter().map(|row| row.alerts).sum()
+    }
+}
+
+/// Bars by hour, with the money of each hour.
+pub fn lapses(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+    let mut lines = vec![heading(view, "LAPSES BY HOUR", &zone_words(view))];
+    let hours = hours(view);
+    if hours.is_empty() {
+        lines.push(Line::from(view.plain("Nothing waits for an answer: nothing can lapse.")));
+        return lines;
+    }
+    let most = hours.iter().filter(|hour| hour.has_bar).map(Hour::alerts).max().unwrap_or(0);
+    let money: Vec<Vec<String>> = hours.iter().map(|hour| money_of(&hour.rows)).collect();
+    let widest = money.iter().flatten().map(|text| columns(text)).max().unwrap_or(0);
+    // Label, blanks, count: money is not cut for the bars.
+    let around = 6 + 7 + 3;
+    let cells = width.saturating_sub(around + widest).min(width / 4).max(6);
+    for (hour, money) in hours.iter().zip(money) {
+        let drawn = if hour.has_bar { bar(hour.alerts(), most, cells) } else { String::new() };
+        let number = count(hour.alerts());
+        let lead = |label: &str, drawn: &str, number: &str| {
+            vec![
+                view.quiet(format!("{label:<6}")),
+                Span::styled(format!("{drawn:<cells$}", cells = usize::from(cells)), hour.style),
+                Span::styled(format!("{number:>7}   "), view.draw.digits()),
+            ]
+        };
+        let mut packed = pack(&money, width.saturating_sub(around - 3 + cells + 3)).into_iter();
+        let mut first = lead(&hour.label, &drawn, &number);
+        first.extend(packed.next().map(|text| view.quiet(text)));
+        lines.push(Line::from(first));
+        lines.extend(packed.map(|text| Line::from([lead("", "", ""), vec![view.quiet(text)]].concat())));
+    }
+    lines
+}
+
+/// The hours from this one on as far as something lapses, and what lapses later.
+fn hours<'a>(view: &'a InsightsView<'_>) -> Vec<Hour<'a>> {
+    let theme = view.draw.theme;
+    let hour_of = |moment: Timestamp| {
+        let offset = i64::from(view.draw.zone.offset(moment).local_minus_utc());
+        (moment.timestamp() + offset).div_euclid(3_600) * 3_600 - offset
+    };
+    let this_hour = hour_of(view.now());
+    let (mut of_hour, mut later): (BTreeMap<i64, Vec<&Lapsing>>, Vec<&Lapsing>) = (BTreeMap::new(), Vec::new());
+    for row in view.lapsing() {
+        match row.quarter.map(|quarter| (hour_of(quarter.max(view.now())) - this_hour) / 3_600) {
+            Some(ahead) if ahead < HOURS => of_hour.entry(ahead).or_default().push(row),
+            _ => later.push(row),
+        }
+    }
+    let last = of_hour.keys().last().copied();
+    let mut hours: Vec<Hour<'_>> = Vec::new();
+    for ahead in 0..=last.unwrap_or(-1) {
+        let start = DateTime::from_timestamp(this_hour + ahead * 3_600, 0).unwrap_or_default();
+        let start = start.with_timezone(&view.draw.zone.offset(start));
+        let style = match ahead {
+            0 => theme.danger,
+            1..SOON_HOURS => theme.warning,
+            _ => theme.accent,
+        };
+        let label = format!("{:02}", start.hour());
+        hours.push(Hour { label, style, has_bar: true, rows: of_hour.remove(&ahead).unwrap_or_default() });
+    }
+    if !later.is_empty() {
+        hours.push(Hour { label: "later".to_owned(), style: theme.quiet, has_bar: false, rows: later });
+    }
+    hours
+}
+
+/// Whose hours they are.
+fn zone_words(view: &InsightsView<'_>) -> String {
+    match view.draw.zone.offset(view.now()).local_minus_utc() {
+        0 => "UTC".to_owned(),
+        seconds => format!("local, UTC{:+03}:{:02}", seconds / 3_600, seconds.abs() / 60 % 60),
+    }
+}
+
+/// What came of alerts today.
+pub fn today(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+    let (theme, today) = (view.draw.theme, day_of(view.now()));
+    let of_today = |pick: fn(&DayCount) -> u64| view.insights().days.iter().filter(|count| count.day == today).map(pick).sum::<u64>();
+    let waiting: u64 = view.insights().kinds.iter().map(|kind| kind.waiting).sum();
+    let rows = [
+        ("refunded", of_today(|count| count.refunded), theme.ok),
+        ("not refunded", of_today(|count| count.not_refunded), theme.plain),
+        ("invalid", of_today(|count| count.invalid), theme.plain),
+        ("lapsed", of_today(|count| count.missed), theme.danger),
+    ];
+    let most = rows.iter().map(|(_, number, _)| *number).max().unwrap_or(0);
+    let cells = width.saturating_sub(26).min(24);
+    let mut lines = vec![heading(view, "TODAY", "since 00:00 UTC")];
+    for (label, number, style) in rows {
+        lines.push(Line::from(vec![
+            view.plain(format!("{label:<14}")),
+            view.strong(format!("{:>7}", count(number))),
+            Span::raw("   "),
+            Span::styled(bar(number, most, cells), style),
+        ]));
+    }
+    lines.push(Line::from(vec![view.plain(format!("{:<14}", "waiting")), view.strong(format!("{:>7}", count(waiting)))]));
+    lines
+}
+
+/// How long answers took.
+pub fn response_times(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+    let times = &view.insights().response_times;
+    let mut lines = vec![heading(view, "ANSWERED AFTER", &format!("of the last {INSIGHT_DAYS} days"))];
+    let all: u64 = times.iter().map(|time| time.alerts).sum();
+    if all == 0 {
+        lines.push(Line::from(view.plain("no answer whose time is known")));
+        return lines;
+    }
+    let within = |per_mille| {
+        let minutes = i64::try_from(percentile(times, per_mille).unwrap_or(0)).unwrap_or(i64::MAX / 60_000);
+        times::spell(Duration::try_minutes(minutes).unwrap_or_default())
+    };
+    let spans = vec![
+        view.plain("half within "),
+        view.strong(within(500)),
+        view.plain("   nine of ten "),
+        view.strong(within(900)),
+        view.plain("   all but one in a hundred "),
+        view.strong(within(990)),
+    ];
+    lines.extend(wrap_spans(spans, width));
+    lines
+}
+
+/// Alerts of a network, and of each of its types.
+pub fn networks(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+    let theme = view.draw.theme;
+    let has_line = width >= 66;
+    let recent = if has_line { format!("   {RECENT_DAYS} DAYS") } else { String::new() };
+    let mut lines =
+        vec![Line::from(view.quiet(format!("{:<20}{:>7}{:>10}{:>8}{:>9}{recent}", "BY NETWORK", "OPEN", "ANSWERED", "MISSED", "IN TIME")))];
+    let mut of_network: BTreeMap<&str, Vec<&KindCount>> = BTreeMap::new();
+    for kind in &view.insights().kinds {
+        of_network.entry(kind.provider.as_str()).or_default().push(kind);
+    }
+    if of_network.is_empty() {
+        lines.push(Line::from(view.plain("no alerts")));
+    }
+    for kinds in of_network.into_values() {
+        let mut line = kind_row(view, &sanitize(kinds[0].provider.as_str()), &kinds, theme.plain);
+        if has_line {
+            line.push_span(Span::styled(format!("   {}", sparkline(&raised(view, &kinds[0].provider))), theme.accent));
+        }
+        lines.push(line);
+        for kind in kinds {
+            lines.push(kind_row(view, &format!("  {}", sanitize(words_of(&kind.alert_type))), &[kind], theme.quiet));
+        }
+    }
+    lines
+}
+
+fn words_of(alert_type: &AlertType) -> &str {
+    alert_type.words()
+}
+
+/// One row: waiting, answered, missed, and the share that was answered in time.
+fn kind_row(view: &InsightsView<'_>, label: &str, kinds: &[&KindCount], style: Style) -> Line<'static> {
+    let all = |pick: fn(&KindCount) -> u64| kinds.iter().map(|kind| pick(kind)).sum::<u64>();
+    let (answered, late, missed) = (all(|kind| kind.answered), all(|kind| kind.late), all(|kind| kind.missed));
+    let share = (answered * 1_000).checked_div(answered + late + missed);
+    let words = share.map_or_else(|| "–".to_owned(), |share| format!("{}.{} %", share / 10, share % 10));
+    let share_style = if share.is_some_and(|share| share < GOOD_SHARE) { view.draw.theme.warning } else { style };
+    Line::from(vec![
+        Span::styled(format!("{:<20}", crate::console::text::cut(label, 20)), style),
+        Span::styled(format!("{:>7}", count(all(|kind| kind.waiting))), style),
+        Span::styled(format!("{:>10}", count(answered + late)), style),
+        Span::styled(format!("{:>8}", count(missed)), style),
+        Span::styled(format!("{words:>9}"), share_style),
+    ])
+}
+
+/// Alerts of a network that were raised on each of the last days.
+fn raised(view: &InsightsView<'_>, provider: &Provider) -> Vec<u64> {
+    let today = day_of(view.now());
+    let on =
+        |day| view.insights().days.iter().filter(move |count| count.day == day && count.provider == *provider).map(|count| count.raised);
+    (today - RECENT_DAYS + 1..=today).map(|day| on(day).sum()).collect()
+}
+
+/// Decisions of each day as columns, and below them what was missed.
+pub fn decisions(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+    let (theme, today) = (view.draw.theme, day_of(view.now()));
+    let on = |day: i64, pick: fn(&DayCount) -> u64| view.insights().days.iter().filter(|count| count.day == day).map(pick).sum::<u64>();
+    let days: Vec<i64> = (first_day(view.now())..=today).collect();
+    let made: Vec<u64> = days.iter().map(|day| on(*day, DayCount::decisions)).collect();
+    let missed: Vec<u64> = days.iter().map(|day| on(*day, |count| count.missed)).collect();
+    let (most, all) = (made.iter().copied().max().unwrap_or(0), made.iter().sum::<u64>());
+    let beside =
+        format!("{} in {INSIGHT_DAYS} UTC days, {} today, most {}", count(all), count(made.last().copied().unwrap_or(0)), count(most));
+    let mut lines = vec![heading(view, "DECISIONS A DAY", &beside)];
+    let gap = if width >= 64 { " " } else { "" };
+    if most > 0 {
+        for row in (0..CHART).rev() {
+            let cells = made.iter().zip(&days).map(|(number, day)| {
+                let style = if *day == today { theme.ok } else { theme.accent };
+                Span::styled(format!("{}{gap}", column_cell(*number, most, row, CHART)), style)
+            });
+            lines.push(cells.collect::<Vec<_>>().into());
+        }
+        let chart = days.len() * (1 + gap.len());
+        let first = day_start(days[0]).format("%-d %b").to_string();
+        lines.push(Line::from(view.quiet(format!("{first}{:>rest$}", "today", rest = chart.saturating_sub(first.len() + gap.len())))));
+    } else {
+        lines.push(Line::from(view.plain("none whose time is known")));
+    }
+    lines.push(Line::default());
+    let lost: u64 = missed.iter().sum();
+    lines.push(heading(
+        view,
+        "MISSED A DAY",
+        &format!("{} in {INSIGHT_DAYS} days, {} today", count(lost), count(missed.last().copied().unwrap_or(0))),
+    ));
+    if lost > 0 {
+        let line: String = sparkline(&missed).chars().flat_map(|sign| [sign.to_string(), gap.to_owned()]).collect();
+        lines.push(Line::from(Span::styled(line, theme.danger)));
+    }
+    lines
+}
+
+/// What cannot be known here.
+pub fn unknown(view: &InsightsView<'_>, width: u16) -> Vec<Line<'static>> {
+    let mut sentences: Vec<String> = view.found.limits.clone();
+    let undated = view.insights().undated;
+    if undated > 0 {
+        sentences.push(format!("{} no time: on no day, and in no response time.", counted(undated, "answer has", "answers have")));
+    }
+    sentences.push("Chargebacks in spite of an answer: the interface does not tell.".to_owned());
+    sentences.push("The pace of other desks: it is reckoned from what this one recorded.".to_owned());
+    if view.remote {
+        sentences.push("Who decided on other desks: a list tells the status alone.".to_owned());
+    }
+    sentences.extend(view.figures.troubles.iter().cloned());
+    let mut lines = vec![heading(view, "WHAT CANNOT BE KNOWN HERE", "")];
+    lines.extend(sentences.iter().flat_map(|sentence| said(view, sentence, width)));
+    lines
+}

@@ -1,0 +1,164 @@
+//! The state of the Insights screen: what was found of which alerts, what the desk knows besides, and how far it is scrolled.
+
+use std::cell::Cell;
+
+use chrono::Duration;
+
+use crate::console::{Action, ClickTargets, Effect, Loadable, Reply};
+use crate::desk::{DeskFigures, FoundInsights, SalesCount};
+use crate::domain::insights::scope;
+use crate::domain::{AlertFilter, Timestamp};
+use crate::service::ServiceError;
+
+/// How often it is read again where the service counts.
+const REREAD: Duration = Duration::seconds(30);
+
+/// The same where lists are read for it.
+const REREAD_LISTS: Duration = Duration::minutes(5);
+
+/// The Insights screen.
+#[derive(Debug, Default)]
+pub struct InsightsScreen {
+    /// What was found last.
+    pub found: Loadable<FoundInsights>,
+    /// Of which alerts.
+    pub scope: AlertFilter,
+    /// Since when it cannot be read, and why.
+    pub trouble: Option<(Timestamp, ServiceError)>,
+    /// What the desk knows.
+    pub figures: DeskFigures,
+    /// Lines that are scrolled away.
+    pub scrolled: u16,
+    /// The most that can be, and how many lines there is room for, as the last frame found.
+    pub window: Cell<(u16, u16)>,
+    pub(super) targets: ClickTargets<Action>,
+    /// Whether the service counts.
+    counts: bool,
+    refresh_due: Option<Timestamp>,
+}
+
+impl InsightsScreen {
+    /// The screen, nothing asked for yet; whether the service counts.
+    pub fn new(counts: bool) -> Self {
+        Self { counts, ..Self::default() }
+    }
+
+    /// Reads everything at the next chance.
+    pub fn refresh(&mut self, now: Timestamp) {
+        self.refresh_due = Some(now);
+    }
+
+    /// What is due while the screen is looked at; `listed` is what the Queue lists.
+    pub fn run_due(&mut self, listed: &AlertFilter, now: Timestamp) -> Vec<Effect> {
+        let wanted = scope(listed);
+        let is_other = wanted != self.scope || matches!(self.found, Loadable::NotAsked);
+        if !is_other && self.refresh_due.is_some_and(|due| due > now) {
+            return Vec::new();
+        }
+        if is_other {
+            // Numbers of other alerts are not shown as if they were of these.
+            self.found = Loadable::NotAsked;
+            self.trouble = None;
+            self.scope = wanted;
+        }
+        self.found.ask();
+        self.refresh_due = Some(now + if self.counts { REREAD } else { REREAD_LISTS });
+        vec![Effect::Insights(self.scope.clone(), now), Effect::ReadFigures]
+    }
+
+    /// When [`InsightsScreen::run_due`] has something to do by itself.
+    pub fn due(&self) -> Option<Timestamp> {
+        self.refresh_due
+    }
+
+    /// Takes in what was found of these alerts.
+    pub fn took(&mut self, scope: &AlertFilter, answer: Reply<FoundInsights>, now: Timestamp) {
+        if *scope != self.scope {
+            return;
+        }
+        self.trouble = match &answer {
+            Ok(_) => None,
+            Err(error) => Some((self.trouble.take().map_or(now, |(since, _)| since), error.clone())),
+        };
+        self.found.answer(answer);
+    }
+
+    /// Takes in what was entered, in place of what was entered before.
+    pub fn enter(&mut self, entered: SalesCount) {
+        self.figures.sales.retain(|known| (known.month, known.scheme) != (entered.month, entered.scheme));
+        self.figures.sales.push(entered);
+    }
+
+    /// Scrolls by so many lines.
+    pub fn scroll(&mut self, lines: i32) {
+        let scrolled = i32::from(self.scrolled.min(self.window.get().0)).saturating_add(lines);
+        self.scrolled = u16::try_from(scrolled.max(0)).unwrap_or(u16::MAX).min(self.window.get().0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::from_iso;
+    use crate::domain::{AlertStatus, Provider};
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    fn of(provider: Provider) -> AlertFilter {
+        AlertFilter { providers: vec![provider], statuses: vec![AlertStatus::Open], ..AlertFilter::default() }
+    }
+
+    #[test]
+    fn another_filter_is_asked_at_once_and_its_status_is_no_part_of_it() {
+        let mut screen = InsightsScreen::new(true);
+        screen.run_due(&of(Provider::Ethoca), now());
+
+        let again = screen.run_due(&of(Provider::Ethoca), now());
+        let by_status = screen.run_due(&AlertFilter { statuses: Vec::new(), ..of(Provider::Ethoca) }, now());
+        let other = screen.run_due(&of(Provider::Cdrn), now());
+
+        assert_eq!((again.len(), by_status.len()), (0, 0));
+        let wanted = AlertFilter { providers: vec![Provider::Cdrn], ..AlertFilter::default() };
+        assert_eq!(other, [Effect::Insights(wanted, now()), Effect::ReadFigures]);
+    }
+
+    #[test]
+    fn an_answer_about_other_alerts_is_not_taken() {
+        let mut screen = InsightsScreen::new(true);
+        screen.run_due(&of(Provider::Ethoca), now());
+
+        screen.took(&scope(&of(Provider::Cdrn)), Ok(FoundInsights::default()), now());
+        let before = screen.found.loaded().is_some();
+        screen.took(&scope(&of(Provider::Ethoca)), Ok(FoundInsights::default()), now());
+
+        assert_eq!((before, screen.found.loaded().is_some()), (false, true));
+    }
+
+    #[test]
+    fn what_cannot_be_read_again_is_kept_and_said_since_when() {
+        let mut screen = InsightsScreen::new(true);
+        screen.run_due(&AlertFilter::default(), now());
+        screen.took(&AlertFilter::default(), Ok(FoundInsights::default()), now());
+
+        for minutes in [1, 2] {
+            let failed = Err(ServiceError::Unavailable("busy".to_owned()));
+            screen.took(&AlertFilter::default(), failed, now() + Duration::minutes(minutes));
+        }
+
+        assert!(screen.found.loaded().is_some());
+        assert_eq!(screen.trouble.map(|(since, _)| since), Some(now() + Duration::minutes(1)));
+    }
+
+    #[test]
+    fn where_lists_are_read_for_it_it_is_read_less_often() {
+        let due = |counts| {
+            let mut screen = InsightsScreen::new(counts);
+            screen.run_due(&AlertFilter::default(), now());
+            screen.due().map(|due| (due - now()).num_seconds())
+        };
+
+        assert_eq!((due(true), due(false)), (Some(30), Some(300)));
+    }
+}

@@ -1,0 +1,117 @@
+//! Insights from this desk: by the service itself where it can, else from what can be read of its lists within a bound, which is said.
+
+use std::collections::HashSet;
+
+use super::sales::SalesCount;
+use super::same_payment::list_in_some_order;
+use crate::domain::insights::{self, month_of};
+use crate::domain::{
+    Alert, AlertFilter, AlertQuery, AlertStatus, Deadline, Insights, MonitoredCount, PageRequest, Sort, SortField, SortOrder, Timestamp,
+};
+use crate::service::{Alerts, ServiceError, Stats};
+
+/// Pages of a hundred that are read of each list.
+const PAGES: u64 = 10;
+
+/// Insights that were found, and what could not be known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FoundInsights {
+    pub insights: Insights,
+    /// Whether what monitoring programmes may count is known.
+    pub knows_monitored: bool,
+    /// In words, a sentence each; none where everything was counted.
+    pub limits: Vec<String>,
+}
+
+/// What this desk knows besides any service: when it recorded decisions, and the sales that were entered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeskFigures {
+    pub recorded: Vec<Timestamp>,
+    pub sales: Vec<SalesCount>,
+    /// What could not be read, in words.
+    pub troubles: Vec<String>,
+}
+
+/// Counts the alerts within a scope. Where the service does not count them, its lists are read as far as that goes.
+pub async fn insights(
+    alerts: &dyn Alerts,
+    stats: Option<&dyn Stats>,
+    scope: &AlertFilter,
+    now: Timestamp,
+) -> Result<FoundInsights, ServiceError> {
+    if let Some(stats) = stats {
+        match stats.insights(scope).await {
+            // An avert from before there was such a thing.
+            Err(ServiceError::NotFound(_)) => {}
+            answer => return Ok(FoundInsights { insights: answer?, knows_monitored: true, limits: Vec::new() }),
+        }
+    }
+    let mut limits = Vec::new();
+    let open = AlertFilter { statuses: vec![AlertStatus::Open], ..scope.clone() };
+    let waiting = Part::read(alerts, open, Sort { field: SortField::HoursLeft, order: SortOrder::Ascending }).await?;
+    if waiting.is_cut() {
+        let (which, missing) =
+            if waiting.in_order { ("those that lapse first", "lapses later") } else { ("the first ones of its list", "lapses") };
+        let (total, read) = (waiting.total, waiting.data.len());
+        limits.push(format!("Of {total} open alerts {read}, {which}, were read: of what {missing} some may be missing."));
+    }
+    let newest = Part::read(alerts, scope.clone(), Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending }).await?;
+    if newest.is_cut() {
+        let which = if newest.in_order { "the newest" } else { "the first ones of its list" };
+        limits.push(format!(
+            "Of {} alerts {}, {which}, were read: all but what lapses is told of them and of what waits alone.",
+            newest.total,
+            newest.data.len()
+        ));
+    }
+    if waiting.data.iter().any(|alert| matches!(alert.deadline, Deadline::HoursLeft(_))) {
+        limits.push("Deadlines are told in whole hours here: each counts at the earliest that it can be.".to_owned());
+    }
+    let monitored = monitored(alerts, now, &mut limits).await?;
+    let mut seen = HashSet::new();
+    let all: Vec<Alert> = waiting.data.into_iter().chain(newest.data).filter(|alert| seen.insert(alert.id)).collect();
+    let knows_monitored = monitored.is_some();
+    let found = Insights { monitored: monitored.unwrap_or_default(), ..Insights::of(&all, now) };
+    Ok(FoundInsights { insights: found, knows_monitored, limits })
+}
+
+/// What programmes may count this month, where all of the month can be read.
+async fn monitored(alerts: &dyn Alerts, now: Timestamp, limits: &mut Vec<String>) -> Result<Option<Vec<MonitoredCount>>, ServiceError> {
+    let month = AlertFilter { start_date: Some(month_of(now).0.date_naive()), ..AlertFilter::default() };
+    let month = Part::read(alerts, month, Sort { field: SortField::AlertTimeStamp, order: SortOrder::Descending }).await?;
+    if month.is_cut() {
+        limits.push(format!("This month has {} alerts, more than can be read here: what programmes count is not known.", month.total));
+        return Ok(None);
+    }
+    Ok(Some(insights::monitored(&month.data, now)))
+}
+
+/// The part of a list that was read.
+struct Part {
+    data: Vec<Alert>,
+    total: u64,
+    /// Whether it is in the order that was asked for.
+    in_order: bool,
+}
+
+impl Part {
+    async fn read(alerts: &dyn Alerts, filter: AlertFilter, sort: Sort) -> Result<Self, ServiceError> {
+        let mut wanted = AlertQuery { filter, sort, page: PageRequest { page: 0, size: 100 } };
+        let mut part = Self { data: Vec::new(), total: 0, in_order: true };
+        while wanted.page.page < PAGES {
+            let page = list_in_some_order(alerts, &mut wanted).await?;
+            (part.total, part.in_order) = (page.total, wanted.sort == sort);
+            let is_last = page.data.is_empty() || part.data.len() as u64 + page.data.len() as u64 >= page.total;
+            part.data.extend(page.data);
+            if is_last {
+                break;
+            }
+            wanted.page.page += 1;
+        }
+        Ok(part)
+    }
+
+    fn is_cut(&self) -> bool {
+        (self.data.len() as u64) < self.total
+    }
+}

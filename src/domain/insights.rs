@@ -1,0 +1,555 @@
+//! Insights: statistics of the alerts within a filter for whoever works on them: what lapses when, how they stand, what was answered and missed on
+//! each day, how long answers took, and what the card schemes' monitoring programmes may count.
+//!
+//! Stores answer the same through indexes; [`Insights::of`] and [`monitored`] are what they are tested against. Days are those of UTC.
+
+use std::collections::BTreeMap;
+
+use chrono::{Datelike, Days, Duration, DurationRound, NaiveDate, NaiveTime};
+use rust_decimal::Decimal;
+
+use super::monitoring::{CardScheme, MonitoredCount};
+use super::{Alert, AlertFilter, AlertStatus, AlertType, Amount, Currency, Deadline, Money, Provider, Timestamp};
+
+/// Days that are told one by one, today among them.
+pub const INSIGHT_DAYS: i64 = 30;
+
+/// Hours ahead in which what lapses is told by the quarter of an hour.
+pub const LAPSE_HOURS: i64 = 72;
+
+/// Hours ahead whose alerts are told apart: what lapses so soon is the next work.
+pub const SOON_HOURS: i64 = 4;
+
+/// A quarter of an hour: every time zone is whole quarters from UTC, so that hours of any are sums of these.
+pub const QUARTER: Duration = Duration::minutes(15);
+
+/// What lapses within one quarter of an hour in one currency.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lapsing {
+    /// The beginning of the quarter; none for all that lapses later than [`LAPSE_HOURS`] ahead.
+    pub quarter: Option<Timestamp>,
+    /// Whether it lapses within [`SOON_HOURS`].
+    pub soon: bool,
+    pub alerts: u64,
+    /// The sum of those whose amount is known.
+    pub money: Money,
+    /// Those whose amount is not known.
+    pub unpriced: u64,
+}
+
+/// How the alerts of one network and type stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindCount {
+    pub provider: Provider,
+    pub alert_type: AlertType,
+    /// Waiting for an answer.
+    pub waiting: u64,
+    /// Answered before their deadline.
+    pub answered: u64,
+    /// Answered after it.
+    pub late: u64,
+    /// Lapsed without an answer.
+    pub missed: u64,
+}
+
+/// What came, was answered and lapsed on one day at one network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DayCount {
+    /// The UTC day as days since 1970-01-01.
+    pub day: i64,
+    pub provider: Provider,
+    /// Alerts raised that day.
+    pub raised: u64,
+    pub refunded: u64,
+    pub not_refunded: u64,
+    pub invalid: u64,
+    /// Alerts whose time ran out that day, answered since or not.
+    pub missed: u64,
+}
+
+impl DayCount {
+    /// Answers given that day.
+    pub fn decisions(&self) -> u64 {
+        self.refunded + self.not_refunded + self.invalid
+    }
+}
+
+/// How many answers came so long after their alerts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResponseTime {
+    /// Whole minutes, rounded up: to 5 from two hours on, to 60 from three days on.
+    pub minutes: u64,
+    pub alerts: u64,
+}
+
+/// Insights: statistics of the alerts within a filter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Insights {
+    /// In the order of time, then of currency.
+    pub lapsing: Vec<Lapsing>,
+    /// In the order of network and type.
+    pub kinds: Vec<KindCount>,
+    /// The last [`INSIGHT_DAYS`], in the order of day and network; days without anything are left out.
+    pub days: Vec<DayCount>,
+    /// Of the answers of the last [`INSIGHT_DAYS`], shortest first.
+    pub response_times: Vec<ResponseTime>,
+    /// Alerts raised on these days whose answer has no time.
+    pub undated: u64,
+    /// What monitoring programmes may count of all alerts of this month, whatever the filter.
+    pub monitored: Vec<MonitoredCount>,
+}
+
+/// The first of the days that are told one by one.
+pub fn first_day(now: Timestamp) -> i64 {
+    day_of(now) - INSIGHT_DAYS + 1
+}
+
+/// The day of a moment as days since 1970-01-01.
+pub fn day_of(moment: Timestamp) -> i64 {
+    moment.timestamp().div_euclid(86_400)
+}
+
+/// The beginning of a day.
+pub fn day_start(day: i64) -> Timestamp {
+    Timestamp::from_timestamp(day.saturating_mul(86_400), 0).unwrap_or_default()
+}
+
+/// The UTC month of a moment: from its first moment on, before the second one.
+pub fn month_of(now: Timestamp) -> (Timestamp, Timestamp) {
+    let first = now.date_naive().with_day(1).unwrap_or_default();
+    let next = first.checked_add_months(chrono::Months::new(1)).unwrap_or(NaiveDate::MAX - Days::new(1));
+    (first.and_time(NaiveTime::MIN).and_utc(), next.and_time(NaiveTime::MIN).and_utc())
+}
+
+/// Where [`Lapsing`] begins to be told as a whole.
+pub fn last_quarter(now: Timestamp) -> Timestamp {
+    super::time::later_by(quarter_of(now), Duration::hours(LAPSE_HOURS))
+}
+
+/// The end of what lapses soon.
+pub fn soon(now: Timestamp) -> Timestamp {
+    super::time::later_by(now, Duration::hours(SOON_HOURS))
+}
+
+/// The beginning of the quarter of an hour that a moment is in.
+pub fn quarter_of(moment: Timestamp) -> Timestamp {
+    moment.duration_trunc(QUARTER).unwrap_or(moment)
+}
+
+/// A state that alerts are counted under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CountedAs {
+    Waiting,
+    Answered,
+    Late,
+    Missed,
+}
+
+impl CountedAs {
+    fn of(status: &AlertStatus, has_outcome: bool, expired: bool) -> Self {
+        match (has_outcome, expired || *status == AlertStatus::Expired) {
+            (true, false) => Self::Answered,
+            (true, true) => Self::Late,
+            (false, true) => Self::Missed,
+            (false, false) if matches!(status, AlertStatus::Open | AlertStatus::New) => Self::Waiting,
+            // Lists of other deployments leave outcomes out: the status says that there is one.
+            (false, false) => Self::Answered,
+        }
+    }
+}
+
+/// Whether a type tells of fraud, which the schemes count by itself.
+pub fn is_fraud(alert_type: &AlertType) -> bool {
+    matches!(alert_type, AlertType::EthocaConfirmedFraud | AlertType::VerifiFraudNotice)
+}
+
+/// A gatherer of insights: rows that a store has counted are added one by one.
+#[derive(Debug)]
+pub struct InsightsBuilder {
+    first_day: i64,
+    lapsing: BTreeMap<(bool, Option<Timestamp>, bool, Currency), Lapsing>,
+    kinds: BTreeMap<(String, String), KindCount>,
+    days: BTreeMap<(i64, String), DayCount>,
+    response_times: BTreeMap<u64, u64>,
+    monitored: BTreeMap<CardScheme, MonitoredCount>,
+    undated: u64,
+}
+
+impl InsightsBuilder {
+    /// Nothing yet.
+    pub fn at(now: Timestamp) -> Self {
+        Self {
+            first_day: first_day(now),
+            lapsing: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+            days: BTreeMap::new(),
+            response_times: BTreeMap::new(),
+            monitored: BTreeMap::new(),
+            undated: 0,
+        }
+    }
+
+    /// Alerts of one kind, raised on this day where it is known.
+    pub fn add_kind(&mut self, kind: (Provider, AlertType, AlertStatus), has_outcome: bool, expired: bool, day: Option<i64>, alerts: u64) {
+        let (provider, alert_type, status) = kind;
+        if let Some(day) = day {
+            self.on(day, &provider, |count| count.raised += alerts);
+        }
+        let key = (provider.as_str().to_owned(), alert_type.as_str().to_owned());
+        let new = || KindCount { provider, alert_type, waiting: 0, answered: 0, late: 0, missed: 0 };
+        let count = self.kinds.entry(key).or_insert_with(new);
+        match CountedAs::of(&status, has_outcome, expired) {
+            CountedAs::Waiting => count.waiting += alerts,
+            CountedAs::Answered => {
+                count.answered += alerts;
+                // The status alone says that there is an answer.
+                self.undated += if !has_outcome && day.is_some_and(|day| day >= self.first_day) { alerts } else { 0 };
+            }
+            CountedAs::Late => count.late += alerts,
+            CountedAs::Missed => count.missed += alerts,
+        }
+    }
+
+    /// Answers given on this day, so many minutes after their alerts where that is known; `refunded` is the outcome's own word.
+    pub fn add_answers(&mut self, day: i64, provider: &Provider, answer: (&AlertStatus, &str), minutes: Option<i64>, alerts: u64) {
+        if day < self.first_day {
+            return;
+        }
+        let (status, refunded) = answer;
+        self.on(day, provider, |count| {
+            let number = if *status == AlertStatus::Invalid {
+                &mut count.invalid
+            } else if refunded.eq_ignore_ascii_case("refunded") {
+                &mut count.refunded
+            } else {
+                &mut count.not_refunded
+            };
+            *number += alerts;
+        });
+        if let Some(minutes) = minutes {
+            *self.response_times.entry(rounded_up(minutes.max(0).unsigned_abs())).or_default() += alerts;
+        }
+    }
+
+    /// Alerts whose time ran out on this day.
+    pub fn add_missed(&mut self, day: i64, provider: &Provider, alerts: u64) {
+        self.on(day, provider, |count| count.missed += alerts);
+    }
+
+    /// Alerts raised on these days whose answer has no time.
+    pub fn add_undated(&mut self, alerts: u64) {
+        self.undated += alerts;
+    }
+
+    /// What lapses.
+    pub fn add_lapsing(&mut self, lapsing: Lapsing) {
+        let key = (lapsing.quarter.is_none(), lapsing.quarter, !lapsing.soon, lapsing.money.currency.clone());
+        match self.lapsing.get_mut(&key) {
+            None => drop(self.lapsing.insert(key, lapsing)),
+            Some(known) => {
+                known.alerts += lapsing.alerts;
+                known.unpriced += lapsing.unpriced;
+                known.money.amount = sum(known.money.amount, lapsing.money.amount);
+            }
+        }
+    }
+
+    /// Alerts of this month on cards that begin so; `is_chargeback` where they became one or will, because nobody answered in time.
+    pub fn add_monitored(&mut self, card: &str, is_fraud: bool, is_chargeback: bool, alerts: u64) {
+        let Some(scheme) = CardScheme::of_card(card) else { return };
+        let count = self.monitored.entry(scheme).or_insert(MonitoredCount { scheme, fraud_reports: 0, chargebacks: 0 });
+        count.fraud_reports += if is_fraud { alerts } else { 0 };
+        count.chargebacks += if is_chargeback { alerts } else { 0 };
+    }
+
+    fn on(&mut self, day: i64, provider: &Provider, count: impl FnOnce(&mut DayCount)) {
+        if day < self.first_day {
+            return;
+        }
+        let new = || DayCount { day, provider: provider.clone(), raised: 0, refunded: 0, not_refunded: 0, invalid: 0, missed: 0 };
+        count(self.days.entry((day, provider.as_str().to_owned())).or_insert_with(new));
+    }
+
+    /// The whole.
+    pub fn finish(self) -> Insights {
+        Insights {
+            lapsing: self.lapsing.into_values().collect(),
+            kinds: self.kinds.into_values().collect(),
+            days: self.days.into_values().collect(),
+            response_times: self.response_times.into_iter().map(|(minutes, alerts)| ResponseTime { minutes, alerts }).collect(),
+            undated: self.undated,
+            monitored: self.monitored.into_values().filter(|count| count.fraud_reports + count.chargebacks > 0).collect(),
+        }
+    }
+}
+
+/// Minutes as [`ResponseTime`] tells them.
+fn rounded_up(minutes: u64) -> u64 {
+    match minutes {
+        ..120 => minutes,
+        120..4_320 => minutes.next_multiple_of(5),
+        _ => minutes.next_multiple_of(60),
+    }
+}
+
+/// The sum of two amounts; the largest there is where it would be more.
+pub fn sum(left: Amount, right: Amount) -> Amount {
+    Amount::from(left.decimal().checked_add(right.decimal()).unwrap_or(Decimal::MAX))
+}
+
+impl Insights {
+    /// Those of these alerts, without what programmes may count.
+    pub fn of<'a>(alerts: impl IntoIterator<Item = &'a Alert>, now: Timestamp) -> Self {
+        let mut found = InsightsBuilder::at(now);
+        for alert in alerts {
+            let outcome = alert.outcome.as_ref();
+            let day = alert.alert_time.map(day_of);
+            let kind = (alert.provider.clone(), alert.alert_type.clone(), alert.status.clone());
+            found.add_kind(kind, outcome.is_some(), alert.expired_at.is_some(), day, 1);
+            if let Some(expired) = alert.expired_at {
+                found.add_missed(day_of(expired), &alert.provider, 1);
+            }
+            match outcome.map(|outcome| (outcome, outcome.action_time)) {
+                Some((outcome, Some(at))) => {
+                    let minutes = alert.alert_time.map(|raised| (at - raised).num_minutes());
+                    found.add_answers(day_of(at), &alert.provider, (&alert.status, &outcome.refunded), minutes, 1);
+                }
+                Some((_, None)) if day.is_some_and(|day| day >= found.first_day) => found.add_undated(1),
+                Some((_, None)) | None => {}
+            }
+            if let Some(lapsing) = Lapsing::of(alert, now) {
+                found.add_lapsing(lapsing);
+            }
+        }
+        found.finish()
+    }
+}
+
+impl Lapsing {
+    /// When and with what an alert lapses; none where it does not wait for an answer.
+    fn of(alert: &Alert, now: Timestamp) -> Option<Self> {
+        let deadline = match alert.deadline {
+            Deadline::At(moment) => moment,
+            // Hours are rounded down: this is the earliest that it can be.
+            Deadline::HoursLeft(hours) => super::time::later_by(now, Duration::try_hours(hours.max(0))?).max(now + Duration::seconds(1)),
+            Deadline::Unknown => return None,
+        };
+        let waits = alert.outcome.is_none() && alert.expired_at.is_none() && alert.status == AlertStatus::Open;
+        if !waits || deadline <= now {
+            return None;
+        }
+        let micros = alert.amount.and_then(Amount::micros);
+        let money = Money { amount: Amount::from_micros(micros.unwrap_or(0).into()), currency: alert.currency.clone() };
+        let quarter = Some(quarter_of(deadline)).filter(|quarter| *quarter < last_quarter(now));
+        Some(Self { quarter, soon: deadline <= soon(now), alerts: 1, money, unpriced: u64::from(micros.is_none()) })
+    }
+}
+
+/// The part of a filter that says which alerts are meant, and not how they stand: that is what insights tell.
+pub fn scope(filter: &AlertFilter) -> AlertFilter {
+    AlertFilter { statuses: Vec::new(), outcomes: Vec::new(), expired: None, expires_in: None, ..filter.clone() }
+}
+
+/// What monitoring programmes may count of these alerts: of those that were raised this month.
+pub fn monitored<'a>(alerts: impl IntoIterator<Item = &'a Alert>, now: Timestamp) -> Vec<MonitoredCount> {
+    let (from, until) = month_of(now);
+    let mut found = InsightsBuilder::at(now);
+    for alert in alerts.into_iter().filter(|alert| alert.alert_time.is_some_and(|at| (from..until).contains(&at))) {
+        let counted = CountedAs::of(&alert.status, alert.outcome.is_some(), alert.expired_at.is_some());
+        let is_chargeback = alert.status == AlertStatus::Chargeback || counted == CountedAs::Missed;
+        found.add_monitored(&alert.card_bin, is_fraud(&alert.alert_type), is_chargeback, 1);
+    }
+    found.finish().monitored
+}
+
+/// The time within which so many of a thousand answers came, in minutes: the nearest-rank percentile. None where there are no answers.
+pub fn percentile(times: &[ResponseTime], per_mille: u64) -> Option<u64> {
+    let all: u64 = times.iter().map(|time| time.alerts).sum();
+    let rank = (all * per_mille).div_ceil(1_000).max(1);
+    let mut before = 0;
+    times.iter().find_map(|time| {
+        before += time.alerts;
+        (before >= rank).then_some(time.minutes)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::Outcome;
+    use crate::domain::time::from_iso;
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:07:00Z").unwrap()
+    }
+
+    fn open(minutes_left: i64, amount: Option<&str>, currency: &str) -> Alert {
+        Alert {
+            deadline: Deadline::At(now() + Duration::minutes(minutes_left)),
+            amount: amount.map(|amount| amount.parse().unwrap()),
+            currency: Currency::new(currency),
+            status: AlertStatus::Open,
+            ..Alert::sample()
+        }
+    }
+
+    fn answered(raised: i64, took: i64, status: AlertStatus, refunded: &str) -> Alert {
+        let raised = now() - Duration::minutes(raised);
+        let alert = Alert { alert_time: Some(raised), status, ..Alert::sample() };
+        let outcome =
+            Outcome { refunded: refunded.to_owned(), action_time: Some(raised + Duration::minutes(took)), ..Outcome::sample(alert.id) };
+        Alert { outcome: Some(outcome), ..alert }
+    }
+
+    #[test]
+    fn what_lapses_is_summed_by_quarter_and_currency_and_the_far_future_is_one_sum() {
+        let alerts = [
+            open(5, Some("10.10"), "EUR"),
+            open(7, Some("0.90"), "EUR"),
+            open(3, None, "EUR"),
+            open(6, Some("5"), "AED"),
+            open(60, Some("99999999999"), "EUR"),
+            open(240, Some("4"), "EUR"),
+            open(241, Some("8"), "EUR"),
+            open(5_000, Some("1"), "EUR"),
+            open(9_000, Some("2"), "EUR"),
+            open(0, Some("7"), "EUR"),
+        ];
+
+        let lapsing = Insights::of(&alerts, now()).lapsing;
+
+        let told: Vec<_> = lapsing
+            .iter()
+            .map(|row| {
+                (row.quarter.map(|quarter| quarter.format("%H:%M").to_string()), row.soon, row.alerts, row.money.to_string(), row.unpriced)
+            })
+            .collect();
+        let at = |time: &str| Some(time.to_owned());
+        assert_eq!(
+            told,
+            [
+                (at("12:00"), true, 1, "5.00 AED".to_owned(), 0),
+                (at("12:00"), true, 3, "11.00 EUR".to_owned(), 1),
+                (at("13:00"), true, 1, "99,999,999,999.00 EUR".to_owned(), 0),
+                (at("16:00"), true, 1, "4.00 EUR".to_owned(), 0),
+                (at("16:00"), false, 1, "8.00 EUR".to_owned(), 0),
+                (None, false, 2, "3.00 EUR".to_owned(), 0),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_alert_counts_as_waiting_answered_late_or_missed() {
+        let waits = open(60, None, "EUR");
+        let missed = Alert { status: AlertStatus::Expired, expired_at: Some(now()), ..Alert::sample() };
+        let late = Alert { expired_at: Some(now()), ..answered(90, 60, AlertStatus::Resolved, "refunded") };
+        let untold = Alert { status: AlertStatus::Chargeback, outcome: None, ..Alert::sample() };
+
+        let kinds = Insights::of(&[waits, missed, late, untold], now()).kinds;
+
+        assert_eq!(kinds.len(), 1);
+        assert_eq!((kinds[0].waiting, kinds[0].answered, kinds[0].late, kinds[0].missed), (1, 1, 1, 1));
+    }
+
+    #[test]
+    fn answers_count_on_the_day_they_were_given_and_older_ones_not() {
+        let day = 24 * 60;
+        let alerts = [
+            answered(day, 10, AlertStatus::Resolved, "refunded"),
+            answered(day, day - 5, AlertStatus::Resolved, "refunded"),
+            answered(day, day - 5, AlertStatus::Chargeback, "not refunded"),
+            // Said to have been refunded before, and counted as invalid all the same.
+            answered(day, day - 5, AlertStatus::Invalid, "refunded"),
+            answered(31 * day, 10, AlertStatus::Resolved, "refunded"),
+        ];
+
+        let insights = Insights::of(&alerts, now());
+
+        let answers: Vec<_> =
+            insights.days.iter().map(|count| (day_of(now()) - count.day, count.refunded, count.not_refunded, count.invalid)).collect();
+        assert_eq!(answers, [(1, 1, 0, 0), (0, 1, 1, 1)]);
+        assert_eq!(insights.days[0].raised, 4);
+        assert_eq!(insights.response_times, [ResponseTime { minutes: 10, alerts: 1 }, ResponseTime { minutes: 1435, alerts: 3 }]);
+    }
+
+    #[test]
+    fn an_answer_without_a_time_is_on_no_day_and_is_counted_as_that() {
+        let mut alert = answered(60, 30, AlertStatus::Resolved, "refunded");
+        alert.outcome.as_mut().unwrap().action_time = None;
+
+        let insights = Insights::of(&[alert], now());
+
+        assert_eq!((insights.undated, insights.response_times), (1, vec![]));
+        assert_eq!(insights.days.iter().map(DayCount::decisions).sum::<u64>(), 0);
+    }
+
+    #[test]
+    fn programmes_may_count_fraud_and_what_became_a_chargeback_of_this_month() {
+        let on = |card: &str, alert_type: AlertType, status: AlertStatus| Alert {
+            card_bin: card.to_owned(),
+            alert_type,
+            status,
+            alert_time: Some(now()),
+            ..Alert::sample()
+        };
+        let last_month = Some(from_iso("2026-02-28T23:59:59Z").unwrap());
+        let alerts = [
+            on("411111", AlertType::EthocaConfirmedFraud, AlertStatus::Chargeback),
+            on("411111", AlertType::EthocaConfirmedFraud, AlertStatus::Resolved),
+            on("411111", AlertType::VerifiDispute, AlertStatus::Expired),
+            on("411111", AlertType::VerifiDispute, AlertStatus::Open),
+            on("222100", AlertType::EthocaCustomerDispute, AlertStatus::Chargeback),
+            on("371234", AlertType::EthocaCustomerDispute, AlertStatus::Chargeback),
+            Alert { alert_time: last_month, ..on("411111", AlertType::VerifiDispute, AlertStatus::Chargeback) },
+        ];
+
+        let told: Vec<_> = monitored(&alerts, now()).iter().map(|count| (count.scheme, count.fraud_reports, count.chargebacks)).collect();
+
+        assert_eq!(told, [(CardScheme::Visa, 2, 2), (CardScheme::Mastercard, 0, 1)]);
+    }
+
+    #[rstest]
+    #[case(500, Some(20))]
+    #[case(900, Some(90))]
+    #[case(990, Some(90))]
+    #[case(0, Some(5))]
+    fn a_percentile_is_the_answer_at_its_rank(#[case] per_mille: u64, #[case] minutes: Option<u64>) {
+        let times = [(5, 2), (20, 5), (90, 3)].map(|(minutes, alerts)| ResponseTime { minutes, alerts });
+
+        assert_eq!(percentile(&times, per_mille), minutes);
+    }
+
+    #[test]
+    fn without_answers_there_is_no_percentile() {
+        assert_eq!(percentile(&[], 500), None);
+    }
+
+    proptest! {
+        #[test]
+        fn so_many_of_a_thousand_answers_came_within_a_percentile(
+            mut took in proptest::collection::vec(0u64..10_000, 1..60),
+            per_mille in 1u64..=1_000,
+        ) {
+            took.sort_unstable();
+            let times: Vec<ResponseTime> = took.iter().map(|minutes| ResponseTime { minutes: *minutes, alerts: 1 }).collect();
+
+            let within = percentile(&times, per_mille).unwrap();
+
+            let inside = took.iter().filter(|minutes| **minutes <= within).count() as u64;
+            let below = took.iter().filter(|minutes| **minutes < within).count() as u64;
+            prop_assert!(inside * 1_000 >= per_mille * took.len() as u64);
+            prop_assert!(below * 1_000 < per_mille * took.len() as u64);
+        }
+
+        #[test]
+        fn rounding_up_never_shortens_and_stays_near(minutes in 0u64..100_000) {
+            let rounded = rounded_up(minutes);
+
+            prop_assert!(rounded >= minutes && rounded - minutes <= minutes / 24);
+            prop_assert_eq!(rounded_up(rounded), rounded);
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Monitoring programmes of the card schemes (VAMP, ECP): what they measure in a month, where they begin, and how near to it a merchant is.
+
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::{Datelike, Months, NaiveDate};
+
+use super::Timestamp;
+use super::closed_enum::closed_enum;
+
+closed_enum! {
+    /// A card scheme that has a monitoring programme.
+    #[derive(PartialOrd, Ord)]
+    pub enum CardScheme {
+        Visa = "visa",
+        Mastercard = "mastercard",
+    }
+}
+
+impl CardScheme {
+    /// The scheme of a card by how its number begins; none where it is another one's, or where four digits are not known.
+    pub fn of_card(beginning: &str) -> Option<Self> {
+        let four: u32 = beginning.get(..4).filter(|four| four.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()?;
+        match four {
+            4_000..5_000 => Some(Self::Visa),
+            5_100..5_600 | 2_221..=2_720 => Some(Self::Mastercard),
+            _ => None,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Visa => "Visa",
+            Self::Mastercard => "Mastercard",
+        }
+    }
+}
+
+/// What a programme may count of a month's alerts on one scheme's cards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MonitoredCount {
+    pub scheme: CardScheme,
+    /// Alerts that tell of fraud.
+    pub fraud_reports: u64,
+    /// Alerts that were answered with a chargeback, or not in time.
+    pub chargebacks: u64,
+}
+
+/// A month of sales: `2026-11`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SalesMonth(NaiveDate);
+
+impl SalesMonth {
+    /// The UTC month of a moment.
+    pub fn of(moment: Timestamp) -> Self {
+        Self(moment.date_naive().with_day(1).unwrap_or_default())
+    }
+
+    /// The month before.
+    #[must_use]
+    pub fn before(self) -> Self {
+        Self(self.0.checked_sub_months(Months::new(1)).unwrap_or(self.0))
+    }
+
+    /// `November 2026`
+    pub fn words(self) -> String {
+        self.0.format("%B %Y").to_string()
+    }
+}
+
+impl fmt::Display for SalesMonth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.format("%Y-%m"))
+    }
+}
+
+/// Why a text is no month.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no month: year and month are needed, such as 2026-11")]
+pub struct SalesMonthError(String);
+
+impl FromStr for SalesMonth {
+    type Err = SalesMonthError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fail = || SalesMonthError(text.chars().take(40).collect());
+        let (year, month) = text.trim().split_once('-').ok_or_else(fail)?;
+        let digits =
+            |text: &str, length| (text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?;
+        let (year, month): (u32, u32) = digits(year, 4).zip(digits(month, 2)).ok_or_else(fail)?;
+        i32::try_from(year).ok().and_then(|year| NaiveDate::from_ymd_opt(year, month, 1)).map(Self).ok_or_else(fail)
+    }
+}
+
+/// A monitoring programme at one of its thresholds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Programme {
+    pub scheme: CardScheme,
+    pub name: &'static str,
+    /// Where it holds, or what it is called there.
+    pub about: &'static str,
+    /// The ratio from which on it applies, in hundredths of a percent.
+    pub ratio: u64,
+    /// The number from which on it applies, both together.
+    pub number: u64,
+    /// Whether reports of fraud count beside chargebacks.
+    pub counts_fraud: bool,
+    /// Whether the sales of the month before are what it is measured by.
+    pub by_sales_before: bool,
+}
+
+/// The programmes with their thresholds, as published in 2026 (field notes, Ratios).
+pub const PROGRAMMES: [Programme; 4] = [
+    Programme {
+        scheme: CardScheme::Visa,
+        name: "Visa VAMP",
+        about: "US, CA, EU, AP",
+        ratio: 150,
+        number: 1_500,
+        counts_fraud: true,
+        by_sales_before: false,
+    },
+    Programme {
+        scheme: CardScheme::Visa,
+        name: "Visa VAMP",
+        about: "CEMEA",
+        ratio: 220,
+        number: 150,
+        counts_fraud: true,
+        by_sales_before: false,
+    },
+    Programme {
+        scheme: CardScheme::Mastercard,
+        name: "Mastercard ECM",
+        about: "excessive",
+        ratio: 150,
+        number: 100,
+        counts_fraud: false,
+        by_sales_before: true,
+    },
+    Programme {
+        scheme: CardScheme::Mastercard,
+        name: "Mastercard HECM",
+        about: "high excessive",
+        ratio: 300,
+        number: 300,
+        counts_fraud: false,
+        by_sales_before: true,
+    },
+];
+
+/// A reading of a programme: what it counts, against which sales.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProgrammeReading {
+    pub programme: Programme,
+    pub items: u64,
+    pub sales: u64,
+}
+
+impl ProgrammeReading {
+    /// The reading of a programme; none where there were no sales to measure by.
+    pub fn of(programme: Programme, counts: &[MonitoredCount], sales: u64) -> Option<Self> {
+        let items = programme.items(counts);
+        (sales > 0).then_some(Self { programme, items, sales })
+    }
+
+    /// The ratio in hundredths of a percent, rounded down.
+    pub fn ratio(&self) -> u64 {
+        u64::try_from(u128::from(self.items) * 10_000 / u128::from(self.sales.max(1))).unwrap_or(u64::MAX)
+    }
+
+    /// How much of the way to where the programme applies, in thousandths: by ratio or number, whichever is further away, because both have to
+    /// be reached.
+    pub fn reached(&self) -> u64 {
+        let ratio = u128::from(self.items) * 10_000 * 1_000 / (u128::from(self.sales.max(1)) * u128::from(self.programme.ratio.max(1)));
+        let number = u128::from(self.items) * 1_000 / u128::from(self.programme.number.max(1));
+        u64::try_from(ratio.min(number)).unwrap_or(u64::MAX)
+    }
+
+    /// Whether it applies.
+    pub fn applies(&self) -> bool {
+        self.reached() >= 1_000
+    }
+}
+
+impl Programme {
+    /// The month whose sales it is measured by, for chargebacks of this one.
+    pub fn sales_month(&self, month: SalesMonth) -> SalesMonth {
+        if self.by_sales_before { month.before() } else { month }
+    }
+
+    /// What it counts of a month.
+    pub fn items(&self, counts: &[MonitoredCount]) -> u64 {
+        let of = counts.iter().filter(|count| count.scheme == self.scheme);
+        of.map(|count| count.chargebacks + if self.counts_fraud { count.fraud_reports } else { 0 }).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("411111", Some(CardScheme::Visa))]
+    #[case("4999", Some(CardScheme::Visa))]
+    #[case("510000", Some(CardScheme::Mastercard))]
+    #[case("559999", Some(CardScheme::Mastercard))]
+    #[case("222100", Some(CardScheme::Mastercard))]
+    #[case("272099", Some(CardScheme::Mastercard))]
+    #[case("222099", None)]
+    #[case("272100", None)]
+    #[case("371234", None)]
+    #[case("411", None)]
+    #[case("4é11", None)]
+    #[case("", None)]
+    fn a_cards_scheme_is_told_by_its_first_digits(#[case] card: &str, #[case] scheme: Option<CardScheme>) {
+        assert_eq!(CardScheme::of_card(card), scheme);
+    }
+
+    #[rstest]
+    #[case("2026-11", "November 2026", "2026-10")]
+    #[case(" 2026-01 ", "January 2026", "2025-12")]
+    fn a_month_is_read_and_told(#[case] text: &str, #[case] words: &str, #[case] before: &str) {
+        let month: SalesMonth = text.parse().unwrap();
+
+        assert_eq!((month.words().as_str(), month.before().to_string().as_str()), (words, before));
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case("2026")]
+    #[case("2026-13")]
+    #[case("2026-00")]
+    #[case("26-11")]
+    #[case("2026-1")]
+    #[case("+026-11")]
+    #[case("2026-11-01")]
+    fn other_texts_are_no_month(#[case] text: &str) {
+        assert!(text.parse::<SalesMonth>().unwrap_err().to_string().contains("such as 2026-11"));
+    }
+
+    fn counts(fraud_reports: u64, chargebacks: u64) -> [MonitoredCount; 2] {
+        [CardScheme::Visa, CardScheme::Mastercard].map(|scheme| MonitoredCount { scheme, fraud_reports, chargebacks })
+    }
+
+    #[rstest]
+    #[case::both_reached(0, 1_000, 500, 100_000, true)]
+    #[case::a_high_ratio_of_few(0, 90, 50, 1_000, false)]
+    #[case::many_at_a_low_ratio(0, 1_000, 1_000, 1_000_000, false)]
+    fn a_programme_applies_where_ratio_and_number_are_reached(
+        #[case] programme: usize,
+        #[case] fraud: u64,
+        #[case] chargebacks: u64,
+        #[case] sales: u64,
+        #[case] applies: bool,
+    ) {
+        let reading = ProgrammeReading::of(PROGRAMMES[programme], &counts(fraud, chargebacks), sales).unwrap();
+
+        assert_eq!((reading.items, reading.applies()), (fraud + chargebacks, applies));
+    }
+
+    #[test]
+    fn fraud_counts_with_visa_alone_and_mastercard_goes_by_the_sales_of_the_month_before() {
+        let month: SalesMonth = "2026-11".parse().unwrap();
+        let [vamp, _, ecm, _] = PROGRAMMES;
+
+        assert_eq!((vamp.items(&counts(7, 5)), ecm.items(&counts(7, 5))), (12, 5));
+        assert_eq!([vamp, ecm].map(|programme| programme.sales_month(month).to_string()), ["2026-11", "2026-10"]);
+    }
+
+    #[test]
+    fn without_sales_there_is_no_reading() {
+        assert_eq!(ProgrammeReading::of(PROGRAMMES[0], &counts(1, 1), 0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn more_items_never_bring_a_merchant_further_away(items in 0u64..u64::MAX / 2, sales in 1u64.., programme in 0usize..4) {
+            let reading = |items| ProgrammeReading { programme: PROGRAMMES[programme], items, sales };
+
+            prop_assert!(reading(items).reached() <= reading(items + 1).reached());
+            prop_assert!(reading(items).ratio() <= reading(items + 1).ratio());
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Insights in JSON: what lapses when, how alerts stand, what was answered and missed.
+
+use chrono::NaiveDate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::members::{Member, stands_for};
+use super::text::Text;
+use crate::domain::{
+    AlertType, Amount, CardScheme, Currency, DayCount, Insights, KindCount, Lapsing, Money, MonitoredCount, Provider, ResponseTime,
+    Timestamp,
+};
+
+/// Statistics of the alerts within a filter.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Insights")]
+pub(crate) struct InsightsJson {
+    lapsing: Vec<LapsingJson>,
+    kinds: Vec<KindJson>,
+    /// The last 30 UTC days; those without anything are left out.
+    days: Vec<DayJson>,
+    /// How long the answers of these days took.
+    response_times: Vec<ResponseTimeJson>,
+    /// Alerts raised on these days whose answer has no time.
+    undated: u64,
+    /// What the card schemes' monitoring programmes may count of all alerts of this month, whatever the filter.
+    monitored: Vec<MonitoredJson>,
+}
+
+/// What lapses within a quarter of an hour in one currency.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Lapsing")]
+struct LapsingJson {
+    /// The beginning of the quarter; null for all that lapses later than 72 hours ahead.
+    quarter: Option<Text<Timestamp>>,
+    /// Whether it lapses within 4 hours.
+    soon: bool,
+    currency: String,
+    /// The sum of those whose amount is known.
+    amount: Text<Amount>,
+    alerts: u64,
+    /// Those whose amount is not known.
+    unpriced: u64,
+}
+
+/// How the alerts of one network and type stand.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "KindCount")]
+struct KindJson {
+    provider: Text<Provider>,
+    r#type: Text<AlertType>,
+    /// Waiting for an answer.
+    waiting: u64,
+    /// Answered before their deadline.
+    answered: u64,
+    /// Answered after it.
+    late: u64,
+    /// Lapsed without an answer.
+    missed: u64,
+}
+
+/// What came, was answered and lapsed on one UTC day at one network.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "DayCount")]
+struct DayJson {
+    day: Text<NaiveDate>,
+    provider: Text<Provider>,
+    raised: u64,
+    refunded: u64,
+    not_refunded: u64,
+    invalid: u64,
+    missed: u64,
+}
+
+/// How many answers came so long after their alerts.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ResponseTime")]
+struct ResponseTimeJson {
+    /// Rounded up: to 5 from two hours on, to 60 from three days on.
+    minutes: u64,
+    alerts: u64,
+}
+
+/// What monitoring programmes may count on one scheme's cards.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "MonitoredCount")]
+struct MonitoredJson {
+    scheme: Text<CardScheme>,
+    fraud_reports: u64,
+    /// Answered with a chargeback, or not in time.
+    chargebacks: u64,
+}
+
+stands_for!(InsightsJson, Insights, { lapsing, kinds, days, response_times, undated, monitored } {});
+stands_for!(KindJson, KindCount, { provider, waiting, answered, late, missed } { r#type: alert_type });
+stands_for!(DayJson, DayCount, { day, provider, raised, refunded, not_refunded, invalid, missed } {});
+stands_for!(ResponseTimeJson, ResponseTime, { minutes, alerts } {});
+stands_for!(MonitoredJson, MonitoredCount, { scheme, fraud_reports, chargebacks } {});
+
+impl Member<Lapsing> for LapsingJson {
+    fn of(field: Lapsing) -> Self {
+        let Lapsing { quarter, soon, alerts, money: Money { amount, currency }, unpriced } = field;
+        Self { quarter: quarter.map(Text), soon, currency: currency.as_str().to_owned(), amount: Text(amount), alerts, unpriced }
+    }
+
+    fn field(self) -> Lapsing {
+        let money = Money { amount: self.amount.0, currency: Currency::new(self.currency) };
+        Lapsing { quarter: self.quarter.map(|quarter| quarter.0), soon: self.soon, alerts: self.alerts, money, unpriced: self.unpriced }
+    }
+}

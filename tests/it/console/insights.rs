@@ -1,0 +1,343 @@
+//! The Insights screen: the pace and what lapses at it, of the alerts that the Queue is filtered to; sales that are entered; and what is said
+//! where it cannot be known.
+
+use avert::console::SessionInfo;
+use avert::console::effects::{Effect, Keep};
+use avert::console::message::Message;
+use avert::desk::{DeskFigures, SalesCount};
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertFilter, AlertStatus, CardScheme, Currency, Deadline, Outcome, Provider, Timestamp};
+use avert::service::ServiceError;
+use chrono::Duration;
+use crossterm::event::MouseEventKind;
+
+use super::fake::morning;
+use super::rig::{Made, Rig, clock};
+
+/// A morning, and some weeks before it that were answered or missed.
+pub fn weeks(now: Timestamp) -> Vec<Alert> {
+    let mut alerts = morning(now);
+    let sample = alerts[0].clone();
+    for number in 0..180u64 {
+        let ago = Duration::minutes(i64::try_from(90 + number * 211).unwrap());
+        let mut alert = Alert {
+            id: avert::domain::AlertId(uuid::Uuid::from_u128(u128::from(number) + 5_000)),
+            provider: [Provider::Ethoca, Provider::Verifi, Provider::Cdrn][usize::try_from(number % 3).unwrap()].clone(),
+            alert_time: Some(now - ago - Duration::hours(3)),
+            status: AlertStatus::Resolved,
+            ..sample.clone()
+        };
+        if number % 17 == 0 {
+            alert.status = AlertStatus::Expired;
+            alert.expired_at = Some(now - ago);
+        } else {
+            let (status, refunded) =
+                if number % 5 == 0 { (AlertStatus::Chargeback, "not refunded") } else { (AlertStatus::Resolved, "refunded") };
+            alert.status = status;
+            let took = Duration::minutes(i64::try_from(number % 170 + 4).unwrap());
+            alert.outcome = Some(Outcome {
+                alert_id: alert.id,
+                outcome: "resolved".to_owned(),
+                refunded: refunded.to_owned(),
+                action_time: alert.alert_time.map(|at| at + took),
+                ..Outcome::default()
+            });
+        }
+        alerts.push(alert);
+    }
+    alerts
+}
+
+/// One decision each so many minutes until now.
+pub fn recorded(minutes: i64, count: i64, now: Timestamp) -> Vec<Timestamp> {
+    (0..count).map(|number| now - Duration::minutes(number * minutes)).collect()
+}
+
+/// What a desk knows that records a decision each so many minutes.
+pub fn figures(minutes: i64, sales: Vec<SalesCount>) -> Message {
+    let recorded = recorded(minutes, 30, clock().now());
+    Message::Figures(Box::new(DeskFigures { recorded, sales, troubles: Vec::new() }))
+}
+
+pub fn sales(month: &str, scheme: CardScheme, count: u64) -> SalesCount {
+    SalesCount { month: month.parse().unwrap(), scheme, count, entered_at: clock().now() - Duration::days(1) }
+}
+
+fn open(made: Made) -> Rig {
+    let mut rig = made.start();
+    rig.press("2");
+    rig
+}
+
+fn whole() -> Rig {
+    open(Made { size: (200, 60), ..Made::of(weeks(clock().now())) })
+}
+
+/// How many alerts wait and lapse so many minutes from now, each with a thousand euros.
+fn waiting(count: u128, minutes: i64) -> Vec<Alert> {
+    let sample = morning(clock().now())[0].clone();
+    let one = |number| Alert {
+        id: avert::domain::AlertId(uuid::Uuid::from_u128(number)),
+        deadline: Deadline::At(clock().now() + Duration::minutes(minutes)),
+        amount: Some("1000".parse().unwrap()),
+        ..sample.clone()
+    };
+    (1..=count).map(one).collect()
+}
+
+fn line(rig: &mut Rig, words: &str) -> String {
+    let screen = rig.screen();
+    screen.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("no {words}:\n{screen}")).to_owned()
+}
+
+#[test]
+fn the_sentence_says_how_many_will_lapse_at_this_pace() {
+    let mut rig = open(Made::of(waiting(33, 119)));
+
+    rig.update(figures(5, Vec::new()));
+
+    // They lapse about 16:07, and 24 can be done until then, one each five minutes.
+    assert!(line(&mut rig, "33 open").contains("33 open within 4 h, you do 12 an hour: 9 will lapse"), "{}", rig.screen());
+}
+
+#[test]
+fn where_all_can_be_done_it_says_until_when() {
+    let mut rig = open(Made::of(waiting(6, 200)));
+
+    rig.update(figures(5, Vec::new()));
+
+    // Half an hour's work from 18:03, where the analyst sits.
+    assert!(line(&mut rig, "6 open").contains("you do 12 an hour: all can be done by 18:33"), "{}", rig.screen());
+}
+
+#[test]
+fn without_ten_minutes_of_work_there_is_no_pace_yet() {
+    let mut rig = open(Made::of(waiting(3, 100)));
+    let few = recorded(3, 4, clock().now());
+
+    rig.update(Message::Figures(Box::new(DeskFigures { recorded: few, ..DeskFigures::default() })));
+
+    assert!(line(&mut rig, "3 open").contains("3 open within 4 h, no pace yet"));
+    assert!(!rig.screen().contains("an hour"));
+}
+
+#[test]
+fn a_pace_from_before_a_break_says_from_when_it_is() {
+    let mut rig = open(Made::of(waiting(3, 230)));
+    rig.update(figures(5, Vec::new()));
+
+    rig.advance(Duration::minutes(50));
+
+    assert!(line(&mut rig, "3 open").contains("as when you last worked, 50 min ago"), "{}", rig.screen());
+}
+
+#[test]
+fn numbers_follow_the_queues_filter_but_for_how_alerts_stand() {
+    let mut rig = whole();
+    let all = line(&mut rig, "waiting");
+    rig.press("1 /");
+    rig.type_text("provider:cdrn status:open expires:3");
+    rig.press("enter 2");
+
+    let wanted = AlertFilter { providers: vec![Provider::Cdrn], ..AlertFilter::default() };
+    assert_eq!(rig.service.scopes.lock().unwrap().last(), Some(&wanted));
+    let title = line(&mut rig, "set aside");
+    assert!(title.contains("provider:cdrn") && title.contains("status:open expires:3 set aside"), "{title}");
+    assert!(all.ends_with(" 19") && line(&mut rig, "waiting").ends_with(" 4"), "{}", rig.screen());
+    assert!(!rig.screen().contains("ETHOCA"), "{}", rig.screen());
+}
+
+#[test]
+fn money_is_summed_in_each_currency_and_never_cut_however_large() {
+    for size in [(60, 16), (80, 24), (120, 40), (200, 60)] {
+        let mut alerts = waiting(4, 100);
+        for (alert, (amount, currency)) in alerts.iter_mut().zip([
+            ("9000000000000.50", "EUR"),
+            ("9000000000000.75", "EUR"),
+            ("8123456789012.345", "KWD"),
+            ("7999999999999", "JPY"),
+        ]) {
+            alert.amount = Some(amount.parse().unwrap());
+            alert.currency = Currency::new(currency);
+        }
+        let mut rig = open(Made { size, ..Made::of(alerts) });
+
+        let screen = rig.screen();
+
+        for sum in ["18,000,000,000,001.25 EUR", "8,123,456,789,012.345 KWD", "7,999,999,999,999 JPY"] {
+            assert!(screen.contains(sum), "no {sum} at {size:?}:\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn an_amount_that_is_not_known_is_in_no_sum_and_is_said() {
+    let mut alerts = waiting(2, 100);
+    alerts[0].amount = None;
+    let mut rig = open(Made::of(alerts));
+
+    let row = line(&mut rig, "at risk within 4 h");
+
+    assert!(row.contains("1,000.00 EUR  1 without an amount"), "{row}");
+}
+
+#[test]
+fn what_lapses_is_told_by_the_hour_where_the_analyst_sits() {
+    let mut rig = whole();
+
+    let screen = rig.screen();
+
+    // 14:45 UTC, which is 18:45 in Dubai.
+    let first = screen.lines().position(|line| line.contains("LAPSES BY HOUR")).unwrap() + 1;
+    let row = screen.lines().nth(first).unwrap();
+    assert!(row.trim_start().starts_with("18") && row.contains("129.90 EUR"), "{row}");
+}
+
+#[test]
+fn sales_that_are_entered_are_kept_and_measured_by() {
+    let mut rig = whole();
+    assert!(rig.screen().contains("Visa: no sales entered for November 2026"), "{}", rig.screen());
+
+    rig.press("s");
+    rig.type_text("20,000");
+    rig.press("enter");
+
+    let now = rig.clock.now();
+    let entered = SalesCount { month: "2026-11".parse().unwrap(), scheme: CardScheme::Visa, count: 20_000, entered_at: now };
+    assert!(rig.done.contains(&Effect::Keep(Keep::Sales(entered))));
+    assert!(rig.screen().contains("Visa sales of November 2026: 20,000, entered on 20 November 2026"), "{}", rig.screen());
+    assert!(line(&mut rig, "1,500, US, CA, EU, AP").contains("Visa VAMP"));
+    assert!(rig.screen().contains("Mastercard: no sales entered for October 2026"));
+}
+
+#[test]
+fn a_count_or_month_that_is_none_is_said_at_its_field() {
+    let mut rig = whole();
+    rig.press("s");
+    rig.type_text("many");
+    rig.press("enter");
+    assert!(rig.screen().contains("\"many\" is no count"), "{}", rig.screen());
+
+    rig.press("ctrl-u");
+    rig.type_text("5");
+    rig.press("up up");
+    rig.press("ctrl-u");
+    rig.type_text("2026-13");
+    rig.press("enter");
+
+    assert!(rig.screen().contains("\"2026-13\" is no month"), "{}", rig.screen());
+    assert!(!rig.done.iter().any(|effect| matches!(effect, Effect::Keep(Keep::Sales(_)))));
+}
+
+#[test]
+fn sales_of_a_month_to_come_are_refused() {
+    let mut rig = whole();
+    rig.press("s up up ctrl-u");
+    rig.type_text("2026-12");
+    rig.press("down down");
+    rig.type_text("5");
+    rig.press("enter");
+
+    assert!(rig.screen().contains("December 2026 is still to come"), "{}", rig.screen());
+}
+
+#[test]
+fn a_gauge_is_red_where_a_programme_applies() {
+    let now = clock().now();
+    let mut alerts = morning(now);
+    let sample = alerts[0].clone();
+    alerts.extend((0..200u128).map(|number| Alert {
+        id: avert::domain::AlertId(uuid::Uuid::from_u128(9_000 + number)),
+        status: AlertStatus::Chargeback,
+        alert_time: Some(now - Duration::hours(2)),
+        ..sample.clone()
+    }));
+    let mut rig = open(Made { size: (200, 60), ..Made::of(alerts) });
+
+    rig.update(figures(5, vec![sales("2026-11", CardScheme::Visa, 10_000)]));
+
+    // Reports of fraud count beside the chargebacks that came of them.
+    let row = line(&mut rig, "150, CEMEA");
+    assert!(row.contains("4.0") && row.contains("of 2.20 % and 40"), "{row}");
+}
+
+#[test]
+fn what_cannot_be_read_is_said_and_what_was_read_stays() {
+    let mut rig = whole();
+    rig.service.set_down(Some(ServiceError::Unavailable("the database is busy".to_owned())));
+
+    rig.press("ctrl-r");
+
+    assert!(line(&mut rig, "Insights   of all").contains("▲ stale since 14:03 UTC"), "{}", rig.screen());
+    assert!(rig.screen().contains("LAPSES BY HOUR"));
+}
+
+#[test]
+fn where_nothing_was_ever_read_it_says_why() {
+    let mut rig = Made { down: true, ..Made::default() }.start();
+
+    rig.press("2");
+
+    assert!(rig.screen().contains("Insights cannot be shown: "), "{}", rig.screen());
+}
+
+#[test]
+fn another_deployments_lists_are_read_within_a_bound_which_is_said() {
+    let now = clock().now();
+    let place = SessionInfo { name: "acme-eu".to_owned(), remote: true, ..SessionInfo::default() };
+    let mut alerts = waiting(2_500, 100);
+    alerts.iter_mut().for_each(|alert| alert.alert_time = Some(now));
+    let mut rig = open(Made { operator: false, place, size: (200, 60), ..Made::of(alerts) });
+
+    let screen: String = rig.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+
+    assert!(screen.contains("2,000 open within 4 h"), "{screen}");
+    assert!(
+        screen.contains("Of 2500 open alerts 1000, those that lapse first, were read: of what lapses later some may be missing."),
+        "{screen}"
+    );
+    assert!(screen.contains("What programmes count this month is not known here."), "{screen}");
+}
+
+#[test]
+fn a_small_deployments_lists_tell_what_its_counts_would() {
+    let mut counted = whole();
+    let mut listed = open(Made { operator: false, size: (200, 60), ..Made::of(weeks(clock().now())) });
+
+    let told = |rig: &mut Rig| {
+        let screen = rig.screen();
+        let body = screen.lines().skip_while(|line| !line.contains("open within")).take_while(|line| !line.contains("WHAT CANNOT"));
+        body.map(str::to_owned).collect::<Vec<_>>()
+    };
+
+    assert_eq!(told(&mut counted), told(&mut listed));
+}
+
+#[test]
+fn it_is_read_again_while_it_is_looked_at_and_not_behind_another_screen() {
+    let mut rig = whole();
+    let asked = |rig: &Rig| rig.service.scopes.lock().unwrap().len();
+    let first = asked(&rig);
+
+    rig.advance(Duration::seconds(61));
+    let while_shown = asked(&rig);
+    rig.press("1");
+    rig.advance(Duration::minutes(5));
+
+    assert_eq!((first, while_shown - first, asked(&rig) - while_shown), (1, 2, 0));
+}
+
+#[test]
+fn what_does_not_fit_is_scrolled_to() {
+    let mut rig = open(Made { size: (60, 16), ..Made::of(weeks(clock().now())) });
+    assert!(rig.screen().contains("open within") && !rig.screen().contains("WHAT CANNOT"));
+
+    rig.press("G");
+    assert!(rig.screen().contains("The pace of other desks"), "{}", rig.screen());
+    rig.press("g j");
+    rig.mouse(MouseEventKind::ScrollDown, 10, 10);
+    let scrolled = rig.screen();
+    rig.press("k k k k k k k k");
+
+    assert!(!scrolled.contains("open within") && rig.screen().contains("open within"));
+}

@@ -1,0 +1,93 @@
+//! Insights against the meaning that the domain gives them: the same counts and sums on every kind of store.
+
+use avert::domain::insights::{self, scope};
+use avert::domain::{Alert, AlertFilter, AlertStatus, AlertType, Deadline, Insights, OrganizationId};
+use chrono::Duration;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::lists::{alerts, block_on, filters};
+use super::{Fixture, outcome};
+use crate::support::alerts::{noon, open_alert};
+
+contract!(another_organizations_alerts_are_in_no_count, what_is_answered_moves_from_what_waits_to_its_day);
+
+/// What insights are by the domain's own words.
+fn naive(alerts: &[Alert], filter: &AlertFilter) -> Insights {
+    let within = alerts.iter().filter(|alert| filter.matches(alert, noon()));
+    Insights { monitored: insights::monitored(alerts, noon()), ..Insights::of(within, noon()) }
+}
+
+async fn told(fixture: &Fixture, filter: &AlertFilter) -> Insights {
+    fixture.store.insights(fixture.organization, filter, noon()).await.unwrap()
+}
+
+prop_compose! {
+    /// Alerts on cards of schemes, answered at different times with different words, some of them long ago.
+    fn answered_alerts()(
+        alert in alerts(),
+        card in select(vec!["411111", "510510", "222100", "371234", ""]),
+        status in proptest::option::of(select(vec![AlertStatus::Chargeback, AlertStatus::Expired, AlertStatus::Open])),
+        alert_type in proptest::option::of(select(vec![AlertType::VerifiFraudNotice, AlertType::EthocaConfirmedFraud])),
+        refunded in select(vec!["refunded", "Refunded", "not refunded", ""]),
+        answered_hours_ago in proptest::option::of(0i64..900),
+        deadline_minutes in -200i64..5_000,
+    ) -> Alert {
+        let mut alert = Alert {
+            card_bin: card.to_owned(),
+            status: status.unwrap_or(alert.status.clone()),
+            alert_type: alert_type.unwrap_or(alert.alert_type.clone()),
+            deadline: Deadline::At(noon() + Duration::minutes(deadline_minutes)),
+            ..alert
+        };
+        if let Some(outcome) = &mut alert.outcome {
+            outcome.refunded = refunded.to_owned();
+            outcome.action_time = answered_hours_ago.map(|hours| noon() - Duration::minutes(hours * 60 + 7));
+        }
+        alert
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_insights_of_every_filter_are_what_the_domain_says(
+        mut alerts in proptest::collection::vec(answered_alerts(), 0..160),
+        filters in proptest::collection::vec(filters(), 12),
+    ) {
+        alerts.sort_by_key(|alert| alert.id);
+        alerts.dedup_by_key(|alert| alert.id);
+        block_on(async {
+            for fixture in Fixture::on_each().await {
+                fixture.bring(&alerts).await;
+                for filter in filters.iter().flat_map(|filter| [filter.clone(), scope(filter)]).chain([AlertFilter::default()]) {
+                    assert_eq!(told(&fixture, &filter).await, naive(&alerts, &filter), "{filter:?}");
+                }
+            }
+        });
+    }
+}
+
+async fn another_organizations_alerts_are_in_no_count(fixture: Fixture) {
+    fixture.bring(&[open_alert("P1")]).await;
+
+    let strangers = fixture.store.insights(OrganizationId::generate(), &AlertFilter::default(), noon()).await.unwrap();
+
+    assert_eq!(strangers, Insights::default());
+    assert_eq!(told(&fixture, &AlertFilter::default()).await.kinds[0].waiting, 1);
+}
+
+async fn what_is_answered_moves_from_what_waits_to_its_day(fixture: Fixture) {
+    let waits = Alert { deadline: Deadline::At(noon() + Duration::hours(1)), ..open_alert("P1") };
+    let answered = Alert { alert_time: Some(noon() - Duration::minutes(95)), status: AlertStatus::Resolved, ..open_alert("P2") };
+    let answered = Alert { outcome: Some(outcome(&answered, "resolved")), ..answered };
+
+    fixture.bring(&[waits, answered]).await;
+
+    let insights = told(&fixture, &AlertFilter::default()).await;
+    assert_eq!((insights.kinds[0].waiting, insights.kinds[0].answered), (1, 1));
+    assert_eq!(insights.lapsing.iter().map(|row| (row.soon, row.alerts)).collect::<Vec<_>>(), [(true, 1)]);
+    assert_eq!(insights.days.iter().map(|day| day.refunded).sum::<u64>(), 1);
+    assert_eq!(insights.response_times.iter().map(|time| (time.minutes, time.alerts)).collect::<Vec<_>>(), [(95, 1)]);
+}
