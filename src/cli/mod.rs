@@ -26,6 +26,7 @@ mod migrate;
 mod networks;
 mod open;
 mod open_files;
+mod orders;
 mod organizations;
 mod output;
 mod pages;
@@ -60,6 +61,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
     let stray = match command {
         None | Some(Command::Open(_) | Command::Alerts(_)) => None,
+        Some(Command::Orders(_)) => RemoteArgs { profile: None, url: None, ..remote.clone() }.first_given(),
         Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
         _ => remote.first_given(),
     };
@@ -127,6 +129,10 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
             login::logout(&context, &args)
         }
         Command::Attempts(command) => block_on(attempts::run(context, command)),
+        Command::Orders(mut command) => {
+            command.take_remote(remote);
+            orders::run(&context, command)
+        }
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),
         Command::Copy(args) => block_on(copy::run(context, args)),

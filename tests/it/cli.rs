@@ -4,6 +4,7 @@
 mod demo;
 mod generate;
 mod names;
+mod orders;
 mod places;
 mod rejects;
 

@@ -3,6 +3,7 @@
 mod alerts;
 mod attempts;
 mod connection;
+mod orders;
 mod profiles;
 mod remote;
 mod secrets;
@@ -22,6 +23,7 @@ pub(super) use self::alerts::{AlertFilterArgs, AlertListArgs};
 pub(super) use self::attempts::AttemptsCommand;
 #[cfg(test)]
 pub(super) use self::connection::AccessArgs;
+pub(super) use self::orders::{OrderImportArgs, OrdersCommand};
 pub(super) use self::profiles::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand};
 pub(super) use self::remote::{DialectName, RemoteArgs};
 pub(super) use self::secrets::{RotateCommand, SecretsCommand};
@@ -104,6 +106,9 @@ pub(super) enum Command {
     /// Decisions whose fate is not settled: read, and settle what waits for a person
     #[command(subcommand)]
     Attempts(AttemptsCommand),
+    /// The shop's orders, so that the console shows which one an alert is on
+    #[command(subcommand)]
+    Orders(OrdersCommand),
     /// Copy everything into one file, verified, also while others work here
     Backup(BackupArgs),
     /// Put a backup in the place of the database; what was there is kept under another name
