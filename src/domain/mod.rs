@@ -33,6 +33,7 @@ pub mod query;
 pub mod redact;
 pub mod resolution;
 pub mod retention;
+pub mod rule;
 pub mod sanitize;
 pub mod secret;
 pub mod stats;
