@@ -32,6 +32,7 @@ mod output;
 mod pages;
 mod profile_access;
 mod profiles;
+mod rules;
 mod secrets;
 mod serve;
 mod signals;
@@ -60,7 +61,7 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
     let stray = match command {
-        None | Some(Command::Open(_) | Command::Alerts(_)) => None,
+        None | Some(Command::Open(_) | Command::Alerts(_) | Command::Rules(_)) => None,
         Some(Command::Orders(_)) => RemoteArgs { profile: None, url: None, ..remote.clone() }.first_given(),
         Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
         _ => remote.first_given(),
@@ -132,6 +133,10 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Orders(mut command) => {
             command.take_remote(remote);
             orders::run(&context, command)
+        }
+        Command::Rules(mut command) => {
+            command.take_remote(remote);
+            block_on(rules::run(context, command))
         }
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),

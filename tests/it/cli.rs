@@ -7,6 +7,7 @@ mod names;
 mod orders;
 mod places;
 mod rejects;
+mod rules;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

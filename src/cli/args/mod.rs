@@ -6,6 +6,7 @@ mod connection;
 mod orders;
 mod profiles;
 mod remote;
+mod rules;
 mod secrets;
 mod shared;
 mod webhooks;
@@ -26,6 +27,7 @@ pub(super) use self::connection::AccessArgs;
 pub(super) use self::orders::{OrderImportArgs, OrdersCommand};
 pub(super) use self::profiles::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand};
 pub(super) use self::remote::{DialectName, RemoteArgs};
+pub(super) use self::rules::{RehearseArgs, RulesCommand};
 pub(super) use self::secrets::{RotateCommand, SecretsCommand};
 pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, OrganizationArgs};
 pub(super) use self::webhooks::{
@@ -109,6 +111,9 @@ pub(super) enum Command {
     /// The shop's orders, so that the console shows which one an alert is on
     #[command(subcommand)]
     Orders(OrdersCommand),
+    /// The rules that suggest decisions, and what they would have done
+    #[command(subcommand)]
+    Rules(RulesCommand),
     /// Copy everything into one file, verified, also while others work here
     Backup(BackupArgs),
     /// Put a backup in the place of the database; what was there is kept under another name
