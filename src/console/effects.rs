@@ -16,10 +16,10 @@ use super::screens::queue::listing::Need;
 use crate::desk::find::find;
 use crate::desk::indeterminate::look_up;
 use crate::desk::same_payment::same_payment;
-use crate::desk::{Desk, Draft, JournalStep, Layout, SavedView};
+use crate::desk::{Desk, DeskError, Draft, JournalStep, Layout, MatchedOrders, SavedView};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId,
-    FindQuery, PageRequest, Secret, Sort,
+    FindQuery, PageRequest, Secret, Sort, Timestamp,
 };
 use crate::service::{Deployment, ResolveRequest, ServiceError, Webhooks};
 
@@ -49,6 +49,8 @@ pub enum Effect {
     Deliveries(AlertId),
     /// Load the alerts that may be on the same card.
     SameCard(AlertId, Option<AlertQuery>),
+    /// Match an alert with the desk's orders, after this change of what matches.
+    MatchOrders(Box<Alert>, Option<MatchChange>),
     /// Search many fields; an earlier search is given up.
     Find(FindQuery),
     /// Give the search up that is on its way.
@@ -127,6 +129,15 @@ impl Effect {
     }
 }
 
+/// A change of which orders match an alert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MatchChange {
+    /// This order is taken off.
+    Unmatch(String, Timestamp),
+    /// Those that were taken off match again.
+    MatchAgain,
+}
+
 /// A write to the desk.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Keep {
@@ -186,6 +197,7 @@ impl Runner {
             Effect::Abandon(list) => self.lists.remove(&list).unwrap_or_default().iter().for_each(AbortHandle::abort),
             Effect::GiveUpFind => self.give_up_find(),
             Effect::Keep(what) => self.keep(what, None),
+            Effect::MatchOrders(alert, change) => self.match_orders(*alert, change),
             Effect::StartListening(request) => self.listen(*request),
             Effect::StopListening => self.stop_listening(),
             Effect::Replay(request) => self.replay(*request),
@@ -237,6 +249,18 @@ impl Runner {
         if let Some(earlier) = self.finding.take() {
             earlier.abort();
         }
+    }
+
+    /// The desk's orders are on the disk, and a change of them is not given up.
+    fn match_orders(&self, alert: Alert, change: Option<MatchChange>) {
+        let Some(desk) = self.desk.clone() else { return };
+        let messages = self.messages.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Some(message) = match_orders(&desk, &alert, change) {
+                // The loop may have ended meanwhile.
+                let _ = messages.send(message);
+            }
+        });
     }
 
     fn listen(&self, request: ListenRequest) {
@@ -336,6 +360,21 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
     .map_err(|error| error.to_string())
 }
 
+/// Matches an alert with the orders of a desk, after a change of what matches; nothing where orders were never brought in.
+pub fn match_orders(desk: &Desk, alert: &Alert, change: Option<MatchChange>) -> Option<Message> {
+    let matched = || -> Result<Option<MatchedOrders>, DeskError> {
+        let Some(orders) = desk.orders()? else { return Ok(None) };
+        match change {
+            Some(MatchChange::Unmatch(order, at)) => orders.unmatch(alert.id, &order, at)?,
+            Some(MatchChange::MatchAgain) => orders.match_again(alert.id)?,
+            None => {}
+        }
+        orders.matches(alert).map(Some)
+    };
+    let answer = matched().map_err(|error| error.to_string()).transpose()?;
+    Some(Message::OrdersMatched(alert.id, answer))
+}
+
 /// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it takes, or the
 /// effect is for the desk or the terminal.
 pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message> {
@@ -391,6 +430,7 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         Effect::TryWriting => Message::Written(changes.as_ref()?.try_writing().await),
         Effect::Abandon(_)
         | Effect::Keep(_)
+        | Effect::MatchOrders(..)
         | Effect::StartListening(_)
         | Effect::StopListening
         | Effect::Replay(_)

@@ -9,8 +9,8 @@ use super::listener::{ListenRequest, ReplayRequest, RequestFailure};
 use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::views::View;
-use crate::desk::Draft;
 use crate::desk::find::FoundAlerts;
+use crate::desk::{Draft, MatchedOrders};
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
@@ -43,6 +43,8 @@ pub enum Message {
     Deliveries(AlertId, Reply<Vec<Delivery>>),
     /// Alerts on the same card.
     SameCard(AlertId, Reply<Vec<Alert>>),
+    /// The orders of the shop that an alert may be on, or why the desk cannot say it.
+    OrdersMatched(AlertId, Result<MatchedOrders, String>),
     /// Which of these alerts have duplicates, and whether one of those was refunded.
     Marked(Vec<AlertId>, Reply<Vec<(AlertId, Option<bool>)>>),
     /// The endpoints of webhooks.

@@ -51,6 +51,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         Action::Refund => resolve::open(Choice::Refunded, queue, cx),
         Action::NotRefunded => resolve::open(Choice::NotRefunded, queue, cx),
         Action::Invalid => resolve::open(Choice::Invalid, queue, cx),
+        Action::Suggested => resolve_form::suggested::open(queue, cx),
         Action::Settle => settle::open(queue, cx),
         Action::CredentialCreate => new_credential::open(settings, cx),
         Action::CredentialRevoke => revoke::open(settings, cx),

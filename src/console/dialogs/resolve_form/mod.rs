@@ -13,6 +13,7 @@ mod older;
 mod options;
 mod plan;
 mod seen;
+pub mod suggested;
 mod warning;
 
 use std::cell::Cell;

@@ -1,5 +1,8 @@
 //! Draws the detail of one alert: what decides first, warnings with the keys that answer them, then the facts in sections.
 
+mod order;
+mod suggested;
+
 use chrono::TimeDelta;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -91,7 +94,13 @@ fn lines(alert: &Alert, queue: &Queue, draw: &DrawContext<'_>, width: u16) -> Ve
     if let (Loadable::Failed(error), None) = (&queue.facts.duplicates, &alert.outcome) {
         parts.quiet(&format!("Doubles could not be looked for: {error}"));
     }
+    if let Some(rule) = draw.suggestion(alert) {
+        parts.suggested(rule);
+    }
     parts.outcome(alert);
+    if let Some(orders) = &queue.facts.orders {
+        parts.order(alert, orders);
+    }
     parts.fields(Section::Card, "CARD", alert);
     parts.fields(Section::Transaction, "TRANSACTION", alert);
     parts.fields(Section::Merchant, "MERCHANT", alert);
