@@ -21,7 +21,7 @@ use crate::wire::import;
 const MOST_TOLD: u64 = 100;
 
 pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()> {
-    let (input, size) = open(&args.file)?;
+    let (input, size) = open(&args.file, "a file of alerts (JSON, NDJSON or CSV)")?;
     if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
         return Err(Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into());
     }
@@ -71,7 +71,7 @@ pub(super) async fn run(context: Context, args: ImportArgs) -> anyhow::Result<()
 }
 
 /// Rejected rows: the first ones on stderr, all of them in a file where one is named.
-struct Rejects {
+pub(super) struct Rejects {
     count: u64,
     file: Option<(PathBuf, BufWriter<File>)>,
     /// Why the file cannot be written, once it could not; the import goes on.
@@ -79,7 +79,7 @@ struct Rejects {
 }
 
 impl Rejects {
-    fn new(file: Option<&Path>) -> Result<Self, Misused> {
+    pub(super) fn new(file: Option<&Path>) -> Result<Self, Misused> {
         let open = |path: &Path| {
             let made = private(OpenOptions::new().write(true).create(true).truncate(true)).open(path);
             let file = made.map_err(|error| Misused(format!("--rejects {}: cannot be written: {error}", path.display())))?;
@@ -88,7 +88,7 @@ impl Rejects {
         Ok(Self { count: 0, file: file.map(open).transpose()?, broken: None })
     }
 
-    fn put(&mut self, row: &RejectedRow) {
+    pub(super) fn put(&mut self, row: &RejectedRow) {
         self.count += 1;
         if self.count <= MOST_TOLD {
             say(&in_words(row));
@@ -101,7 +101,7 @@ impl Rejects {
     }
 
     /// How many there were, when all of them are in the file.
-    fn finish(mut self) -> anyhow::Result<u64> {
+    pub(super) fn finish(mut self) -> anyhow::Result<u64> {
         let more = self.count.saturating_sub(MOST_TOLD);
         let elsewhere = match &self.file {
             Some((path, _)) => format!("all are in {}", path.display()),
@@ -118,7 +118,7 @@ impl Rejects {
     }
 }
 
-fn same_file(one: &Path, other: &Path) -> bool {
+pub(super) fn same_file(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
@@ -135,7 +135,7 @@ pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// The file, or stdin for `-`, and its size where it has one.
-fn open(path: &Path) -> anyhow::Result<(Box<dyn BufRead + Send>, Option<u64>)> {
+pub(super) fn open(path: &Path, wanted: &str) -> anyhow::Result<(Box<dyn BufRead + Send>, Option<u64>)> {
     if path.as_os_str() == "-" {
         return Ok((Box::new(BufReader::with_capacity(256 * 1024, io::stdin())), None));
     }
@@ -143,7 +143,7 @@ fn open(path: &Path) -> anyhow::Result<(Box<dyn BufRead + Send>, Option<u64>)> {
     let file = File::open(path).map_err(|error| unusable(format!("cannot be opened: {error}")))?;
     let metadata = file.metadata().map_err(|error| unusable(format!("cannot be read: {error}")))?;
     if metadata.is_dir() {
-        return Err(unusable("is a directory: a file of alerts is needed (JSON, NDJSON or CSV)".to_owned()).into());
+        return Err(unusable(format!("is a directory: {wanted} is needed")).into());
     }
     let size = metadata.is_file().then_some(metadata.len());
     Ok((Box::new(BufReader::with_capacity(256 * 1024, file)), size))
@@ -162,7 +162,7 @@ fn joined<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// A bar on stderr where that is a terminal, else nothing.
-fn progress(size: Option<u64>) -> ProgressBar {
+pub(super) fn progress(size: Option<u64>) -> ProgressBar {
     let bar = match size {
         Some(size) => ProgressBar::new(size).with_style(style("{bar:32} {bytes}/{total_bytes}  {msg}  {eta} left")),
         None => ProgressBar::new_spinner().with_style(style("{spinner} {bytes}  {msg}")),
@@ -176,7 +176,7 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 /// The counts: JSON wherever a program may read them, words for people.
-fn print(output: Output, total: &IngestReport, rejected: u64) -> anyhow::Result<()> {
+pub(super) fn print(output: Output, total: &IngestReport, rejected: u64) -> anyhow::Result<()> {
     let IngestReport { created, updated, unchanged, .. } = total;
     let record = json!({"created": created, "updated": updated, "unchanged": unchanged, "rejected": rejected});
     let words = format!("{created} created, {updated} updated, {unchanged} unchanged, {rejected} rejected");

@@ -27,11 +27,13 @@ mod migrate;
 mod networks;
 mod open;
 mod open_files;
+mod orders;
 mod organizations;
 mod output;
 mod pages;
 mod profile_access;
 mod profiles;
+mod rules;
 mod sales;
 mod secrets;
 mod serve;
@@ -61,8 +63,10 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
     let stray = match command {
-        None | Some(Command::Open(_) | Command::Alerts(_) | Command::Sales(_)) => None,
-        Some(Command::Journal(_)) => RemoteArgs { profile: None, url: None, ..remote.clone() }.first_given(),
+        None | Some(Command::Open(_) | Command::Alerts(_) | Command::Rules(_) | Command::Sales(_)) => None,
+        Some(Command::Journal(_) | Command::Orders(_)) => {
+            RemoteArgs { profile: None, url: None, ..remote.clone() }.first_given()
+        }
         Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
         _ => remote.first_given(),
     };
@@ -135,6 +139,14 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         }
         Command::Attempts(command) => block_on(attempts::run(context, command)),
         Command::Journal(JournalCommand::Export(args)) => journal::run(&context, &args.or(remote)),
+        Command::Orders(mut command) => {
+            command.take_remote(remote);
+            orders::run(&context, command)
+        }
+        Command::Rules(mut command) => {
+            command.take_remote(remote);
+            block_on(rules::run(context, command))
+        }
         Command::Backup(args) => backup::run_backup(&context, args),
         Command::Restore(args) => backup::run_restore(&context, args),
         Command::Copy(args) => block_on(copy::run(context, args)),

@@ -14,6 +14,7 @@ use super::failure::{Misused, SaidAlready, say};
 use super::listener::ConsoleListener;
 use super::local::Local;
 use super::networks::{self, Known};
+use super::rules::read_rules;
 use super::signals::Signals;
 use super::target::{RemoteTarget, variable};
 use crate::config;
@@ -165,7 +166,8 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
     };
     let grace = Duration::from_secs(settings.grace_seconds.0.into());
     let keymap = keymap(&settings.keymap, context.settings_dir.as_deref())?;
-    Ok(Preferences { theme, grace, mouse: settings.mouse, keymap, reports, ..Preferences::default() })
+    let rules = read_rules(context)?.into();
+    Ok(Preferences { theme, grace, mouse: settings.mouse, keymap, rules, reports, ..Preferences::default() })
 }
 
 /// The keys: those built in, changed by the file that the settings name, or else by `keymap.toml` beside them.

@@ -1,11 +1,13 @@
 //! Another deployment to work on: which one the flags and the environment name, and a client of it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum as _;
 
 use super::args::{DialectName, RemoteArgs};
+use super::context::Context;
 use super::credential_file::{credential_in, read_credential};
 use super::failure::Misused;
 use super::profile_access::{NamedProfile, PROFILE, ProfileAccess, Withheld};
@@ -136,6 +138,18 @@ impl RemoteArgs {
         // Nothing is sent there.
         let url = BaseUrl::parse(&url, PlainHttp::Allowed).map_err(|error| Misused(format!("the base URL {error}")))?;
         Ok(Some((name, url)))
+    }
+
+    /// The desk of the deployment that is meant. Nothing is asked of that, and so no credential is needed.
+    pub(super) fn desk(&self, context: &Context, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<PathBuf> {
+        let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
+        let (name, url) = match self.meant_profile(context.profiles.as_ref(), &lookup)? {
+            Meant::ThisMachine => return Ok(context.desk()),
+            Meant::Address(url) => (None, url),
+            Meant::Profile(named) => (Some(named.name), named.profile.url),
+        };
+        let url = BaseUrl::parse(&url, PlainHttp::Allowed).map_err(|error| Misused(format!("the base URL {error}")))?;
+        Ok(context.desk_of_deployment(name.as_ref(), &url))
     }
 
     /// What is meant: a flag is stronger than the environment, and that is stronger than the current profile.

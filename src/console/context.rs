@@ -67,6 +67,7 @@ impl AppContext {
             unfinished: &self.unfinished,
             dialect: self.place.dialect,
             compares_all: self.compares_all,
+            rules: &self.settings.rules,
         }
     }
 

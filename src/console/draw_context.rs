@@ -8,7 +8,8 @@ use super::keymap::Keymap;
 use super::times::{Urgency, Zone};
 use super::unfinished::Unfinished;
 use super::{Action, Pen, Theme};
-use crate::domain::{DeliveryState, Dialect, Timestamp};
+use crate::domain::rule::{DecisionRule, suggestion};
+use crate::domain::{Alert, DeliveryState, Dialect, Timestamp};
 
 /// The draw context: theme, time and words.
 #[derive(Clone, Copy)]
@@ -25,9 +26,16 @@ pub struct DrawContext<'a> {
     pub dialect: Dialect,
     /// Whether doubles are looked for by every fact, not only by what the interface can be searched for.
     pub compares_all: bool,
+    /// The rules that suggest decisions.
+    pub rules: &'a [DecisionRule],
 }
 
-impl DrawContext<'_> {
+impl<'a> DrawContext<'a> {
+    /// The rule that suggests an answer for an alert.
+    pub fn suggestion(&self, alert: &Alert) -> Option<&'a DecisionRule> {
+        suggestion(self.rules, alert, self.now)
+    }
+
     /// The style of a time that is left.
     pub fn urgency(&self, urgency: Urgency) -> Style {
         match urgency {

@@ -19,7 +19,7 @@ use crate::desk::find::find;
 use crate::desk::indeterminate::look_up;
 use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
-use crate::desk::{Desk, Draft, JournalMark, JournalStep, Layout, SalesCount, SavedView, write_new};
+use crate::desk::{Desk, DeskError, Draft, JournalMark, JournalStep, Layout, MatchedOrders, SalesCount, SavedView, write_new};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId,
     FindQuery, PageRequest, Secret, Sort, Timestamp,
@@ -58,6 +58,8 @@ pub enum Effect {
     Collect(u64, Stretch),
     /// Write a text into a new file.
     WriteFile(PathBuf, String),
+    /// Match an alert with the desk's orders, after this change of what matches.
+    MatchOrders(Box<Alert>, Option<MatchChange>),
     /// Search many fields; an earlier search is given up.
     Find(FindQuery),
     /// Give the search up that is on its way.
@@ -144,6 +146,15 @@ impl Effect {
     }
 }
 
+/// A change of which orders match an alert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MatchChange {
+    /// This order is taken off.
+    Unmatch(String, Timestamp),
+    /// Those that were taken off match again.
+    MatchAgain,
+}
+
 /// A write to the desk.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Keep {
@@ -208,6 +219,7 @@ impl Runner {
             Effect::GiveUpFind => self.give_up_find(),
             Effect::Keep(what) => self.keep(what, None),
             Effect::ReadJournal(mark) => self.read_journal(mark),
+            Effect::MatchOrders(alert, change) => self.match_orders(*alert, change),
             Effect::StartListening(request) => self.listen(*request),
             Effect::StopListening => self.stop_listening(),
             Effect::Replay(request) => self.replay(*request),
@@ -265,6 +277,18 @@ impl Runner {
     fn read_figures(&self) {
         let (Some(desk), messages) = (self.desk.clone(), self.messages.clone()) else { return };
         tokio::task::spawn_blocking(move || drop(messages.send(Message::Figures(Box::new(desk.figures())))));
+    }
+
+    /// The desk's orders are on the disk, and a change of them is not given up.
+    fn match_orders(&self, alert: Alert, change: Option<MatchChange>) {
+        let Some(desk) = self.desk.clone() else { return };
+        let messages = self.messages.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Some(message) = match_orders(&desk, &alert, change) {
+                // The loop may have ended meanwhile.
+                let _ = messages.send(message);
+            }
+        });
     }
 
     fn listen(&self, request: ListenRequest) {
@@ -375,6 +399,21 @@ fn keep_on(desk: &Desk, what: &Keep) -> Result<(), String> {
     .map_err(|error| error.to_string())
 }
 
+/// Matches an alert with the orders of a desk, after a change of what matches; nothing where orders were never brought in.
+pub fn match_orders(desk: &Desk, alert: &Alert, change: Option<MatchChange>) -> Option<Message> {
+    let matched = || -> Result<Option<MatchedOrders>, DeskError> {
+        let Some(orders) = desk.orders()? else { return Ok(None) };
+        match change {
+            Some(MatchChange::Unmatch(order, at)) => orders.unmatch(alert.id, &order, at)?,
+            Some(MatchChange::MatchAgain) => orders.match_again(alert.id)?,
+            None => {}
+        }
+        orders.matches(alert).map(Some)
+    };
+    let answer = matched().map_err(|error| error.to_string()).transpose()?;
+    Some(Message::OrdersMatched(alert.id, answer))
+}
+
 /// Performs an effect on a deployment; the message that it comes back as. `None` where the deployment has not what it takes, or the
 /// effect is for the desk or the terminal.
 pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message> {
@@ -443,6 +482,7 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         | Effect::Keep(_)
         | Effect::ReadFigures
         | Effect::ReadJournal(_)
+        | Effect::MatchOrders(..)
         | Effect::StartListening(_)
         | Effect::StopListening
         | Effect::Replay(_)

@@ -11,7 +11,7 @@ use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::views::View;
 use crate::desk::find::FoundAlerts;
-use crate::desk::{DeskFigures, Draft, FoundInsights, JournalDecision, JournalPart, SalesCount};
+use crate::desk::{DeskFigures, Draft, FoundInsights, JournalDecision, JournalPart, MatchedOrders, SalesCount};
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
@@ -52,6 +52,8 @@ pub enum Message {
     FileWritten(PathBuf, Result<(), String>),
     /// Nothing is marked any more.
     Unmark,
+    /// The orders of the shop that an alert may be on, or why the desk cannot say it.
+    OrdersMatched(AlertId, Result<MatchedOrders, String>),
     /// Which of these alerts have duplicates, and whether one of those was refunded.
     Marked(Vec<AlertId>, Reply<Vec<(AlertId, Option<bool>)>>),
     /// The endpoints of webhooks.

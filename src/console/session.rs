@@ -10,6 +10,7 @@ use super::listener::WebhookListener;
 use super::theme::ThemeName;
 use super::times::Zone;
 use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::rule::DecisionRule;
 use crate::domain::time::SharedClock;
 use crate::domain::{Alert, Dialect, Environment, Timestamp};
 use crate::service::Deployment;
@@ -74,6 +75,8 @@ pub struct Preferences {
     pub page_size: u32,
     pub mouse: bool,
     pub keymap: Keymap,
+    /// The rules that suggest decisions, in the order in which they are asked.
+    pub rules: Arc<[DecisionRule]>,
     pub zone: Zone,
     /// Where the report of a crash is written.
     pub reports: PathBuf,
@@ -88,6 +91,7 @@ impl Default for Preferences {
             page_size: MAX_PAGE_SIZE,
             mouse: true,
             keymap: Keymap::default(),
+            rules: Arc::default(),
             zone: Zone::Machine,
             reports: std::env::temp_dir(),
         }

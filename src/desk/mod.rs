@@ -1,8 +1,8 @@
 //! What belongs to this workstation and to no service: saved views, drafts, the state of the screen, the journal of what was decided here,
-//! profiles of deployments with their credentials, and finding out what became of a decision that was sent.
+//! profiles of deployments with their credentials, the orders of the shop, and finding out what became of a decision that was sent.
 //!
-//! Everything that is kept, but the journal and what the system's keyring holds, is a TOML file, readable by its owner only, replaced in one step. A file that cannot be read is
-//! reported with its line and kept: nothing here ever overwrites what it could not read.
+//! Everything that is kept, but the journal, the orders and what the system's keyring holds, is a TOML file, readable by its owner only,
+//! replaced in one step. A file that cannot be read is reported with its line and kept: nothing here ever overwrites what it could not read.
 
 pub mod collect;
 pub mod drafts;
@@ -14,6 +14,7 @@ pub mod insights;
 pub mod journal;
 mod keyring;
 pub mod layout;
+pub mod orders;
 mod pace;
 pub mod profiles;
 pub mod sales;
@@ -30,6 +31,7 @@ pub use insights::{DeskFigures, FoundInsights};
 pub use journal::{Journal, JournalAlert, JournalDecision, JournalEntry, JournalMark, JournalPart, JournalStep, LeftDecision, Leftovers};
 pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
+pub use orders::{MatchedOrders, OrderCounts, OrderDatabase};
 pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
 pub use sales::{SalesCount, SalesCounts};
 pub use secrets::{SecretError, SecretKind, SecretStorage, Secrets};
@@ -99,6 +101,16 @@ impl Desk {
             Vec::new()
         });
         figures
+    }
+
+    /// The orders of the shop; none where none were ever brought in.
+    pub fn orders(&self) -> Result<Option<OrderDatabase>, DeskError> {
+        OrderDatabase::existing(&self.directory)
+    }
+
+    /// The orders of the shop, to bring some in.
+    pub fn make_orders(&self) -> Result<OrderDatabase, DeskError> {
+        OrderDatabase::making(&self.directory)
     }
 
     /// The stored layout; the default one where there is none.

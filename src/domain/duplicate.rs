@@ -113,7 +113,7 @@ pub fn evidence(one: &Alert, other: &Alert) -> Option<DuplicateEvidence> {
 }
 
 /// Whether two BINs are of one card: networks give six digits or eight.
-fn same_bin(one: &str, other: &str) -> bool {
+pub(super) fn same_bin(one: &str, other: &str) -> bool {
     let (one, other) = (one.trim(), other.trim());
     one == other || one.len().min(other.len()) >= 6 && (one.starts_with(other) || other.starts_with(one))
 }

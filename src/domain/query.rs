@@ -2,15 +2,18 @@
 //!
 //! `status:open provider:ethoca,verifi expires:6 sort:-amount free text`: a word is `key:value`, lists are separated by commas, every
 //! other word is searched for. Text with blanks stands in double quotes, where `\"` and `\\` are a quote and a backslash.
-//! The language says exactly what the list operation can do and nothing more.
+//! The language says exactly what the list operation can do and nothing more; queries of rules also know `amount<25`, `currency:`,
+//! `issuer:` and `mcc:`, which a list refuses in words.
 
 mod chips;
+mod local;
 mod read;
 mod render;
 mod words;
 
 pub use chips::{Chip, chips, without};
-pub use read::{QueryError, parse, parse_as_said};
+pub use local::{Comparison, LocalConditions};
+pub use read::{LocalQuery, QueryError, parse, parse_as_said, parse_local};
 pub use render::render;
 pub use words::{DEFAULT_SORT, Key, field_word, parse_day, sort_word, type_word};
 

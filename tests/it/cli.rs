@@ -5,8 +5,10 @@ mod demo;
 mod generate;
 mod journal;
 mod names;
+mod orders;
 mod places;
 mod rejects;
+mod rules;
 mod sales;
 
 use std::fs;

@@ -55,12 +55,14 @@ pub(super) async fn run(context: &Context, args: AlertExportArgs) -> anyhow::Res
     Ok(())
 }
 
-/// What takes the alerts of an export.
-trait AlertSink {
+/// A sink for the alerts of a whole list.
+pub(in crate::cli) trait AlertSink {
     fn put(&mut self, alert: &Alert, now: Timestamp) -> anyhow::Result<()>;
 
     /// A page is over.
-    fn end_page(&mut self, mark: PageMark) -> anyhow::Result<()>;
+    fn end_page(&mut self, _: PageMark) -> anyhow::Result<()> {
+        Ok(())
+    }
 
     /// How many were taken.
     fn count(&self) -> u64;
@@ -69,6 +71,15 @@ trait AlertSink {
 /// Why a list is not whole: the error, in words.
 fn whole(short: Option<String>) -> anyhow::Result<()> {
     short.map_or(Ok(()), |why| bail!("{why}"))
+}
+
+/// Reads a list to its end for something else than an export. Where it is not whole: why.
+pub(in crate::cli) async fn read_whole_list(
+    source: &AlertAccess,
+    query: &mut AlertQuery,
+    sink: &mut impl AlertSink,
+) -> anyhow::Result<Option<String>> {
+    read_all(source, query, false, PageWalk::new(), sink).await
 }
 
 /// Reads a list to its end, each alert once. Where it is not whole: why.
@@ -176,10 +187,6 @@ impl<W: Write> Written<W> {
 impl<W: Write> AlertSink for Written<W> {
     fn put(&mut self, alert: &Alert, now: Timestamp) -> anyhow::Result<()> {
         self.put_record(&wire::write::record(alert, now))
-    }
-
-    fn end_page(&mut self, _: PageMark) -> anyhow::Result<()> {
-        Ok(())
     }
 
     fn count(&self) -> u64 {

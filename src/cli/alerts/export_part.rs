@@ -23,7 +23,7 @@ pub(super) struct ExportPart {
 
 /// The mark behind a page: how far the list had been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PageMark {
+pub(in crate::cli) struct PageMark {
     pub(super) page: u64,
     pub(super) total: u64,
     /// Whether the list can be gone on with behind it: it was read from its beginning in one go, and had not changed.

@@ -16,6 +16,7 @@ use crate::desk::find::find;
 use crate::domain::FindQuery;
 
 pub(super) use answer::single;
+pub(super) use export::{AlertSink, read_whole_list};
 pub(super) use resolve::confirm;
 
 use answer::{finding, listing, query};

@@ -4,8 +4,10 @@ mod alerts;
 mod attempts;
 mod connection;
 mod journal;
+mod orders;
 mod profiles;
 mod remote;
+mod rules;
 mod sales;
 mod secrets;
 mod shared;
@@ -25,8 +27,10 @@ pub(super) use self::attempts::AttemptsCommand;
 #[cfg(test)]
 pub(super) use self::connection::AccessArgs;
 pub(super) use self::journal::{JournalCommand, JournalExportArgs, SinceWhen};
+pub(super) use self::orders::{OrderImportArgs, OrdersCommand};
 pub(super) use self::profiles::{LoginArgs, LogoutArgs, ProfileAddArgs, ProfilesCommand};
 pub(super) use self::remote::{DialectName, RemoteArgs};
+pub(super) use self::rules::{RehearseArgs, RulesCommand};
 pub(super) use self::sales::SalesCommand;
 pub(super) use self::secrets::{RotateCommand, SecretsCommand};
 pub(super) use self::shared::{ConsoleArgs, Everywhere, Format, OrganizationArgs};
@@ -114,6 +118,12 @@ pub(super) enum Command {
     /// What was decided at this desk, and what became of each decision
     #[command(subcommand)]
     Journal(JournalCommand),
+    /// The shop's orders, so that the console shows which one an alert is on
+    #[command(subcommand)]
+    Orders(OrdersCommand),
+    /// The rules that suggest decisions, and what they would have done
+    #[command(subcommand)]
+    Rules(RulesCommand),
     /// Copy everything into one file, verified, also while others work here
     Backup(BackupArgs),
     /// Put a backup in the place of the database; what was there is kept under another name

@@ -2,9 +2,11 @@
 
 mod catalogue;
 mod feed;
+mod shop;
 mod throwaway;
 
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +28,8 @@ use super::signals::Signals;
 use crate::api::{self, ApiOptions};
 use crate::config::{self, AllowedNetworks, Settings, SimulatorSettings};
 use crate::console::{Session, SessionInfo};
+use crate::desk::Desk;
+use crate::domain::rule::parse_rules;
 use crate::domain::time::{SharedClock, to_iso};
 use crate::domain::webhook::address::AllowedNetwork;
 use crate::domain::{CredentialKind, Dialect, EndpointAuth, IngestOptions, KeyScope, NewEndpoint, Secret};
@@ -86,10 +90,12 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
 
     let mut feed = DemoFeed::new(args.seed);
     let backlog = feed.backlog(args.alerts, local.now());
+    let desk = home.data_dir.join("desk");
+    Desk::open(&desk)?.make_orders()?.import(backlog.iter().filter_map(|row| shop::order_of(&row.alert)).collect())?;
     acting.ingest(backlog, IngestOptions { events: true }).await?;
     let running = local.start(PATIENCE)?;
     if args.rate.per_minute > 0.0 {
-        tokio::spawn(arrivals(feed, args.rate.per_minute, acting.clone(), local.clock.clone(), running.cancel.clone()));
+        tokio::spawn(arrivals(feed, args.rate.per_minute, acting.clone(), local.clock.clone(), desk.clone(), running.cancel.clone()));
     }
     if let Some(listen) = args.listen {
         let listener = TcpListener::bind(listen.0).await.with_context(|| format!("cannot answer at {listen}"))?;
@@ -101,6 +107,11 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
             created.secret.reveal()
         ));
         pause().await?;
+    }
+    // A report outlives the demo that it tells of.
+    let mut preferences = console_settings(context, &args.console, std::env::temp_dir())?;
+    if preferences.rules.is_empty() {
+        preferences.rules = parse_rules(include_str!("../../../assets/demo/rules.txt")).unwrap_or_default().into();
     }
     let session = Session {
         deployment: local.engine.deployment(caller),
@@ -115,9 +126,8 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
             user: context.user(),
             ..SessionInfo::default()
         },
-        // A report outlives the demo that it tells of.
-        settings: console_settings(context, &args.console, std::env::temp_dir())?,
-        desk_dir: Some(home.data_dir.join("desk")),
+        settings: preferences,
+        desk_dir: Some(desk),
         alert_json: alert_json(Dialect::Current),
         listener: Some(ConsoleListener::shared(&local.clock)),
     };
@@ -144,7 +154,7 @@ async fn receivers(acting: &ActingEngine, clock: &SharedClock) -> anyhow::Result
 }
 
 /// Lets alerts arrive until cancelled.
-async fn arrivals(mut feed: DemoFeed, per_minute: f64, acting: ActingEngine, clock: SharedClock, cancel: CancellationToken) {
+async fn arrivals(mut feed: DemoFeed, per_minute: f64, acting: ActingEngine, clock: SharedClock, desk: PathBuf, cancel: CancellationToken) {
     loop {
         tokio::select! {
             () = cancel.cancelled() => return,
@@ -152,6 +162,14 @@ async fn arrivals(mut feed: DemoFeed, per_minute: f64, acting: ActingEngine, clo
         }
         let row = feed.arrival(clock.now());
         let raised = row.alert.alert_time.map(to_iso);
+        if let Some(order) = shop::order_of(&row.alert) {
+            let desk = desk.clone();
+            // The shop had the order before the network had the alert.
+            let kept = tokio::task::spawn_blocking(move || Desk::open(desk)?.make_orders()?.import(vec![order])).await;
+            if let Ok(Err(error)) = kept {
+                tracing::warn!(%error, "an order could not be kept");
+            }
+        }
         match acting.ingest(vec![row], IngestOptions { events: true }).await {
             Ok(report) => tracing::debug!(?raised, created = report.created, "an alert arrived"),
             Err(error) => tracing::warn!(%error, "an alert could not be taken in"),

@@ -70,6 +70,7 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         },
         Action::Settle => settle::open(chosen, queue, cx),
         Action::SalesEnter => dialog::open(sales_form::SalesForm::at(cx.now)),
+        Action::Suggested => resolve_form::suggested::open(queue, cx),
         Action::CredentialCreate => new_credential::open(settings, cx),
         Action::CredentialRevoke => revoke::open(settings, cx),
         _ => return None,

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use chrono::NaiveDate;
 
-use super::words::{DEFAULT_SORT, Key, key_before_colon, parse_day, read_sort, read_type};
+use super::local::LocalConditions;
+use super::words::{DEFAULT_SORT, Key, LocalKey, key_before_colon, parse_day, read_sort, read_type};
 use crate::domain::{AlertFilter, AlertStatus, Provider, Sort};
 
 /// A query error: what is wrong with one word, and what is allowed.
@@ -27,23 +28,58 @@ pub fn parse(text: &str) -> Result<(AlertFilter, Sort), QueryError> {
 
 /// The same with the order as it was said, if it was.
 pub fn parse_as_said(text: &str) -> Result<(AlertFilter, Option<Sort>), QueryError> {
-    let mut filter = AlertFilter::default();
-    let mut sort = None;
-    let mut free = Vec::new();
+    let LocalQuery { filter, sort, .. } = read(text, false)?;
+    Ok((filter, sort))
+}
+
+/// A query of rules: what the list operation can do, and what only a predicate can.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LocalQuery {
+    pub filter: AlertFilter,
+    pub conditions: LocalConditions,
+    /// The order, if one was said.
+    pub sort: Option<Sort>,
+}
+
+/// Reads a query of rules, which knows `amount<25`, `currency:`, `issuer:` and `mcc:` as well.
+pub fn parse_local(text: &str) -> Result<LocalQuery, QueryError> {
+    read(text, true)
+}
+
+fn read(text: &str, is_local: bool) -> Result<LocalQuery, QueryError> {
+    let LocalQuery { mut filter, mut conditions, mut sort } = LocalQuery::default();
+    let (mut free, mut amount) = (Vec::new(), None);
     for word in cut(text)? {
-        match &word.key {
-            None => free.push(word.values.concat()),
-            Some(typed) => {
-                let key = Key::known(typed).ok_or_else(|| unknown_key(&word, typed))?;
+        let local = match word.key {
+            None => conditions.put_amount(word.text),
+            Some(typed) => LocalKey::known(typed).map(|key| word.values.iter().try_for_each(|value| conditions.put(key, value))),
+        };
+        match (local, word.key) {
+            (Some(_), _) if !is_local => return Err(word.error(NOT_FOR_LISTS)),
+            (Some(put), key) => {
+                put.map_err(|why| word.error(why))?;
+                if key.is_none() {
+                    amount = Some(word);
+                }
+            }
+            (None, None) => free.push(word.values.concat()),
+            (None, Some(typed)) => {
+                let key = Key::known(typed).ok_or_else(|| unknown_key(&word, typed, is_local))?;
                 set(&mut filter, &mut sort, key, &word)?;
                 in_order(filter.start_date, filter.end_date, &word)?;
                 in_order(filter.transaction_start_date, filter.transaction_end_date, &word)?;
             }
         }
     }
+    if let Some(word) = amount.filter(|_| conditions.currencies.is_empty()) {
+        return Err(word.error("an amount is one of a currency: add it, such as currency:EUR"));
+    }
     filter.q = Some(free.join(" ")).filter(|text| !text.is_empty());
-    Ok((filter, sort))
+    Ok(LocalQuery { filter, conditions, sort })
 }
+
+/// What a list is not asked for.
+const NOT_FOR_LISTS: &str = "is for rules: a list cannot be asked for it. To search for it as text, put it in quotes";
 
 /// A word of a query: a key with its values, or free text as one value.
 struct Word<'t> {
@@ -134,8 +170,9 @@ fn quoted(inside: &str) -> Option<(String, usize)> {
     None
 }
 
-fn unknown_key(word: &Word<'_>, typed: &str) -> QueryError {
-    let keys = Key::ALL.into_iter().filter(|key| *key != Key::Text).map(Key::word).collect::<Vec<_>>().join(", ");
+fn unknown_key(word: &Word<'_>, typed: &str, is_local: bool) -> QueryError {
+    let local = LocalKey::ALL.into_iter().map(|(_, word)| word).filter(|_| is_local);
+    let keys = Key::ALL.into_iter().filter(|key| *key != Key::Text).map(Key::word).chain(local).collect::<Vec<_>>().join(", ");
     word.error(format!("there is no {typed}; there are {keys}. To search for it as text, put it in quotes"))
 }
 
@@ -252,6 +289,8 @@ mod tests {
     #[case("company:42", "company:42", "UUID")]
     #[case("sort:colour", "sort:colour", "deadline")]
     #[case("amount:5", "amount:5", "there is no amount")]
+    #[case("status:open amount<5", "amount<5", "is for rules")]
+    #[case("currency:EUR", "currency:EUR", "is for rules")]
     #[case("colour:5", "colour:5", "there are status, provider, ")]
     #[case("http://acme", "http://acme", "in quotes")]
     #[case("expires:5,6", "expires:5,6", "one value")]
@@ -270,6 +309,20 @@ mod tests {
     }
 
     #[rstest]
+    #[case("amount<5", "amount<5", "currency:EUR")]
+    #[case("amount<five currency:EUR", "amount<five", "129.90")]
+    #[case("currency:euro", "currency:euro", "three letters")]
+    #[case("issuer:", "issuer:", "missing")]
+    #[case("colour:5", "colour:5", "sort, currency, issuer, mcc")]
+    fn an_error_of_a_rules_query_names_the_word_too(#[case] text: &str, #[case] word: &str, #[case] says: &str) {
+        let error = parse_local(text).unwrap_err();
+
+        assert_eq!(error.word, word);
+        assert!(error.message.contains(says), "{}", error.message);
+    }
+
+    #[rstest]
+    #[case("\"amount<5\"", "\"amount<5\"")]
     #[case("STATUS:Open status:open,expired", "status:open,expired")]
     #[case("type:VERIFI_DISPUTE_NOTICE", "type:dispute_notice")]
     #[case("type:fraud-notice", "type:fraud_notice")]

@@ -90,6 +90,42 @@ impl Key {
     }
 }
 
+/// A key that queries of rules know beyond the list operation's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LocalKey {
+    Currency,
+    Issuer,
+    Mcc,
+}
+
+impl LocalKey {
+    /// Every key with its word.
+    pub(super) const ALL: [(Self, &'static str); 3] = [(Self::Currency, "currency"), (Self::Issuer, "issuer"), (Self::Mcc, "mcc")];
+
+    /// Finds a key by its word, in any letter case.
+    pub(super) fn known(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(_, known)| known.eq_ignore_ascii_case(word)).map(|(key, _)| key)
+    }
+
+    /// What the key takes, in words fit for an error.
+    pub(super) fn takes(self) -> &'static str {
+        match self {
+            Self::Currency => "currency codes of three letters, such as currency:EUR",
+            Self::Issuer => "what the issuer's name begins with, such as issuer:hsbc",
+            Self::Mcc => "merchant category codes, such as mcc:5941",
+        }
+    }
+}
+
+/// The signs of comparisons, as [`amount_comparison`] reads them: the longer ones first.
+pub(super) const COMPARISONS: [&str; 5] = ["<=", ">=", "<", ">", "="];
+
+/// The sign of a condition such as `amount<25`, and what stands behind it.
+pub(super) fn amount_comparison(word: &str) -> Option<(&'static str, &str)> {
+    let rest = word.get(..6).filter(|name| name.eq_ignore_ascii_case("amount")).and_then(|_| word.get(6..))?;
+    COMPARISONS.into_iter().find_map(|sign| Some((sign, rest.strip_prefix(sign)?)))
+}
+
 /// A status as it is typed.
 pub(super) fn status_word(status: &AlertStatus) -> String {
     status.as_str().to_lowercase()
@@ -170,8 +206,10 @@ pub(super) fn quoted_value(text: &str) -> String {
 
 /// Free text, in quotes where it would be read as something else.
 pub(super) fn quoted_text(text: &str) -> String {
-    let plain =
-        |word: &str| !word.is_empty() && !word.starts_with('"') && !word.contains(char::is_whitespace) && key_before_colon(word).is_none();
+    let plain = |word: &str| {
+        let is_value = !word.is_empty() && !word.starts_with('"') && !word.contains(char::is_whitespace);
+        is_value && key_before_colon(word).is_none() && amount_comparison(word).is_none()
+    };
     if text.split(' ').all(plain) { text.to_owned() } else { quoted(text) }
 }
 

@@ -1,12 +1,14 @@
-//! Import of alerts from files, streaming and in constant memory: a page as the list operation returns it, an array, single objects,
-//! NDJSON, CSV.
+//! Import from files, streaming and in constant memory: orders of a shop as CSV, and alerts as a page as the list operation returns it,
+//! an array, single objects, NDJSON, CSV.
 //!
 //! What the content looks like decides the format, unless it is named. A row that cannot be read is told with its line and never stops
 //! the others; where JSON itself is broken, what stands before is kept and the error tells line and column.
 
+mod csv_rows;
 mod document;
 mod format;
 mod lines;
+mod orders;
 mod row;
 mod source;
 mod table;
@@ -14,6 +16,7 @@ mod table;
 use std::io::BufRead;
 
 pub use self::format::FileFormat;
+pub use self::orders::{OrderHeaderError, OrderImporter};
 pub use self::row::{MAX_ROW, Row};
 
 use self::document::Document;

@@ -1,23 +1,17 @@
-//! CSV: the first row names the fields. A row whose quotation marks do not close is told, and the rows after it are read all the same.
+//! CSV of alerts: the first row names the fields.
 
-use std::collections::VecDeque;
-use std::io::{self, BufRead, Read};
+use std::io::BufRead;
 
-use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
+use csv::ByteRecord;
 
-use super::row::{MAX_ROW, Row, refuse, rejected, too_large};
-use super::source::{Source, unreadable};
+use super::csv_rows::CsvRows;
+use super::row::{Row, refuse, rejected};
+use super::source::Source;
 use crate::domain::FieldError;
 use crate::wire::read::{Record, Slot, UnknownNames, patch};
 
-/// Most lines that one row may go over; a text of the interface has no use for more.
-const MAX_LINES: usize = 100;
-
 pub(super) struct Table<R> {
-    source: Source<R>,
-    /// Lines that were read for a row that turned out to be broken: they are rows of their own.
-    again: VecDeque<Vec<u8>>,
-    line: u64,
+    rows: CsvRows<R>,
     columns: Option<Columns>,
     done: bool,
 }
@@ -25,24 +19,15 @@ pub(super) struct Table<R> {
 /// What the first row says.
 struct Columns {
     fields: Vec<Option<Slot>>,
-    delimiter: u8,
-    parser: Reader<OneRow>,
-    cells: ByteRecord,
-}
-
-/// A row as it was put together from lines.
-enum Assembled {
-    Whole(Vec<u8>),
-    Broken(String),
 }
 
 impl<R: BufRead> Table<R> {
     pub(super) fn new(source: Source<R>) -> Self {
-        Self { source, again: VecDeque::new(), line: 0, columns: None, done: false }
+        Self { rows: CsvRows::new(source), columns: None, done: false }
     }
 
     pub(super) fn bytes_read(&self) -> u64 {
-        self.source.bytes_read()
+        self.rows.bytes_read()
     }
 
     pub(super) fn next_row(&mut self, unknown: &mut UnknownNames) -> Option<Row> {
@@ -51,135 +36,48 @@ impl<R: BufRead> Table<R> {
                 Ok(columns) => self.columns = columns,
                 Err(refusal) => {
                     self.done = true;
-                    return Some(refuse(self.line, refusal));
+                    return Some(refuse(self.rows.line(), refusal));
                 }
             }
         }
-        while !self.done {
-            let first = match self.next_line() {
-                Ok(Some(first)) => first,
-                Ok(None) => break,
-                Err(error) => {
-                    self.done = true;
-                    return Some(refuse(self.line, unreadable(&error)));
-                }
-            };
-            if first.trim_ascii().is_empty() {
-                continue;
-            }
-            let line = self.line;
-            let assembled = self.assemble(first);
-            let Some(columns) = self.columns.as_mut() else { break };
-            return Some(match assembled {
-                Assembled::Whole(row) => columns.read_row(row, line),
-                Assembled::Broken(what) => refuse(line, what),
-            });
-        }
-        None
+        let columns = self.columns.as_ref()?;
+        let (line, cells) = self.rows.next_row()?;
+        Some(match cells {
+            Ok(cells) => columns.read_row(cells, line),
+            Err(what) => refuse(line, what),
+        })
     }
 
     fn read_header(&mut self, unknown: &mut UnknownNames) -> Result<Option<Columns>, String> {
-        loop {
-            let Some(header) = self.next_line().map_err(|error| unreadable(&error))? else { return Ok(None) };
-            if !header.trim_ascii().is_empty() {
-                return Columns::read(header, unknown).map(Some);
-            }
-        }
-    }
-
-    /// The next line; one over the limit comes as its beginning, one byte too long.
-    fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
-        self.line += 1;
-        if let Some(line) = self.again.pop_front() {
-            return Ok(Some(line));
-        }
-        let mut line = Vec::new();
-        Ok(self.source.next_line(&mut line, MAX_ROW + 1)?.map(|_| line))
-    }
-
-    /// Puts a row together from its first line and, where quotation marks are open, from those after it.
-    fn assemble(&mut self, first: Vec<u8>) -> Assembled {
-        let Some(columns) = &self.columns else { return Assembled::Whole(first) };
-        let (delimiter, wanted) = (columns.delimiter, columns.fields.len());
-        let mut quotes = Quotes::new(delimiter);
-        quotes.follow(&first);
-        let mut row = first;
-        let mut more: Vec<Vec<u8>> = Vec::new();
-        let mut fault = None;
-        while fault.is_none() && quotes.open {
-            let line = if more.len() + 1 < MAX_LINES && row.len() <= MAX_ROW { self.next_line() } else { Ok(None) };
-            match line {
-                Ok(Some(line)) => {
-                    row.push(b'\n');
-                    row.extend_from_slice(&line);
-                    quotes.follow(b"\n");
-                    quotes.follow(&line);
-                    more.push(line);
-                }
-                Ok(None) => fault = Some("has a quotation mark that is not closed".to_owned()),
-                Err(error) => fault = Some(unreadable(&error)),
-            }
-        }
-        if !more.is_empty() && quotes.fields != wanted {
-            fault =
-                fault.or_else(|| Some(format!("has a quotation mark that is not closed: {} fields instead of {wanted}", quotes.fields)));
-        }
-        if row.len() > MAX_ROW && more.is_empty() {
-            return Assembled::Broken(too_large());
-        }
-        let Some(fault) = fault else { return Assembled::Whole(row) };
-        self.line -= more.len() as u64;
-        for line in more.into_iter().rev() {
-            self.again.push_front(line);
-        }
-        Assembled::Broken(fault)
+        self.rows.header()?.map(|header| Columns::read(&header, unknown)).transpose()
     }
 }
 
 impl Columns {
-    fn read(header: Vec<u8>, unknown: &mut UnknownNames) -> Result<Self, String> {
-        let delimiter = delimiter(&header);
-        let mut columns = Self { fields: Vec::new(), delimiter, parser: parser(delimiter), cells: ByteRecord::new() };
-        columns.parse(header).map_err(|error| format!("the first row cannot be read: {error}"))?;
+    fn read(header: &[String], unknown: &mut UnknownNames) -> Result<Self, String> {
+        let mut fields = Vec::with_capacity(header.len());
         let mut after = 0;
-        for cell in &columns.cells {
-            let name = String::from_utf8_lossy(cell);
-            let field = Slot::of_column(name.trim(), after);
+        for name in header {
+            let field = Slot::of_column(name, after);
             match field {
                 Some(field) => after = field.next(),
-                None if name.trim().is_empty() => {}
-                None => unknown.add(name.trim()),
+                None if name.is_empty() => {}
+                None => unknown.add(name),
             }
-            columns.fields.push(field);
+            fields.push(field);
         }
-        if columns.fields.iter().all(Option::is_none) {
+        if fields.iter().all(Option::is_none) {
             return Err(
                 "is neither JSON nor a CSV row that names fields of an alert (such as providerId, provider, type, amount, currency)"
                     .to_owned(),
             );
         }
-        Ok(columns)
+        Ok(Self { fields })
     }
 
-    fn parse(&mut self, row: Vec<u8>) -> csv::Result<()> {
-        *self.parser.get_mut() = OneRow { bytes: row, taken: 0 };
-        self.parser.get_mut().bytes.push(b'\n');
-        let read = self.parser.read_byte_record(&mut self.cells);
-        if self.parser.is_done() || read.is_err() {
-            self.parser = parser(self.delimiter);
-        }
-        read.map(|_| ())
-    }
-
-    fn read_row(&mut self, row: Vec<u8>, line: u64) -> Row {
-        if let Err(error) = self.parse(row) {
-            return refuse(line, format!("cannot be read: {error}"));
-        }
-        if self.cells.len() != self.fields.len() {
-            return refuse(line, format!("has {} fields, the first row {}", self.cells.len(), self.fields.len()));
-        }
+    fn read_row(&self, cells: &ByteRecord, line: u64) -> Row {
         let mut record = Record::empty();
-        for (field, cell) in self.fields.iter().zip(&self.cells) {
+        for (field, cell) in self.fields.iter().zip(cells) {
             let Some(field) = *field else { continue };
             match std::str::from_utf8(cell) {
                 Ok(cell) => record.put_cell(field, cell),
@@ -187,78 +85,5 @@ impl Columns {
             }
         }
         patch(record, line).map_err(|error| rejected(line, error))
-    }
-}
-
-/// Feeds the parser one row at a time; what a row is was decided before.
-#[derive(Default)]
-struct OneRow {
-    bytes: Vec<u8>,
-    taken: usize,
-}
-
-impl Read for OneRow {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let rest = &self.bytes[self.taken..];
-        let count = rest.len().min(into.len());
-        into[..count].copy_from_slice(&rest[..count]);
-        self.taken += count;
-        Ok(count)
-    }
-}
-
-fn parser(delimiter: u8) -> Reader<OneRow> {
-    ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(delimiter)
-        .terminator(Terminator::Any(b'\n'))
-        .from_reader(OneRow::default())
-}
-
-/// Which of the usual signs separates the cells of the first row.
-fn delimiter(header: &[u8]) -> u8 {
-    let count = |sign: u8| header.iter().filter(|byte| **byte == sign).count();
-    // The last of equals wins: a comma, where nothing is separated at all.
-    [b'\t', b';', b','].into_iter().max_by_key(|sign| count(*sign)).unwrap_or(b',')
-}
-
-/// Follows the quotation marks of a row by the same rules as the parser.
-struct Quotes {
-    delimiter: u8,
-    /// Whether the text so far ends inside quotation marks.
-    open: bool,
-    fields: usize,
-    at: At,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
-    FieldStart,
-    Plain,
-    Quoted,
-    /// After a quotation mark that closes, or that is the first of two.
-    MayClose,
-}
-
-impl Quotes {
-    fn new(delimiter: u8) -> Self {
-        Self { delimiter, open: false, fields: 1, at: At::FieldStart }
-    }
-
-    fn follow(&mut self, text: &[u8]) {
-        for &byte in text {
-            self.at = match (self.at, byte) {
-                (At::FieldStart | At::MayClose, b'"') => At::Quoted,
-                (At::Quoted, b'"') => At::MayClose,
-                (At::Quoted, _) => At::Quoted,
-                (_, sign) if sign == self.delimiter => {
-                    self.fields += 1;
-                    At::FieldStart
-                }
-                _ => At::Plain,
-            };
-        }
-        self.open = self.at == At::Quoted;
     }
 }

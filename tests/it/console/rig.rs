@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration as Wait;
 
 use avert::console::app::{App, DeskState, Parts};
-use avert::console::effects::{Effect, perform};
+use avert::console::effects::{Effect, match_orders, perform};
 use avert::console::message::Message;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::Zone;
 use avert::console::{Preferences, SessionInfo};
+use avert::desk::Desk;
+use avert::domain::rule::parse_rules;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertId, Environment};
 use avert::service::Deployment;
@@ -40,6 +42,7 @@ pub struct Rig {
     pub holding_searches: bool,
     held: VecDeque<Effect>,
     watching: bool,
+    desk: Option<Desk>,
 }
 
 /// How a rig is made.
@@ -57,6 +60,10 @@ pub struct Made {
     pub deployment: Option<Deployment>,
     /// Ids of the credentials that the console itself uses.
     pub own: Vec<String>,
+    /// Where the shop's orders are, if there are any.
+    pub desk: Option<Desk>,
+    /// The text of the rules that suggest decisions.
+    pub rules: &'static str,
 }
 
 impl Default for Made {
@@ -73,6 +80,8 @@ impl Default for Made {
             holding: false,
             deployment: None,
             own: Vec::new(),
+            desk: None,
+            rules: "",
         }
     }
 }
@@ -99,7 +108,13 @@ impl Made {
         let zone = Zone::Fixed(FixedOffset::east_opt(4 * 3600).unwrap());
         let parts = Parts {
             place: self.place,
-            settings: Preferences { grace: self.grace, refresh: self.refresh, zone, ..Preferences::default() },
+            settings: Preferences {
+                grace: self.grace,
+                refresh: self.refresh,
+                rules: parse_rules(self.rules).unwrap().into(),
+                zone,
+                ..Preferences::default()
+            },
             theme: Theme::named(ThemeName::Dark),
             clock: clock.clone(),
             alert_json: Arc::new(|alert, _| format!("{{\"providerId\":\"{}\"}}", alert.provider_id)),
@@ -126,6 +141,7 @@ impl Made {
             holding_searches: false,
             held: VecDeque::new(),
             watching: false,
+            desk: self.desk,
         };
         rig.perform(first);
         // The cursor rests, and what is asked around its alert comes.
@@ -185,6 +201,7 @@ impl Rig {
                 self.done.push(effect);
                 None
             }
+            Effect::MatchOrders(alert, change) => self.desk.as_ref().and_then(|desk| match_orders(desk, &alert, change)),
             effect => block_on(perform(&self.deployment, effect)),
         }
     }

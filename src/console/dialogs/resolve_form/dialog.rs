@@ -36,6 +36,11 @@ struct Typed {
 
 /// Opens the form on the alert under the cursor, or says why it cannot be answered now.
 pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
+    open_preset(choice, None, queue, cx)
+}
+
+/// The same with a draft that is not its user's own, which gives way to what was written before.
+pub(super) fn open_preset(choice: Choice, preset: Option<Draft>, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = answerable(queue, cx) else { return Vec::new() };
     let effects = queue.ask_facts_now(cx.now);
     let duplicates = queue.facts.duplicates.clone();
@@ -43,7 +48,7 @@ pub fn open(choice: Choice, queue: &mut Queue, cx: &mut AppContext) -> Orders {
     let goes_on = |draft: &Draft| Some(begin(&alert, choice, Some(draft.clone()), &duplicates, cx)).filter(|form| form.draft() == *draft);
     let (form, restored) = match cx.drafts.get(&alert.id).and_then(goes_on) {
         Some(form) => (form, true),
-        None => (begin(&alert, choice, None, &duplicates, cx), false),
+        None => (begin(&alert, choice, preset, &duplicates, cx), false),
     };
     if restored {
         cx.notify(Tone::Note, "What was written for this decision before is in the form.");

@@ -15,6 +15,7 @@ mod options;
 mod plan;
 mod seen;
 mod several;
+pub mod suggested;
 mod warning;
 
 use std::cell::Cell;

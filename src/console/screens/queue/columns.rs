@@ -193,7 +193,8 @@ pub fn shown(chosen: &[Column], filter: &AlertFilter) -> Vec<Column> {
 /// Blank columns between two columns.
 const GAP: u16 = 2;
 
-/// The marks stand right of LEFT, where there is one: a blank, a cell each for duplicate, rule and notice, a blank.
+/// The marks stand right of LEFT, where there is one: a blank, a cell each for duplicate, rule and notice or suggestion, a
+/// blank.
 pub const MARKER: u16 = 5;
 
 /// Lays columns out in so much room. What does not fit gives way, the least important first; what is left over goes to those that make

@@ -1,5 +1,8 @@
 //! Draws the detail of one alert: what decides first, warnings with the keys that answer them, then the facts in sections.
 
+mod order;
+mod suggested;
+
 use chrono::TimeDelta;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -139,7 +142,13 @@ impl Parts<'_> {
         if let (Loadable::Failed(error), None) = (&facts.duplicates, &alert.outcome) {
             self.quiet(&format!("Doubles could not be looked for: {error}"));
         }
+        if let Some(rule) = draw.suggestion(alert) {
+            self.suggested(rule);
+        }
         self.outcome(alert);
+        if let Some(orders) = &facts.orders {
+            self.order(alert, orders);
+        }
     }
 
     fn push(&mut self, line: impl Into<Line<'static>>) {

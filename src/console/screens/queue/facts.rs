@@ -1,10 +1,11 @@
-//! What the detail knows beyond the alert itself: its webhooks, other alerts on the same payment, and the warnings that follow.
+//! What the detail knows beyond the alert itself: its webhooks, its order, other alerts on the same payment, and the warnings that follow.
 
 use crate::console::Loadable;
+use crate::desk::MatchedOrders;
 use crate::domain::resolution::InvalidReason;
 use crate::domain::{Alert, AlertId, Delivery, duplicate};
 
-/// Facts around one alert: deliveries and duplicates.
+/// Facts around one alert: deliveries, orders and duplicates.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     pub alert: Option<AlertId>,
@@ -12,6 +13,8 @@ pub struct Facts {
     pub deliveries: Loadable<Vec<Delivery>>,
     /// Duplicates: other alerts on the same payment.
     pub duplicates: Loadable<Vec<Alert>>,
+    /// The orders of the shop that it may be on, or why the desk cannot say it; none while it is not known, and where the desk has no orders.
+    pub orders: Option<Result<MatchedOrders, String>>,
 }
 
 impl Facts {

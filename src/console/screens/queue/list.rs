@@ -341,7 +341,8 @@ fn draw_amount(alert: &Alert, buffer: &mut Buffer, cell: Rect, digits: Style, qu
     put_cut(buffer, currency, &sanitize(alert.currency.as_str()), quiet);
 }
 
-/// The signs right of the time left, each in a cell of its own: a duplicate, a rule of the network, a notice. An answered alert has none.
+/// The signs right of the time left, each in a cell of its own: a duplicate, a rule of the network, a notice or else
+/// a rule of one's own. An answered alert has none.
 fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Option<(&'static str, Style)>; 3] {
     if alert.outcome.is_some() {
         return [None; 3];
@@ -351,7 +352,9 @@ fn marks(alert: &Alert, duplicate: Option<bool>, draw: &DrawContext<'_>) -> [Opt
     let duplicate = duplicate.map(|refunded| ("⚠", if refunded { theme.warning } else { theme.quiet }));
     let rule = alert.network_rule_applied().then_some(("R", theme.rule));
     let notice = alert.alert_type.is_notice().then_some(("i", theme.quiet));
-    [duplicate, rule, notice]
+    // A notice asks for no answer: what a rule of one's own suggests for one stands in the detail.
+    let suggested = || draw.suggestion(alert).map(|_| ("•", theme.accent));
+    [duplicate, rule, notice.or_else(suggested)]
 }
 
 /// The sign at the left edge: where a decision on the alert is, this console's own or what the engine has not finished.

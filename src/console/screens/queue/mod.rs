@@ -8,6 +8,7 @@ pub mod link;
 pub mod list;
 pub mod listing;
 pub mod marked;
+pub mod orders;
 pub mod pace;
 pub mod pages;
 pub mod searched;
@@ -195,6 +196,7 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::GoToWarned => return go_to_warned(queue, cx),
         Action::SortNext => return run(queue.sort_next()),
         Action::SortReverse => return run(queue.sort_by(queue.sort().field)),
+        Action::Unmatch => return run(queue.change_match(cx)),
         Action::CopyId => return copy(queue, false, cx),
         Action::CopyJson => return copy(queue, true, cx),
         Action::Refresh => {

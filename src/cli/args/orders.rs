@@ -1,0 +1,73 @@
+//! `avert orders`: its verbs and their flags.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::remote::RemoteArgs;
+use crate::domain::OrderField;
+
+/// `avert orders`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum OrdersCommand {
+    /// Bring the shop's orders in from a CSV, so that the console shows which order an alert is on; what is there is brought up to date
+    #[command(after_help = COLUMNS)]
+    Import(OrderImportArgs),
+}
+
+/// What a file of orders holds.
+const COLUMNS: &str = "Columns: order_id (required), transaction_id, arn, auth_code, card_bin, card_last_four, amount, currency, paid_at, \
+                       descriptor, state (paid, shipped, delivered, refunded, cancelled), state_at, refunded_amount. An empty cell leaves \
+                       what is known. Of a card the first six digits and the last four are kept, whatever the file holds.";
+
+/// `avert orders import`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct OrderImportArgs {
+    /// The file to read, with a header line; - for stdin
+    #[arg(value_name = "FILE.csv")]
+    pub(crate) file: PathBuf,
+    /// The header of a column in this file, such as order_id=Name; may be given again. Kept for the next file, and order_id= takes it back
+    #[arg(long, value_name = "COLUMN=HEADER", value_parser = header)]
+    pub(crate) map: Vec<(OrderField, Option<String>)>,
+    /// Write every rejected row there too, as NDJSON: line, field, reason. On stderr are the first 100
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rejects: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) desk: DeskArgs,
+}
+
+/// Whose desk is meant.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct DeskArgs {
+    /// The profile whose desk is meant; local for this machine's own. Default: the current one [env: AVERT_PROFILE]
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// The base URL of a deployment without a profile, whose desk is meant [env: AVERT_URL]
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+}
+
+impl OrdersCommand {
+    /// Takes over the flags that stood before the command.
+    pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
+        let Self::Import(args) = self;
+        let DeskArgs { profile, url } = std::mem::take(&mut args.desk);
+        args.desk = DeskArgs { profile: profile.or(before.profile), url: url.or(before.url) };
+    }
+}
+
+impl DeskArgs {
+    /// The deployment whose desk it is.
+    pub(crate) fn remote(&self) -> RemoteArgs {
+        RemoteArgs { profile: self.profile.clone(), url: self.url.clone(), ..RemoteArgs::default() }
+    }
+}
+
+fn header(text: &str) -> Result<(OrderField, Option<String>), String> {
+    let (column, header) = text.split_once('=').ok_or("COLUMN=HEADER is needed, such as order_id=Name")?;
+    let field = OrderField::known(column.trim()).ok_or_else(|| {
+        let known: Vec<&str> = OrderField::ALL.iter().map(|field| field.as_str()).collect();
+        format!("there is no column {column:?}: {} are there", known.join(", "))
+    })?;
+    Ok((field, Some(header.trim().to_owned()).filter(|header| !header.is_empty())))
+}

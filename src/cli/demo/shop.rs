@@ -1,0 +1,88 @@
+//! The demo's shop: the order behind an alert, made up from the alert's own facts as a shop would have kept them.
+//!
+//! Pure: the same alert has the same order. Not every alert has one, and not every order tells every key.
+
+use chrono::Duration;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+use crate::domain::{Alert, MerchantOrder, OrderState};
+
+/// The order that an alert is on; none where the shop knows of none.
+pub(super) fn order_of(alert: &Alert) -> Option<MerchantOrder> {
+    let bits = alert.id.0.as_u128();
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(u64::try_from(bits & u128::from(u64::MAX)).unwrap_or_default());
+    if rng.random_bool(0.12) {
+        return None;
+    }
+    // Many shops tell networks another number than their own.
+    let named = alert.merchant_order_id.clone().filter(|_| rng.random_bool(0.4));
+    let paid_at = alert.transaction_time.map(|at| at + Duration::minutes(rng.random_range(-90..90)));
+    let mut order = MerchantOrder {
+        order_id: named.unwrap_or_else(|| format!("W-{:06}", rng.random_range(100_000..1_000_000))),
+        transaction_id: alert.transaction_id.clone().filter(|_| rng.random_bool(0.5)),
+        arn: alert.acquirer_reference_number.clone().filter(|_| rng.random_bool(0.5)),
+        auth_code: alert.auth_code.clone().filter(|_| rng.random_bool(0.7)),
+        card_bin: Some(alert.card_bin.clone()),
+        card_last_four: Some(alert.card_last_four.clone()),
+        amount: alert.amount,
+        currency: Some(alert.currency.clone()),
+        paid_at,
+        descriptor: Some(alert.merchant_descriptor.clone()),
+        ..MerchantOrder::default()
+    };
+    let after = |hours: i64| paid_at.map(|at| at + Duration::hours(hours));
+    (order.state, order.state_at) = if alert.was_refunded() {
+        let answered = alert.outcome.as_ref().and_then(|outcome| outcome.action_time);
+        (Some(OrderState::Refunded), answered.map(|at| at - Duration::minutes(5)))
+    } else {
+        match rng.random_range(0..100) {
+            0..24 => (Some(OrderState::Paid), paid_at),
+            24..48 => (Some(OrderState::Shipped), after(rng.random_range(12..60))),
+            48..74 => (Some(OrderState::Delivered), after(rng.random_range(48..94))),
+            // Purchases are four days old at least when an alert comes.
+            74..90 => (Some(OrderState::Refunded), after(rng.random_range(24..94))),
+            _ => (Some(OrderState::Cancelled), after(rng.random_range(1..20))),
+        }
+    };
+    order.refunded_amount = order.amount.filter(|_| order.state == Some(OrderState::Refunded));
+    Some(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::super::DemoFeed;
+    use super::*;
+    use crate::domain::order::matches;
+    use crate::domain::rule::{parse_rules, suggestion};
+    use crate::domain::time::from_iso;
+    use crate::domain::{MatchConfidence, OrderEvidence};
+
+    #[test]
+    fn the_rules_of_the_demo_can_be_read_and_suggest_something() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let rules = parse_rules(include_str!("../../../assets/demo/rules.txt")).unwrap();
+
+        let rows = DemoFeed::new(1).backlog(240, now);
+
+        assert!(rows.iter().any(|row| suggestion(&rules, &row.alert, now).is_some()));
+    }
+
+    #[test]
+    fn most_alerts_of_a_demo_have_an_order_that_is_found_by_one_key_or_another() {
+        let now = from_iso("2026-03-10T12:00:00Z").unwrap();
+        let alerts: Vec<Alert> = DemoFeed::new(1).backlog(240, now).into_iter().map(|row| row.alert).collect();
+        let orders: Vec<MerchantOrder> = alerts.iter().filter_map(order_of).collect();
+
+        let found: Vec<_> = alerts.iter().filter_map(|alert| matches(alert, orders.clone()).into_iter().next()).collect();
+
+        let evidence: HashSet<String> = found.iter().map(|found| format!("{:?}", found.evidence)).collect();
+        let states: HashSet<_> = orders.iter().filter_map(|order| order.state).collect();
+        assert!(found.len() > 190 && found.len() < 240, "{}", found.len());
+        assert!(found.iter().filter(|found| found.confidence >= MatchConfidence::Likely).count() > 150);
+        assert!(evidence.contains(&format!("{:?}", OrderEvidence::AuthCodeAndCard)) && evidence.len() >= 4, "{evidence:?}");
+        assert_eq!(states.len(), OrderState::ALL.len());
+    }
+}

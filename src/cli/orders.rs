@@ -1,0 +1,79 @@
+//! `avert orders`: the shop's orders, kept by the desk of a profile and never by an engine.
+
+use std::collections::BTreeMap;
+
+use super::args::{OrderImportArgs, OrdersCommand};
+use super::context::Context;
+use super::failure::{Misused, SaidAlready, say};
+use super::import::{Rejects, open, print, progress, same_file};
+use super::target::variable;
+use crate::desk::{Desk, OrderDatabase};
+use crate::domain::{IngestReport, MerchantOrder, OrderField};
+use crate::wire::import::{OrderHeaderError, OrderImporter};
+
+/// Orders in one commit.
+const AT_ONCE: usize = 2_000;
+
+pub(super) fn run(context: &Context, command: OrdersCommand) -> anyhow::Result<()> {
+    match command {
+        OrdersCommand::Import(args) => import(context, &args),
+    }
+}
+
+fn import(context: &Context, args: &OrderImportArgs) -> anyhow::Result<()> {
+    let (input, size) = open(&args.file, "a CSV of orders")?;
+    if let Some(rejects) = args.rejects.as_deref().filter(|rejects| same_file(rejects, &args.file)) {
+        return Err(Misused(format!("--rejects {}: is the file that is read: name another one", rejects.display())).into());
+    }
+    let directory = args.desk.remote().desk(context, variable)?;
+    let mut orders = Desk::open(directory)?.make_orders()?;
+    let named: BTreeMap<OrderField, Option<String>> = args.map.iter().cloned().collect();
+    let mut headers = orders.headers()?;
+    headers.retain(|field, _| !named.contains_key(field));
+    for (field, header) in &headers {
+        say(&format!("{} is the column {header:?}, as named before; --map {}= takes that back", field.as_str(), field.as_str()));
+    }
+    headers.extend(named.iter().filter_map(|(field, header)| Some((*field, header.clone()?))));
+    let importer = OrderImporter::new(input, &headers).map_err(|error| unusable(args, &error))?;
+    // Only headers that a file really has are worth keeping.
+    orders.keep_headers(&named)?;
+    let mut rejects = Rejects::new(args.rejects.as_deref())?;
+    let mut total = IngestReport::default();
+    match importer {
+        None => say(&format!("nothing to import in {}", args.file.display())),
+        Some(mut importer) => {
+            let ignored: Vec<String> = importer.ignored().map(|header| format!("{header:?}")).collect();
+            if !ignored.is_empty() {
+                say(&format!("ignored columns: {}", ignored.join(", ")));
+            }
+            let bar = progress(size);
+            let mut batch = Vec::with_capacity(AT_ONCE);
+            while let Some(row) = importer.next() {
+                match row {
+                    Ok(order) => batch.push(order),
+                    Err(row) => bar.suspend(|| rejects.put(&row)),
+                }
+                if batch.len() == AT_ONCE {
+                    take_in(&mut orders, &mut batch, &mut total)?;
+                    bar.set_position(importer.bytes_read());
+                }
+            }
+            take_in(&mut orders, &mut batch, &mut total)?;
+            bar.finish_and_clear();
+        }
+    }
+    let rejected = rejects.finish()?;
+    print(context.output, &total, rejected)?;
+    if rejected > 0 { Err(SaidAlready.into()) } else { Ok(()) }
+}
+
+fn take_in(orders: &mut OrderDatabase, batch: &mut Vec<MerchantOrder>, total: &mut IngestReport) -> anyhow::Result<()> {
+    let counts = orders.import(std::mem::take(batch))?;
+    let (created, updated, unchanged) = (counts.created, counts.updated, counts.unchanged);
+    total.add(IngestReport { created, updated, unchanged, rejected: Vec::new() });
+    Ok(())
+}
+
+fn unusable(args: &OrderImportArgs, error: &OrderHeaderError) -> Misused {
+    Misused(format!("{}: {error}", args.file.display()))
+}

@@ -1,0 +1,164 @@
+//! `avert rules`: the rules that suggest decisions, and what they would have done to the alerts of the past.
+
+use std::io;
+use std::path::PathBuf;
+
+use chrono::Duration;
+use serde_json::json;
+
+use super::alerts::{AlertSink, read_whole_list};
+use super::args::{RehearseArgs, RulesCommand};
+use super::context::Context;
+use super::failure::{Misused, say};
+use super::output::{Report, Rows};
+use super::source::AlertAccess;
+use super::target::variable;
+use crate::domain::filter::MAX_PAGE_SIZE;
+use crate::domain::resolution::{Decision, InvalidReason};
+use crate::domain::rule::{DecisionRule, Rehearsal, RehearsedRule, parse_rules};
+use crate::domain::{Alert, AlertFilter, AlertQuery, PageRequest, Timestamp};
+
+/// The environment variable that names another file of rules.
+const RULES: &str = "AVERT_RULES";
+
+pub(super) async fn run(context: Context, command: RulesCommand) -> anyhow::Result<()> {
+    let (rules, place) = read(&context)?;
+    match command {
+        RulesCommand::List => context.output.print(&listing(&rules, &place)),
+        RulesCommand::Rehearse(args) => {
+            if rules.is_empty() {
+                say(&format!("there is no rule in {place}"));
+            }
+            rehearse(&context, &args, &rules).await
+        }
+    }
+}
+
+/// The rules for a console.
+pub(super) fn read_rules(context: &Context) -> anyhow::Result<Vec<DecisionRule>> {
+    // A console without a place for settings has no rules either.
+    if context.settings_dir.is_none() && variable(RULES).is_none() {
+        return Ok(Vec::new());
+    }
+    Ok(read(context)?.0)
+}
+
+/// The rules, and where they are. No file is no rules, unless it was named.
+fn read(context: &Context) -> anyhow::Result<(Vec<DecisionRule>, String)> {
+    let named = variable(RULES).filter(|name| !name.is_empty()).map(PathBuf::from);
+    let is_named = named.is_some();
+    let file = named.or_else(|| context.settings_dir.as_ref().map(|directory| directory.join("rules.txt")));
+    let Some(file) = file else {
+        let nowhere = format!("there is no home directory for rules: name their file in {RULES}");
+        return Err(Misused(nowhere).into());
+    };
+    let place = file.display().to_string();
+    let text = match std::fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_named => return Ok((Vec::new(), place)),
+        Err(error) => return Err(Misused(format!("the rules in {place} cannot be read: {error}")).into()),
+    };
+    match parse_rules(&text) {
+        Ok(rules) => Ok((rules, place)),
+        Err(errors) => {
+            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            Err(Misused(format!("the rules in {place}: {}", lines.join("\n"))).into())
+        }
+    }
+}
+
+fn listing(rules: &[DecisionRule], place: &str) -> Report {
+    let record = |rule: &DecisionRule| {
+        json!({
+            "rule": rule.name,
+            "line": rule.line,
+            "query": rule.text,
+            "refunded": rule.decision.refunded(),
+            "resolution": rule.decision.reason().map(InvalidReason::as_str),
+            "comments": rule.comments,
+        })
+    };
+    let row = |rule: &DecisionRule| vec![rule.name.clone(), rule.text.clone(), answer(rule.decision), rule.comments.clone()];
+    let note = match rules.len() {
+        0 => format!("there is no rule in {place}; a line of it is NAME: QUERY -> refunded|not-refunded|invalid REASON [\"comment\"]"),
+        1 => format!("1 rule, from {place}"),
+        more => format!("{more} rules, from {place}; the first that matches wins"),
+    };
+    let table =
+        Rows { head: vec!["RULE", "QUERY", "SUGGESTS", "COMMENT"], rows: rules.iter().map(row).collect(), note: Some(note), right: vec![] };
+    Report::list(rules.iter().map(record).collect(), &["rule", "line", "query", "refunded", "resolution", "comments"], table)
+}
+
+fn answer(decision: Decision) -> String {
+    match decision {
+        Decision::Refunded => "refunded".to_owned(),
+        Decision::NotRefunded => "not refunded".to_owned(),
+        Decision::Invalid(reason) => format!("invalid: {}", reason.words()),
+    }
+}
+
+async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]) -> anyhow::Result<()> {
+    let source = AlertAccess::open(context, &args.remote, &args.organization).await?;
+    let since = source.now() - Duration::days(args.days.into());
+    let mut query = AlertQuery {
+        filter: AlertFilter { start_date: Some(since.date_naive()), ..AlertFilter::default() },
+        page: PageRequest { page: 0, size: MAX_PAGE_SIZE },
+        ..AlertQuery::default()
+    };
+    let mut rehearsed = Rehearsed { rehearsal: Rehearsal::new(rules), since, read: 0 };
+    let short = read_whole_list(&source, &mut query, &mut rehearsed).await?;
+    source.close();
+    context.output.print(&report(&rehearsed.rehearsal, args.days))?;
+    // What was counted stands, and then it is said that it is not all.
+    short.map_or(Ok(()), |why| Err(anyhow::anyhow!("{why}")))
+}
+
+/// The rules on each alert of a list.
+struct Rehearsed<'r> {
+    rehearsal: Rehearsal<'r>,
+    since: Timestamp,
+    read: u64,
+}
+
+impl AlertSink for Rehearsed<'_> {
+    fn put(&mut self, alert: &Alert, now: Timestamp) -> anyhow::Result<()> {
+        self.read += 1;
+        // A list can be asked for days alone.
+        if alert.alert_time.is_none_or(|at| at >= self.since) {
+            self.rehearsal.put(alert, now);
+        }
+        Ok(())
+    }
+
+    fn count(&self) -> u64 {
+        self.read
+    }
+}
+
+fn report(rehearsal: &Rehearsal<'_>, days: u32) -> Report {
+    let counts: Vec<_> = rehearsal.counts().collect();
+    let records = counts
+        .iter()
+        .map(|(rule, count)| {
+            json!({
+                "rule": rule.name,
+                "matched": count.matched,
+                "agreed": count.agreed,
+                "disagreed": count.disagreed,
+                "undecided": count.undecided,
+            })
+        })
+        .collect();
+    let row = |(rule, count): &(&DecisionRule, RehearsedRule)| {
+        let numbers = [count.matched, count.agreed, count.disagreed, count.undecided].map(|number| number.to_string());
+        [rule.name.clone(), answer(rule.decision)].into_iter().chain(numbers).collect()
+    };
+    let alerts = if rehearsal.alerts == 1 { "1 alert".to_owned() } else { format!("{} alerts", rehearsal.alerts) };
+    let table = Rows {
+        head: vec!["RULE", "SUGGESTS", "MATCHED", "AGREED", "DISAGREED", "UNDECIDED"],
+        rows: counts.iter().map(row).collect(),
+        right: vec![2, 3, 4, 5],
+        note: Some(format!("{alerts} of the last {days} days; no rule matches {} of them. Nothing was sent.", rehearsal.unmatched)),
+    };
+    Report::list(records, &["rule", "matched", "agreed", "disagreed", "undecided"], table)
+}

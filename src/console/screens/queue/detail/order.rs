@@ -1,0 +1,71 @@
+//! The order of the shop in the detail: its state, why and how sure it is the alert's, and what that suggests.
+
+use super::suggested::answer;
+use super::{Parts, plain};
+use crate::console::{Action, times};
+use crate::desk::MatchedOrders;
+use crate::domain::{Alert, OrderAdvice, OrderMatch, Timestamp};
+
+/// Orders beside the first one that are listed.
+const OTHERS: usize = 2;
+
+impl Parts<'_> {
+    pub(super) fn order(&mut self, alert: &Alert, orders: &Result<MatchedOrders, String>) {
+        let matched = match orders {
+            Ok(matched) => matched,
+            Err(why) => return self.quiet(&format!("The shop's orders cannot be read: {why}")),
+        };
+        let unmatch = self.draw.key(Action::Unmatch);
+        let Some((first, others)) = matched.matches.split_first() else {
+            let none = if matched.unmatched.is_empty() { "no order of the shop fits" } else { "no other order of the shop fits" };
+            self.section("ORDER", vec![plain("match", none.to_owned()), taken_off(matched)]);
+            if !matched.unmatched.is_empty() {
+                self.offer(format!("{unmatch}  matches it again"), Some(Action::Unmatch));
+            }
+            return;
+        };
+        self.section("ORDER", self.order_facts(first, others, matched));
+        if let Some(advice) = first.advice(alert) {
+            self.advice(&advice, self.draw.suggestion(alert).is_some());
+        }
+        self.offer(format!("{unmatch}  not this order"), Some(Action::Unmatch));
+    }
+
+    fn order_facts(&self, first: &OrderMatch, others: &[OrderMatch], matched: &MatchedOrders) -> Vec<(&'static str, String, String)> {
+        let order = &first.order;
+        let state = order.state.map(|state| state.as_str().to_owned());
+        let paid = order.money().map(|money| money.to_string());
+        let mut facts = vec![
+            plain("id", order.order_id.clone()),
+            plain("match", first.words()),
+            ("state", state.unwrap_or_default(), self.day(order.state_at)),
+            ("paid", paid.unwrap_or_default(), self.day(order.paid_at)),
+            plain("refunded", order.refunded().map(|money| money.to_string()).unwrap_or_default()),
+        ];
+        facts.extend(others.iter().take(OTHERS).map(|other| plain("or", format!("{}, {}", other.order.order_id, other.words()))));
+        if others.len() > OTHERS {
+            facts.push(plain("or", format!("{} more", others.len() - OTHERS)));
+        }
+        facts.push(taken_off(matched));
+        facts
+    }
+
+    /// A day, and how long ago that was.
+    fn day(&self, at: Option<Timestamp>) -> String {
+        at.map(|at| format!("{}, {}", at.format("%Y-%m-%d"), times::ago(at, self.draw.now))).unwrap_or_default()
+    }
+
+    /// What the order suggests, and the key that opens the form so, where that is not a rule's.
+    fn advice(&mut self, advice: &OrderAdvice, has_rule: bool) {
+        let words = answer(advice.decision);
+        match has_rule {
+            true => self.say(&format!("suggests: {words}"), self.draw.theme.plain),
+            false => self.offer(format!("{}  {words}", self.draw.key(Action::Suggested)), Some(Action::Suggested)),
+        }
+        self.say(advice.why, self.draw.theme.quiet);
+    }
+}
+
+fn taken_off(matched: &MatchedOrders) -> (&'static str, String, String) {
+    plain("taken off", matched.unmatched.join(", "))
+}

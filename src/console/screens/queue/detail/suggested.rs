@@ -1,0 +1,32 @@
+//! The rule that suggests an answer, in the detail: which one, what it says, and the key that opens the form so.
+
+use ratatui::style::Modifier;
+
+use super::Parts;
+use crate::console::Action;
+use crate::domain::resolution::Decision;
+use crate::domain::rule::DecisionRule;
+
+impl Parts<'_> {
+    pub(super) fn suggested(&mut self, rule: &DecisionRule) {
+        let theme = self.draw.theme;
+        let title = format!("• Your rule {} suggests: {}", rule.name, answer(rule.decision));
+        self.open_box(theme.accent, &title, theme.accent.add_modifier(Modifier::BOLD));
+        self.say(&rule.text, theme.quiet);
+        if !rule.comments.is_empty() {
+            self.say(&format!("comments: {}", rule.comments), theme.plain);
+        }
+        let key = self.draw.key(Action::Suggested);
+        self.offer(format!("{key}  opens the form with this answer"), Some(Action::Suggested));
+        self.close_box();
+    }
+}
+
+/// A decision in words.
+pub(super) fn answer(decision: Decision) -> String {
+    match decision {
+        Decision::Refunded => "refunded".to_owned(),
+        Decision::NotRefunded => "not refunded".to_owned(),
+        Decision::Invalid(reason) => format!("invalid: {}", reason.words()),
+    }
+}

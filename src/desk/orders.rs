@@ -1,0 +1,518 @@
+//! The orders of the merchant's shop as this desk keeps them: a small SQLite database beside its other files, never in the engine.
+//!
+//! An order is found by what an alert tells: its transaction, its reference, its number, its card. Which order a person has taken off an
+//! alert is kept too, and the headers that the columns of the shop's file have.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use rusqlite::config::DbConfig;
+use rusqlite::types::Type;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
+
+use super::file::{DeskError, make_directory, private};
+use crate::domain::order::{matches, transaction_key};
+use crate::domain::{Alert, AlertId, Currency, MerchantOrder, OrderField, OrderMatch, OrderState, Timestamp};
+
+/// Marks the file as avert's orders (`PRAGMA application_id`): the letters `avro`.
+const APPLICATION_ID: i32 = 0x6176_726f;
+
+/// The schema, step by step; a step that was released is never edited.
+const MIGRATIONS: [&str; NEWEST as usize] = ["
+    CREATE TABLE merchant_order (
+        order_id TEXT PRIMARY KEY,
+        transaction_id TEXT, transaction_key TEXT, arn TEXT, auth_code TEXT,
+        card_bin TEXT, card_last_four TEXT,
+        amount TEXT, currency TEXT, paid_at INTEGER, descriptor TEXT,
+        state TEXT, state_at INTEGER, refunded_amount TEXT
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX order_by_transaction ON merchant_order (transaction_key) WHERE transaction_key IS NOT NULL;
+    CREATE INDEX order_by_arn ON merchant_order (arn COLLATE NOCASE) WHERE arn IS NOT NULL;
+    CREATE INDEX order_by_card ON merchant_order (card_last_four, paid_at) WHERE card_last_four IS NOT NULL;
+    CREATE INDEX order_by_folded_id ON merchant_order (order_id COLLATE NOCASE);
+    CREATE TABLE unmatched (
+        alert TEXT NOT NULL, order_id TEXT NOT NULL, at INTEGER NOT NULL,
+        PRIMARY KEY (alert, order_id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE header (field TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
+"];
+
+/// The number of the newest schema: its steps.
+const NEWEST: u16 = 1;
+
+/// How long a statement waits for another process: an import keeps the file for moments.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Orders of one card, or of four digits, that are compared with an alert, the newest first.
+const MOST_CANDIDATES: u32 = 500;
+
+/// No payment is compared with an alert whose transaction is further away than this.
+const WINDOW: TimeDelta = TimeDelta::days(3);
+
+const COLUMNS: &str = "order_id, transaction_id, arn, auth_code, card_bin, card_last_four, amount, currency, paid_at, descriptor, state, \
+                       state_at, refunded_amount";
+
+/// What became of orders that were brought in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OrderCounts {
+    pub created: u64,
+    pub updated: u64,
+    pub unchanged: u64,
+}
+
+/// The orders that an alert may be on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MatchedOrders {
+    /// The surest first.
+    pub matches: Vec<OrderMatch>,
+    /// Those that would match and that a person has taken off, the last one last.
+    pub unmatched: Vec<String>,
+}
+
+/// The database of orders.
+#[derive(Debug)]
+pub struct OrderDatabase {
+    path: PathBuf,
+    conn: Connection,
+}
+
+impl OrderDatabase {
+    /// Opens the database of a desk directory, making it (for its owner only) where there is none.
+    pub(super) fn making(directory: &Path) -> Result<Self, DeskError> {
+        make_directory(directory)?;
+        let path = directory.join("orders.db");
+        match private(fs::OpenOptions::new().write(true).create_new(true)).open(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(&path, "cannot be made", &error)),
+            _ => Self::open(path),
+        }
+    }
+
+    /// Opens the database of a desk directory; none where nothing was ever brought in.
+    pub(super) fn existing(directory: &Path) -> Result<Option<Self>, DeskError> {
+        let path = directory.join("orders.db");
+        match path.try_exists() {
+            Ok(true) => Self::open(path).map(Some),
+            Ok(false) => Ok(None),
+            Err(error) => Err(failed(&path, "cannot be looked at", &error)),
+        }
+    }
+
+    fn open(path: PathBuf) -> Result<Self, DeskError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Connection::open_with_flags(&path, flags).and_then(|mut conn| {
+            conn.busy_timeout(BUSY_TIMEOUT)?;
+            conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            let version = prepare(&mut conn)?;
+            Ok((conn, version))
+        });
+        match opened {
+            Err(error) => Err(in_words(&path, &error)),
+            Ok((_, Err(why))) => Err(DeskError { path, line: None, message: why }),
+            Ok((conn, Ok(()))) => Ok(Self { path, conn }),
+        }
+    }
+
+    /// Takes orders in, all or none of them; what is there already is brought up to date.
+    pub fn import(&mut self, orders: Vec<MerchantOrder>) -> Result<OrderCounts, DeskError> {
+        let path = self.path.clone();
+        take_in(&mut self.conn, orders).map_err(|error| in_words(&path, &error))
+    }
+
+    /// The orders that an alert may be on, but those that were taken off it.
+    pub fn matches(&self, alert: &Alert) -> Result<MatchedOrders, DeskError> {
+        let found = || -> rusqlite::Result<MatchedOrders> {
+            let unmatched: Vec<String> = {
+                let mut read = self.conn.prepare_cached("SELECT order_id FROM unmatched WHERE alert = ?1 ORDER BY at, order_id")?;
+                read.query_map([alert.id.to_string()], |row| row.get(0))?.collect::<Result<_, _>>()?
+            };
+            let all = matches(alert, candidates(&self.conn, alert)?);
+            let unmatched: Vec<String> = unmatched.into_iter().filter(|id| all.iter().any(|found| found.order.order_id == *id)).collect();
+            let left = all.into_iter().map(|found| found.order).filter(|order| !unmatched.contains(&order.order_id));
+            // Compared anew: what was taken off no longer makes the others less sure.
+            Ok(MatchedOrders { matches: matches(alert, left), unmatched })
+        };
+        found().map_err(|error| in_words(&self.path, &error))
+    }
+
+    /// Takes an order off an alert.
+    pub fn unmatch(&self, alert: AlertId, order_id: &str, at: Timestamp) -> Result<(), DeskError> {
+        let written = self.conn.execute(
+            "INSERT INTO unmatched (alert, order_id, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            params![alert.to_string(), order_id, at.timestamp_micros()],
+        );
+        written.map(|_| ()).map_err(|error| in_words(&self.path, &error))
+    }
+
+    /// Gives an alert every order back that was taken off it.
+    pub fn match_again(&self, alert: AlertId) -> Result<(), DeskError> {
+        let written = self.conn.execute("DELETE FROM unmatched WHERE alert = ?1", [alert.to_string()]);
+        written.map(|_| ()).map_err(|error| in_words(&self.path, &error))
+    }
+
+    /// How many orders there are.
+    pub fn count(&self) -> Result<u64, DeskError> {
+        let count = self.conn.query_row("SELECT count(*) FROM merchant_order", [], |row| row.get::<_, i64>(0));
+        count.map(i64::unsigned_abs).map_err(|error| in_words(&self.path, &error))
+    }
+
+    /// The headers that the columns of the shop's file have, as they were named last.
+    pub fn headers(&self) -> Result<BTreeMap<OrderField, String>, DeskError> {
+        let read = || -> rusqlite::Result<BTreeMap<OrderField, String>> {
+            let mut read = self.conn.prepare("SELECT field, name FROM header")?;
+            let rows = read.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+            let known = rows.map(|row| row.map(|(field, name)| OrderField::parse(&field).map(|field| (field, name))));
+            known.filter_map(Result::transpose).collect()
+        };
+        read().map_err(|error| in_words(&self.path, &error))
+    }
+
+    /// Keeps the headers of columns for the next file; none takes one back.
+    pub fn keep_headers(&mut self, headers: &BTreeMap<OrderField, Option<String>>) -> Result<(), DeskError> {
+        let path = self.path.clone();
+        let mut write = || -> rusqlite::Result<()> {
+            let change = self.conn.transaction()?;
+            for (field, name) in headers {
+                match name {
+                    Some(name) => {
+                        let sql = "INSERT INTO header (field, name) VALUES (?1, ?2) ON CONFLICT (field) DO UPDATE SET name = excluded.name";
+                        change.execute(sql, params![field.as_str(), name])?;
+                    }
+                    None => drop(change.execute("DELETE FROM header WHERE field = ?1", [field.as_str()])?),
+                }
+            }
+            change.commit()
+        };
+        write().map_err(|error| in_words(&path, &error))
+    }
+}
+
+/// Brings the schema up to date; why it cannot be, where the file is another's or a newer avert's.
+fn prepare(conn: &mut Connection) -> rusqlite::Result<Result<(), String>> {
+    conn.pragma_update(None, "synchronous", "NORMAL")?;
+    if schema_of(conn)? == Ok(NEWEST) {
+        return Ok(Ok(()));
+    }
+    // An import and a console on the same desk do not wait for each other.
+    conn.pragma_update(None, "journal_mode", "WAL")?;
+    let change = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version = match schema_of(&change)? {
+        Ok(version) => version,
+        Err(why) => return Ok(Err(why)),
+    };
+    for step in MIGRATIONS.iter().skip(usize::from(version)) {
+        change.execute_batch(step)?;
+    }
+    change.pragma_update(None, "user_version", NEWEST)?;
+    change.pragma_update(None, "application_id", APPLICATION_ID)?;
+    change.commit()?;
+    Ok(Ok(()))
+}
+
+/// How many steps of the schema are there; or why the file is none of this avert's.
+fn schema_of(conn: &Connection) -> rusqlite::Result<Result<u16, String>> {
+    let version: u16 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let id: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(match id {
+        APPLICATION_ID if version <= NEWEST => Ok(version),
+        APPLICATION_ID => Err("was written by a newer avert; use that one, or move the file away and bring the orders in again".to_owned()),
+        0 if version == 0 && tables == 0 => Ok(0),
+        _ => Err("is a database, but not one of orders; move it away, the orders can be brought in again".to_owned()),
+    })
+}
+
+fn take_in(conn: &mut Connection, orders: Vec<MerchantOrder>) -> rusqlite::Result<OrderCounts> {
+    let change = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let mut counts = OrderCounts::default();
+    for order in orders {
+        let there = by_id(&change, &order.order_id)?;
+        let (order, count) = match there {
+            None => (order, &mut counts.created),
+            Some(mut there) => match there.update(order) {
+                true => (there, &mut counts.updated),
+                false => {
+                    counts.unchanged += 1;
+                    continue;
+                }
+            },
+        };
+        write(&change, &order)?;
+        *count += 1;
+    }
+    change.commit()?;
+    Ok(counts)
+}
+
+fn by_id(conn: &Connection, order_id: &str) -> rusqlite::Result<Option<MerchantOrder>> {
+    let mut read = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM merchant_order WHERE order_id = ?1"))?;
+    read.query_row([order_id], order_of).optional()
+}
+
+fn write(change: &Transaction<'_>, order: &MerchantOrder) -> rusqlite::Result<()> {
+    let mut insert = change.prepare_cached(&format!(
+        "INSERT OR REPLACE INTO merchant_order ({COLUMNS}, transaction_key) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+    ))?;
+    insert.execute(params![
+        order.order_id,
+        order.transaction_id,
+        order.arn,
+        order.auth_code,
+        order.card_bin,
+        order.card_last_four,
+        order.amount.map(|amount| amount.to_string()),
+        order.currency.as_ref().map(Currency::as_str),
+        order.paid_at.map(|at| at.timestamp_micros()),
+        order.descriptor,
+        order.state.map(OrderState::as_str),
+        order.state_at.map(|at| at.timestamp_micros()),
+        order.refunded_amount.map(|amount| amount.to_string()),
+        order.transaction_id.as_deref().map(transaction_key),
+    ])?;
+    Ok(())
+}
+
+/// The orders that share a transaction, a reference, a number or a card with an alert, as far as its dates let them.
+fn candidates(conn: &Connection, alert: &Alert) -> rusqlite::Result<Vec<MerchantOrder>> {
+    let text = |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+    let keyed = [
+        ("transaction_key = ?1", text(&alert.transaction_id).map(|id| transaction_key(&id))),
+        ("order_id = ?1 COLLATE NOCASE", text(&alert.merchant_order_id)),
+        ("arn = ?1 COLLATE NOCASE", text(&alert.acquirer_reference_number)),
+    ];
+    let mut found: BTreeMap<String, MerchantOrder> = BTreeMap::new();
+    let mut add = |orders: Vec<MerchantOrder>| found.extend(orders.into_iter().map(|order| (order.order_id.clone(), order)));
+    for (condition, key) in keyed {
+        let Some(key) = key else { continue };
+        let mut read = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM merchant_order WHERE {condition} LIMIT {MOST_CANDIDATES}"))?;
+        add(read.query_map([key], order_of)?.collect::<Result<_, _>>()?);
+    }
+    let last_four = alert.card_last_four.trim();
+    if !last_four.is_empty() {
+        let micros = |at: Timestamp| at.timestamp_micros();
+        let near = alert.given_transaction_time().map(|at| (micros(at - WINDOW), micros(at + WINDOW)));
+        let (from, to) = near.unwrap_or((i64::MIN, alert.alert_time.map_or(i64::MAX, |at| micros(at + TimeDelta::days(1)))));
+        let mut dated = conn.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM merchant_order WHERE card_last_four = ?1 AND paid_at BETWEEN ?2 AND ?3 ORDER BY paid_at DESC LIMIT {MOST_CANDIDATES}"
+        ))?;
+        add(dated.query_map(params![last_four, from, to], order_of)?.collect::<Result<_, _>>()?);
+        let mut undated = conn.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM merchant_order WHERE card_last_four = ?1 AND paid_at IS NULL LIMIT {MOST_CANDIDATES}"
+        ))?;
+        add(undated.query_map([last_four], order_of)?.collect::<Result<_, _>>()?);
+    }
+    Ok(found.into_values().collect())
+}
+
+fn order_of(row: &Row<'_>) -> rusqlite::Result<MerchantOrder> {
+    let moment = |index: usize| -> rusqlite::Result<Option<Timestamp>> {
+        Ok(row.get::<_, Option<i64>>(index)?.and_then(Timestamp::from_timestamp_micros))
+    };
+    let amount = |index: usize| -> rusqlite::Result<_> {
+        let text: Option<String> = row.get(index)?;
+        text.map(|text| text.parse().map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))))
+            .transpose()
+    };
+    Ok(MerchantOrder {
+        order_id: row.get(0)?,
+        transaction_id: row.get(1)?,
+        arn: row.get(2)?,
+        auth_code: row.get(3)?,
+        card_bin: row.get(4)?,
+        card_last_four: row.get(5)?,
+        amount: amount(6)?,
+        currency: row.get::<_, Option<String>>(7)?.map(Currency::new),
+        paid_at: moment(8)?,
+        descriptor: row.get(9)?,
+        state: row.get::<_, Option<String>>(10)?.as_deref().and_then(OrderState::parse),
+        state_at: moment(11)?,
+        refunded_amount: amount(12)?,
+    })
+}
+
+fn failed(path: &Path, what: &str, error: &dyn std::error::Error) -> DeskError {
+    DeskError { path: path.to_owned(), line: None, message: format!("{what}: {error}") }
+}
+
+fn in_words(path: &Path, error: &rusqlite::Error) -> DeskError {
+    use rusqlite::ErrorCode as Code;
+    let message = match error.sqlite_error_code() {
+        Some(Code::NotADatabase | Code::DatabaseCorrupt) => {
+            format!("is no database of orders that can be read ({error}); move it away, the orders can be brought in again")
+        }
+        Some(Code::DatabaseBusy | Code::DatabaseLocked) => "another process keeps it locked; try again".to_owned(),
+        Some(Code::DiskFull) => "the disk is full; make room, nothing else is needed".to_owned(),
+        _ => error.to_string(),
+    };
+    DeskError { path: path.to_owned(), line: None, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::Desk;
+    use crate::domain::{MatchConfidence, OrderEvidence};
+
+    fn desk() -> (tempfile::TempDir, Desk) {
+        let directory = tempfile::tempdir().unwrap();
+        let desk = Desk::open(directory.path().join("desk")).unwrap();
+        (directory, desk)
+    }
+
+    fn order(order_id: &str, change: impl FnOnce(&mut MerchantOrder)) -> MerchantOrder {
+        let mut order = MerchantOrder { order_id: order_id.to_owned(), ..MerchantOrder::default() };
+        change(&mut order);
+        order
+    }
+
+    /// An order on the card of the sample alert, for its amount, paid when it was transacted.
+    fn on_card(order_id: &str) -> MerchantOrder {
+        let alert = Alert::sample();
+        order(order_id, |order| {
+            order.card_bin = Some(alert.card_bin.clone());
+            order.card_last_four = Some(alert.card_last_four.clone());
+            order.amount = alert.amount;
+            order.currency = Some(alert.currency.clone());
+            order.paid_at = alert.transaction_time;
+        })
+    }
+
+    fn ids(matched: &MatchedOrders) -> Vec<&str> {
+        matched.matches.iter().map(|found| found.order.order_id.as_str()).collect()
+    }
+
+    #[test]
+    fn nothing_is_there_before_orders_were_brought_in() {
+        let (_directory, desk) = desk();
+
+        assert!(desk.orders().unwrap().is_none());
+    }
+
+    #[test]
+    fn orders_are_created_updated_and_left_alone() {
+        let (_directory, desk) = desk();
+        let mut orders = desk.make_orders().unwrap();
+        let first = orders.import(vec![on_card("A-1"), on_card("A-2")]).unwrap();
+
+        let shipped = order("A-1", |order| order.state = Some(OrderState::Shipped));
+        let second = orders.import(vec![shipped.clone(), on_card("A-2"), shipped]).unwrap();
+
+        assert_eq!(first, OrderCounts { created: 2, ..OrderCounts::default() });
+        assert_eq!(second, OrderCounts { updated: 1, unchanged: 2, ..OrderCounts::default() });
+        let again = desk.orders().unwrap().unwrap();
+        assert_eq!(again.count(), Ok(2));
+        let kept = by_id(&again.conn, "A-1").unwrap().unwrap();
+        assert_eq!(kept, MerchantOrder { state: Some(OrderState::Shipped), ..on_card("A-1") });
+    }
+
+    #[test]
+    fn an_order_is_found_by_every_key_that_an_alert_tells() {
+        let (_directory, desk) = desk();
+        let mut orders = desk.make_orders().unwrap();
+        let by_transaction = order("T", |order| order.transaction_id = Some("20260301-TX77".to_owned()));
+        let by_arn = order("R", |order| {
+            order.arn = Some("7432045611820031994521A".to_owned());
+            order.card_last_four = Some("1234".to_owned());
+        });
+        orders.import(vec![by_transaction, by_arn, on_card("C"), order("Named", |_| {}), order("Stranger", |_| {})]).unwrap();
+        let alert = Alert {
+            transaction_id: Some("tx77".to_owned()),
+            acquirer_reference_number: Some("7432045611820031994521a".to_owned()),
+            merchant_order_id: Some("NAMED".to_owned()),
+            ..Alert::sample()
+        };
+
+        let found = orders.matches(&alert).unwrap();
+
+        assert_eq!(ids(&found), ["T", "Named", "R", "C"]);
+        assert_eq!(found.matches[0].evidence, OrderEvidence::TransactionId);
+    }
+
+    #[test]
+    fn orders_of_another_month_are_not_compared() {
+        let (_directory, desk) = desk();
+        let mut orders = desk.make_orders().unwrap();
+        let mut old = on_card("old");
+        old.paid_at = old.paid_at.map(|at| at - TimeDelta::days(30));
+        let undated = MerchantOrder { paid_at: None, ..on_card("undated") };
+        orders.import(vec![old, undated]).unwrap();
+
+        assert_eq!(ids(&orders.matches(&Alert::sample()).unwrap()), ["undated"]);
+    }
+
+    #[test]
+    fn what_a_person_took_off_stays_off_and_leaves_the_other_surer() {
+        let (_directory, desk) = desk();
+        let mut orders = desk.make_orders().unwrap();
+        orders.import(vec![on_card("A-1"), on_card("A-2")]).unwrap();
+        let alert = Alert::sample();
+        let before = orders.matches(&alert).unwrap();
+
+        orders.unmatch(alert.id, "A-1", Timestamp::UNIX_EPOCH).unwrap();
+        let after = desk.orders().unwrap().unwrap().matches(&alert).unwrap();
+        let other = orders.matches(&Alert::sample()).unwrap();
+        orders.match_again(alert.id).unwrap();
+
+        assert_eq!((ids(&before), ids(&after)), (vec!["A-1", "A-2"], vec!["A-2"]));
+        let sure = |matched: &MatchedOrders| matched.matches[0].confidence;
+        assert_eq!((sure(&before), sure(&after)), (MatchConfidence::Possible, MatchConfidence::Likely));
+        assert_eq!((after.unmatched, other.matches.len()), (vec!["A-1".to_owned()], 2));
+        assert_eq!(orders.matches(&alert).unwrap(), before);
+    }
+
+    #[test]
+    fn the_headers_of_a_shops_file_are_kept_and_can_be_taken_back() {
+        let (_directory, desk) = desk();
+        let mut orders = desk.make_orders().unwrap();
+        let named = |name: Option<&str>| BTreeMap::from([(OrderField::OrderId, name.map(str::to_owned))]);
+
+        orders.keep_headers(&named(Some("Name"))).unwrap();
+        orders.keep_headers(&named(Some("Order"))).unwrap();
+        let kept = desk.orders().unwrap().unwrap().headers().unwrap();
+        orders.keep_headers(&named(None)).unwrap();
+
+        assert_eq!(kept, BTreeMap::from([(OrderField::OrderId, "Order".to_owned())]));
+        assert!(orders.headers().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_of_orders_is_told_and_kept() {
+        let (_directory, desk) = desk();
+        let path = desk.directory().join("orders.db");
+        fs::write(&path, "order_id\nA-1\n".repeat(200)).unwrap();
+
+        let error = desk.orders().unwrap_err();
+
+        assert!(error.message.contains("no database of orders"), "{error}");
+        assert!(fs::read_to_string(&path).unwrap().starts_with("order_id"));
+    }
+
+    #[test]
+    fn a_database_of_a_newer_version_or_another_program_is_left_alone() {
+        let (_directory, desk) = desk();
+        let orders = desk.make_orders().unwrap();
+        orders.conn.pragma_update(None, "user_version", 99).unwrap();
+        let newer = desk.orders().unwrap_err();
+        orders.conn.pragma_update(None, "application_id", 7).unwrap();
+        let foreign = desk.orders().unwrap_err();
+
+        assert!(newer.message.contains("newer avert") && foreign.message.contains("not one of orders"), "{newer} {foreign}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_orders_are_their_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (_directory, desk) = desk();
+        let mut orders = desk.make_orders().unwrap();
+        orders.import(vec![on_card("A-1")]).unwrap();
+
+        let modes = fs::read_dir(desk.directory()).unwrap().map(|file| file.unwrap().metadata().unwrap().permissions().mode() & 0o777);
+
+        assert!(modes.into_iter().all(|mode| mode == 0o600));
+    }
+}

@@ -1,0 +1,256 @@
+//! Orders of the merchant's own shop: what a desk knows of them, and the match between an alert and an order.
+
+mod advice;
+mod cells;
+mod matching;
+
+use super::closed_enum::closed_enum;
+use super::money::{Amount, Currency, Money};
+use super::resolution::Decision;
+use super::time::Timestamp;
+
+pub use matching::{matches, transaction_key};
+
+closed_enum! {
+    /// A column of a file of orders, as it is called where no other header is named for it.
+    #[derive(PartialOrd, Ord)]
+    pub enum OrderField {
+        OrderId = "order_id",
+        TransactionId = "transaction_id",
+        Arn = "arn",
+        AuthCode = "auth_code",
+        CardBin = "card_bin",
+        CardLastFour = "card_last_four",
+        Amount = "amount",
+        Currency = "currency",
+        PaidAt = "paid_at",
+        Descriptor = "descriptor",
+        State = "state",
+        StateAt = "state_at",
+        RefundedAmount = "refunded_amount",
+    }
+}
+
+closed_enum! {
+    /// The state of an order in the shop.
+    pub enum OrderState {
+        Paid = "paid",
+        Shipped = "shipped",
+        Delivered = "delivered",
+        Refunded = "refunded",
+        Cancelled = "cancelled",
+    }
+}
+
+/// An order of the merchant's shop, as far as its file says it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MerchantOrder {
+    pub order_id: String,
+    pub transaction_id: Option<String>,
+    /// The acquirer's reference of the payment.
+    pub arn: Option<String>,
+    pub auth_code: Option<String>,
+    /// Six or eight digits, never more of a card than that.
+    pub card_bin: Option<String>,
+    pub card_last_four: Option<String>,
+    pub amount: Option<Amount>,
+    pub currency: Option<Currency>,
+    pub paid_at: Option<Timestamp>,
+    pub descriptor: Option<String>,
+    pub state: Option<OrderState>,
+    /// Since when it is in that state.
+    pub state_at: Option<Timestamp>,
+    pub refunded_amount: Option<Amount>,
+}
+
+impl MerchantOrder {
+    /// What was paid, where amount and currency are known.
+    pub fn money(&self) -> Option<Money> {
+        self.amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
+    }
+
+    /// What was refunded of it.
+    pub fn refunded(&self) -> Option<Money> {
+        self.refunded_amount.zip(self.currency.clone()).map(|(amount, currency)| Money { amount, currency })
+    }
+
+    /// Takes over what a later file says of the order; what that leaves out stays as it was. Returns whether anything changed.
+    pub fn update(&mut self, later: Self) -> bool {
+        let before = self.clone();
+        // A state that is another one has a time of its own, or none that is known.
+        if later.state.is_some_and(|state| Some(state) != self.state) {
+            self.state_at = None;
+        }
+        take(&mut self.transaction_id, later.transaction_id);
+        take(&mut self.arn, later.arn);
+        take(&mut self.auth_code, later.auth_code);
+        take(&mut self.card_bin, later.card_bin);
+        take(&mut self.card_last_four, later.card_last_four);
+        take(&mut self.amount, later.amount);
+        take(&mut self.currency, later.currency);
+        take(&mut self.paid_at, later.paid_at);
+        take(&mut self.descriptor, later.descriptor);
+        take(&mut self.state, later.state);
+        take(&mut self.state_at, later.state_at);
+        take(&mut self.refunded_amount, later.refunded_amount);
+        *self != before
+    }
+}
+
+fn take<T>(into: &mut Option<T>, later: Option<T>) {
+    if later.is_some() {
+        *into = later;
+    }
+}
+
+/// The evidence that an alert is on an order's payment, the weightiest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OrderEvidence {
+    /// The transaction's id, dates added to it set aside.
+    TransactionId,
+    /// The order's own number, which the network told.
+    OrderNumber,
+    /// The acquirer's reference and the card.
+    ArnAndCard,
+    /// The acquirer's reference and the money, where one side has no card digits.
+    ArnAndAmount,
+    /// The authorization code and the card, within two days as far as the dates are known.
+    AuthCodeAndCard,
+    /// Amount, currency and card, within three days as far as the dates are known.
+    AmountAndCard,
+    /// The card, and a statement's descriptor that begins alike.
+    Descriptor,
+}
+
+impl OrderEvidence {
+    /// In words, for beside the order.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::TransactionId => "same transaction id",
+            Self::OrderNumber => "the alert names this order",
+            Self::ArnAndCard => "same ARN and card",
+            Self::ArnAndAmount => "same ARN and amount",
+            Self::AuthCodeAndCard => "same auth code and card",
+            Self::AmountAndCard => "same amount and card",
+            Self::Descriptor => "same card, descriptor alike",
+        }
+    }
+}
+
+/// How sure it is that an alert is on an order's payment; the surer one is the greater one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MatchConfidence {
+    /// A candidate, to be looked at.
+    Possible,
+    Likely,
+    VeryLikely,
+    Certain,
+}
+
+impl MatchConfidence {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Possible => "possible",
+            Self::Likely => "likely",
+            Self::VeryLikely => "very likely",
+            Self::Certain => "certain",
+        }
+    }
+
+    const fn less(self) -> Self {
+        match self {
+            Self::Certain => Self::VeryLikely,
+            Self::VeryLikely => Self::Likely,
+            Self::Likely | Self::Possible => Self::Possible,
+        }
+    }
+}
+
+/// What speaks against a match, or leaves it open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MatchDoubt {
+    /// The digits of the cards differ.
+    OtherCard,
+    /// The amounts or currencies differ.
+    OtherAmount,
+    /// One side has the last four digits only.
+    LastFourOnly,
+    /// One side has no time.
+    Undated,
+    /// So many orders fit alike.
+    Several(usize),
+}
+
+/// The match between an alert and an order: why, and how sure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderMatch {
+    pub order: MerchantOrder,
+    pub evidence: OrderEvidence,
+    pub confidence: MatchConfidence,
+    pub doubts: Vec<MatchDoubt>,
+}
+
+impl OrderMatch {
+    /// How sure it is and why, in words: `possible: same amount and card; 2 orders fit alike`.
+    pub fn words(&self) -> String {
+        format!("{}: {}", self.confidence.words(), self.reason())
+    }
+
+    /// Why, in words: `same amount and card; 2 orders fit alike`.
+    pub fn reason(&self) -> String {
+        let doubt = |doubt: &MatchDoubt| match doubt {
+            MatchDoubt::OtherCard => "but the card differs".to_owned(),
+            MatchDoubt::OtherAmount => "the amount differs".to_owned(),
+            MatchDoubt::LastFourOnly => "last four digits only".to_owned(),
+            MatchDoubt::Undated => "no dates to compare".to_owned(),
+            MatchDoubt::Several(count) => format!("{count} orders fit alike"),
+        };
+        std::iter::once(self.evidence.words().to_owned()).chain(self.doubts.iter().map(doubt)).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// The decision that an order suggests for its alert, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OrderAdvice {
+    pub decision: Decision,
+    /// In words: `refunded before the alert came`.
+    pub why: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::time::from_iso;
+
+    #[test]
+    fn a_later_file_changes_what_it_says_and_leaves_the_rest() {
+        let mut order = MerchantOrder {
+            order_id: "A-1".to_owned(),
+            arn: Some("74320456118200319945216".to_owned()),
+            state: Some(OrderState::Paid),
+            state_at: from_iso("2026-03-01T10:00:00Z"),
+            ..MerchantOrder::default()
+        };
+        let shipped = MerchantOrder { state: Some(OrderState::Shipped), ..MerchantOrder::default() };
+
+        let changed = [order.update(shipped.clone()), order.update(shipped)];
+
+        assert_eq!(changed, [true, false]);
+        assert_eq!((order.state, order.state_at), (Some(OrderState::Shipped), None), "the time was that of the other state");
+        assert_eq!(order.arn.as_deref(), Some("74320456118200319945216"));
+    }
+
+    #[test]
+    fn a_match_says_why_and_what_it_leaves_open() {
+        let doubts = vec![MatchDoubt::Undated, MatchDoubt::Several(2)];
+        let found = OrderMatch {
+            order: MerchantOrder::default(),
+            evidence: OrderEvidence::AmountAndCard,
+            confidence: MatchConfidence::Possible,
+            doubts,
+        };
+
+        assert_eq!(found.reason(), "same amount and card; no dates to compare; 2 orders fit alike");
+    }
+}

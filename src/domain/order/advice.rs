@@ -1,0 +1,113 @@
+//! What an order's state suggests for its alert: shipped, refunded and cancelled ones say what the answer is.
+
+use super::{MatchConfidence, OrderAdvice, OrderMatch, OrderState};
+use crate::domain::alert::Alert;
+use crate::domain::resolution::{Decision, InvalidReason};
+
+impl OrderMatch {
+    /// The decision that the order suggests; none for an answered alert, or where it is not likely that it is this order.
+    ///
+    /// A refund before the alert came is no answer to it; one after it is (field notes, Outcome vocabulary).
+    pub fn advice(&self, alert: &Alert) -> Option<OrderAdvice> {
+        if alert.is_over() || self.confidence < MatchConfidence::Likely {
+            return None;
+        }
+        let refunded_earlier = Decision::Invalid(InvalidReason::PreviouslyRefunded);
+        let after_alert = self.order.state_at.zip(alert.alert_time).map(|(state, alert)| state > alert);
+        let (decision, why) = match (self.order.state?, self.is_refunded(alert)) {
+            (OrderState::Refunded, None | Some(true)) | (OrderState::Paid | OrderState::Shipped | OrderState::Delivered, Some(true)) => {
+                // The time of another state than refunded says nothing of when the money went back.
+                match after_alert.filter(|_| self.order.state == Some(OrderState::Refunded)) {
+                    Some(true) => (Decision::Refunded, "refunded since the alert came"),
+                    Some(false) => (refunded_earlier, "refunded before the alert came"),
+                    None => (refunded_earlier, "refunded already; when is not known"),
+                }
+            }
+            (OrderState::Cancelled, Some(false)) => (Decision::Refunded, "cancelled, and not refunded yet: refund it first"),
+            (OrderState::Cancelled, _) => match after_alert {
+                Some(true) => (Decision::Refunded, "cancelled since the alert came"),
+                Some(false) => (refunded_earlier, "cancelled before the alert came"),
+                None => (refunded_earlier, "cancelled already; when is not known"),
+            },
+            // A part of the money went back: what to do with the rest is nobody's but a person's word.
+            (OrderState::Refunded, Some(false)) => return None,
+            (_, Some(false)) if self.order.refunded_amount.is_some_and(|amount| !amount.decimal().is_zero()) => return None,
+            (OrderState::Shipped, _) => (Decision::NotRefunded, "shipped: it cannot be stopped any more"),
+            (OrderState::Delivered, _) => (Decision::NotRefunded, "delivered: it cannot be stopped any more"),
+            (OrderState::Paid, _) => return None,
+        };
+        Some(OrderAdvice { decision, why })
+    }
+
+    /// Whether all of the disputed money went back; `None` where no refunded amount is known, or it cannot be compared.
+    fn is_refunded(&self, alert: &Alert) -> Option<bool> {
+        let refunded = self.order.refunded_amount?.decimal();
+        let same_currency = self.order.currency.as_ref().is_none_or(|currency| *currency == alert.currency);
+        let disputed = alert.amount.filter(|_| same_currency).or(self.order.amount)?.decimal();
+        Some(refunded >= disputed && !refunded.is_zero())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::order::{MerchantOrder, OrderEvidence};
+    use crate::domain::time::from_iso;
+    use crate::domain::{Currency, Outcome};
+
+    const BEFORE: &str = "2026-03-03T08:00:00Z";
+
+    fn found(state: OrderState, state_at: Option<&str>, refunded: Option<&str>) -> OrderMatch {
+        let order = MerchantOrder {
+            amount: Some("129.90".parse().unwrap()),
+            currency: Some(Currency::new("EUR")),
+            state: Some(state),
+            state_at: state_at.and_then(from_iso),
+            refunded_amount: refunded.map(|amount| amount.parse().unwrap()),
+            ..MerchantOrder::default()
+        };
+        OrderMatch { order, evidence: OrderEvidence::TransactionId, confidence: MatchConfidence::Certain, doubts: Vec::new() }
+    }
+
+    fn alert() -> Alert {
+        Alert { alert_time: from_iso("2026-03-04T10:00:00Z"), ..Alert::sample() }
+    }
+
+    const EARLIER: Decision = Decision::Invalid(InvalidReason::PreviouslyRefunded);
+
+    #[rstest]
+    #[case(OrderState::Paid, None, None, None)]
+    #[case(OrderState::Paid, None, Some("129.90"), Some(EARLIER))]
+    #[case(OrderState::Shipped, Some(BEFORE), None, Some(Decision::NotRefunded))]
+    #[case(OrderState::Shipped, Some(BEFORE), Some("0"), Some(Decision::NotRefunded))]
+    #[case(OrderState::Delivered, None, None, Some(Decision::NotRefunded))]
+    #[case(OrderState::Delivered, None, Some("30.00"), None)]
+    #[case(OrderState::Refunded, Some(BEFORE), None, Some(EARLIER))]
+    #[case(OrderState::Refunded, None, Some("129.9"), Some(EARLIER))]
+    #[case(OrderState::Refunded, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(Decision::Refunded))]
+    #[case(OrderState::Refunded, Some(BEFORE), Some("30.00"), None)]
+    #[case(OrderState::Cancelled, Some(BEFORE), None, Some(EARLIER))]
+    #[case(OrderState::Cancelled, Some("2026-03-04T12:00:00Z"), None, Some(Decision::Refunded))]
+    #[case(OrderState::Cancelled, Some(BEFORE), Some("0.00"), Some(Decision::Refunded))]
+    fn an_orders_state_suggests_the_decision(
+        #[case] state: OrderState,
+        #[case] state_at: Option<&str>,
+        #[case] refunded: Option<&str>,
+        #[case] decision: Option<Decision>,
+    ) {
+        let advice = found(state, state_at, refunded).advice(&alert());
+
+        assert_eq!(advice.map(|advice| advice.decision), decision);
+    }
+
+    #[test]
+    fn nothing_is_suggested_for_an_answered_alert_or_an_order_that_is_only_possible() {
+        let answered = Alert { outcome: Some(Outcome::sample(alert().id)), ..alert() };
+        let shipped = found(OrderState::Shipped, None, None);
+        let candidate = OrderMatch { confidence: MatchConfidence::Possible, ..shipped.clone() };
+
+        assert_eq!((shipped.advice(&answered), candidate.advice(&alert())), (None, None));
+    }
+}

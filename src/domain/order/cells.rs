@@ -1,0 +1,234 @@
+//! Reading an order from the cells of a row: what is allowed in each column, and card numbers cut to BIN and last four.
+
+use super::{MerchantOrder, OrderField, OrderState};
+use crate::domain::card::{is_card_number, mask_card_numbers};
+use crate::domain::field::{ID, NAME, WORD};
+use crate::domain::money::{Amount, Currency};
+use crate::domain::resolution::FieldError;
+use crate::domain::sanitize;
+use crate::domain::time::{Timestamp, from_iso};
+
+/// Digits of a BIN that are kept of a whole card number, whatever the card.
+const BIN_DIGITS: usize = 6;
+
+/// Digits at a card number's end that are kept.
+const LAST_DIGITS: usize = 4;
+
+impl MerchantOrder {
+    /// An order from its cells; an empty one says nothing.
+    ///
+    /// # Errors
+    /// The first cell at fault and what is allowed in it. No message repeats card data.
+    pub fn of_cells<'a>(cells: impl IntoIterator<Item = (OrderField, &'a str)>) -> Result<Self, FieldError> {
+        let mut order = Self::default();
+        for (field, cell) in cells {
+            let cell = sanitize::stored_line(cell);
+            if !cell.is_empty() {
+                order.put(field, &cell).map_err(|why| FieldError::new(field.as_str(), why))?;
+            }
+        }
+        if order.order_id.is_empty() {
+            return Err(FieldError::new(OrderField::OrderId.as_str(), "is missing: the order's number in the shop is required"));
+        }
+        for (field, amount) in [(OrderField::Amount, order.amount), (OrderField::RefundedAmount, order.refunded_amount)] {
+            if amount.is_some() && order.currency.is_none() {
+                return Err(FieldError::new(OrderField::Currency.as_str(), format!("is missing: the currency of {}", field.as_str())));
+            }
+        }
+        Ok(order)
+    }
+
+    fn put(&mut self, field: OrderField, cell: &str) -> Result<(), String> {
+        match field {
+            OrderField::OrderId => self.order_id = code(cell, ID)?,
+            OrderField::TransactionId => self.transaction_id = Some(code(cell, ID)?),
+            OrderField::Arn => self.arn = Some(code(cell, ID)?),
+            OrderField::AuthCode => self.auth_code = Some(code(cell, WORD)?),
+            OrderField::CardBin => {
+                let (bin, last_four) = card_bin(cell)?;
+                self.card_bin = Some(bin);
+                self.card_last_four = self.card_last_four.take().or(last_four);
+            }
+            OrderField::CardLastFour => {
+                let (bin, last_four) = card_last_four(cell)?;
+                self.card_bin = self.card_bin.take().or(bin);
+                self.card_last_four = Some(last_four);
+            }
+            OrderField::Amount => self.amount = Some(amount(cell)?),
+            OrderField::RefundedAmount => self.refunded_amount = Some(amount(cell)?),
+            OrderField::Currency => self.currency = Some(currency(cell)?),
+            OrderField::PaidAt => self.paid_at = Some(moment(cell)?),
+            OrderField::StateAt => self.state_at = Some(moment(cell)?),
+            OrderField::Descriptor => self.descriptor = Some(bounded(&mask_card_numbers(cell), NAME)?),
+            OrderField::State => self.state = Some(state(cell)?),
+        }
+        Ok(())
+    }
+}
+
+fn bounded(text: &str, longest: usize) -> Result<String, String> {
+    match text.chars().count() {
+        count if count > longest => Err(format!("has {count} characters: at most {longest} are allowed")),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+/// An identifier, which cannot be cut: one that is a card number is refused.
+fn code(cell: &str, longest: usize) -> Result<String, String> {
+    if is_card_number(cell) {
+        return Err("is a card number: an order is not kept under one".to_owned());
+    }
+    bounded(cell, longest)
+}
+
+/// The digits of a card as shops write them: blanks and hyphens between, signs in the place of those that are hidden.
+fn card_digits(cell: &str) -> Option<(String, bool)> {
+    let is_hidden = |c: char| matches!(c, '*' | 'x' | 'X' | '•' | '·' | '.' | '#');
+    let known = cell.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-') || is_hidden(c));
+    known.then(|| (cell.chars().filter(char::is_ascii_digit).collect(), cell.contains(is_hidden)))
+}
+
+fn last_digits(digits: &str) -> String {
+    digits[digits.len() - LAST_DIGITS..].to_owned()
+}
+
+/// The first digits; with the last four, where the cell holds more of the card.
+fn card_bin(cell: &str) -> Result<(String, Option<String>), String> {
+    const ALLOWED: &str = "must be the first 6 or 8 digits of the card";
+    match card_digits(cell).ok_or(ALLOWED)? {
+        (digits, _) if matches!(digits.len(), 6 | 8) && !is_american_express(&digits) => Ok((digits, None)),
+        // With 8 of an American Express card's 15 digits and the last four, 3 would be left to guess.
+        (digits, false) if matches!(digits.len(), 6 | 8) => Ok((digits[..BIN_DIGITS].to_owned(), None)),
+        (digits, _) if digits.len() >= BIN_DIGITS + LAST_DIGITS => Ok((digits[..BIN_DIGITS].to_owned(), Some(last_digits(&digits)))),
+        _ => Err(ALLOWED.to_owned()),
+    }
+}
+
+fn is_american_express(digits: &str) -> bool {
+    digits.len() > BIN_DIGITS && (digits.starts_with("34") || digits.starts_with("37"))
+}
+
+/// The last four digits; with the first ones, where the cell holds more of the card.
+fn card_last_four(cell: &str) -> Result<(Option<String>, String), String> {
+    const ALLOWED: &str = "must be the last 4 digits of the card (a spreadsheet drops zeros that a number begins with)";
+    match card_digits(cell).ok_or(ALLOWED)? {
+        (digits, _) if digits.len() == LAST_DIGITS => Ok((None, digits)),
+        (digits, _) if digits.len() >= BIN_DIGITS + LAST_DIGITS => Ok((Some(digits[..BIN_DIGITS].to_owned()), last_digits(&digits))),
+        _ => Err(ALLOWED.to_owned()),
+    }
+}
+
+fn amount(cell: &str) -> Result<Amount, String> {
+    let allowed = "a decimal such as 129.90 is needed, without currency or grouping";
+    let shown: String = cell.chars().take(60).collect();
+    let amount: Amount = cell.parse().map_err(|_| format!("is {shown:?}: {allowed}"))?;
+    amount.micros().map(|_| amount).ok_or_else(|| format!("is {shown:?}: 0 or more with at most 6 decimal places is allowed"))
+}
+
+fn currency(cell: &str) -> Result<Currency, String> {
+    match cell.len() == 3 && cell.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        true => Ok(Currency::new(cell.to_ascii_uppercase())),
+        false => Err(format!("is {:?}: a currency code of three letters such as EUR is needed", cell.chars().take(60).collect::<String>())),
+    }
+}
+
+fn moment(cell: &str) -> Result<Timestamp, String> {
+    let day = || cell.parse::<chrono::NaiveDate>().ok().and_then(|day| day.and_hms_opt(0, 0, 0)).map(|start| start.and_utc());
+    let spaced = || chrono::DateTime::parse_from_str(cell, "%Y-%m-%d %H:%M:%S %z").ok().map(|at| at.to_utc());
+    let found = from_iso(cell).or_else(day).or_else(spaced).filter(|at| (1970..3000).contains(&chrono::Datelike::year(at)));
+    found.ok_or_else(|| {
+        format!("is {:?}: a date or time such as 2026-03-03 or 2026-03-03T10:00:00Z is needed", cell.chars().take(60).collect::<String>())
+    })
+}
+
+fn state(cell: &str) -> Result<OrderState, String> {
+    // The word is spelled in two ways.
+    let cell = if cell.eq_ignore_ascii_case("canceled") { OrderState::Cancelled.as_str() } else { cell };
+    OrderState::known(cell).ok_or_else(|| {
+        let allowed: Vec<&str> = OrderState::ALL.iter().map(|state| state.as_str()).collect();
+        format!("is {:?}: one of {} is allowed", cell.chars().take(60).collect::<String>(), allowed.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::time::to_iso;
+
+    fn read(cells: &[(OrderField, &str)]) -> Result<MerchantOrder, FieldError> {
+        MerchantOrder::of_cells([(OrderField::OrderId, "A-1")].into_iter().chain(cells.iter().copied()))
+    }
+
+    #[test]
+    fn cells_become_an_order_and_empty_ones_say_nothing() {
+        let order = read(&[
+            (OrderField::Amount, "129.90"),
+            (OrderField::Currency, "eur"),
+            (OrderField::PaidAt, "2026-03-01"),
+            (OrderField::State, "Canceled"),
+            (OrderField::Arn, "  "),
+        ])
+        .unwrap();
+
+        assert_eq!(order.money().unwrap().to_string(), "129.90 EUR");
+        assert_eq!((order.paid_at.map(to_iso).as_deref(), order.state), (Some("2026-03-01T00:00:00.000Z"), Some(OrderState::Cancelled)));
+        assert_eq!(order.arn, None);
+    }
+
+    #[rstest]
+    #[case(OrderField::CardBin, "4111 1111 1111 1111", Some("411111"), Some("1111"))]
+    #[case(OrderField::CardBin, "411111******1234", Some("411111"), Some("1234"))]
+    #[case(OrderField::CardBin, "41111122", Some("41111122"), None)]
+    #[case(OrderField::CardBin, "37144963", Some("371449"), None)]
+    #[case(OrderField::CardLastFour, "**** 1234", None, Some("1234"))]
+    #[case(OrderField::CardLastFour, "4111111111111111", Some("411111"), Some("1111"))]
+    fn of_a_card_the_first_digits_and_the_last_four_are_kept_and_nothing_more(
+        #[case] field: OrderField,
+        #[case] cell: &str,
+        #[case] bin: Option<&str>,
+        #[case] last_four: Option<&str>,
+    ) {
+        let order = read(&[(field, cell)]).unwrap();
+
+        assert_eq!((order.card_bin.as_deref(), order.card_last_four.as_deref()), (bin, last_four));
+    }
+
+    #[rstest]
+    #[case(OrderField::Amount, "1,299.00", "a decimal such as 129.90")]
+    #[case(OrderField::Amount, "-5", "0 or more")]
+    #[case(OrderField::Currency, "EURO", "three letters")]
+    #[case(OrderField::CardBin, "4111", "first 6 or 8 digits")]
+    #[case(OrderField::CardLastFour, "42", "drops zeros")]
+    #[case(OrderField::CardLastFour, "none", "last 4 digits")]
+    #[case(OrderField::PaidAt, "01/03/2026", "2026-03-03T10:00:00Z")]
+    #[case(OrderField::State, "fulfilled", "paid, shipped, delivered, refunded, cancelled")]
+    #[case(OrderField::TransactionId, "4111111111111111", "is a card number")]
+    fn a_wrong_cell_is_told_with_what_is_allowed(#[case] field: OrderField, #[case] cell: &str, #[case] words: &str) {
+        let error = read(&[(OrderField::Currency, "EUR"), (field, cell)]).unwrap_err();
+
+        assert_eq!(error.field, field.as_str());
+        assert!(error.message.contains(words) && !error.message.contains("411111111111"), "{error:?}");
+    }
+
+    #[test]
+    fn an_order_needs_its_number_and_an_amount_its_currency() {
+        let nameless = MerchantOrder::of_cells([(OrderField::State, "paid")]).unwrap_err();
+        let bare = read(&[(OrderField::RefundedAmount, "5.00")]).unwrap_err();
+
+        assert_eq!((nameless.field.as_str(), bare.field.as_str()), ("order_id", "currency"));
+        assert!(bare.message.contains("refunded_amount"), "{bare:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_cell_makes_reading_panic_or_keeps_a_card_number(cell in "\\PC{0,30}", index in 0_usize..13) {
+            if let Ok(order) = read(&[(OrderField::Currency, "EUR"), (OrderField::ALL[index], &cell)]) {
+                let kept = format!("{order:?}");
+                prop_assert_eq!(mask_card_numbers(&kept), kept.as_str());
+            }
+        }
+    }
+}

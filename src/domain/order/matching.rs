@@ -1,0 +1,419 @@
+//! The match between an alert and orders, from the transaction's id down to the descriptor (field notes, Matching an alert to an order).
+
+use std::cmp::Reverse;
+
+use chrono::{Duration, NaiveDate};
+
+use super::{MatchConfidence, MatchDoubt, MerchantOrder, OrderEvidence, OrderMatch};
+use crate::domain::alert::Alert;
+use crate::domain::duplicate::same_bin;
+
+/// How far apart a payment and its authorization may be dated: codes of six digits come again.
+const SAME_CODE: Duration = Duration::days(2);
+
+/// How far apart a shop and a network may date one payment.
+const SAME_PAYMENT: Duration = Duration::days(3);
+
+/// A dispute is raised so long after its payment at most, where the payment's own time was not given.
+const LONGEST_AGO: Duration = Duration::days(180);
+
+/// Clocks and time zones differ: an order that was paid so long after the alert is not what the alert is about.
+const CLOCKS_DIFFER: Duration = Duration::days(1);
+
+/// Fewer letters of a descriptor are no beginning.
+const SHORTEST_DESCRIPTOR: usize = 5;
+
+/// What is left of a transaction's id without its dates names nothing when it is shorter.
+const SHORTEST_ID: usize = 4;
+
+/// The orders that an alert may be on, the surest first.
+pub fn matches(alert: &Alert, orders: impl IntoIterator<Item = MerchantOrder>) -> Vec<OrderMatch> {
+    let mut found: Vec<OrderMatch> = orders.into_iter().filter_map(|order| compare(alert, order)).collect();
+    found.sort_by_cached_key(|found| {
+        let apart = found.order.paid_at.zip(alert.given_transaction_time()).map_or(Duration::MAX, |(paid, at)| (paid - at).abs());
+        (Reverse(found.confidence), found.evidence, apart, Reverse(found.order.paid_at), found.order.order_id.clone())
+    });
+    let Some(first) = found.first() else { return found };
+    let rank = (first.confidence, first.evidence);
+    let alike = found.iter().take_while(|other| (other.confidence, other.evidence) == rank).count();
+    if alike > 1 {
+        for one in &mut found[..alike] {
+            one.confidence = one.confidence.less();
+            one.doubts.push(MatchDoubt::Several(alike));
+        }
+    }
+    found
+}
+
+/// A transaction's id as it is compared: letter case set aside, and the dates that networks and gateways add at either end.
+pub fn transaction_key(id: &str) -> String {
+    let mut id = id.trim();
+    while let Some(shorter) = without_date(id) {
+        id = shorter.trim();
+    }
+    id.to_ascii_lowercase()
+}
+
+fn without_date(id: &str) -> Option<&str> {
+    const FORMS: [(usize, &str); 2] = [(8, "%Y%m%d"), (10, "%Y-%m-%d")];
+    let is_sign = |c: char| matches!(c, '-' | '_' | '/' | '.' | ':' | '#' | '|' | ' ');
+    let is_date = |text: &str, form: &str| text.starts_with("20") && NaiveDate::parse_from_str(text, form).is_ok();
+    let rest = FORMS.into_iter().find_map(|(length, form)| {
+        let behind = id.len().checked_sub(length).and_then(|at| Some((id.get(..at)?, id.get(at..)?)));
+        let behind = behind.filter(|(rest, date)| rest.ends_with(is_sign) && is_date(date, form)).map(|(rest, _)| rest);
+        let before = id.get(..length).zip(id.get(length..));
+        behind.or_else(|| before.filter(|(date, rest)| rest.starts_with(is_sign) && is_date(date, form)).map(|(_, rest)| rest))
+    });
+    rest.map(|rest| rest.trim_matches(is_sign)).filter(|rest| rest.len() >= SHORTEST_ID)
+}
+
+/// How the cards of an alert and an order compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CardComparison {
+    Same,
+    /// The last four digits agree, and one side has no BIN.
+    LastFourOnly,
+    /// One side has no digits.
+    Unknown,
+    Different,
+}
+
+fn compare_cards(alert: &Alert, order: &MerchantOrder) -> CardComparison {
+    let last_four = |text: &str| Some(text.trim().to_owned()).filter(|digits| digits.len() >= 4);
+    let order_digits = order.card_last_four.as_deref().and_then(last_four);
+    match last_four(&alert.card_last_four).zip(order_digits) {
+        None => CardComparison::Unknown,
+        Some((one, other)) if one != other => CardComparison::Different,
+        Some(_) => {
+            let bins = [alert.card_bin.trim(), order.card_bin.as_deref().unwrap_or_default().trim()];
+            match bins {
+                ["", _] | [_, ""] => CardComparison::LastFourOnly,
+                [one, other] if same_bin(one, other) => CardComparison::Same,
+                _ => CardComparison::Different,
+            }
+        }
+    }
+}
+
+/// Whether the dates of an alert's transaction and an order's payment are so near.
+fn dates_agree(alert: &Alert, order: &MerchantOrder, within: Duration) -> Option<bool> {
+    let paid = order.paid_at?;
+    if let Some(transacted) = alert.given_transaction_time() {
+        return Some((paid - transacted).abs() <= within);
+    }
+    // The alert came after the payment, and not years after: that much is known without the transaction's time.
+    let since = alert.alert_time? - paid;
+    if since < -CLOCKS_DIFFER || since > LONGEST_AGO { Some(false) } else { None }
+}
+
+fn compare(alert: &Alert, order: MerchantOrder) -> Option<OrderMatch> {
+    let same = |one: &Option<String>, other: &Option<String>| {
+        let [one, other] = [one, other].map(|text| text.as_deref().map_or("", str::trim));
+        !one.is_empty() && one.eq_ignore_ascii_case(other)
+    };
+    let card = compare_cards(alert, &order);
+    let on_card = matches!(card, CardComparison::Same | CardComparison::LastFourOnly);
+    let amounts = alert.amount.zip(order.amount).map(|(one, other)| one.decimal() == other.decimal());
+    let currencies = order.currency.as_ref().map(|currency| *currency == alert.currency);
+    let is_same_money = amounts == Some(true) && currencies == Some(true);
+    let arn = same(&alert.acquirer_reference_number, &order.arn);
+    let keys = [&alert.transaction_id, &order.transaction_id].map(|id| id.as_deref().map(transaction_key).unwrap_or_default());
+    let code_dates = dates_agree(alert, &order, SAME_CODE);
+    let payment_dates = dates_agree(alert, &order, SAME_PAYMENT);
+    let dated = |near: Option<bool>, sure: MatchConfidence| if near.is_some() { sure } else { sure.less() };
+
+    let (evidence, confidence, near) = if !keys[0].is_empty() && keys[0] == keys[1] {
+        (OrderEvidence::TransactionId, MatchConfidence::Certain, Some(true))
+    } else if same(&alert.merchant_order_id, &Some(order.order_id.clone())) {
+        (OrderEvidence::OrderNumber, MatchConfidence::Certain, Some(true))
+    } else if arn && on_card {
+        (OrderEvidence::ArnAndCard, MatchConfidence::VeryLikely, Some(true))
+    } else if arn && card == CardComparison::Unknown && is_same_money {
+        (OrderEvidence::ArnAndAmount, MatchConfidence::Likely, Some(true))
+    } else if same(&alert.auth_code, &order.auth_code) && on_card && code_dates != Some(false) {
+        (OrderEvidence::AuthCodeAndCard, dated(code_dates, MatchConfidence::VeryLikely), code_dates)
+    } else if is_same_money && on_card && payment_dates != Some(false) {
+        let sure = if card == CardComparison::Same { MatchConfidence::Likely } else { MatchConfidence::Possible };
+        (OrderEvidence::AmountAndCard, dated(payment_dates, sure), payment_dates)
+    } else if on_card && descriptors_agree(&alert.merchant_descriptor, order.descriptor.as_deref()) && payment_dates != Some(false) {
+        (OrderEvidence::Descriptor, MatchConfidence::Possible, payment_dates)
+    } else {
+        return None;
+    };
+
+    let contradicts = card == CardComparison::Different;
+    let differs = amounts == Some(false) || currencies == Some(false);
+    let doubts = [
+        contradicts.then_some(MatchDoubt::OtherCard),
+        differs.then_some(MatchDoubt::OtherAmount),
+        (card == CardComparison::LastFourOnly && evidence > OrderEvidence::OrderNumber).then_some(MatchDoubt::LastFourOnly),
+        near.is_none().then_some(MatchDoubt::Undated),
+    ];
+    let confidence = if contradicts { MatchConfidence::Possible } else { confidence };
+    Some(OrderMatch { order, evidence, confidence, doubts: doubts.into_iter().flatten().collect() })
+}
+
+/// Whether two descriptors begin alike: statements cut them at different places, and blanks and signs come and go.
+fn descriptors_agree(one: &str, other: Option<&str>) -> bool {
+    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect::<String>();
+    let (one, other) = (letters(one), letters(other.unwrap_or_default()));
+    one.chars().count().min(other.chars().count()) >= SHORTEST_DESCRIPTOR && (one.starts_with(&other) || other.starts_with(&one))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::domain::Currency;
+    use crate::domain::time::from_iso;
+
+    const ARN: &str = "74320456118200319945216";
+
+    fn alert() -> Alert {
+        Alert {
+            transaction_id: Some("T-77AB".to_owned()),
+            acquirer_reference_number: Some(ARN.to_owned()),
+            auth_code: Some("093112".to_owned()),
+            merchant_order_id: None,
+            merchant_descriptor: "ACME TRAVEL DXB".to_owned(),
+            ..Alert::sample()
+        }
+    }
+
+    /// An order of the alert's payment, with every fact there is.
+    fn order() -> MerchantOrder {
+        let alert = alert();
+        MerchantOrder {
+            order_id: "A-1".to_owned(),
+            transaction_id: alert.transaction_id.clone(),
+            arn: Some(ARN.to_owned()),
+            auth_code: alert.auth_code.clone(),
+            card_bin: Some(alert.card_bin.clone()),
+            card_last_four: Some(alert.card_last_four.clone()),
+            amount: alert.amount,
+            currency: Some(alert.currency.clone()),
+            paid_at: alert.given_transaction_time(),
+            descriptor: Some("Acme*Travel".to_owned()),
+            ..MerchantOrder::default()
+        }
+    }
+
+    fn found(change: impl FnOnce(&mut Alert, &mut MerchantOrder)) -> Option<(OrderEvidence, MatchConfidence)> {
+        let (mut alert, mut order) = (alert(), order());
+        change(&mut alert, &mut order);
+        matches(&alert, [order]).pop().map(|found| (found.evidence, found.confidence))
+    }
+
+    fn without_ids(alert: &mut Alert, order: &mut MerchantOrder) {
+        alert.transaction_id = None;
+        order.arn = None;
+    }
+
+    fn without_code(alert: &mut Alert, order: &mut MerchantOrder) {
+        without_ids(alert, order);
+        order.auth_code = None;
+    }
+
+    fn without_money(alert: &mut Alert, order: &mut MerchantOrder) {
+        without_code(alert, order);
+        order.amount = Some("1.00".parse().unwrap());
+    }
+
+    fn later(order: &mut MerchantOrder, days: i64) {
+        order.paid_at = order.paid_at.map(|at| at + Duration::days(days));
+    }
+
+    #[test]
+    fn the_weightiest_evidence_is_told() {
+        use {MatchConfidence as Sure, OrderEvidence as By};
+
+        assert_eq!(found(|_, _| {}), Some((By::TransactionId, Sure::Certain)));
+        assert_eq!(found(|alert, _| alert.transaction_id = None), Some((By::ArnAndCard, Sure::VeryLikely)));
+        assert_eq!(found(without_ids), Some((By::AuthCodeAndCard, Sure::VeryLikely)));
+        assert_eq!(found(without_code), Some((By::AmountAndCard, Sure::Likely)));
+        assert_eq!(found(without_money), Some((By::Descriptor, Sure::Possible)));
+        let nothing = |alert: &mut Alert, order: &mut MerchantOrder| {
+            without_money(alert, order);
+            order.descriptor = Some("Another shop".to_owned());
+        };
+        assert_eq!(found(nothing), None);
+    }
+
+    #[rstest]
+    #[case(2, Some(OrderEvidence::AuthCodeAndCard))]
+    #[case(-2, Some(OrderEvidence::AuthCodeAndCard))]
+    #[case(3, Some(OrderEvidence::AmountAndCard))]
+    #[case(4, None)]
+    #[case(-4, None)]
+    fn codes_are_compared_within_two_days_and_amounts_within_three(#[case] days: i64, #[case] evidence: Option<OrderEvidence>) {
+        let found = found(|alert, order| {
+            without_ids(alert, order);
+            later(order, days);
+        });
+
+        assert_eq!(found.map(|(evidence, _)| evidence), evidence);
+    }
+
+    #[test]
+    fn a_reference_without_the_card_needs_the_same_money() {
+        let no_card = |alert: &mut Alert, order: &mut MerchantOrder| {
+            alert.transaction_id = None;
+            order.card_last_four = None;
+        };
+        let other_money = |alert: &mut Alert, order: &mut MerchantOrder| {
+            no_card(alert, order);
+            order.amount = Some("1.00".parse().unwrap());
+        };
+
+        assert_eq!(found(no_card), Some((OrderEvidence::ArnAndAmount, MatchConfidence::Likely)));
+        assert_eq!(found(other_money), None);
+    }
+
+    #[test]
+    fn where_dates_are_missing_it_is_less_sure_and_said() {
+        let mut undated = order();
+        (undated.paid_at, undated.arn) = (None, None);
+        let alert = Alert { transaction_id: None, ..alert() };
+
+        let found = matches(&alert, [undated]).pop().unwrap();
+
+        assert_eq!(found.confidence, MatchConfidence::Likely);
+        assert_eq!(found.reason(), "same auth code and card; no dates to compare");
+    }
+
+    #[test]
+    fn an_order_that_was_paid_after_the_alert_is_not_matched_by_its_amount() {
+        let found = found(|alert, order| {
+            without_code(alert, order);
+            alert.transaction_time = None;
+            order.paid_at = alert.alert_time.map(|at| at + Duration::days(2));
+        });
+
+        assert_eq!(found, None);
+    }
+
+    #[test]
+    fn a_contradicting_card_leaves_a_candidate_and_says_so() {
+        let other_card = MerchantOrder { card_last_four: Some("9999".to_owned()), ..order() };
+
+        let found = matches(&alert(), [other_card]).pop().unwrap();
+
+        assert_eq!((found.evidence, found.confidence), (OrderEvidence::TransactionId, MatchConfidence::Possible));
+        assert_eq!(found.reason(), "same transaction id; but the card differs");
+    }
+
+    #[test]
+    fn the_order_that_the_alert_names_is_it() {
+        let found = found(|alert, order| {
+            without_code(alert, order);
+            alert.merchant_order_id = Some("a-1 ".to_owned());
+        });
+
+        assert_eq!(found, Some((OrderEvidence::OrderNumber, MatchConfidence::Certain)));
+    }
+
+    #[test]
+    fn where_several_orders_fit_alike_none_is_sure_and_the_nearest_in_time_stands_first() {
+        let mut alert = alert();
+        let mut near = order();
+        without_code(&mut alert, &mut near);
+        let mut far = MerchantOrder { order_id: "A-0".to_owned(), ..near.clone() };
+        later(&mut far, 1);
+
+        let found = matches(&alert, [far, near]);
+
+        assert_eq!(found.iter().map(|found| found.order.order_id.as_str()).collect::<Vec<_>>(), ["A-1", "A-0"]);
+        assert!(found.iter().all(|found| found.confidence == MatchConfidence::Possible));
+        assert_eq!(found[0].reason(), "same amount and card; 2 orders fit alike");
+    }
+
+    #[rstest]
+    #[case("T-77AB", "t-77ab")]
+    #[case("20260303-T-77AB", "t-77ab")]
+    #[case("T-77AB_2026-03-03", "t-77ab")]
+    #[case("2026-03-03/T-77AB/20260304", "t-77ab")]
+    #[case("20260303", "20260303")]
+    #[case("X-20260303", "x-20260303")]
+    #[case("7720260303", "7720260303")]
+    #[case("77AB-99991231", "77ab-99991231")]
+    #[case("", "")]
+    fn dates_that_were_added_to_a_transactions_id_are_set_aside(#[case] id: &str, #[case] key: &str) {
+        assert_eq!(transaction_key(id), key);
+    }
+
+    proptest! {
+        #[test]
+        fn the_key_of_a_key_is_itself(id in "\\PC{0,30}") {
+            let key = transaction_key(&id);
+            prop_assert_eq!(transaction_key(&key), key);
+        }
+
+        #[test]
+        fn a_transactions_id_is_found_whatever_date_is_added(id in "[A-Z]{2}[0-9A-F]{6}", day in 1_u32..=28, sign in "[-_/.:# ]") {
+            let mut alert = alert();
+            alert.transaction_id = Some(format!("{id}{sign}202603{day:02}"));
+            let order = MerchantOrder { transaction_id: Some(id), ..order() };
+
+            let found = matches(&alert, [order]);
+
+            prop_assert_eq!(found[0].evidence, OrderEvidence::TransactionId);
+        }
+
+        #[test]
+        fn more_evidence_never_makes_a_match_less_sure(mask in 0_u8..16, days in -6_i64..=6) {
+            let mut alert = alert();
+            alert.merchant_order_id = None;
+            let bare = |mask: u8| {
+                let mut order = order();
+                later(&mut order, days);
+                let keep = |bit: u8| mask & bit != 0;
+                order.transaction_id = order.transaction_id.filter(|_| keep(1));
+                order.arn = order.arn.filter(|_| keep(2));
+                order.auth_code = order.auth_code.filter(|_| keep(4));
+                order.amount = order.amount.filter(|_| keep(8));
+                matches(&alert, [order]).pop().map(|found| found.confidence)
+            };
+
+            for more in [1, 2, 4, 8] {
+                prop_assert!(bare(mask | more) >= bare(mask), "{mask:b} {more:b}");
+            }
+        }
+
+        #[test]
+        fn the_surest_stands_first_and_the_order_of_the_candidates_means_nothing(shuffle in proptest::collection::vec(0_u8..16, 0..8)) {
+            let orders: Vec<MerchantOrder> = shuffle
+                .iter()
+                .enumerate()
+                .map(|(index, mask)| {
+                    let mut order = MerchantOrder { order_id: format!("A-{index}"), ..order() };
+                    order.transaction_id = order.transaction_id.filter(|_| mask & 1 != 0);
+                    order.arn = order.arn.filter(|_| mask & 2 != 0);
+                    order.auth_code = order.auth_code.filter(|_| mask & 4 != 0);
+                    order.currency = Some(Currency::new(if mask & 8 != 0 { "EUR" } else { "USD" }));
+                    order
+                })
+                .collect();
+
+            let forwards = matches(&alert(), orders.clone());
+            let backwards = matches(&alert(), orders.into_iter().rev());
+
+            prop_assert_eq!(&forwards, &backwards);
+            prop_assert!(forwards.is_sorted_by_key(|found| found.evidence));
+        }
+    }
+
+    #[test]
+    fn a_moment_that_was_made_up_is_no_date_of_the_transaction() {
+        let mut alert = alert();
+        alert.alert_time = from_iso("2026-03-10T10:00:00Z");
+        alert.transaction_time = alert.alert_time;
+
+        let mut order = order();
+        without_code(&mut alert, &mut order);
+
+        let found = matches(&alert, [order]).pop().unwrap();
+        assert_eq!((found.confidence, found.reason().contains("no dates to compare")), (MatchConfidence::Possible, true));
+    }
+}

@@ -1,0 +1,78 @@
+//! Decision rules: plain queries that suggest an answer, read from a text, and rehearsed on what was decided before.
+
+mod read;
+mod rehearsal;
+
+use super::alert::{Alert, AlertStatus, Deadline};
+use super::query::LocalQuery;
+use super::resolution::Decision;
+use super::time::Timestamp;
+
+pub use read::parse_rules;
+
+/// A decision rule: what it wants of an alert, and the answer that it suggests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecisionRule {
+    /// Unique, letter case ignored.
+    pub name: String,
+    /// Its line in the text, from 1.
+    pub line: usize,
+    /// The query as it was written.
+    pub text: String,
+    pub query: LocalQuery,
+    pub decision: Decision,
+    /// The comments of the answer; empty where none were given.
+    pub comments: String,
+}
+
+impl DecisionRule {
+    /// Whether the rule suggests its answer for an alert at the moment `now`.
+    pub fn matches(&self, alert: &Alert, now: Timestamp) -> bool {
+        self.query.filter.matches(alert, now) && self.query.conditions.matches(alert)
+    }
+}
+
+/// What is wrong with a line of the rules.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
+pub struct RuleError {
+    /// From 1.
+    pub line: usize,
+    pub message: String,
+}
+
+/// The first rule that suggests an answer for an alert; none for one that is answered or has lapsed.
+pub fn suggestion<'r>(rules: &'r [DecisionRule], alert: &Alert, now: Timestamp) -> Option<&'r DecisionRule> {
+    rules.iter().find(|rule| !alert.is_over() && rule.matches(alert, now))
+}
+
+/// What a rule would have done, against what was decided.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RehearsedRule {
+    pub matched: u64,
+    /// Decided as the rule suggests.
+    pub agreed: u64,
+    /// Decided otherwise.
+    pub disagreed: u64,
+    /// Without an outcome.
+    pub undecided: u64,
+}
+
+/// A rehearsal: the rules on alerts of the past, the first that matches each.
+#[derive(Debug, Clone)]
+pub struct Rehearsal<'r> {
+    rules: &'r [DecisionRule],
+    counts: Vec<RehearsedRule>,
+    /// How many alerts there were, and how many of them no rule matched.
+    pub alerts: u64,
+    pub unmatched: u64,
+}
+
+/// An alert as it waited for its answer, at the last moment of that: by then a rule had matched it or never did.
+fn as_it_waited(alert: &Alert, now: Timestamp) -> (Alert, Timestamp) {
+    let answered = alert.outcome.as_ref().and_then(|outcome| outcome.action_time);
+    let last = answered.or(alert.expired_at).unwrap_or(now);
+    // Whole hours are those of the moment of reading, and 0 for what is over.
+    let deadline = if alert.is_over() { alert.deadline.moment().map_or(Deadline::Unknown, Deadline::At) } else { alert.deadline };
+    (Alert { status: AlertStatus::Open, outcome: None, expired_at: None, deadline, ..alert.clone() }, last)
+}

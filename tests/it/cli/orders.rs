@@ -1,0 +1,128 @@
+//! `avert orders import`: the shop's orders from a CSV, kept by the desk of a profile.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use avert::desk::Desk;
+use avert::domain::{Alert, AlertId, AlertType, Provider};
+use serde_json::{Value, json};
+
+use crate::support::binary::{run, run_ok};
+use crate::support::operations::refused;
+
+fn file(home: &Path, text: &str) -> String {
+    let file = home.join("orders.csv");
+    fs::write(&file, text).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+/// The order that an alert with this transaction has on a desk.
+fn order_on(desk: PathBuf, transaction: &str) -> Option<String> {
+    let alert = Alert {
+        transaction_id: Some(transaction.to_owned()),
+        ..Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud)
+    };
+    let matched = Desk::open(desk).unwrap().orders().unwrap()?.matches(&alert).unwrap();
+    matched.matches.into_iter().next().map(|found| found.order.order_id)
+}
+
+#[test]
+fn orders_are_brought_in_and_brought_up_to_date_and_the_counts_are_those_of_import() {
+    let home = tempfile::tempdir().unwrap();
+    let orders = file(home.path(), "order_id,transaction_id,amount,currency,state\nA-1,T-1,129.90,EUR,paid\nA-2,T-2,5,EUR,paid\n");
+    let first: Value = serde_json::from_str(&run_ok(home.path(), &["orders", "import", &orders, "--output", "json"])).unwrap();
+    let orders = file(home.path(), "order_id,state\nA-1,shipped\nA-2,paid\nA-3,paid\n");
+
+    let second: Value = serde_json::from_str(&run_ok(home.path(), &["orders", "import", &orders])).unwrap();
+
+    assert_eq!(first, json!({"created": 2, "updated": 0, "unchanged": 0, "rejected": 0}));
+    assert_eq!(second, json!({"created": 1, "updated": 1, "unchanged": 1, "rejected": 0}));
+    assert_eq!(order_on(home.path().join("desk"), "t-1").as_deref(), Some("A-1"));
+    assert!(!home.path().join("avert.db").exists(), "no engine is made for it");
+}
+
+#[test]
+fn a_row_that_is_wrong_is_told_with_its_line_and_the_rest_is_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let text = "order_id,transaction_id,card_bin,amount,currency\nA-1,T-1,4111111111111111,10.00,EUR\nA-2,T-2,,ten,EUR\n,T-3,,,\n";
+    let rejects = home.path().join("rejects.ndjson");
+    let orders = file(home.path(), text);
+
+    let output = run(home.path(), &["orders", "import", &orders, "--rejects", rejects.to_str().unwrap()]);
+
+    let said = refused(&output, 1);
+    assert!(said.contains("line 3: amount is \"ten\": a decimal such as 129.90") && said.contains("line 4: order_id is missing"), "{said}");
+    let counts: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(counts, json!({"created": 1, "updated": 0, "unchanged": 0, "rejected": 2}));
+    assert_eq!(fs::read_to_string(rejects).unwrap().lines().count(), 2);
+    for entry in fs::read_dir(home.path().join("desk")).unwrap() {
+        let path = entry.unwrap().path();
+        let kept = fs::read(&path).unwrap();
+        assert!(!kept.windows(16).any(|bytes| bytes == b"4111111111111111"), "{}", path.display());
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "{}", path.display());
+    }
+}
+
+#[test]
+fn the_header_of_a_column_is_named_once_and_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let orders = file(home.path(), "Name;Id;Transaction Id;Total\n#1001;7;T-1;5\n");
+    let unnamed = refused(&run(home.path(), &["orders", "import", &orders]), 2);
+
+    run_ok(home.path(), &["orders", "import", &orders, "--map", "order_id=Name"]);
+    let again = run(home.path(), &["orders", "import", &orders]);
+
+    assert!(unnamed.contains("--map order_id=Header; the first row has \"Name\", \"Id\""), "{unnamed}");
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(again.status.success() && said.contains("order_id is the column \"Name\", as named before"), "{said}");
+    assert!(said.contains("ignored columns: \"Id\", \"Total\""), "{said}");
+    assert_eq!(order_on(home.path().join("desk"), "T-1").as_deref(), Some("#1001"));
+}
+
+#[test]
+fn a_header_that_is_not_in_the_file_is_misuse_and_is_not_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let orders = file(home.path(), "order_id,ref\nA-1,R\n");
+
+    let wrong = refused(&run(home.path(), &["orders", "import", &orders, "--map", "arn=Reference"]), 2);
+    let unknown = refused(&run(home.path(), &["orders", "import", &orders, "--map", "colour=ref"]), 2);
+    let after = run(home.path(), &["orders", "import", &orders]);
+
+    assert!(wrong.contains("there is no column \"Reference\" for arn: the first row has \"order_id\", \"ref\""), "{wrong}");
+    assert!(unknown.contains("there is no column \"colour\"") && unknown.contains("order_id, transaction_id"), "{unknown}");
+    assert!(after.status.success() && !String::from_utf8_lossy(&after.stderr).contains("named before"));
+}
+
+#[test]
+fn a_profile_has_orders_of_its_own_and_no_credential_is_asked_for() {
+    let home = tempfile::tempdir().unwrap();
+    let key = home.path().join("key");
+    fs::write(&key, "k").unwrap();
+    let url = "https://shop.example";
+    let add =
+        ["profiles", "add", "shop", "--url", url, "--environment", "sandbox", "--api-key-file", key.to_str().unwrap(), "--plain-secrets"];
+    run_ok(home.path(), &add);
+    fs::remove_file(home.path().join(".config/avert/secrets.toml")).unwrap();
+    let orders = file(home.path(), "order_id,transaction_id\nA-1,T-1\n");
+
+    run_ok(home.path(), &["orders", "import", &orders, "--profile", "shop"]);
+    run_ok(home.path(), &["orders", "import", &orders, "--url", "http://elsewhere.example/x"]);
+
+    let desk = home.path().join("desk");
+    assert_eq!(order_on(desk.join("profiles/shop/shop.example"), "T-1").as_deref(), Some("A-1"));
+    assert_eq!(order_on(desk.join("hosts/elsewhere.example%2fx"), "T-1").as_deref(), Some("A-1"));
+    assert_eq!(order_on(desk, "T-1"), None);
+    refused(&run(home.path(), &["orders", "import", &orders, "--profile", "none"]), 3);
+}
+
+#[test]
+fn an_empty_file_is_no_failure_and_no_file_is_misuse() {
+    let home = tempfile::tempdir().unwrap();
+    let orders = file(home.path(), "\n");
+
+    let output = run(home.path(), &["orders", "import", &orders]);
+
+    assert!(output.status.success() && String::from_utf8_lossy(&output.stderr).contains("nothing to import"));
+    refused(&run(home.path(), &["orders", "import", "/nowhere/orders.csv"]), 2);
+}

@@ -1,0 +1,117 @@
+//! `avert rules`: a file of queries that suggest decisions, and what they would have done.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use avert::domain::time::{Clock as _, SystemClock, to_iso};
+use chrono::Duration;
+use serde_json::{Value, json};
+
+use crate::support::binary::{avert, run_ok};
+use crate::support::operations::{import, refused};
+
+/// Runs a command on rules of a file of its own.
+fn with_rules(home: &Path, rules: &str, arguments: &[&str]) -> Output {
+    let file = home.join("my-rules.txt");
+    fs::write(&file, rules).unwrap();
+    avert(home, arguments).env("AVERT_RULES", &file).output().unwrap()
+}
+
+/// An alert of some days ago, of this amount in EUR.
+fn alert(number: u32, days_ago: i64, amount: &str, outcome: Option<&str>) -> String {
+    let at = to_iso(SystemClock.now() - Duration::days(days_ago));
+    let mut alert = json!({
+        "providerId": format!("P-{number}"), "provider": "ETHOCA", "type": "ETHOCA_CUSTOMER_DISPUTE", "alertTimeStamp": at,
+        "cardBin": "411111", "cardLastFour": "1234", "merchantDescriptor": "ACME", "amount": amount, "currency": "EUR", "issuer": "HSBC UK",
+    });
+    if let Some(refunded) = outcome {
+        let word = if refunded == "refunded" { "resolved" } else { "unresolved_dispute" };
+        alert["outcome"] = json!({"status": "success", "outcome": word, "refunded": refunded, "comments": "", "actionTimestamp": at});
+        alert["status"] = json!(if refunded == "refunded" { "RESOLVED" } else { "CHARGEBACK" });
+    }
+    format!("{alert}\n")
+}
+
+const RULES: &str = "small: amount<25 currency:EUR -> refunded \"below the fee\"\nhsbc: issuer:hsbc -> not-refunded # all of them\n";
+
+#[test]
+fn a_rehearsal_holds_the_rules_against_what_was_decided() {
+    let home = tempfile::tempdir().unwrap();
+    let lines = [
+        alert(1, 2, "5.00", Some("refunded")),
+        alert(2, 3, "24.99", Some("not refunded")),
+        alert(3, 4, "25.00", Some("not refunded")),
+        alert(4, 9, "300.00", None),
+        alert(5, 40, "5.00", Some("refunded")),
+    ];
+    import(home.path(), &lines.concat());
+
+    let output = with_rules(home.path(), RULES, &["rules", "rehearse", "--days", "30", "--output", "json"]);
+
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let counts: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let small = json!({"rule": "small", "matched": 2, "agreed": 1, "disagreed": 1, "undecided": 0});
+    let hsbc = json!({"rule": "hsbc", "matched": 2, "agreed": 1, "disagreed": 0, "undecided": 1});
+    assert_eq!(counts, json!([small, hsbc]), "{said}");
+    let people = with_rules(home.path(), RULES, &["rules", "rehearse", "--days", "365"]);
+    let people = String::from_utf8(people.stdout).unwrap();
+    assert!(people.contains("5 alerts of the last 365 days; no rule matches 0 of them. Nothing was sent."), "{people}");
+}
+
+#[test]
+fn a_rehearsal_reads_every_page_of_the_list() {
+    let home = tempfile::tempdir().unwrap();
+    import(home.path(), &(0..230).map(|number| alert(number, 5, "5.00", Some("refunded"))).collect::<String>());
+
+    let output = with_rules(home.path(), RULES, &["rules", "rehearse", "--output", "csv"]);
+
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "rule,matched,agreed,disagreed,undecided\nsmall,230,230,0,0\nhsbc,0,0,0,0\n");
+}
+
+#[test]
+fn rules_are_listed_as_they_are_asked() {
+    let home = tempfile::tempdir().unwrap();
+
+    let output = with_rules(home.path(), RULES, &["rules", "list", "--output", "json"]);
+
+    let rules: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let first = json!({
+        "rule": "small", "line": 1, "query": "amount<25 currency:EUR", "refunded": "REFUNDED", "resolution": null, "comments": "below the fee"
+    });
+    assert_eq!((&rules[0], &rules[1]["refunded"]), (&first, &json!("NOT REFUNDED")));
+}
+
+#[test]
+fn wrong_lines_are_named_with_their_numbers_and_no_rule_holds() {
+    let home = tempfile::tempdir().unwrap();
+
+    let said = refused(&with_rules(home.path(), "a: amount<5 -> refunded\n\nb: mcc:1 -> maybe\n", &["rules", "list"]), 2);
+
+    assert!(said.contains("my-rules.txt: line 1: amount<5: an amount is one of a currency"), "{said}");
+    assert!(said.contains("line 3: ") && said.contains("is no decision"), "{said}");
+}
+
+#[test]
+fn no_file_is_no_rules_beside_the_settings_and_misuse_where_it_was_named() {
+    let home = tempfile::tempdir().unwrap();
+
+    let listed = run_ok(home.path(), &["rules", "list"]);
+    let named = avert(home.path(), &["rules", "list"]).env("AVERT_RULES", "/nowhere/rules.txt").output().unwrap();
+
+    assert!(listed.contains("there is no rule in") && listed.contains("rules.txt"), "{listed}");
+    assert!(refused(&named, 2).contains("/nowhere/rules.txt"));
+    fs::create_dir_all(home.path().join(".config/avert")).unwrap();
+    fs::write(home.path().join(".config/avert/rules.txt"), RULES).unwrap();
+    assert!(run_ok(home.path(), &["rules", "list"]).contains("2 rules, from"));
+}
+
+#[test]
+fn a_list_refuses_what_only_rules_know() {
+    let home = tempfile::tempdir().unwrap();
+    import(home.path(), &alert(1, 1, "5.00", None));
+
+    let output = avert(home.path(), &["alerts", "list", "amount<25 currency:EUR"]).output().unwrap();
+
+    assert!(refused(&output, 2).contains("amount<25: is for rules: a list cannot be asked for it"));
+}

@@ -1,0 +1,133 @@
+//! The shop's order in the detail: which one it is and why, what it suggests, and taking it off.
+
+use avert::desk::Desk;
+use avert::domain::resolution::{Decision, InvalidReason};
+use avert::domain::{Alert, Currency, Deadline, MerchantOrder, OrderState, Resolution};
+use chrono::Duration;
+
+use super::fake::morning;
+use super::rig::{Made, Rig, clock};
+use avert::domain::time::Clock as _;
+
+/// An order on the payment of an alert, in this state since before the alert came.
+fn order_of(alert: &Alert, order_id: &str, state: OrderState) -> MerchantOrder {
+    MerchantOrder {
+        order_id: order_id.to_owned(),
+        card_bin: Some(alert.card_bin.clone()),
+        card_last_four: Some(alert.card_last_four.clone()),
+        amount: alert.amount,
+        currency: Some(alert.currency.clone()),
+        paid_at: alert.given_transaction_time(),
+        state: Some(state),
+        state_at: alert.alert_time.map(|at| at - Duration::days(1)),
+        ..MerchantOrder::default()
+    }
+}
+
+/// A console on one alert, on a desk with these orders of it.
+fn rig(orders: impl Fn(&Alert) -> Vec<MerchantOrder>) -> (tempfile::TempDir, Rig) {
+    let now = clock().now();
+    let alert = Alert {
+        alert_time: Some(now - Duration::hours(5)),
+        transaction_time: Some(now - Duration::days(20)),
+        deadline: Deadline::At(now + Duration::hours(5)),
+        currency: Currency::new("EUR"),
+        ..morning(now)[0].clone()
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let desk = Desk::open(directory.path()).unwrap();
+    desk.make_orders().unwrap().import(orders(&alert)).unwrap();
+    let rig = Made { alerts: vec![alert], desk: Some(desk), size: (200, 50), ..Made::default() }.start();
+    (directory, rig)
+}
+
+#[test]
+fn the_detail_shows_the_order_why_it_is_this_one_and_how_sure_that_is() {
+    let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-923421", OrderState::Shipped)]);
+
+    let screen = rig.screen();
+
+    for words in ["ORDER", "NW-923421", "likely: same amount and card", "shipped", "t  not refunded", "shipped: it cannot be stopped"] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+}
+
+#[test]
+fn a_refunded_order_suggests_the_reason_and_one_key_opens_the_form_so() {
+    let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
+
+    let screen = rig.screen();
+
+    assert!(screen.contains("t  invalid: refunded before the alert"), "{screen}");
+    rig.click_on("t  invalid");
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let sent = rig.service.resolutions.lock().unwrap().clone();
+    assert_eq!(sent.len(), 1, "{}", rig.screen());
+    assert_eq!(
+        sent[0].1.resolution,
+        Resolution::Current { decision: Decision::Invalid(InvalidReason::PreviouslyRefunded), comments: String::new() }
+    );
+}
+
+#[test]
+fn an_order_is_taken_off_an_alert_and_given_back() {
+    let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Paid)]);
+
+    rig.press("U");
+    let taken_off = rig.screen();
+    rig.press("U");
+    let given_back = rig.screen();
+
+    assert!(
+        taken_off.contains("Order NW-1 was taken off this alert.") && taken_off.contains("no other order of the shop fits"),
+        "{taken_off}"
+    );
+    assert!(given_back.contains("likely: same amount and card") && !given_back.contains("taken off      "), "{given_back}");
+}
+
+#[test]
+fn what_was_taken_off_leaves_the_other_that_fits() {
+    let (_directory, mut rig) =
+        rig(|alert| vec![order_of(alert, "NW-1", OrderState::Shipped), order_of(alert, "NW-2", OrderState::Shipped)]);
+    let both = rig.screen();
+
+    rig.press("U");
+    let one = rig.screen();
+
+    assert!(
+        both.contains("2 orders fit alike") && both.contains("possible: same amount and card") && !both.contains("t  not refunded"),
+        "{both}"
+    );
+    assert!(one.contains("NW-2") && one.contains("likely: same amount and card") && one.contains("t  not refunded"), "{one}");
+}
+
+#[test]
+fn where_the_shop_has_no_such_order_that_is_said_and_nothing_can_be_taken_off() {
+    let (_directory, mut rig) = rig(|_| Vec::new());
+
+    let screen = rig.screen();
+    rig.press("U");
+
+    assert!(screen.contains("no order of the shop fits"), "{screen}");
+    assert!(rig.screen().contains("No order of the shop is shown for this alert."), "{}", rig.screen());
+}
+
+#[test]
+fn a_desk_without_orders_shows_nothing_of_them() {
+    let mut rig = Rig::new(morning(clock().now()));
+
+    assert!(!rig.screen().contains("ORDER\n") && !rig.screen().contains("of the shop"), "{}", rig.screen());
+}
+
+#[test]
+fn orders_that_cannot_be_read_are_told_and_the_rest_of_the_detail_stands() {
+    let directory = tempfile::tempdir().unwrap();
+    let desk = Desk::open(directory.path()).unwrap();
+    std::fs::write(directory.path().join("orders.db"), "no database".repeat(100)).unwrap();
+
+    let mut rig = Made { desk: Some(desk), size: (200, 50), ..Made::default() }.start();
+
+    let screen = rig.screen();
+    assert!(screen.contains("The shop's orders cannot be read") && screen.contains("TRANSACTION"), "{screen}");
+}
