@@ -134,6 +134,7 @@ impl Desk {
             operator: false,
             counts: true,
             compares_all: false,
+            audits: true,
             credentials: false,
             webhooks: false,
             listens: false,

@@ -64,9 +64,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
     let Cli { everywhere, console, remote, command } = line;
     let stray = match command {
         None | Some(Command::Open(_) | Command::Alerts(_) | Command::Rules(_) | Command::Sales(_)) => None,
-        Some(Command::Journal(_) | Command::Orders(_)) => {
-            RemoteArgs { profile: None, url: None, ..remote.clone() }.first_given()
-        }
+        Some(Command::Journal(_) | Command::Orders(_)) => RemoteArgs { profile: None, url: None, ..remote.clone() }.first_given(),
         Some(Command::Login(_) | Command::Logout(_)) => RemoteArgs { profile: None, ..remote.clone() }.first_given(),
         _ => remote.first_given(),
     };

@@ -106,9 +106,21 @@ impl App {
     /// The application as it was left, and what has to be asked first.
     pub fn new(parts: Parts) -> (Self, Vec<Effect>) {
         let Parts {
-            place, settings, theme, clock, alert_json, operator, counts, compares_all, credentials, webhooks, listens, audits, kept, size
-        } =
-            parts;
+            place,
+            settings,
+            theme,
+            clock,
+            alert_json,
+            operator,
+            counts,
+            compares_all,
+            credentials,
+            webhooks,
+            listens,
+            audits,
+            kept,
+            size,
+        } = parts;
         let (now, area) = (clock.now(), Rect::new(0, 0, size.0, size.1));
         let views = SavedViews::of(kept.views);
         let mut queue = Queue::new(&kept.layout, &views, operator, area, now);

@@ -286,7 +286,8 @@ impl Journal {
         let append = || -> io::Result<()> {
             let mut lines = String::new();
             for step in steps {
-                let entry = JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), user: self.user.clone(), step };
+                let entry =
+                    JournalEntry { at: to_iso(now), session: self.session, place: self.place.clone(), user: self.user.clone(), step };
                 lines.push_str(&serde_json::to_string(&entry)?);
                 lines.push('\n');
             }

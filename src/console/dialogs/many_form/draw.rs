@@ -6,7 +6,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::gets::{Gets, AnswerScope};
+use super::gets::{AnswerScope, Gets};
 use super::{ManyForm, Part, Target};
 use crate::console::dialogs::alert_rows::{self, AlertRow};
 use crate::console::pen::put_right;

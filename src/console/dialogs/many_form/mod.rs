@@ -89,7 +89,14 @@ pub struct FormCounts {
 
 impl ManyForm {
     /// The form on alerts, with a decision already made.
-    pub fn new(alerts: Vec<Alert>, choice: Choice, draft: Option<Draft>, purpose: AnswerScope, from: String, cx: &AppContext) -> Option<Self> {
+    pub fn new(
+        alerts: Vec<Alert>,
+        choice: Choice,
+        draft: Option<Draft>,
+        purpose: AnswerScope,
+        from: String,
+        cx: &AppContext,
+    ) -> Option<Self> {
         let first = match purpose {
             AnswerScope::Case(id) => alerts.iter().find(|alert| alert.id == id),
             AnswerScope::Bulk => alerts.iter().find(|alert| alert.outcome.is_none()).or(alerts.first()),
