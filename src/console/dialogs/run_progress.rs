@@ -10,7 +10,7 @@ use ratatui::style::Style;
 
 use super::alert_rows::{self, AlertRow};
 use super::prompt::Prompt;
-use crate::console::decisions::{Departure, State};
+use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::resolving::{send_again, undo};
 use crate::console::runs::{DecisionRun, RunCounts, RunItem, RunResult};
 use crate::console::text::columns;
@@ -49,7 +49,7 @@ impl RunProgress {
     /// What can be done now, each with its key and words.
     fn offered(run: &DecisionRun, cx: &AppContext) -> Vec<(Deed, String, &'static str)> {
         let counts = run.counts();
-        let here = run.items.iter().any(|item| cx.decisions.get(item.key).is_some_and(|decision| decision.is_here()));
+        let here = run.items.iter().any(|item| cx.decisions.get(item.key).is_some_and(PendingDecision::is_here));
         let mut offered = vec![(Deed::Back, "esc".to_owned(), "back")];
         if here {
             offered.push((Deed::Undo, cx.key(Action::Undo), "take back what has not left"));

@@ -53,6 +53,16 @@ fn the_detail_shows_the_order_why_it_is_this_one_and_how_sure_that_is() {
 }
 
 #[test]
+fn the_case_shows_the_order_too() {
+    let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-923421", OrderState::Shipped)]);
+
+    rig.press("enter");
+
+    let screen = rig.screen();
+    assert!(screen.contains("x JSON") && screen.contains("NW-923421"), "{screen}");
+}
+
+#[test]
 fn a_refunded_order_suggests_the_reason_and_one_key_opens_the_form_so() {
     let (_directory, mut rig) = rig(|alert| vec![order_of(alert, "NW-1", OrderState::Refunded)]);
 

@@ -186,7 +186,11 @@ impl CaseDialog {
         let columns: Vec<Vec<Part>> = match count {
             3 => vec![own(), payment(), told()],
             2 => vec![own(), payment().into_iter().chain(told()).collect()],
-            _ => vec![own().into_iter().chain(payment()).chain(told()).collect()],
+            // In one column what decides comes first; the other alerts stand above it.
+            _ => {
+                let alone = Facts { duplicates: Loadable::NotAsked, ..facts.clone() };
+                vec![facets(Facet::Whole, alert, false, &alone, &draw, width).into_iter().chain(told()).collect()]
+            }
         };
         let mut most = 0;
         for (parts, index) in columns.iter().zip(0..) {

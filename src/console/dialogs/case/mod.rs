@@ -102,6 +102,7 @@ impl CaseDialog {
             self.asked.insert(alert.id);
             let facts = self.facts.entry(alert.id).or_insert_with(|| Facts::of(alert.id));
             facts.duplicates.ask();
+            effects.push(Effect::MatchOrders(Box::new(alert.clone()), None));
             if cx.operator {
                 facts.deliveries.ask();
                 effects.push(Effect::Deliveries(alert.id));
@@ -260,6 +261,11 @@ impl Dialog for CaseDialog {
             Message::Alert(id, Ok(alert)) if self.alerts.iter().any(|known| known.id == *id) => self.take_in(alert),
             Message::Concluded(alert) if self.alerts.iter().any(|known| known.id == alert.id) => self.take_in(alert),
             Message::SameCards(found) => return self.take_found(found, cx),
+            Message::OrdersMatched(id, matched) => {
+                if let Some(facts) = self.facts.get_mut(id) {
+                    facts.orders = Some(matched.clone());
+                }
+            }
             Message::Deliveries(id, answer) => {
                 if let Some(facts) = self.facts.get_mut(id) {
                     facts.deliveries.answer(answer.clone());

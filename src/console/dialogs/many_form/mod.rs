@@ -297,15 +297,15 @@ impl ManyForm {
             self.word = Some("No longer waiting, and nothing was sent: ctrl-s sends.".to_owned());
         }
         match (key.code, self.part) {
-            (KeyCode::Tab, Part::Answer) if !self.answer.is_in_last_field() => self.to_answer(&Event::Key(key)),
-            (KeyCode::BackTab, Part::Answer) if !self.answer.is_in_first_field() => self.to_answer(&Event::Key(key)),
+            (KeyCode::Tab, Part::Answer) if !self.answer.is_in_last_field() => self.answer_event(&Event::Key(key)),
+            (KeyCode::BackTab, Part::Answer) if !self.answer.is_in_first_field() => self.answer_event(&Event::Key(key)),
             (KeyCode::Tab, _) => self.step(true),
             (KeyCode::BackTab, _) => self.step(false),
-            (_, Part::Answer) => self.to_answer(&Event::Key(key)),
+            (_, Part::Answer) => self.answer_event(&Event::Key(key)),
             // The decision can be changed from anywhere.
             (KeyCode::Char(_), _) if key.modifiers == KeyModifiers::ALT => {
                 self.part = Part::Answer;
-                self.to_answer(&Event::Key(key));
+                self.answer_event(&Event::Key(key));
             }
             (KeyCode::Enter | KeyCode::Down, Part::Number) => self.step(true),
             (KeyCode::Up, Part::Number) => self.step(false),
@@ -352,7 +352,7 @@ impl ManyForm {
         self.cursor = (self.cursor + 1).min(self.rows.len().saturating_sub(1));
     }
 
-    fn to_answer(&mut self, event: &Event) {
+    fn answer_event(&mut self, event: &Event) {
         self.answer.handle(event);
         if let Some(word) = self.answer.last_word() {
             self.word = Some(word.to_owned());
@@ -382,7 +382,7 @@ impl ManyForm {
             Some(Target::Back) => return self.close(),
             None => {
                 self.part = Part::Answer;
-                self.to_answer(event);
+                self.answer_event(event);
             }
         }
         self.work_out(cx);
@@ -465,7 +465,7 @@ impl Dialog for ManyForm {
                 if self.part == Part::Number {
                     self.word = self.number.paste(text).err();
                 } else {
-                    self.to_answer(&Event::Paste(text.clone()));
+                    self.answer_event(&Event::Paste(text.clone()));
                 }
             }
             Message::Input(event) => return self.mouse(event, cx),
