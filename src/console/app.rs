@@ -335,7 +335,13 @@ impl App {
             self.kept = layout;
         }
         if self.cx.leaving && self.cx.decisions.sending() == 0 {
-            effects.push(Effect::Quit);
+            if self.unsent() == 0 {
+                effects.push(Effect::Quit);
+            } else {
+                // Whoever left to have it sent is to see that it was not.
+                self.cx.leaving = false;
+                self.cx.decisions.ask_again();
+            }
         }
         self.make_room_for_notes();
         effects
@@ -346,6 +352,7 @@ impl App {
         let cx = &mut self.cx;
         let before = cx.offline;
         cx.offline = cx.place.remote && self.screens.queue.link.is_unreachable();
+        cx.decisions.call_followers(cx.now);
         if cx.offline {
             if !before {
                 cx.decisions.ask_again();

@@ -369,7 +369,11 @@ impl Decisions {
     }
 
     /// What is certain about an alert by other means is no longer this console's to find out.
-    pub fn settled(&mut self, alert: AlertId) {
+    pub fn settled(&mut self, alert: AlertId, recorded: bool, now: Timestamp) {
+        let known = self.of(alert).filter(|decision| matches!(decision.state, State::Checking(_))).map(|decision| decision.key);
+        if let Some(key) = known {
+            self.let_follow(key, recorded, now);
+        }
         self.all.retain(|decision| decision.alert.id != alert || !matches!(decision.state, State::Checking(_)));
     }
 

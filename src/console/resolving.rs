@@ -2,7 +2,6 @@
 
 use super::decisions::{DecisionEvent, PendingDecision};
 use super::dialog::run;
-use super::runs::DecisionRun;
 use super::unfinished::in_words;
 use super::{Action, AppContext, Effect, Keep, Message, Order, Orders, Reply, Tone};
 use crate::desk::JournalStep;
@@ -25,7 +24,8 @@ pub fn undo(cx: &mut AppContext) -> Orders {
         }
         many => {
             let together = many[0].together;
-            let left = cx.runs.newest().filter(|run| Some(run.number) == together).map_or(0, |run| run.items.len() - many.len());
+            let all = together.and_then(|number| cx.runs.get(number)).map_or(many.len(), |run| run.items.len());
+            let left = all.saturating_sub(many.len());
             let rest = if left == 0 { "Nothing was sent.".to_owned() } else { format!("{left} had left already.") };
             cx.notify(Tone::Good, format!("Taken back: {} decisions. {rest}", many.len()));
         }
@@ -43,21 +43,6 @@ pub fn stage_together(subject: String, made: Vec<(Alert, Resolution)>, first_dec
     let grace = cx.grace();
     let (number, keys) = cx.decisions.stage_together(made.clone(), first_decides, grace, cx.now);
     cx.runs.begin(number, subject, made, &keys, cx.now);
-    staged(&keys, cx)
-}
-
-/// Sends again what of a run is certain not to have been recorded.
-pub fn send_again(number: u64, cx: &mut AppContext) -> Orders {
-    let failed = |run: &DecisionRun| run.failed().map(|item| (item.alert.clone(), item.resolution.clone())).collect::<Vec<_>>();
-    let ended = |run: &&DecisionRun| run.number == number && run.counts().underway == 0;
-    let made = cx.runs.newest().filter(ended).map(failed).unwrap_or_default();
-    if made.is_empty() {
-        return Vec::new();
-    }
-    let ids: Vec<AlertId> = made.iter().map(|(alert, _)| alert.id).collect();
-    let grace = cx.grace();
-    let (anew, keys) = cx.decisions.stage_together(made, false, grace, cx.now);
-    cx.runs.again(number, anew, &ids.into_iter().zip(keys.iter().copied()).collect::<Vec<_>>());
     staged(&keys, cx)
 }
 
@@ -108,6 +93,13 @@ fn step(decision: String, event: &DecisionEvent) -> Option<JournalStep> {
 fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext) -> Orders {
     let mut outcome: Orders = step(decision.journal_key(), &event).map(record).into_iter().collect();
     if cx.runs.note(decision.key, &event, cx.now) {
+        if cx.decisions.holds_others(decision.key) {
+            let words = format!(
+                "{}: the refund is not known to be recorded. What was to follow it waits here, not sent.",
+                subject(&decision.alert)
+            );
+            cx.notify_about(&decision.alert, Tone::Bad, words);
+        }
         outcome.extend(follow_up(&decision.alert, event, cx));
         tell_ended(cx);
     } else {
@@ -215,12 +207,19 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
     cx.unfinished.changed(cx.now);
     match answer {
         Ok(alert) => {
-            let ours = cx.decisions.of(id).filter(|_| cx.decisions.is_checking(id)).map(PendingDecision::journal_key);
+            let ours = cx.decisions.of(id).filter(|_| cx.decisions.is_checking(id)).cloned();
+            if let Some(decision) = &ours {
+                let said = "a person said that the network did not apply it".to_owned();
+                let event =
+                    if alert.outcome.is_some() { DecisionEvent::Landed(Box::new(alert.clone())) } else { DecisionEvent::Refused(said) };
+                cx.runs.note(decision.key, &event, cx.now);
+            }
+            let ours = ours.map(|decision| decision.journal_key());
             let recorded = ours.map(|decision| match &alert.outcome {
                 Some(_) => record(JournalStep::Recorded { decision, status: alert.status.to_string() }),
                 None => record(JournalStep::Refused { decision, why: "a person said that the network did not apply it".to_owned() }),
             });
-            cx.decisions.settled(id);
+            cx.decisions.settled(id, applied && alert.outcome.is_some(), cx.now);
             let subject = subject(&alert);
             let words = if applied || alert.outcome.is_some() {
                 format!("{subject} is {}", alert.status)

@@ -75,9 +75,11 @@ impl RunResult {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunCounts {
     pub underway: u64,
+    /// Not sent: they wait here.
+    pub waiting: u64,
     pub recorded: u64,
     pub taken_back: u64,
-    /// Refused, overtaken, or not sent.
+    /// Refused or overtaken.
     pub failed: u64,
     pub unknown: u64,
 }
@@ -91,11 +93,18 @@ impl DecisionRun {
                 RunResult::Underway => &mut counts.underway,
                 RunResult::TakenBack => &mut counts.taken_back,
                 RunResult::Recorded { .. } => &mut counts.recorded,
-                RunResult::Conflict(_) | RunResult::Refused(_) | RunResult::NotSent(_) => &mut counts.failed,
+                RunResult::Conflict(_) | RunResult::Refused(_) => &mut counts.failed,
+                RunResult::NotSent(_) => &mut counts.waiting,
                 RunResult::Unknown(_) => &mut counts.unknown,
             } += 1;
         }
         counts
+    }
+
+    /// Whether nothing of it is on its way any more, or waits here.
+    pub fn has_ended(&self) -> bool {
+        let counts = self.counts();
+        counts.underway + counts.waiting == 0
     }
 
     /// What can be sent again: it is certain that it was not recorded, and nothing else was.
@@ -110,9 +119,10 @@ impl DecisionRun {
 
     /// In words, what became of it: `35 recorded, 2 failed`.
     pub fn words(&self) -> String {
-        let RunCounts { underway, recorded, taken_back, failed, unknown } = self.counts();
+        let RunCounts { underway, waiting, recorded, taken_back, failed, unknown } = self.counts();
         let parts = [
             (underway, "underway"),
+            (waiting, "waiting here, not sent"),
             (recorded, "recorded"),
             (failed, "failed"),
             (unknown, "not known to have arrived"),
@@ -132,10 +142,13 @@ pub struct Runs {
 impl Runs {
     /// A run begins. What went well before it is forgotten.
     pub fn begin(&mut self, number: u64, subject: String, made: Vec<(Alert, Resolution)>, keys: &[u64], now: Timestamp) {
-        self.all.retain(|run| {
-            let counts = run.counts();
-            counts.underway + counts.failed + counts.unknown > 0
-        });
+        // What failed before and is answered again is told by this run.
+        let again =
+            |item: &RunItem| matches!(item.result, RunResult::Refused(_)) && made.iter().any(|(alert, _)| alert.id == item.alert.id);
+        for run in &mut self.all {
+            run.items.retain(|item| !again(item));
+        }
+        self.all.retain(|run| !run.has_ended() || run.counts().failed + run.counts().unknown > 0);
         let items = made.into_iter().zip(keys).map(|((alert, resolution), key)| {
             let result = RunResult::Underway;
             RunItem { alert, resolution, key: *key, result }
@@ -143,20 +156,15 @@ impl Runs {
         self.all.push(DecisionRun { number, subject, items: items.collect(), started: now, told: false });
     }
 
-    /// Failed alerts of a run that has ended are on their way again, staged together under another number.
-    pub fn again(&mut self, number: u64, anew: u64, keys: &[(AlertId, u64)]) {
-        let Some(run) = self.all.iter_mut().find(|run| run.number == number) else { return };
-        (run.number, run.told) = (anew, false);
-        for (alert, key) in keys {
-            for item in run.items.iter_mut().filter(|item| item.alert.id == *alert) {
-                (item.key, item.result) = (*key, RunResult::Underway);
-            }
-        }
+    /// The run of a number.
+    pub fn get(&self, number: u64) -> Option<&DecisionRun> {
+        self.all.iter().find(|run| run.number == number)
     }
 
-    /// The run that is shown: the newest one.
+    /// The run that is shown: the newest one that goes on, else the newest one.
     pub fn newest(&self) -> Option<&DecisionRun> {
-        self.all.last()
+        let goes_on = |run: &&DecisionRun| !run.has_ended();
+        self.all.iter().rev().find(goes_on).or(self.all.last())
     }
 
     /// Forgets a run.
@@ -166,7 +174,10 @@ impl Runs {
 
     /// Takes in what became of a decision; whether it belongs to a run.
     pub fn note(&mut self, key: u64, event: &DecisionEvent, now: Timestamp) -> bool {
-        let Some(item) = self.all.iter_mut().flat_map(|run| &mut run.items).find(|item| item.key == key) else { return false };
+        let Some(run) = self.all.iter_mut().find(|run| run.items.iter().any(|item| item.key == key)) else { return false };
+        // What comes after the end is news.
+        run.told = false;
+        let Some(item) = run.items.iter_mut().find(|item| item.key == key) else { return false };
         item.result = match event {
             DecisionEvent::Landed(alert) => RunResult::Recorded { status: alert.status.to_string(), at: now },
             DecisionEvent::Overtaken(alert) => {
@@ -199,7 +210,7 @@ impl Runs {
 
     /// The run that has just ended, told once: what became of it, in words, and whether all of it went well.
     pub fn take_ended(&mut self) -> Option<(String, bool)> {
-        let ended = |run: &&mut DecisionRun| !run.told && run.counts().underway == 0;
+        let ended = |run: &&mut DecisionRun| !run.told && !run.items.is_empty() && run.has_ended();
         let run = self.all.iter_mut().find(ended)?;
         run.told = true;
         let RunCounts { failed, unknown, .. } = run.counts();
@@ -250,14 +261,26 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_can_go_again_and_its_end_is_told_anew() {
-        let (mut runs, ids) = begun(&[7]);
+    fn what_failed_and_is_answered_again_is_told_by_the_new_run_alone() {
+        let (mut runs, _) = begun(&[7]);
         runs.note(7, &DecisionEvent::Refused("closed".to_owned()), now());
-        runs.take_ended();
+        let again = runs.newest().unwrap().items[0].alert.clone();
 
-        runs.again(1, 9, &[(ids[0], 9)]);
+        runs.begin(9, "1 alert".to_owned(), vec![(again, refunded())], &[9], now());
         landed(&mut runs, 9);
 
+        assert_eq!((runs.all.len(), runs.take_ended()), (1, Some(("1 alert: 1 recorded".to_owned(), true))));
+    }
+
+    #[test]
+    fn what_becomes_known_after_the_end_is_told_anew() {
+        let (mut runs, _) = begun(&[7]);
+        runs.note(7, &DecisionEvent::Unknown("time-out".to_owned()), now());
+        let first = runs.take_ended();
+
+        landed(&mut runs, 7);
+
+        assert_eq!(first, Some(("1 alerts: 1 not known to have arrived".to_owned(), false)));
         assert_eq!(runs.take_ended(), Some(("1 alerts: 1 recorded".to_owned(), true)));
     }
 
@@ -270,7 +293,7 @@ mod tests {
         let run = runs.newest().unwrap();
 
         assert_eq!(run.failed().count(), 0);
-        assert_eq!(run.words(), "1 failed, 1 not known to have arrived");
+        assert_eq!(run.words(), "1 waiting here, not sent, 1 not known to have arrived");
     }
 
     #[test]

@@ -56,6 +56,11 @@ pub struct SessionInfo {
 }
 
 impl SessionInfo {
+    /// Whether decisions given here may reach the real world, as far as it is known.
+    pub fn may_be_production(&self) -> bool {
+        self.environment != Some(Environment::Sandbox) && !self.demo
+    }
+
     /// Whether decisions given here are known to reach the real world.
     pub fn is_production(&self) -> bool {
         self.environment == Some(Environment::Production) && !self.demo

@@ -55,6 +55,11 @@ impl Decisions {
         decision.after.is_some() || decision.together.is_some_and(|number| self.paused.contains(&number))
     }
 
+    /// Whether decisions wait here because this one, which they were to follow, is not known to be recorded.
+    pub fn holds_others(&self, key: u64) -> bool {
+        self.waiting().any(|decision| decision.after == Some(key))
+    }
+
     /// Whether those of this number are paused.
     pub fn is_paused(&self, number: u64) -> bool {
         self.paused.contains(&number)
@@ -72,26 +77,28 @@ impl Decisions {
     /// What was to leave after a decision: at once where that one is recorded; else it stays, and its user is asked.
     pub(super) fn let_follow(&mut self, key: u64, recorded: bool, now: Timestamp) {
         for decision in self.all.iter_mut().filter(|decision| decision.after == Some(key) && decision.is_here()) {
-            decision.after = None;
-            decision.state = if recorded { State::Staged(now) } else { State::Waiting };
-            if !recorded {
+            if recorded {
+                (decision.after, decision.state) = (None, State::Staged(now));
+            } else {
+                // Should it turn out later that the first one was recorded, they follow it after all.
+                decision.state = State::Waiting;
                 self.ask = Some(WaitReason::NotRecorded);
             }
         }
     }
 
     /// Asks about those whose window would close while they wait for another one to be recorded.
-    pub(super) fn call_followers(&mut self, now: Timestamp) {
-        let late = |decision: &&mut PendingDecision| decision.after.is_some() && decision.last_moment.is_some_and(|last| last <= now);
+    pub fn call_followers(&mut self, now: Timestamp) {
+        let late = |decision: &&mut PendingDecision| decision.is_held() && decision.last_moment.is_some_and(|last| last <= now);
         for decision in self.all.iter_mut().filter(late) {
-            (decision.after, decision.state) = (None, State::Waiting);
+            decision.state = State::Waiting;
             self.ask = Some(WaitReason::NotRecorded);
         }
     }
 
     /// When it is asked about the next of those.
     pub(super) fn next_call(&self) -> Option<Timestamp> {
-        self.all.iter().filter(|decision| decision.after.is_some()).filter_map(|decision| decision.last_moment).min()
+        self.all.iter().filter(|decision| decision.is_held()).filter_map(|decision| decision.last_moment).min()
     }
 
     /// When a decision that is to leave at a moment does so.
@@ -108,10 +115,18 @@ impl Decisions {
     }
 }
 
+impl PendingDecision {
+    /// Whether it is staged and leaves only when another one is recorded.
+    fn is_held(&self) -> bool {
+        self.after.is_some() && matches!(self.state, State::Staged(_))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::console::decisions::DecisionEvent;
+    use crate::domain::indeterminate::Found;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
     use crate::domain::{AlertId, AlertType, Deadline, OutcomeId, Provider, decide};
@@ -238,6 +253,34 @@ mod tests {
     }
 
     #[test]
+    fn where_the_first_turns_out_to_be_recorded_the_others_follow_it_after_all() {
+        let (mut decisions, _, all, due) = staged(3, true);
+        decisions.leave(due);
+        decisions.answered(all[0], Err(ServiceError::Unavailable("busy".to_owned())), due);
+        let pending = decisions.get(all[0]).unwrap().clone();
+        let mut alert = pending.alert.clone();
+        decide(&pending.resolution).record(&mut alert, OutcomeId::generate(), "", Some(due));
+
+        let held = keys(&decisions.leave(due + Duration::seconds(1)));
+        decisions.looked_up(all[0], Ok(Found { alert, pending: None, clock_lead: None }), due + Duration::seconds(2));
+
+        assert_eq!((held, keys(&decisions.leave(due + Duration::seconds(2)))), (vec![], all[1..].to_vec()));
+    }
+
+    #[test]
+    fn leaving_the_console_sends_nothing_that_waits_for_the_first() {
+        let (mut decisions, _, all, due) = staged(3, true);
+        decisions.leave(due);
+        decisions.answered(all[0], Err(ServiceError::ProviderFailed("closed".to_owned())), due);
+
+        decisions.release_waiting(false, due);
+        let kept = keys(&decisions.leave(due));
+        decisions.release_waiting(true, due);
+
+        assert_eq!((kept, keys(&decisions.leave(due))), (vec![], all[1..].to_vec()));
+    }
+
+    #[test]
     fn one_whose_window_would_close_before_the_first_is_recorded_is_asked_about() {
         let mut all = made(2);
         all[1].0.deadline = Deadline::At(now() + Duration::seconds(60));
@@ -273,7 +316,7 @@ mod tests {
         let (mut decisions, _, all, due) = staged(3, true);
 
         decisions.wait(due);
-        decisions.release_waiting(due);
+        decisions.release_waiting(true, due);
 
         assert_eq!(keys(&decisions.leave(due)), [all[0]]);
     }

@@ -29,13 +29,17 @@ impl Decisions {
 
     /// Has it asked again what becomes of the decisions that wait.
     pub fn ask_again(&mut self) {
-        self.ask.get_or_insert(WaitReason::NoAnswer);
+        let follows = self.waiting().any(|decision| decision.after.is_some());
+        self.ask.get_or_insert(if follows { WaitReason::NotRecorded } else { WaitReason::NoAnswer });
     }
 
-    /// Lets every decision that waits leave now.
-    pub fn release_waiting(&mut self, now: Timestamp) {
-        for decision in self.all.iter_mut().filter(|decision| decision.state == State::Waiting) {
-            decision.state = State::Staged(now);
+    /// Lets every decision that waits leave now; with `all` those too that were to follow one that is not known to be recorded.
+    pub fn release_waiting(&mut self, all: bool, now: Timestamp) {
+        for decision in self.all.iter_mut().filter(|decision| decision.state == State::Waiting && (all || decision.after.is_none())) {
+            (decision.state, decision.after) = (State::Staged(now), None);
+            if let Some(number) = decision.together {
+                self.paused.remove(&number);
+            }
         }
     }
 

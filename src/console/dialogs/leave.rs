@@ -67,7 +67,8 @@ impl Dialog for Leave {
         let mut outcome = vec![Order::Close];
         match choice {
             Choice::Send => {
-                cx.decisions.release_waiting(cx.now);
+                cx.decisions.release_waiting(false, cx.now);
+                cx.runs.released();
                 cx.decisions.send_now(cx.now);
             }
             Choice::TakeBack => {

@@ -61,7 +61,7 @@ impl Dialog for Reconnected {
         let mut outcome = vec![Order::Close];
         match choice {
             Choice::Send => {
-                cx.decisions.release_waiting(cx.now);
+                cx.decisions.release_waiting(true, cx.now);
                 cx.runs.released();
             }
             Choice::TakeBack => {
@@ -89,8 +89,8 @@ impl Dialog for Reconnected {
         match self.why {
             WaitReason::NoAnswer => question.line("The service answers again", theme.strong),
             WaitReason::NotRecorded => {
-                question.line("The refund of this payment is not recorded", theme.strong);
-                question.say("What was to follow it was not sent: without the refund it may be wrong.", theme.plain);
+                question.line("The refund may not be recorded", theme.strong);
+                question.say("What was to follow it waits here, not sent: without the refund it may be wrong.", theme.plain);
             }
         }
         question.gap();

@@ -9,9 +9,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::alert_rows::{self, AlertRow};
+use super::many_form;
 use super::prompt::Prompt;
 use crate::console::decisions::{Departure, PendingDecision, State};
-use crate::console::resolving::{send_again, undo};
+use crate::console::resolving::undo;
 use crate::console::runs::{DecisionRun, RunCounts, RunItem, RunResult};
 use crate::console::text::columns;
 use crate::console::unfinished::in_words;
@@ -48,19 +49,18 @@ pub struct RunProgress {
 impl RunProgress {
     /// What can be done now, each with its key and words.
     fn offered(run: &DecisionRun, cx: &AppContext) -> Vec<(Deed, String, &'static str)> {
-        let counts = run.counts();
         let here = run.items.iter().any(|item| cx.decisions.get(item.key).is_some_and(PendingDecision::is_here));
         let mut offered = vec![(Deed::Back, "esc".to_owned(), "back")];
         if here {
-            offered.push((Deed::Undo, cx.key(Action::Undo), "take back what has not left"));
+            offered.push((Deed::Undo, cx.key(Action::Undo), "undo"));
             let words = if cx.decisions.is_paused(run.number) { "go on" } else { "pause" };
             offered.push((Deed::Pause, "ctrl-p".to_owned(), words));
         }
-        if counts.underway == 0 && run.failed().next().is_some() {
-            offered.push((Deed::Retry, "r".to_owned(), "send what failed again"));
+        if run.has_ended() && run.failed().next().is_some() {
+            offered.push((Deed::Retry, "r".to_owned(), "answer what failed again"));
         }
         offered.push((Deed::Export, "e".to_owned(), "export"));
-        if counts.underway == 0 {
+        if run.has_ended() && !here {
             offered.push((Deed::Dismiss, "x".to_owned(), "dismiss"));
         }
         offered
@@ -101,7 +101,7 @@ impl RunProgress {
                 let paused = cx.decisions.is_paused(number);
                 cx.decisions.pause(number, !paused);
             }
-            Deed::Retry => return send_again(number, cx),
+            Deed::Retry => return many_form::again(run.failed().cloned().collect(), cx),
             Deed::Export => return vec![Order::Open(Box::new(export_prompt(run)))],
             Deed::Dismiss => {
                 cx.runs.dismiss(number);
@@ -128,7 +128,7 @@ impl RunProgress {
     /// The bar and the counts: green what is recorded, red what failed, the accent what is underway.
     fn draw_bar(run: &DecisionRun, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {
         let theme = &cx.theme;
-        let RunCounts { recorded, failed, unknown, taken_back, .. } = run.counts();
+        let RunCounts { recorded, failed, unknown, taken_back, underway: _, waiting: _ } = run.counts();
         let all = run.items.len() as u64;
         let words = format!("  {} of {all}", recorded + failed + unknown + taken_back);
         let width = u64::from(line.width.saturating_sub(columns(&words)));

@@ -107,7 +107,7 @@ fn where_the_refund_is_refused_or_unknown_the_others_stay_here_and_are_asked_abo
         rig.press("ctrl-t");
         rig.advance(Duration::minutes(2));
 
-        assert!(asked.contains("The refund of this payment is not recorded"), "{asked}");
+        assert!(asked.contains("The refund may not be recorded"), "{asked}");
         assert_eq!((before, rig.sent()), (1, 1));
         assert_eq!(statuses(&rig)[1..], [AlertStatus::Open, AlertStatus::Open]);
     }

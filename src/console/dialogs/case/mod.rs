@@ -32,8 +32,8 @@ enum Target {
 /// The case while it is open.
 #[derive(Debug)]
 pub struct CaseDialog {
-    /// The alert that it was opened on.
-    opened_on: AlertId,
+    /// The alert under the Queue's cursor, where it was opened on that one.
+    in_queue: Option<AlertId>,
     /// The first to lapse first, answered ones last.
     alerts: Vec<Alert>,
     cursor: AlertId,
@@ -57,7 +57,7 @@ pub fn open(queue: &Queue, cx: &AppContext) -> Orders {
 /// Opens the case of an alert, with what is known around it.
 pub fn open_on(alert: &Alert, known: Option<&Facts>, cx: &AppContext) -> Orders {
     let mut case = CaseDialog {
-        opened_on: alert.id,
+        in_queue: known.filter(|known| known.alert == Some(alert.id)).map(|_| alert.id),
         alerts: vec![alert.clone()],
         cursor: alert.id,
         facts: HashMap::new(),
@@ -192,7 +192,7 @@ impl CaseDialog {
     /// Opens the form that decides: the alert's own where it is alone, else the one for the case.
     fn decide(&self, choice: Choice, cx: &mut AppContext) -> Orders {
         let alert = self.current();
-        if self.alerts.len() == 1 && self.opened_on == alert.id {
+        if self.alerts.len() == 1 && self.in_queue == Some(alert.id) {
             let action = match choice {
                 Choice::Refunded => Action::Refund,
                 Choice::NotRefunded => Action::NotRefunded,

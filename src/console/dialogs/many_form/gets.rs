@@ -23,8 +23,10 @@ pub enum AnswerScope {
 #[derive(Debug)]
 pub(super) struct FormItem {
     pub(super) alert: Alert,
-    /// Whether it is to be sent, where that was said by hand.
-    pub(super) chosen: Option<bool>,
+    /// Whether it is left out by hand.
+    pub(super) left_out: bool,
+    /// What speaks against it and was confirmed by hand.
+    pub(super) confirmed: Vec<Caution>,
     /// Other alerts on its payment.
     pub(super) others: Loadable<Vec<Alert>>,
 }
@@ -37,16 +39,18 @@ pub(super) enum Gets {
     Out {
         why: String,
         care: bool,
+        /// What would have to be confirmed.
+        cautions: Vec<Caution>,
     },
 }
 
 impl Gets {
     fn out(why: impl Into<String>) -> Self {
-        Self::Out { why: why.into(), care: false }
+        Self::Out { why: why.into(), care: false, cautions: Vec::new() }
     }
 
     fn care(why: impl Into<String>) -> Self {
-        Self::Out { why: why.into(), care: true }
+        Self::Out { why: why.into(), care: true, cautions: Vec::new() }
     }
 }
 
@@ -54,6 +58,8 @@ impl Gets {
 pub(super) struct Said<'s> {
     pub parts: &'s ResolutionParts,
     pub choice: Choice,
+    /// Whether it says that money goes back.
+    pub refunds: bool,
     pub dialect: Dialect,
     pub purpose: AnswerScope,
     /// For each alert the positions of the others that are on its payment.
@@ -68,7 +74,7 @@ pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Resul
     for (position, row) in rows.iter().enumerate() {
         let taken = match takes_part(row, cx) {
             Some(out) => out,
-            None => match resolution(row, rows, said, &alone, cx) {
+            None => match resolution((position, row), rows, said, &alone, cx) {
                 Ok(resolution) => held_to_the_guards(row, position, resolution, rows, &all, said, cx),
                 Err(wrong) => return Err(wrong),
             },
@@ -97,12 +103,12 @@ fn takes_part(row: &FormItem, cx: &AppContext) -> Option<Gets> {
     if cx.decisions.is_checking(alert.id) {
         return Some(Gets::care(Caution::MayHaveArrived.words()));
     }
-    (row.chosen == Some(false)).then(|| Gets::out("left out by you"))
+    row.left_out.then(|| Gets::out("left out by you"))
 }
 
 /// The decision for an alert: what is said, or what follows from it in its case.
 fn resolution(
-    row: &FormItem,
+    (position, row): (usize, &FormItem),
     rows: &[FormItem],
     said: &Said<'_>,
     alone: &Result<Resolution, Vec<FieldError>>,
@@ -110,18 +116,17 @@ fn resolution(
 ) -> Result<Resolution, Vec<FieldError>> {
     let AnswerScope::Case(first) = said.purpose else { return alone.clone() };
     let of = |reason| Resolution::from_parts(invalid(reason, said.dialect, said.parts.comments.clone()), said.dialect, None);
-    match said.choice {
-        Choice::Refunded if row.alert.id != first => {
-            // It is refunded by the same decision.
-            alone.clone()?;
-            of(InvalidReason::Duplicate)
-        }
-        Choice::Invalid if said.parts.resolution.is_none() => {
-            let others: Vec<Alert> = rows.iter().map(|row| cx.decisions.foreseen(&row.alert).into_owned()).collect();
-            reason_beside_refund(&row.alert, &others).map_or_else(|| alone.clone(), of)
-        }
-        _ => alone.clone(),
+    if alone.as_ref().is_ok_and(Resolution::gives_money_back) && row.alert.id != first {
+        // Money goes back by the same decision.
+        return of(InvalidReason::Duplicate);
     }
+    // A refund of the older dialect that was chosen by hand asks for its word.
+    let is_open = said.parts.resolution.is_none() && (said.dialect == Dialect::Current || said.parts.refunded.is_none());
+    if said.choice == Choice::Invalid && alone.is_err() && is_open {
+        let others: Vec<Alert> = said.twins[position].iter().map(|at| cx.decisions.foreseen(&rows[*at].alert).into_owned()).collect();
+        return reason_beside_refund(&row.alert, &others).map_or_else(|| alone.clone(), of);
+    }
+    alone.clone()
 }
 
 /// What speaks against a decision on an alert by itself, or beside the alerts before it.
@@ -149,12 +154,21 @@ fn held_to_the_guards(
     let known = KnownBefore { may_have_arrived: false, refunded_elsewhere: elsewhere.is_some() };
     let cautions = Caution::against(alert, says, known, cx.now);
     // In a case what is ticked by hand is confirmed; of many alerts each has to be looked at by itself.
-    let ticked = matches!(said.purpose, AnswerScope::Case(_)) && row.chosen == Some(true);
+    let is_case = matches!(said.purpose, AnswerScope::Case(_));
+    let ticked = is_case && cautions.iter().all(|caution| row.confirmed.contains(caution));
     if let Some(caution) = cautions.first().filter(|_| !ticked) {
         let by = elsewhere
             .filter(|_| *caution == Caution::PaidTwice)
             .map_or_else(String::new, |other| format!(": {} is refunded", subject(other)));
-        return Gets::care(format!("{}{by}", caution.words()));
+        let why = format!("{}{by}", caution.words());
+        return Gets::Out { why, care: true, cautions };
+    }
+    if let AnswerScope::Case(first) = said.purpose
+        && alert.id != first
+        && said.refunds
+        && !said.twins[position].iter().any(|at| rows[*at].alert.id == first)
+    {
+        return Gets::care("not shown to be on the refund's own payment");
     }
     if refunds && said.purpose == AnswerScope::Bulk {
         let is_refunded = |at: &&usize| matches!(earlier.get(**at), Some(Gets::Sent(other)) if other.gives_money_back());

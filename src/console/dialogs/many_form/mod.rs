@@ -11,8 +11,8 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::resolve_form::{Choice, FormContext, ResolveForm};
-use super::run_progress::RunProgress;
 use crate::console::resolving::{stage_together, subject};
+use crate::console::runs::RunItem;
 use crate::console::screens::queue::list::title;
 use crate::console::screens::queue::state::Queue;
 use crate::console::text::{count, counted};
@@ -74,7 +74,8 @@ pub struct ManyForm {
     /// How many alerts' payments were asked for.
     asked: usize,
     /// It was sent while payments were still being looked up: it leaves when that ends with nothing to look at.
-    kept_send: bool,
+    /// How many needed a look then.
+    kept_send: Option<usize>,
     word: Option<String>,
     targets: ClickTargets<Target>,
 }
@@ -109,7 +110,10 @@ impl ManyForm {
         };
         let answer = ResolveForm::for_several(first, choice, place, draft, cx.now);
         let twins = twins(&alerts);
-        let rows = alerts.into_iter().map(|alert| FormItem { alert, chosen: None, others: Loadable::NotAsked }).collect();
+        let rows = alerts
+            .into_iter()
+            .map(|alert| FormItem { alert, left_out: false, confirmed: Vec::new(), others: Loadable::NotAsked })
+            .collect();
         let mut form = Self {
             answer,
             purpose,
@@ -124,7 +128,7 @@ impl ManyForm {
             page: Cell::new(1),
             by_one_search: cx.compares_all,
             asked: 0,
-            kept_send: false,
+            kept_send: None,
             word: None,
             targets: ClickTargets::default(),
         };
@@ -142,7 +146,8 @@ impl ManyForm {
     fn work_out(&mut self, cx: &AppContext) {
         let parts = self.answer.answer();
         let (choice, dialect) = (self.answer.choice(), cx.place.dialect);
-        let said = Said { parts: &parts, choice, dialect, purpose: self.purpose, twins: &self.twins };
+        let refunds = self.answer.says_refund();
+        let said = Said { parts: &parts, choice, refunds, dialect, purpose: self.purpose, twins: &self.twins };
         self.gets = gets(&self.rows, &said, cx);
     }
 
@@ -202,6 +207,7 @@ impl ManyForm {
 
     /// Sends what can be sent, or says why it cannot be.
     fn send(&mut self, cx: &mut AppContext) -> Orders {
+        let kept = self.kept_send.take();
         self.work_out(cx);
         let gets = match &self.gets {
             Ok(gets) => gets,
@@ -235,12 +241,11 @@ impl ManyForm {
             self.go_to(Part::Number);
             return self.say(&format!("Type {} to send {}.", made.len(), counted(made.len() as u64, "decision", "decisions")));
         }
-        if refunds && self.is_searching() && !self.kept_send {
-            self.kept_send = true;
+        if refunds && self.is_searching() && kept.is_none() {
+            self.kept_send = Some(self.counts().care);
             return self.say("Still looking for doubles, then it is sent. ctrl-s again: sent now.");
         }
-        if refunds && self.not_looked_up() > 0 && self.kept_send {
-            self.kept_send = false;
+        if refunds && !self.is_searching() && self.not_looked_up() > 0 && kept.is_some() {
             return self.say("Nothing was sent: doubles could not be looked for. ctrl-s sends.");
         }
         let words = match self.purpose {
@@ -252,7 +257,8 @@ impl ManyForm {
         outcome.extend(stage_together(words, made, first_decides, cx));
         if self.purpose == AnswerScope::Bulk {
             outcome.push(Message::Unmark.into());
-            outcome.push(Order::Open(Box::new(RunProgress::default())));
+            // The run's page may be under the form already.
+            outcome.push(Order::Act(Action::Bulk));
         }
         outcome
     }
@@ -286,13 +292,13 @@ impl ManyForm {
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
         self.word = None;
         let control = key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT);
-        let was_kept = self.kept_send;
+        let was_kept = self.kept_send.is_some();
         match key.code {
             KeyCode::Char('s') if control => return self.send(cx),
             KeyCode::Esc => return self.close(),
             _ => {}
         }
-        self.kept_send = false;
+        self.kept_send = None;
         if was_kept {
             self.word = Some("No longer waiting, and nothing was sent: ctrl-s sends.".to_owned());
         }
@@ -337,16 +343,22 @@ impl ManyForm {
 
     /// Leaves the alert under the cursor out, or takes it in again.
     fn toggle(&mut self) {
-        let is_sent = matches!(self.gets_of(self.cursor), Some(Gets::Sent(_)));
+        let (is_sent, cautions) = match self.gets_of(self.cursor) {
+            Some(Gets::Sent(_)) => (true, Vec::new()),
+            Some(Gets::Out { cautions, .. }) => (false, cautions.clone()),
+            None => return,
+        };
         let is_case = matches!(self.purpose, AnswerScope::Case(_));
         let Some(row) = self.rows.get_mut(self.cursor) else { return };
-        row.chosen = match (is_sent, row.chosen) {
-            (true, _) => Some(false),
-            (false, Some(false)) => None,
-            (false, _) if is_case => Some(true),
-            (false, chosen) => chosen,
-        };
-        if !is_sent && !is_case && row.chosen.is_none() {
+        if is_sent {
+            row.left_out = true;
+            row.confirmed.clear();
+        } else if row.left_out {
+            row.left_out = false;
+        } else if is_case && !cautions.is_empty() {
+            // What comes up later has to be confirmed anew.
+            row.confirmed = cautions;
+        } else {
             self.word = Some("What should be looked at by itself is answered in its own form.".to_owned());
         }
         self.cursor = (self.cursor + 1).min(self.rows.len().saturating_sub(1));
@@ -369,7 +381,11 @@ impl ManyForm {
     }
 
     fn click(&mut self, event: &Event, cx: &mut AppContext) -> Orders {
-        match self.targets.clicked(event) {
+        let target = self.targets.clicked(event);
+        if target != Some(Target::Send) {
+            self.kept_send = None;
+        }
+        match target {
             Some(Target::Row(row)) => {
                 self.go_to(Part::List);
                 if std::mem::replace(&mut self.cursor, row) == row {
@@ -462,6 +478,7 @@ impl Dialog for ManyForm {
         match message {
             Message::Input(Event::Key(key)) => return self.key(*key, cx),
             Message::Input(Event::Paste(text)) => {
+                self.kept_send = None;
                 if self.part == Part::Number {
                     self.word = self.number.paste(text).err();
                 } else {
@@ -473,13 +490,20 @@ impl Dialog for ManyForm {
             Message::Concluded(alert) => self.take_alert(alert),
             Message::Page(_, Ok(page)) => page.data.iter().for_each(|alert| self.take_alert(alert)),
             Message::SameCards(found) => self.take_others(found),
+            // Another alert on a payment may have been refunded meanwhile.
+            Message::Changed(Ok(_)) if self.by_one_search => self.asked = 0,
             Message::Tick => {}
             _ => return Vec::new(),
         }
         self.work_out(cx);
         let mut outcome = self.look_up();
-        if self.kept_send && !self.is_searching() {
-            outcome.extend(self.send(cx));
+        match self.kept_send {
+            Some(before) if !self.is_searching() && self.counts().care > before => {
+                self.kept_send = None;
+                self.word = Some("Nothing was sent: see what was found. ctrl-s sends the rest.".to_owned());
+            }
+            Some(_) if !self.is_searching() => outcome.extend(self.send(cx)),
+            _ => {}
         }
         outcome
     }
@@ -499,7 +523,7 @@ pub fn marked(queue: &Queue, cx: &mut AppContext) -> Orders {
 pub fn repeat(last: &Resolution, queue: &Queue, cx: &mut AppContext) -> Orders {
     let Some(mut form) = begin(queue, Choice::of(last), Some(last.to_parts()), cx) else { return Vec::new() };
     let is_clear = form.asked_number().is_none() && form.counts().care == 0;
-    if cx.place.is_production() || !is_clear {
+    if cx.place.may_be_production() || !is_clear {
         return form.open();
     }
     let outcome = form.send(cx);
@@ -518,6 +542,17 @@ pub fn case(alerts: Vec<Alert>, purpose: AnswerScope, choice: Choice, cx: &mut A
         return Vec::new();
     }
     ManyForm::new(alerts, choice, None, purpose, String::new(), cx).map_or_else(Vec::new, ManyForm::open)
+}
+
+/// Opens the form on what failed, with the decision that it was to get.
+pub fn again(failed: Vec<RunItem>, cx: &mut AppContext) -> Orders {
+    let Some(first) = failed.first() else { return Vec::new() };
+    let (choice, parts) = (Choice::of(&first.resolution), first.resolution.to_parts());
+    let alerts: Vec<Alert> = failed.into_iter().map(|item| item.alert).collect();
+    // Somebody else may have answered them meanwhile.
+    let read: Orders = alerts.iter().map(|alert| Effect::Get(alert.id).into()).collect();
+    let form = ManyForm::new(alerts, choice, Some(parts), AnswerScope::Bulk, "what failed".to_owned(), cx);
+    form.map_or_else(Vec::new, ManyForm::open).into_iter().chain(read).collect()
 }
 
 fn begin(queue: &Queue, choice: Choice, draft: Option<Draft>, cx: &mut AppContext) -> Option<ManyForm> {

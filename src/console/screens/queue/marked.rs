@@ -26,6 +26,10 @@ pub struct MarkedAlerts {
     asked: u64,
     /// Whether its answer is still to come.
     waits: bool,
+    /// The alert that the stretch has to begin with, where a range was selected: the list may move meanwhile.
+    first: Option<AlertId>,
+    /// How many rows were wanted.
+    wanted: u64,
 }
 
 impl MarkedAlerts {
@@ -82,15 +86,25 @@ impl MarkedAlerts {
         }
     }
 
-    /// The number of a stretch that is asked for now.
-    pub fn ask(&mut self) -> u64 {
-        (self.asked, self.waits) = (self.asked + 1, true);
+    /// The number of a stretch that is asked for now, of so many rows, that has to begin with an alert.
+    pub fn ask(&mut self, first: Option<AlertId>, wanted: u64) -> u64 {
+        (self.asked, self.waits, self.first, self.wanted) = (self.asked + 1, true, first, wanted);
         self.asked
+    }
+
+    /// Whether a stretch is the one that was selected, and how many rows that was.
+    pub fn is_as_selected(&self, alerts: &[Alert]) -> bool {
+        self.first.is_none_or(|first| alerts.first().is_some_and(|alert| alert.id == first))
+    }
+
+    /// How many rows were wanted.
+    pub fn wanted(&self) -> u64 {
+        self.wanted
     }
 
     /// Whether the answer of this number is waited for; no longer from now on.
     pub fn take_answer(&mut self, number: u64) -> bool {
-        std::mem::take(&mut self.waits) && number == self.asked
+        number == self.asked && std::mem::take(&mut self.waits)
     }
 
     /// Whether rows are still being read.
@@ -129,10 +143,10 @@ mod tests {
     #[test]
     fn only_the_stretch_that_was_asked_for_last_is_taken_and_none_after_the_marks_are_gone() {
         let mut marked = MarkedAlerts::default();
-        let (first, second) = (marked.ask(), marked.ask());
+        let (first, second) = (marked.ask(None, 1), marked.ask(None, 1));
 
         let late = marked.take_answer(first);
-        marked.ask();
+        marked.ask(None, 1);
         marked.clear();
 
         assert_eq!((late, second == first, marked.take_answer(second + 1)), (false, false, false));

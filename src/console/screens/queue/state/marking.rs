@@ -6,7 +6,7 @@ use crate::console::screens::queue::marked::{MOST_MARKED, RangeStart};
 use crate::console::text::count;
 use crate::console::{AppContext, Effect, Reply, Tone};
 use crate::desk::collect::Stretch;
-use crate::domain::Alert;
+use crate::domain::{Alert, AlertId};
 
 impl Queue {
     /// Marks the alert under the cursor, or takes its mark away, and goes on to the next one; ends a range that is being marked.
@@ -44,6 +44,7 @@ impl Queue {
     /// Marks the range. Rows that are not here are read.
     fn end_range(&mut self, cx: &mut AppContext) -> Vec<Effect> {
         let Some((first, rows)) = self.range_rows() else { return Vec::new() };
+        let start = self.marked.range.map(|start| start.id);
         self.marked.range = None;
         let held: Vec<Alert> = (first..first + rows.min(MOST_MARKED as u64 + 1))
             .map_while(|row| match self.listing.row(row) {
@@ -55,19 +56,25 @@ impl Queue {
             self.mark_these(&held, rows, cx);
             return Vec::new();
         }
-        self.collect(first, rows)
+        // Read by its rows, it has to begin and to be as long as what was selected: the list may move meanwhile.
+        let begins = match self.listing.row(first) {
+            ListRow::Alert(alert) => Some(alert.id),
+            _ if self.listing.cursor() == first => self.listing.cursor_id(),
+            _ => start,
+        };
+        self.collect(begins, first, rows)
     }
 
     /// Marks all of the list, as many as are marked at once.
     pub fn mark_all(&mut self) -> Vec<Effect> {
         self.marked.range = None;
         let rows = self.listing.total().unwrap_or(0);
-        if rows == 0 { Vec::new() } else { self.collect(0, rows) }
+        if rows == 0 { Vec::new() } else { self.collect(None, 0, rows) }
     }
 
-    fn collect(&mut self, first: u64, rows: u64) -> Vec<Effect> {
+    fn collect(&mut self, begins: Option<AlertId>, first: u64, rows: u64) -> Vec<Effect> {
         let (filter, sort) = (self.listing.filter().clone(), self.listing.order());
-        vec![Effect::Collect(self.marked.ask(), Stretch { filter, sort, first, count: rows.min(MOST_MARKED as u64) })]
+        vec![Effect::Collect(self.marked.ask(begins, rows), Stretch { filter, sort, first, count: rows.min(MOST_MARKED as u64) })]
     }
 
     /// Takes in rows that were read to be marked.
@@ -76,7 +83,10 @@ impl Queue {
             return;
         }
         match answer {
-            Ok((alerts, total)) => self.mark_these(&alerts, total, cx),
+            Ok((alerts, _)) if !self.marked.is_as_selected(&alerts) => {
+                cx.notify(Tone::Bad, "The list has moved: nothing was marked. Mark the range again.");
+            }
+            Ok((alerts, _)) => self.mark_these(&alerts, self.marked.wanted(), cx),
             Err(error) => cx.notify(Tone::Bad, format!("Nothing more was marked: {error}")),
         }
     }
