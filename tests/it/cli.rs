@@ -543,6 +543,10 @@ fn help_names_what_there_is_and_nothing_that_is_not() {
         "webhooks",
         "alerts",
         "profiles",
+        "journal",
+        "orders",
+        "rules",
+        "sales",
         "login",
         "logout",
         "backup",
@@ -552,7 +556,7 @@ fn help_names_what_there_is_and_nothing_that_is_not() {
     ] {
         assert!(help.contains(command), "{command}");
     }
-    for later in ["orders", "rules", "postgres"] {
+    for later in ["palette", "postgres"] {
         assert!(!help.contains(later), "{later}");
     }
     assert!(!help.contains('\u{1b}'));

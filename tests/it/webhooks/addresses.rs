@@ -144,6 +144,7 @@ fn as_it_was(directory: &Path) {
          DROP TABLE alert_find_term;
          DROP TABLE alert_find;
          DROP INDEX alert_waiting_by_time;
+         DROP INDEX outcome_by_action_time;
          DELETE FROM schema_migration WHERE number >= 6;
          UPDATE endpoint SET url = url || '?token={TOKEN}';
          UPDATE delivery_attempt SET sent = json_set(sent, '$.url', json_extract(sent, '$.url') || '?token={TOKEN}');

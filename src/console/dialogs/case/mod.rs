@@ -152,7 +152,7 @@ impl CaseDialog {
 
     fn act(&mut self, action: Action, cx: &mut AppContext) -> Orders {
         match action {
-            Action::Back | Action::Quit => return vec![Order::Close],
+            Action::Back => return vec![Order::Close],
             Action::Down => self.move_by(1),
             Action::Up => self.move_by(-1),
             Action::NextPane => self.go_to((self.position() + 1) % self.alerts.len()),
@@ -183,7 +183,7 @@ impl CaseDialog {
                 let alert = Box::new(self.current().clone());
                 return vec![Order::Close, Order::Act(Action::ShowQueue), Message::GoToFound(alert).into()];
             }
-            Action::Undo | Action::Redraw | Action::Suspend | Action::Mouse => return vec![Order::Act(action)],
+            Action::Undo | Action::Redraw | Action::Suspend | Action::Mouse | Action::Quit => return vec![Order::Act(action)],
             _ => {}
         }
         Vec::new()
@@ -205,9 +205,6 @@ impl CaseDialog {
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
         if key.code == KeyCode::Esc && key.modifiers == KeyModifiers::NONE {
-            if cx.toasts.clear() {
-                return Vec::new();
-            }
             return vec![Order::Close];
         }
         if key.code == KeyCode::Tab {
