@@ -1,12 +1,11 @@
 //! `avert journal`: what was decided at a desk of this machine, read from its files alone.
 
 use std::collections::BTreeMap;
-use std::io::{BufWriter, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
-use tempfile::NamedTempFile;
 
 use super::args::{JournalExportArgs, RemoteArgs, SinceWhen};
 use super::context::Context;
@@ -14,7 +13,7 @@ use super::failure::{Misused, say};
 use super::output::{Output, Report, Rows};
 use super::target::variable;
 use crate::desk::journal::read_from;
-use crate::desk::{DecisionRecord, History, JournalAlert, JournalMark, NotificationRecord};
+use crate::desk::{DecisionRecord, History, JournalAlert, JournalMark, NotificationRecord, write_new};
 use crate::domain::time::{Clock as _, SystemClock, to_iso};
 use crate::domain::{Currency, Timestamp};
 
@@ -74,17 +73,12 @@ fn since(args: &JournalExportArgs, now: Timestamp) -> Timestamp {
 
 /// Writes a file that is there whole or not at all, for its owner alone.
 fn write_file(output: Output, to: &Path, report: &Report) -> anyhow::Result<()> {
-    if to.exists() {
-        return Err(Misused(format!("{} is there already: name another file, or remove it", to.display())).into());
+    match write_new(to, |mut file| output.write_to(&mut file, report)) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            return Err(Misused(format!("{} is there already: name another file, or remove it", to.display())).into());
+        }
+        written => written.with_context(|| format!("{} cannot be written", to.display()))?,
     }
-    let cannot = || format!("{} cannot be written", to.display());
-    let directory = to.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let mut file = BufWriter::new(NamedTempFile::new_in(directory).with_context(cannot)?);
-    output.write_to(&mut file, report).with_context(cannot)?;
-    file.flush().with_context(cannot)?;
-    let file = file.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(cannot)?;
-    file.as_file().sync_all().with_context(cannot)?;
-    file.persist_noclobber(to).with_context(cannot)?;
     say(&format!("{} written to {}", entries(report.records.len()), to.display()));
     Ok(())
 }

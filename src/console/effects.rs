@@ -433,8 +433,8 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         Effect::SameCards(asked) => Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await),
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
         Effect::WriteFile(path, text) => {
-            let written = write_new(&path, &text);
-            Message::FileWritten(path, written)
+            let written = write_new(&path, |file| file.write_all(text.as_bytes()));
+            Message::FileWritten(path, written.map_err(|error| error.to_string()))
         }
         Effect::Find(query) => {
             let found = find(&**alerts, deployment.find.as_deref(), &query, SHOWN_OF_FOUND).await;
