@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::args::{JournalExportArgs, RemoteArgs, SinceWhen};
+use super::args::{JournalExportArgs, SinceWhen};
 use super::context::Context;
 use super::failure::{Misused, say};
 use super::output::{Output, Report, Rows};
@@ -47,7 +47,7 @@ const COLUMNS: [&str; 22] = [
 const TOLD: [&str; 7] = ["at", "user", "place", "session", "tone", "words", "alertId"];
 
 pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result<()> {
-    let desk = desk(context, args)?;
+    let desk = args.desk.remote().desk(context, variable)?;
     let since = since(args, SystemClock.now());
     let history = History::of(read_from(&desk, &JournalMark::default())?.entries);
     let report = if args.notifications { notifications(&history, since) } else { decisions(&history, since, args.open) };
@@ -55,15 +55,6 @@ pub(super) fn run(context: &Context, args: &JournalExportArgs) -> anyhow::Result
         None => context.output.print(&report),
         Some(to) => write_file(context.output, to, &report),
     }
-}
-
-/// The desk that is meant.
-fn desk(context: &Context, args: &JournalExportArgs) -> anyhow::Result<PathBuf> {
-    let meant = RemoteArgs { profile: args.profile.clone(), url: args.url.clone(), ..RemoteArgs::default() };
-    Ok(match meant.address(context.profiles.as_ref(), variable)? {
-        Some((profile, url)) => context.desk_of_deployment(profile.as_ref(), &url),
-        None => context.desk(),
-    })
 }
 
 fn since(args: &JournalExportArgs, now: Timestamp) -> Timestamp {

@@ -1,7 +1,5 @@
 //! `avert sales`: the sales of a month, which no alert tells and monitoring programmes measure by. They are kept on a desk.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
 use super::args::{RemoteArgs, SalesCommand};
@@ -26,7 +24,7 @@ pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()
                 return Err(Misused(format!("{} is still to come: sales are entered for this month or one before", args.month)).into());
             }
             let entered = SalesCount { month: args.month, scheme: args.network.into(), count: args.count, entered_at: now };
-            Desk::open(directory(context, &args.remote)?)?.sales().set(entered).map_err(unusable)?;
+            Desk::open(args.remote.desk(context, variable)?)?.sales().set(entered).map_err(unusable)?;
             let said = format!("sales of {} on {} cards: {}", entered.month.words(), entered.scheme.name(), count(entered.count));
             Report::one(record(&entered), said)
         }
@@ -35,17 +33,9 @@ pub(super) fn run(context: &Context, command: SalesCommand) -> anyhow::Result<()
     context.output.print(&answer)
 }
 
-/// The desk of the deployment that is meant, which needs no credential to be named.
-fn directory(context: &Context, remote: &RemoteArgs) -> anyhow::Result<PathBuf> {
-    Ok(match remote.address(context.profiles.as_ref(), variable)? {
-        Some((profile, url)) => context.desk_of_deployment(profile.as_ref(), &url),
-        None => context.desk(),
-    })
-}
-
 /// What was entered. A desk that is not there is not made; on this machine its place may be mistyped.
 fn entered(context: &Context, remote: &RemoteArgs) -> anyhow::Result<Vec<SalesCount>> {
-    let directory = directory(context, remote)?;
+    let directory = remote.desk(context, variable)?;
     let is_own = directory == context.desk();
     let entered = if directory.exists() { Desk::open(directory)?.sales().list().map_err(unusable)? } else { Vec::new() };
     if entered.is_empty() && is_own {

@@ -123,23 +123,6 @@ impl RemoteArgs {
         }))
     }
 
-    /// The address that is meant, with the profile that names it; none means this machine's own alerts. No credential is looked for.
-    pub(super) fn address(
-        &self,
-        access: Option<&ProfileAccess>,
-        lookup: impl Fn(&str) -> Option<String>,
-    ) -> anyhow::Result<Option<(Option<ProfileName>, BaseUrl)>> {
-        let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
-        let (name, url) = match self.meant_profile(access, &lookup)? {
-            Meant::ThisMachine => return Ok(None),
-            Meant::Address(url) => (None, url),
-            Meant::Profile(NamedProfile { name, profile }) => (Some(name), profile.url),
-        };
-        // Nothing is sent there.
-        let url = BaseUrl::parse(&url, PlainHttp::Allowed).map_err(|error| Misused(format!("the base URL {error}")))?;
-        Ok(Some((name, url)))
-    }
-
     /// The desk of the deployment that is meant. Nothing is asked of that, and so no credential is needed.
     pub(super) fn desk(&self, context: &Context, lookup: impl Fn(&str) -> Option<String>) -> anyhow::Result<PathBuf> {
         let lookup = |name: &str| lookup(name).filter(|text| !text.is_empty());
@@ -148,6 +131,7 @@ impl RemoteArgs {
             Meant::Address(url) => (None, url),
             Meant::Profile(named) => (Some(named.name), named.profile.url),
         };
+        // Nothing is sent there.
         let url = BaseUrl::parse(&url, PlainHttp::Allowed).map_err(|error| Misused(format!("the base URL {error}")))?;
         Ok(context.desk_of_deployment(name.as_ref(), &url))
     }

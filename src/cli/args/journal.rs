@@ -6,7 +6,7 @@ use std::str::FromStr;
 use chrono::{Duration, NaiveDate, NaiveTime};
 use clap::{Args, Subcommand};
 
-use super::remote::RemoteArgs;
+use super::remote::{DeskArgs, RemoteArgs};
 use crate::domain::Timestamp;
 use crate::domain::time::from_iso;
 
@@ -17,15 +17,16 @@ pub(crate) enum JournalCommand {
     Export(JournalExportArgs),
 }
 
+/// Whose desk it is.
+const PROFILE: &str = "The profile whose desk is meant; local for this machine's own alerts. Default: the current one [env: AVERT_PROFILE]";
+const URL: &str = "The deployment whose desk is meant, where it has no profile [env: AVERT_URL]";
+
 /// `avert journal export`.
 #[derive(Debug, Clone, Default, Args)]
+#[command(mut_arg("profile", |arg| arg.help(PROFILE)), mut_arg("url", |arg| arg.help(URL)))]
 pub(crate) struct JournalExportArgs {
-    /// The profile whose desk is meant; local for this machine's own alerts. Default: the current one [env: AVERT_PROFILE]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) profile: Option<String>,
-    /// The deployment whose desk is meant, where it has no profile [env: AVERT_URL]
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: Option<String>,
+    #[command(flatten)]
+    pub(crate) desk: DeskArgs,
     /// What happened since then: 8h, 2d, 2026-11-23 or 2026-11-23T06:00:00Z. Default: all that is kept, 90 days
     #[arg(long, value_name = "TIME", conflicts_with = "days")]
     pub(crate) since: Option<SinceWhen>,
@@ -45,8 +46,8 @@ pub(crate) struct JournalExportArgs {
 
 impl JournalExportArgs {
     /// These, and the deployment of the flags before the command where these name none.
-    pub(crate) fn or(self, other: RemoteArgs) -> Self {
-        Self { profile: self.profile.or(other.profile), url: self.url.or(other.url), ..self }
+    pub(crate) fn or(self, before: RemoteArgs) -> Self {
+        Self { desk: self.desk.or(before), ..self }
     }
 }
 

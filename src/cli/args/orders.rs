@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::remote::RemoteArgs;
+use super::remote::{DeskArgs, RemoteArgs};
 use crate::domain::OrderField;
 
 /// `avert orders`.
@@ -36,30 +36,11 @@ pub(crate) struct OrderImportArgs {
     pub(crate) desk: DeskArgs,
 }
 
-/// Whose desk is meant.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct DeskArgs {
-    /// The profile whose desk is meant; local for this machine's own. Default: the current one [env: AVERT_PROFILE]
-    #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
-    /// The base URL of a deployment without a profile, whose desk is meant [env: AVERT_URL]
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-}
-
 impl OrdersCommand {
     /// Takes over the flags that stood before the command.
     pub(crate) fn take_remote(&mut self, before: RemoteArgs) {
         let Self::Import(args) = self;
-        let DeskArgs { profile, url } = std::mem::take(&mut args.desk);
-        args.desk = DeskArgs { profile: profile.or(before.profile), url: url.or(before.url) };
-    }
-}
-
-impl DeskArgs {
-    /// The deployment whose desk it is.
-    pub(crate) fn remote(&self) -> RemoteArgs {
-        RemoteArgs { profile: self.profile.clone(), url: self.url.clone(), ..RemoteArgs::default() }
+        args.desk = std::mem::take(&mut args.desk).or(before);
     }
 }
 

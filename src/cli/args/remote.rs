@@ -85,3 +85,26 @@ impl RemoteArgs {
         given.filter(|(given, _)| *given).map(|(_, flag)| flag).next()
     }
 }
+
+/// Whose desk is meant.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct DeskArgs {
+    /// The profile whose desk is meant; local for this machine's own. Default: the current one [env: AVERT_PROFILE]
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// The base URL of a deployment without a profile, whose desk is meant [env: AVERT_URL]
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+}
+
+impl DeskArgs {
+    /// These, and the deployment of the flags before the command where these name none.
+    pub(crate) fn or(self, before: RemoteArgs) -> Self {
+        Self { profile: self.profile.or(before.profile), url: self.url.or(before.url) }
+    }
+
+    /// The deployment whose desk it is.
+    pub(crate) fn remote(&self) -> RemoteArgs {
+        RemoteArgs { profile: self.profile.clone(), url: self.url.clone(), ..RemoteArgs::default() }
+    }
+}
