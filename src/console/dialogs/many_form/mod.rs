@@ -102,13 +102,7 @@ impl ManyForm {
             AnswerScope::Case(id) => alerts.iter().find(|alert| alert.id == id),
             AnswerScope::Bulk => alerts.iter().find(|alert| alert.outcome.is_none()).or(alerts.first()),
         }?;
-        let place = FormContext {
-            production: cx.place.is_production(),
-            read_only: cx.place.read_only,
-            grace_seconds: cx.settings.grace.as_secs(),
-            dialect: cx.place.dialect,
-        };
-        let answer = ResolveForm::for_several(first, choice, place, draft, cx.now);
+        let answer = ResolveForm::for_several(first, choice, FormContext::of(cx), draft, cx.now);
         let twins = twins(&alerts);
         let rows = alerts
             .into_iter()

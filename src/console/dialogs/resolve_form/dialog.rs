@@ -100,13 +100,7 @@ fn answerable(queue: &Queue, cx: &mut AppContext) -> Option<Alert> {
 }
 
 fn begin(alert: &Alert, choice: Choice, draft: Option<Draft>, duplicates: &Loadable<Vec<Alert>>, cx: &AppContext) -> ResolveForm {
-    let place = FormContext {
-        production: cx.place.is_production(),
-        read_only: cx.place.read_only,
-        grace_seconds: cx.settings.grace.as_secs(),
-        dialect: cx.place.dialect,
-    };
-    ResolveForm::new(alert, choice, place, draft, warnings(alert, duplicates, cx), cx.now)
+    ResolveForm::new(alert, choice, FormContext::of(cx), draft, warnings(alert, duplicates, cx), cx.now)
 }
 
 /// Why an alert cannot be answered now.

@@ -20,7 +20,7 @@ mod warning;
 
 use std::cell::Cell;
 
-use crate::console::{ClickTargets, TextInput};
+use crate::console::{AppContext, ClickTargets, TextInput};
 use crate::desk::Draft;
 use crate::domain::resolution::{FieldError, InvalidReason, MAX_COMMENT_CHARS};
 use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts, Timestamp};
@@ -42,6 +42,18 @@ pub struct FormContext {
     pub grace_seconds: u64,
     /// In whose words the decision is given.
     pub dialect: Dialect,
+}
+
+impl FormContext {
+    /// Where decisions of this console go.
+    pub fn of(cx: &AppContext) -> Self {
+        Self {
+            production: cx.place.is_production(),
+            read_only: cx.place.read_only,
+            grace_seconds: cx.settings.grace.as_secs(),
+            dialect: cx.place.dialect,
+        }
+    }
 }
 
 /// A submission of the form: a decision that is ready to leave.
