@@ -14,7 +14,7 @@ use super::output::{Report, Rows};
 use super::source::AlertAccess;
 use super::target::variable;
 use crate::domain::filter::MAX_PAGE_SIZE;
-use crate::domain::resolution::{Decision, InvalidReason};
+use crate::domain::resolution::InvalidReason;
 use crate::domain::rule::{DecisionRule, Rehearsal, RehearsedRule, parse_rules};
 use crate::domain::{Alert, AlertFilter, AlertQuery, PageRequest, Timestamp};
 
@@ -78,7 +78,7 @@ fn listing(rules: &[DecisionRule], place: &str) -> Report {
             "comments": rule.comments,
         })
     };
-    let row = |rule: &DecisionRule| vec![rule.name.clone(), rule.text.clone(), answer(rule.decision), rule.comments.clone()];
+    let row = |rule: &DecisionRule| vec![rule.name.clone(), rule.text.clone(), rule.decision.words(), rule.comments.clone()];
     let note = match rules.len() {
         0 => format!("there is no rule in {place}; a line of it is NAME: QUERY -> refunded|not-refunded|invalid REASON [\"comment\"]"),
         1 => format!("1 rule, from {place}"),
@@ -87,14 +87,6 @@ fn listing(rules: &[DecisionRule], place: &str) -> Report {
     let table =
         Rows { head: vec!["RULE", "QUERY", "SUGGESTS", "COMMENT"], rows: rules.iter().map(row).collect(), note: Some(note), right: vec![] };
     Report::list(rules.iter().map(record).collect(), &["rule", "line", "query", "refunded", "resolution", "comments"], table)
-}
-
-fn answer(decision: Decision) -> String {
-    match decision {
-        Decision::Refunded => "refunded".to_owned(),
-        Decision::NotRefunded => "not refunded".to_owned(),
-        Decision::Invalid(reason) => format!("invalid: {}", reason.words()),
-    }
 }
 
 async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]) -> anyhow::Result<()> {
@@ -151,7 +143,7 @@ fn report(rehearsal: &Rehearsal<'_>, days: u32) -> Report {
         .collect();
     let row = |(rule, count): &(&DecisionRule, RehearsedRule)| {
         let numbers = [count.matched, count.agreed, count.disagreed, count.undecided].map(|number| number.to_string());
-        [rule.name.clone(), answer(rule.decision)].into_iter().chain(numbers).collect()
+        [rule.name.clone(), rule.decision.words()].into_iter().chain(numbers).collect()
     };
     let alerts = if rehearsal.alerts == 1 { "1 alert".to_owned() } else { format!("{} alerts", rehearsal.alerts) };
     let table = Rows {

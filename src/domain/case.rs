@@ -1,7 +1,7 @@
 //! A case: all alerts of one payment, of which one at most is to be refunded, and what the others are answered then.
 
 use super::alert::Alert;
-use super::resolution::{Dialect, InvalidReason, OlderRefunded, OlderWord, ResolutionParts};
+use super::resolution::{Decision, Dialect, InvalidReason, OlderRefunded, ResolutionParts};
 
 /// The reason of an INVALID answer to an alert of a case, as far as the other alerts say it: a refund before it was raised had gone back
 /// already, one after it makes it a duplicate (decisions, Outcome). `None` where no other one was refunded.
@@ -18,15 +18,12 @@ pub fn reason_beside_refund(alert: &Alert, others: &[Alert]) -> Option<InvalidRe
 
 /// An INVALID answer for a reason, in the words of a dialect.
 pub fn invalid(reason: InvalidReason, dialect: Dialect, comments: String) -> ResolutionParts {
-    let (refunded, resolution) = match (dialect, reason) {
-        (Dialect::Current, reason) => ("INVALID", reason.as_str()),
-        (Dialect::Older, InvalidReason::PreviouslyRefunded) => (OlderRefunded::Refunded.as_str(), OlderWord::PreviouslyRefunded.as_str()),
-        (Dialect::Older, InvalidReason::NotFound) => (OlderRefunded::NotRefunded.as_str(), OlderWord::NotFound.as_str()),
-        (Dialect::Older, InvalidReason::Duplicate | InvalidReason::ChargebackReceived) => {
-            (OlderRefunded::NotRefunded.as_str(), OlderWord::OtherWord.as_str())
-        }
+    let refunded = match (dialect, reason) {
+        (Dialect::Current, reason) => Decision::Invalid(reason).refunded().to_owned(),
+        (Dialect::Older, InvalidReason::PreviouslyRefunded) => OlderRefunded::Refunded.to_string(),
+        (Dialect::Older, _) => OlderRefunded::NotRefunded.to_string(),
     };
-    ResolutionParts { refunded: Some(refunded.to_owned()), resolution: Some(resolution.to_owned()), amount_stopped: None, comments }
+    ResolutionParts { refunded: Some(refunded), resolution: Some(reason.resolution(dialect)), amount_stopped: None, comments }
 }
 
 #[cfg(test)]

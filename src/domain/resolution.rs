@@ -68,6 +68,23 @@ impl InvalidReason {
             Self::NotFound => "transaction not found",
         }
     }
+
+    /// The word of the older dialect for it (field notes, Outcome vocabulary).
+    pub const fn older_word(self) -> OlderWord {
+        match self {
+            Self::PreviouslyRefunded => OlderWord::PreviouslyRefunded,
+            Self::NotFound => OlderWord::NotFound,
+            Self::ChargebackReceived | Self::Duplicate => OlderWord::OtherWord,
+        }
+    }
+
+    /// The `resolution` field of the body in a dialect.
+    pub fn resolution(self, dialect: Dialect) -> String {
+        match dialect {
+            Dialect::Current => self.as_str().to_owned(),
+            Dialect::Older => self.older_word().to_string(),
+        }
+    }
 }
 
 /// The merchant's decision in the current dialect.
@@ -106,6 +123,15 @@ impl Decision {
         match self {
             Self::Invalid(reason) => Some(reason),
             Self::Refunded | Self::NotRefunded => None,
+        }
+    }
+
+    /// In words: `not refunded`, `invalid: duplicate alert`.
+    pub fn words(self) -> String {
+        match self {
+            Self::Refunded => "refunded".to_owned(),
+            Self::NotRefunded => "not refunded".to_owned(),
+            Self::Invalid(reason) => format!("invalid: {}", reason.words()),
         }
     }
 }

@@ -50,10 +50,7 @@ fn sums<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<String> {
 /// A decision in the few words of a row.
 fn brief(resolution: &Resolution) -> String {
     match resolution {
-        Resolution::Current { decision, .. } => match decision.reason() {
-            Some(reason) => format!("invalid: {}", reason.words()),
-            None => decision.refunded().to_lowercase(),
-        },
+        Resolution::Current { decision, .. } => decision.words(),
         Resolution::Older { .. } => in_words(resolution),
     }
 }

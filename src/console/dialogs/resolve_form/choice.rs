@@ -55,3 +55,13 @@ impl Choice {
         decide(&Resolution::Current { decision, comments: String::new() }).status
     }
 }
+
+impl From<Decision> for Choice {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Refunded => Self::Refunded,
+            Decision::NotRefunded => Self::NotRefunded,
+            Decision::Invalid(_) => Self::Invalid,
+        }
+    }
+}

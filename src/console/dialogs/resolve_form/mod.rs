@@ -28,7 +28,6 @@ use crate::domain::{Alert, AlertId, Amount, Dialect, Resolution, ResolutionParts
 pub use caution::{Caution, KnownBefore, SaysOfMoney};
 pub use choice::Choice;
 use older::Older;
-pub use older::older_word;
 pub use warning::FormWarning;
 
 /// Where a decision would go.
@@ -399,7 +398,7 @@ impl ResolveForm {
         let refunded_first = self.warnings.iter().filter(|warning| warning.is_refunded()).chain(&self.warnings);
         let offered = refunded_first.filter_map(|warning| warning.offers(&self.alert)).next();
         match (&mut self.older, offered) {
-            (Some(older), Some(reason)) if older.word().is_none() => older.choose_word(older_word(reason)),
+            (Some(older), Some(reason)) if older.word().is_none() => older.choose_word(reason.older_word()),
             (None, Some(reason)) if self.reason.is_none() => self.reason = Some(reason),
             _ => {}
         }

@@ -3,7 +3,7 @@
 use super::choice::Choice;
 use crate::console::TextInput;
 use crate::desk::Draft;
-use crate::domain::resolution::{Decision, InvalidReason, OlderRefunded, OlderWord};
+use crate::domain::resolution::{OlderRefunded, OlderWord};
 use crate::domain::{Alert, AlertStatus, AlertType, Resolution, ResolutionParts, decide};
 
 /// The answer so far, in the words of the older dialect.
@@ -200,20 +200,9 @@ impl Choice {
     /// The one that a decision was made by.
     pub fn of(resolution: &Resolution) -> Self {
         match resolution {
-            Resolution::Current { decision: Decision::Refunded, .. } => Self::Refunded,
-            Resolution::Current { decision: Decision::NotRefunded, .. } => Self::NotRefunded,
-            Resolution::Current { decision: Decision::Invalid(_), .. } => Self::Invalid,
+            Resolution::Current { decision, .. } => Self::from(*decision),
             Resolution::Older { word, .. } => says(word),
         }
-    }
-}
-
-/// The word for what the current dialect calls a reason (field notes, Outcome vocabulary).
-pub fn older_word(reason: InvalidReason) -> OlderWord {
-    match reason {
-        InvalidReason::PreviouslyRefunded => OlderWord::PreviouslyRefunded,
-        InvalidReason::NotFound => OlderWord::NotFound,
-        InvalidReason::ChargebackReceived | InvalidReason::Duplicate => OlderWord::OtherWord,
     }
 }
 

@@ -3,14 +3,14 @@
 use chrono::Duration;
 
 use super::choice::Choice;
-use super::older::{Older, older_word};
+use super::older::Older;
 use super::warning::FormWarning;
 use super::{Focus, ResolveForm};
 use crate::console::decisions::leaves_at_once;
 use crate::console::text::sanitize;
 use crate::console::times;
 use crate::domain::duplicate::DuplicateState;
-use crate::domain::resolution::OlderWord;
+use crate::domain::resolution::{InvalidReason, OlderWord};
 use crate::domain::{AlertStatus, Deadline, Timestamp};
 
 /// So long before its end a window is worth a warning.
@@ -106,7 +106,7 @@ impl ResolveForm {
         let when = |at: &Option<Timestamp>| at.map_or("already".to_owned(), |at| times::ago(at, now));
         let offered = warning.offers(&self.alert);
         let fits = match &self.older {
-            Some(older) => offered.is_some() && offered.map(older_word).as_ref() == older.word(),
+            Some(older) => offered.is_some() && offered.map(InvalidReason::older_word).as_ref() == older.word(),
             None => self.choice == Choice::Invalid && offered.is_some() && offered == self.reason,
         };
         let careful = if fits { Attention::Fits } else { Attention::Care };

@@ -13,7 +13,6 @@ use super::columns::{amount, outcome_words};
 use super::facts::{Facts, Warning, warnings};
 use super::state::{Queue, QueueTarget};
 use crate::console::decisions::{Departure, PendingDecision, State};
-use crate::console::dialogs::resolve_form::older_word;
 use crate::console::text::{columns, counted, cut, sanitize, wrap};
 use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
@@ -546,7 +545,7 @@ fn answer_in_form(reason: InvalidReason, dialect: Dialect) -> String {
             format!("{}  invalid: {}", number(at), reason.words())
         }
         Dialect::Older => {
-            let word = older_word(reason);
+            let word = reason.older_word();
             let at = OlderWord::KNOWN.iter().position(|known| *known == word);
             format!("{}  {word}: {}", number(at), reason.words())
         }

@@ -1,6 +1,5 @@
 //! The order of the shop in the detail: its state, why and how sure it is the alert's, and what that suggests.
 
-use super::suggested::answer;
 use super::{Parts, plain};
 use crate::console::{Action, times};
 use crate::desk::MatchedOrders;
@@ -57,7 +56,7 @@ impl Parts<'_> {
 
     /// What the order suggests, and the key that opens the form so, where that is not a rule's.
     fn advice(&mut self, advice: &OrderAdvice, has_rule: bool) {
-        let words = answer(advice.decision);
+        let words = advice.decision.words();
         match has_rule {
             true => self.say(&format!("suggests: {words}"), self.draw.theme.plain),
             false => self.offer(format!("{}  {words}", self.draw.key(Action::Suggested)), Some(Action::Suggested)),

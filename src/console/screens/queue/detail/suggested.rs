@@ -4,13 +4,12 @@ use ratatui::style::Modifier;
 
 use super::Parts;
 use crate::console::Action;
-use crate::domain::resolution::Decision;
 use crate::domain::rule::DecisionRule;
 
 impl Parts<'_> {
     pub(super) fn suggested(&mut self, rule: &DecisionRule) {
         let theme = self.draw.theme;
-        let title = format!("• Your rule {} suggests: {}", rule.name, answer(rule.decision));
+        let title = format!("• Your rule {} suggests: {}", rule.name, rule.decision.words());
         self.open_box(theme.accent, &title, theme.accent.add_modifier(Modifier::BOLD));
         self.say(&rule.text, theme.quiet);
         if !rule.comments.is_empty() {
@@ -19,14 +18,5 @@ impl Parts<'_> {
         let key = self.draw.key(Action::Suggested);
         self.offer(format!("{key}  opens the form with this answer"), Some(Action::Suggested));
         self.close_box();
-    }
-}
-
-/// A decision in words.
-pub(super) fn answer(decision: Decision) -> String {
-    match decision {
-        Decision::Refunded => "refunded".to_owned(),
-        Decision::NotRefunded => "not refunded".to_owned(),
-        Decision::Invalid(reason) => format!("invalid: {}", reason.words()),
     }
 }
