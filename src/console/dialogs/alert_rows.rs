@@ -1,5 +1,8 @@
 //! Rows of alerts in dialogs: what an alert is known by, as much of it as there is room for, and what happens to it.
 
+use std::cell::Cell;
+
+use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -58,7 +61,7 @@ fn placed(room: u16) -> (Vec<(Column, u16, u16)>, u16) {
 }
 
 /// Whether what happens to an alert has no room in its row of so many columns.
-pub fn is_cut(what: &str, width: u16) -> bool {
+fn is_cut(what: &str, width: u16) -> bool {
     text::columns(what) > width.saturating_sub(placed(width).1 + 1)
 }
 
@@ -66,6 +69,61 @@ pub fn is_cut(what: &str, width: u16) -> bool {
 pub fn open_page(draw: &DrawContext<'_>, buffer: &mut Buffer, area: Rect) {
     Clear.render(area, buffer);
     buffer.set_style(area, draw.theme.page);
+}
+
+/// The cursor of a list of these rows, and how far the list is scrolled.
+#[derive(Debug, Default)]
+pub struct ListCursor {
+    /// The row it is on.
+    pub at: usize,
+    top: Cell<usize>,
+    /// How many rows the last frame had room for.
+    page: Cell<usize>,
+}
+
+impl ListCursor {
+    /// Moves by a key among so many rows; whether it is a key that moves.
+    pub fn key(&mut self, code: KeyCode, rows: usize) -> bool {
+        let last = rows.saturating_sub(1);
+        let page = self.page.get().max(1);
+        self.at = match code {
+            KeyCode::Down | KeyCode::Char('j') => (self.at + 1).min(last),
+            KeyCode::Up | KeyCode::Char('k') => self.at.saturating_sub(1),
+            KeyCode::PageDown => (self.at + page).min(last),
+            KeyCode::PageUp => self.at.saturating_sub(page),
+            KeyCode::Home | KeyCode::Char('g') => 0,
+            KeyCode::End | KeyCode::Char('G') => last,
+            _ => return false,
+        };
+        true
+    }
+
+    /// Draws rows below their titles so that the cursor's one is among them, and marked where the list has the focus.
+    pub fn draw<T: Copy + PartialEq>(
+        &self,
+        (rows, title): (&[AlertRow<'_>], &str),
+        has_focus: bool,
+        context: &DrawContext<'_>,
+        buffer: &mut Buffer,
+        area: Rect,
+        targets: (&ClickTargets<T>, impl Fn(usize) -> T),
+    ) {
+        let room = usize::from(area.height.saturating_sub(1));
+        let at = self.at.min(rows.len().saturating_sub(1));
+        let top = scrolled(self.top.get(), at, rows.len(), room);
+        self.page.set(room);
+        self.top.set(top);
+        draw(rows, (top, has_focus.then_some(at)), title, context, buffer, area, targets);
+    }
+
+    /// What has no room in the cursor's row stands in the line below the list.
+    pub fn draw_below(&self, rows: &[AlertRow<'_>], buffer: &mut Buffer, list: Rect) {
+        let at = self.at.min(rows.len().saturating_sub(1));
+        if let Some(row) = rows.get(at).filter(|row| is_cut(&row.what, list.width)) {
+            let line = Rect { x: list.x + 2, y: list.bottom(), width: list.width.saturating_sub(4), height: 1 };
+            Pen::new(buffer, line).put(&row.what, row.style);
+        }
+    }
 }
 
 /// Draws the titles into the first line of an area and below them the rows from `top` on. A click on a row is `target` of its number.

@@ -1,6 +1,5 @@
 //! The progress of a run: how far the alerts are that were answered together, what became of each, and what can be done about it.
 
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
@@ -8,7 +7,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::alert_rows::{self, AlertRow};
+use super::alert_rows::{self, AlertRow, ListCursor};
 use super::many_form;
 use super::prompt::Prompt;
 use crate::console::decisions::{Departure, PendingDecision, State};
@@ -40,9 +39,7 @@ enum Deed {
 /// The dialog while it is open; it shows the newest run.
 #[derive(Debug, Default)]
 pub struct RunProgress {
-    cursor: usize,
-    top: Cell<usize>,
-    page: Cell<usize>,
+    list: ListCursor,
     targets: ClickTargets<Target>,
 }
 
@@ -68,27 +65,17 @@ impl RunProgress {
 
     fn key(&mut self, key: KeyEvent, cx: &mut AppContext) -> Orders {
         let Some(run) = cx.runs.newest() else { return vec![Order::Close] };
-        let last = run.items.len().saturating_sub(1);
-        let page = self.page.get().max(1);
-        match key.code {
-            KeyCode::Down | KeyCode::Char('j') => self.cursor = (self.cursor + 1).min(last),
-            KeyCode::Up | KeyCode::Char('k') => self.cursor = self.cursor.saturating_sub(1),
-            KeyCode::PageDown => self.cursor = (self.cursor + page).min(last),
-            KeyCode::PageUp => self.cursor = self.cursor.saturating_sub(page),
-            KeyCode::Home | KeyCode::Char('g') => self.cursor = 0,
-            KeyCode::End | KeyCode::Char('G') => self.cursor = last,
-            code => {
-                let pressed = match (code, key.modifiers.contains(KeyModifiers::CONTROL)) {
-                    (KeyCode::Esc, _) => "esc".to_owned(),
-                    (KeyCode::Char(c), true) => format!("ctrl-{c}"),
-                    (KeyCode::Char(c), false) => c.to_string(),
-                    _ => return Vec::new(),
-                };
-                let deed = Self::offered(run, cx).into_iter().find(|(_, key, _)| *key == pressed).map(|(deed, ..)| deed);
-                return deed.map_or_else(Vec::new, |deed| self.act(deed, cx));
-            }
+        if self.list.key(key.code, run.items.len()) {
+            return Vec::new();
         }
-        Vec::new()
+        let pressed = match (key.code, key.modifiers.contains(KeyModifiers::CONTROL)) {
+            (KeyCode::Esc, _) => "esc".to_owned(),
+            (KeyCode::Char(c), true) => format!("ctrl-{c}"),
+            (KeyCode::Char(c), false) => c.to_string(),
+            _ => return Vec::new(),
+        };
+        let deed = Self::offered(run, cx).into_iter().find(|(_, key, _)| *key == pressed).map(|(deed, ..)| deed);
+        deed.map_or_else(Vec::new, |deed| self.act(deed, cx))
     }
 
     fn act(&mut self, deed: Deed, cx: &mut AppContext) -> Orders {
@@ -217,7 +204,7 @@ impl Dialog for RunProgress {
             }
             Message::Input(event) => match self.targets.clicked(event) {
                 Some(Target::Row(row)) => {
-                    self.cursor = row;
+                    self.list.at = row;
                     Vec::new()
                 }
                 Some(Target::Do(deed)) => self.act(deed, cx),
@@ -255,16 +242,8 @@ impl Dialog for RunProgress {
             })
             .collect();
         let list = Rect { x: area.x, y, width: area.width, height: area.bottom().saturating_sub(y + 2) };
-        let room = usize::from(list.height.saturating_sub(1));
-        self.page.set(room);
-        let cursor = self.cursor.min(rows.len().saturating_sub(1));
-        let top = alert_rows::scrolled(self.top.get(), cursor, rows.len(), room);
-        self.top.set(top);
-        alert_rows::draw(&rows, (top, Some(cursor)), "WHAT HAPPENS", &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
-        // What has no room in its row stands below, for the one under the cursor.
-        if let Some(row) = rows.get(cursor).filter(|row| alert_rows::is_cut(&row.what, list.width)) {
-            Pen::new(frame.buffer_mut(), line(list.bottom())).put(&row.what, row.style);
-        }
+        self.list.draw((&rows, "WHAT HAPPENS"), true, &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        self.list.draw_below(&rows, frame.buffer_mut(), list);
         let mut pen = Pen::new(frame.buffer_mut(), line(area.bottom().saturating_sub(1)));
         for (deed, key, words) in Self::offered(run, cx) {
             if columns(&key) + 1 + columns(words) > pen.room() {

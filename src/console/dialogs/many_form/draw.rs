@@ -222,19 +222,11 @@ impl ManyForm {
             let (sign, what, style, quiet) = shown(position);
             rows.push(AlertRow { sign, alert: &row.alert, what, style, quiet });
         }
-        let room = usize::from(list.height.saturating_sub(1));
-        self.page.set(room);
-        let top = alert_rows::scrolled(self.top.get(), self.cursor, rows.len(), room);
-        self.top.set(top);
-        let cursor = (self.part == Part::List).then_some(self.cursor);
-        // What has no room in its row stands below, for the one under the cursor.
-        if let Some(row) =
-            cursor.and_then(|cursor| rows.get(cursor)).filter(|row| self.word.is_none() && alert_rows::is_cut(&row.what, list.width))
-        {
-            let line = Rect { x: list.x + 2, y: list.bottom(), width: list.width.saturating_sub(4), height: 1 };
-            Pen::new(frame.buffer_mut(), line).put(&row.what, row.style);
+        let has_focus = self.part == Part::List;
+        self.list.draw((&rows, "GETS"), has_focus, &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
+        if has_focus && self.word.is_none() {
+            self.list.draw_below(&rows, frame.buffer_mut(), list);
         }
-        alert_rows::draw(&rows, (top, cursor), "GETS", &draw, frame.buffer_mut(), list, (&self.targets, Target::Row));
     }
 
     fn draw_word(&self, frame: &mut Frame<'_>, line: Rect, cx: &AppContext) {

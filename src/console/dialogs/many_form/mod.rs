@@ -3,13 +3,13 @@
 mod draw;
 mod gets;
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use super::alert_rows::ListCursor;
 use super::resolve_form::{Choice, FormContext, ResolveForm};
 use crate::console::resolving::{stage_together, subject};
 use crate::console::runs::RunItem;
@@ -65,10 +65,7 @@ pub struct ManyForm {
     gets: Result<Vec<Gets>, Vec<FieldError>>,
     part: Part,
     number: TextInput,
-    cursor: usize,
-    top: Cell<usize>,
-    /// How many rows of the list the last frame had room for.
-    page: Cell<usize>,
+    list: ListCursor,
     /// Whether the service looks payments up by one search for many alerts.
     by_one_search: bool,
     /// How many alerts' payments were asked for.
@@ -117,9 +114,7 @@ impl ManyForm {
             gets: Ok(Vec::new()),
             part: Part::Answer,
             number: TextInput::one_line(""),
-            cursor: 0,
-            top: Cell::new(0),
-            page: Cell::new(1),
+            list: ListCursor::default(),
             by_one_search: cx.compares_all,
             asked: 0,
             kept_send: None,
@@ -319,15 +314,10 @@ impl ManyForm {
     }
 
     fn key_in_list(&mut self, code: KeyCode) {
-        let last = self.rows.len().saturating_sub(1);
-        let page = self.page.get().max(1);
+        if self.list.key(code, self.rows.len()) {
+            return;
+        }
         match code {
-            KeyCode::Down | KeyCode::Char('j') => self.cursor = (self.cursor + 1).min(last),
-            KeyCode::Up | KeyCode::Char('k') => self.cursor = self.cursor.saturating_sub(1),
-            KeyCode::PageDown => self.cursor = (self.cursor + page).min(last),
-            KeyCode::PageUp => self.cursor = self.cursor.saturating_sub(page),
-            KeyCode::Home | KeyCode::Char('g') => self.cursor = 0,
-            KeyCode::End | KeyCode::Char('G') => self.cursor = last,
             KeyCode::Char('x' | ' ') => self.toggle(),
             KeyCode::Enter => self.word = Some("Enter never sends: ctrl-s does.".to_owned()),
             KeyCode::Char(_) => self.word = Some("Text goes into the comments: tab goes there. x leaves an alert out.".to_owned()),
@@ -337,13 +327,13 @@ impl ManyForm {
 
     /// Leaves the alert under the cursor out, or takes it in again.
     fn toggle(&mut self) {
-        let (is_sent, cautions) = match self.gets_of(self.cursor) {
+        let (is_sent, cautions) = match self.gets_of(self.list.at) {
             Some(Gets::Sent(_)) => (true, Vec::new()),
             Some(Gets::Out { cautions, .. }) => (false, cautions.clone()),
             None => return,
         };
         let is_case = matches!(self.purpose, AnswerScope::Case(_));
-        let Some(row) = self.rows.get_mut(self.cursor) else { return };
+        let Some(row) = self.rows.get_mut(self.list.at) else { return };
         if is_sent {
             row.left_out = true;
             row.confirmed.clear();
@@ -355,7 +345,7 @@ impl ManyForm {
         } else {
             self.word = Some("What should be looked at by itself is answered in its own form.".to_owned());
         }
-        self.cursor = (self.cursor + 1).min(self.rows.len().saturating_sub(1));
+        self.list.at = (self.list.at + 1).min(self.rows.len().saturating_sub(1));
     }
 
     fn answer_event(&mut self, event: &Event) {
@@ -382,9 +372,9 @@ impl ManyForm {
         match target {
             Some(Target::Row(row)) => {
                 self.go_to(Part::List);
-                if std::mem::replace(&mut self.cursor, row) == row {
+                if std::mem::replace(&mut self.list.at, row) == row {
                     self.toggle();
-                    self.cursor = row;
+                    self.list.at = row;
                 }
             }
             Some(Target::Number) => self.go_to(Part::Number),
