@@ -12,8 +12,8 @@ use crate::console::dialogs::alert_rows::{self, AlertRow};
 use crate::console::pen::put_right;
 use crate::console::text::{columns, counted, sanitize, wrap};
 use crate::console::unfinished::in_words;
-use crate::console::{AppContext, Pen};
-use crate::domain::{Alert, Amount, Money, Resolution};
+use crate::console::{Action, AppContext, Pen};
+use crate::domain::{Alert, Amount, Dialect, Money, Resolution};
 
 /// From so many columns on the counts stand beside the answer.
 const WIDE: u16 = 110;
@@ -116,35 +116,36 @@ impl ManyForm {
         pen.put_whole(&self.from, theme.quiet);
     }
 
-    fn draw_counts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+    /// How many get what, and what is still to come, each with its style.
+    fn count_lines(&self, cx: &AppContext) -> Vec<(String, Style)> {
         let theme = &cx.theme;
-        let mut lines: Vec<(String, Style)> = Vec::new();
-        if self.gets.is_err() {
-            lines.push((NOT_CHOSEN.to_owned(), theme.plain));
-        } else {
-            for (index, (words, care)) in self.counts_in_words().into_iter().enumerate() {
-                let style = if care {
-                    theme.warning
-                } else if index == 0 {
-                    theme.strong
-                } else {
-                    theme.plain
+        let mut lines = match self.gets {
+            Err(_) => vec![(NOT_CHOSEN.to_owned(), theme.plain)],
+            Ok(_) => {
+                let style = |index, care| match (care, index) {
+                    (true, _) => theme.warning,
+                    (false, 0) => theme.strong,
+                    (false, _) => theme.plain,
                 };
-                lines.push((words, style));
+                self.counts_in_words().into_iter().enumerate().map(|(index, (words, care))| (words, style(index, care))).collect()
             }
-        }
+        };
         if self.is_searching() {
             lines.push(("looking for doubles…".to_owned(), theme.quiet));
         }
+        lines
+    }
+
+    fn draw_counts(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
         let seconds = cx.settings.grace.as_secs();
-        let undo = cx.key(crate::console::Action::Undo);
+        let undo = cx.key(Action::Undo);
         let grace = if seconds == 0 {
             "final; they leave at once".to_owned()
         } else {
             format!("final; all leave after {seconds} s, {undo} takes all back")
         };
         let mut rows = area.rows();
-        for (text, style) in lines {
+        for (text, style) in self.count_lines(cx) {
             if let Some(row) = rows.next() {
                 Pen::new(frame.buffer_mut(), row).put(&text, style);
             }
@@ -156,33 +157,18 @@ impl ManyForm {
         }
         for line in wrap(&grace, area.width) {
             if let Some(row) = rows.next() {
-                Pen::new(frame.buffer_mut(), row).put(&line, theme.warning);
+                Pen::new(frame.buffer_mut(), row).put(&line, cx.theme.warning);
             }
         }
     }
 
     fn draw_counts_in_a_line(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
-        let theme = &cx.theme;
         let mut rows = area.rows();
         if let Some(row) = rows.next() {
             let mut pen = Pen::new(frame.buffer_mut(), row);
-            if self.gets.is_err() {
-                pen.put_whole(NOT_CHOSEN, theme.plain);
-            } else {
-                for (index, (words, care)) in self.counts_in_words().iter().enumerate() {
-                    let style = if *care {
-                        theme.warning
-                    } else if index == 0 {
-                        theme.strong
-                    } else {
-                        theme.plain
-                    };
-                    pen.put_whole(words, style);
-                    pen.skip(3);
-                }
-            }
-            if self.is_searching() {
-                pen.put_whole("looking for doubles…", theme.quiet);
+            for (text, style) in self.count_lines(cx) {
+                pen.put_whole(&text, style);
+                pen.skip(3);
             }
         }
         if self.asked_number().is_some()
@@ -244,7 +230,7 @@ impl ManyForm {
         self.targets.push(pen.put_key("esc", back, theme), Target::Back);
         let rest: &[(&str, &str)] = match self.part {
             Part::List => &[("x", "leave out"), ("j k", "move"), ("tab", "fields")],
-            _ if cx.place.dialect == crate::domain::Dialect::Older => &[("tab", "list")],
+            _ if cx.place.dialect == Dialect::Older => &[("tab", "list")],
             _ => &[("alt-r alt-n alt-i", "decide"), ("tab", "list")],
         };
         for (key, words) in rest {
