@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use chrono::{Datelike, Days, Duration, DurationRound, NaiveDate, NaiveTime};
-use rust_decimal::Decimal;
 
 use super::monitoring::{CardScheme, MonitoredCount};
 use super::{Alert, AlertFilter, AlertStatus, AlertType, Amount, Currency, Deadline, Money, Provider, Timestamp};
@@ -249,7 +248,7 @@ impl InsightsBuilder {
             Some(known) => {
                 known.alerts += lapsing.alerts;
                 known.unpriced += lapsing.unpriced;
-                known.money.amount = sum(known.money.amount, lapsing.money.amount);
+                known.money.amount = known.money.amount.saturating_add(lapsing.money.amount);
             }
         }
     }
@@ -290,11 +289,6 @@ fn rounded_up(minutes: u64) -> u64 {
         120..4_320 => minutes.next_multiple_of(5),
         _ => minutes.next_multiple_of(60),
     }
-}
-
-/// The sum of two amounts; the largest there is where it would be more.
-pub fn sum(left: Amount, right: Amount) -> Amount {
-    Amount::from(left.decimal().checked_add(right.decimal()).unwrap_or(Decimal::MAX))
 }
 
 impl Insights {

@@ -1,5 +1,7 @@
 //! Exact money: decimal amounts that keep the digits they came with, currencies and their exponents.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -28,6 +30,11 @@ impl Amount {
         }
         let micros = self.0.mantissa().checked_mul(10_i128.pow(MAX_DECIMALS - self.0.scale()))?;
         i64::try_from(micros).ok()
+    }
+
+    /// The sum of two amounts; the largest there is where it would be more.
+    pub fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.checked_add(other.0).unwrap_or(Decimal::MAX))
     }
 
     /// The amount of so many millionths, without trailing zeros beyond two places.
@@ -147,6 +154,18 @@ impl Money {
         }
         out
     }
+}
+
+/// The sum of each currency of so many things and their money, that of most things first.
+pub fn sums_by_currency(counted: impl IntoIterator<Item = (u64, Money)>) -> Vec<Money> {
+    let mut sums: BTreeMap<Currency, (u64, Amount)> = BTreeMap::new();
+    for (count, money) in counted {
+        let (of, sum) = sums.entry(money.currency).or_insert((0, Amount(Decimal::ZERO)));
+        (*of, *sum) = (of.saturating_add(count), sum.saturating_add(money.amount));
+    }
+    let mut sums: Vec<(Currency, (u64, Amount))> = sums.into_iter().collect();
+    sums.sort_by_key(|(_, (count, _))| Reverse(*count));
+    sums.into_iter().map(|(currency, (_, amount))| Money { amount, currency }).collect()
 }
 
 impl Money {

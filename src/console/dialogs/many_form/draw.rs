@@ -1,7 +1,5 @@
 //! Draws the form for several alerts: what is said, how many get it, and below that what each alert gets.
 
-use std::collections::BTreeMap;
-
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -13,7 +11,8 @@ use crate::console::pen::put_right;
 use crate::console::text::{columns, counted, sanitize, wrap};
 use crate::console::unfinished::in_words;
 use crate::console::{Action, AppContext, Pen};
-use crate::domain::{Alert, Amount, Dialect, Money, Resolution};
+use crate::domain::money::sums_by_currency;
+use crate::domain::{Alert, Dialect, Money, Resolution};
 
 /// From so many columns on the counts stand beside the answer.
 const WIDE: u16 = 110;
@@ -35,16 +34,8 @@ const LIST: u16 = 4;
 
 /// The sums of alerts by currency, the largest count first: `1,204.50 EUR  310.00 USD`.
 fn sums<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Vec<String> {
-    let mut sums: BTreeMap<_, (u64, rust_decimal::Decimal)> = BTreeMap::new();
-    for money in alerts.filter_map(Alert::money) {
-        let (count, sum) = sums.entry(money.currency).or_default();
-        *count += 1;
-        *sum = sum.checked_add(money.amount.decimal()).unwrap_or(rust_decimal::Decimal::MAX);
-    }
-    let mut sums: Vec<_> = sums.into_iter().collect();
-    sums.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
-    let money = |(currency, (_, sum))| Money { amount: Amount::from(sum), currency }.to_string();
-    sums.into_iter().map(money).collect()
+    let sums = sums_by_currency(alerts.filter_map(Alert::money).map(|money| (1, money)));
+    sums.iter().map(Money::to_string).collect()
 }
 
 /// A decision in the few words of a row.

@@ -11,9 +11,10 @@ use super::chart::{bar, column_cell, labelled, pack, sparkline};
 use crate::console::text::{columns, count, counted, sanitize, wrap};
 use crate::console::{DrawContext, times};
 use crate::desk::{DeskFigures, FoundInsights};
-use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, day_of, day_start, first_day, percentile, sum};
+use crate::domain::insights::{INSIGHT_DAYS, QUARTER, SOON_HOURS, day_of, day_start, first_day, percentile};
+use crate::domain::money::sums_by_currency;
 use crate::domain::work_pace::will_lapse;
-use crate::domain::{AlertType, Currency, DayCount, Insights, KindCount, Lapsing, Money, Provider, Timestamp, WorkPace};
+use crate::domain::{AlertType, DayCount, Insights, KindCount, Lapsing, Provider, Timestamp, WorkPace};
 
 /// Hours that are told one by one; what lapses later is one row.
 const HOURS: i64 = 16;
@@ -147,21 +148,11 @@ fn wrap_spans(spans: Vec<Span<'static>>, width: u16) -> Vec<Line<'static>> {
 
 /// The sum of each currency, most alerts first, and how many have no amount.
 fn money_of(rows: &[&Lapsing]) -> Vec<String> {
-    let mut sums: BTreeMap<&Currency, (u64, Money)> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.unpriced < row.alerts) {
-        match sums.get_mut(&row.money.currency) {
-            Some((alerts, money)) => {
-                *alerts += row.alerts;
-                money.amount = sum(money.amount, row.money.amount);
-            }
-            None => drop(sums.insert(&row.money.currency, (row.alerts, row.money.clone()))),
-        }
-    }
-    let mut sums: Vec<(u64, Money)> = sums.into_values().collect();
-    sums.sort_by_key(|(alerts, _)| std::cmp::Reverse(*alerts));
+    let priced = rows.iter().filter(|row| row.unpriced < row.alerts);
+    let sums = sums_by_currency(priced.map(|row| (row.alerts, row.money.clone())));
     let unpriced: u64 = rows.iter().map(|row| row.unpriced).sum();
     let untold = (unpriced > 0).then(|| format!("{} without an amount", count(unpriced)));
-    sums.into_iter().map(|(_, money)| sanitize(&money.to_string()).into_owned()).chain(untold).collect()
+    sums.iter().map(|money| sanitize(&money.to_string()).into_owned()).chain(untold).collect()
 }
 
 /// What lapses in one hour.
