@@ -208,16 +208,13 @@ pub fn settled(id: AlertId, applied: bool, answer: Reply<Alert>, cx: &mut AppCon
     match answer {
         Ok(alert) => {
             let ours = cx.decisions.of(id).filter(|_| cx.decisions.is_checking(id)).cloned();
-            if let Some(decision) = &ours {
-                let said = "a person said that the network did not apply it".to_owned();
-                let event =
-                    if alert.outcome.is_some() { DecisionEvent::Landed(Box::new(alert.clone())) } else { DecisionEvent::Refused(said) };
+            let event = match &alert.outcome {
+                Some(_) => DecisionEvent::Landed(Box::new(alert.clone())),
+                None => DecisionEvent::Refused("a person said that the network did not apply it".to_owned()),
+            };
+            let recorded = ours.and_then(|decision| {
                 cx.runs.note(decision.key, &event, cx.now);
-            }
-            let ours = ours.map(|decision| decision.journal_key());
-            let recorded = ours.map(|decision| match &alert.outcome {
-                Some(_) => record(JournalStep::Recorded { decision, status: alert.status.to_string() }),
-                None => record(JournalStep::Refused { decision, why: "a person said that the network did not apply it".to_owned() }),
+                step(decision.journal_key(), &event).map(record)
             });
             cx.decisions.settled(id, applied && alert.outcome.is_some(), cx.now);
             let subject = subject(&alert);
