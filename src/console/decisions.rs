@@ -312,7 +312,6 @@ impl Decisions {
 
     /// The decisions whose time has come; they count as sent from now on.
     pub fn leave(&mut self, now: Timestamp) -> Vec<PendingDecision> {
-        self.call_followers(now);
         let leaving = self.leaving(now);
         let send = |decision: &mut PendingDecision| {
             (decision.state, decision.sent_at) = (State::Sending, Some(now));

@@ -289,7 +289,7 @@ mod tests {
         decisions.leave(now());
 
         let call = decisions.next_wake(now()).unwrap();
-        decisions.leave(call);
+        decisions.call_followers(call);
 
         assert_eq!(call, now() + Duration::seconds(50));
         assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded));
