@@ -58,18 +58,23 @@ impl Gets {
 pub(super) struct Said<'s> {
     pub parts: &'s ResolutionParts,
     pub choice: Choice,
-    /// Whether it says that money goes back.
-    pub refunds: bool,
     pub dialect: Dialect,
     pub purpose: AnswerScope,
     /// For each alert the positions of the others that are on its payment.
     pub twins: &'s [BTreeSet<usize>],
 }
 
+impl Said<'_> {
+    /// The decision that is said, whatever the alert; or what is wrong with it.
+    fn alone(&self) -> Result<Resolution, Vec<FieldError>> {
+        Resolution::from_parts(self.parts.clone(), self.dialect, None)
+    }
+}
+
 /// What every alert gets, in their order; or what is wrong with what is said.
 pub(super) fn gets(rows: &[FormItem], said: &Said<'_>, cx: &AppContext) -> Result<Vec<Gets>, Vec<FieldError>> {
     // Each alert's own rules come later: what is wrong for all is told once, at its field.
-    let alone = Resolution::from_parts(said.parts.clone(), said.dialect, None);
+    let alone = said.alone();
     let mut all: Vec<Gets> = Vec::with_capacity(rows.len());
     for (position, row) in rows.iter().enumerate() {
         let taken = match takes_part(row, cx) {
@@ -165,7 +170,7 @@ fn held_to_the_guards(
     }
     if let AnswerScope::Case(first) = said.purpose
         && alert.id != first
-        && said.refunds
+        && said.alone().is_ok_and(|said| said.gives_money_back())
         && !said.twins[position].iter().any(|at| rows[*at].alert.id == first)
     {
         return Gets::care("not shown to be on the refund's own payment");

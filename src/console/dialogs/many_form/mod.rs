@@ -135,8 +135,7 @@ impl ManyForm {
     fn work_out(&mut self, cx: &AppContext) {
         let parts = self.answer.answer();
         let (choice, dialect) = (self.answer.choice(), cx.place.dialect);
-        let refunds = self.answer.says_refund();
-        let said = Said { parts: &parts, choice, refunds, dialect, purpose: self.purpose, twins: &self.twins };
+        let said = Said { parts: &parts, choice, dialect, purpose: self.purpose, twins: &self.twins };
         self.gets = gets(&self.rows, &said, cx);
     }
 
