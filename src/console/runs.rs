@@ -1,7 +1,7 @@
 //! Runs: decisions that were made together, what became of each, kept until they are dismissed.
 
 use super::decisions::{DecisionEvent, PendingDecision};
-use crate::domain::{Alert, AlertId, Resolution, Timestamp};
+use crate::domain::{Alert, Resolution, Timestamp};
 
 /// A run: alerts that were answered together.
 #[derive(Debug, Clone)]
@@ -112,11 +112,6 @@ impl DecisionRun {
         self.items.iter().filter(|item| matches!(item.result, RunResult::Refused(_)))
     }
 
-    /// The item of an alert.
-    pub fn item(&self, alert: AlertId) -> Option<&RunItem> {
-        self.items.iter().find(|item| item.alert.id == alert)
-    }
-
     /// In words, what became of it: `35 recorded, 2 failed`.
     pub fn words(&self) -> String {
         let RunCounts { underway, waiting, recorded, taken_back, failed, unknown } = self.counts();
@@ -223,7 +218,7 @@ mod tests {
     use super::*;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
-    use crate::domain::{AlertType, Provider};
+    use crate::domain::{AlertId, AlertType, Provider};
 
     fn now() -> Timestamp {
         from_iso("2026-03-10T12:00:00Z").unwrap()
