@@ -24,12 +24,25 @@ pub struct MarkedAlerts {
     pub range: Option<RangeStart>,
     /// The number of the last stretch that was asked for.
     asked: u64,
-    /// Whether its answer is still to come.
-    waits: bool,
-    /// The alert that the stretch has to begin with, where a range was selected: the list may move meanwhile.
+    /// That one, while its answer is still to come.
+    pending: Option<PendingStretch>,
+}
+
+/// A stretch of the list that is being read to be marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PendingStretch {
+    number: u64,
+    /// The alert that it has to begin with, where a range was selected: the list may move meanwhile.
     first: Option<AlertId>,
     /// How many rows were wanted.
-    wanted: u64,
+    pub wanted: u64,
+}
+
+impl PendingStretch {
+    /// Whether rows that were read begin with the alert that the range began with, where one was selected.
+    pub fn is_as_selected(&self, alerts: &[Alert]) -> bool {
+        self.first.is_none_or(|first| alerts.first().is_some_and(|alert| alert.id == first))
+    }
 }
 
 impl MarkedAlerts {
@@ -76,7 +89,7 @@ impl MarkedAlerts {
 
     /// Takes all marks away.
     pub fn clear(&mut self) {
-        (self.alerts, self.ids, self.range, self.waits) = (Vec::new(), HashSet::new(), None, false);
+        (self.alerts, self.ids, self.range, self.pending) = (Vec::new(), HashSet::new(), None, None);
     }
 
     /// Takes over what is newly known of an alert.
@@ -88,28 +101,19 @@ impl MarkedAlerts {
 
     /// The number of a stretch that is asked for now, of so many rows, that has to begin with an alert.
     pub fn ask(&mut self, first: Option<AlertId>, wanted: u64) -> u64 {
-        (self.asked, self.waits, self.first, self.wanted) = (self.asked + 1, true, first, wanted);
+        self.asked += 1;
+        self.pending = Some(PendingStretch { number: self.asked, first, wanted });
         self.asked
     }
 
-    /// Whether a stretch is the one that was selected, and how many rows that was.
-    pub fn is_as_selected(&self, alerts: &[Alert]) -> bool {
-        self.first.is_none_or(|first| alerts.first().is_some_and(|alert| alert.id == first))
-    }
-
-    /// How many rows were wanted.
-    pub fn wanted(&self) -> u64 {
-        self.wanted
-    }
-
-    /// Whether the answer of this number is waited for; no longer from now on.
-    pub fn take_answer(&mut self, number: u64) -> bool {
-        number == self.asked && std::mem::take(&mut self.waits)
+    /// The stretch of this number, where its answer is waited for; no longer from now on.
+    pub fn take_answer(&mut self, number: u64) -> Option<PendingStretch> {
+        self.pending.take_if(|pending| pending.number == number)
     }
 
     /// Whether rows are still being read.
     pub fn is_reading(&self) -> bool {
-        self.waits
+        self.pending.is_some()
     }
 }
 
@@ -145,10 +149,10 @@ mod tests {
         let mut marked = MarkedAlerts::default();
         let (first, second) = (marked.ask(None, 1), marked.ask(None, 1));
 
-        let late = marked.take_answer(first);
+        let late = marked.take_answer(first).is_some();
         marked.ask(None, 1);
         marked.clear();
 
-        assert_eq!((late, second == first, marked.take_answer(second + 1)), (false, false, false));
+        assert_eq!((late, second == first, marked.take_answer(second + 1).is_some()), (false, false, false));
     }
 }

@@ -79,14 +79,12 @@ impl Queue {
 
     /// Takes in rows that were read to be marked.
     pub fn take_collected(&mut self, number: u64, answer: Reply<(Vec<Alert>, u64)>, cx: &mut AppContext) {
-        if !self.marked.take_answer(number) {
-            return;
-        }
+        let Some(stretch) = self.marked.take_answer(number) else { return };
         match answer {
-            Ok((alerts, _)) if !self.marked.is_as_selected(&alerts) => {
+            Ok((alerts, _)) if !stretch.is_as_selected(&alerts) => {
                 cx.notify(Tone::Bad, "The list has moved: nothing was marked. Mark the range again.");
             }
-            Ok((alerts, _)) => self.mark_these(&alerts, self.marked.wanted(), cx),
+            Ok((alerts, _)) => self.mark_these(&alerts, stretch.wanted, cx),
             Err(error) => cx.notify(Tone::Bad, format!("Nothing more was marked: {error}")),
         }
     }
