@@ -2,6 +2,7 @@
 
 mod order;
 mod suggested;
+mod warning;
 
 use chrono::TimeDelta;
 use ratatui::buffer::Buffer;
@@ -10,7 +11,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::columns::{amount, outcome_words};
-use super::facts::{Facts, Warning, warnings};
+use super::facts::{Facts, warnings};
 use super::state::{Queue, QueueTarget};
 use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::text::{columns, counted, cut, sanitize, wrap};
@@ -18,10 +19,8 @@ use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable};
-use crate::domain::duplicate::DuplicateEvidence;
 use crate::domain::field::{Content, Field, Kind, Section, Shown};
-use crate::domain::resolution::{InvalidReason, OlderWord};
-use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Dialect, Money, ResolutionAttempt, Timestamp, duplicate};
+use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Money, ResolutionAttempt, Timestamp, duplicate};
 
 /// Columns of the labels.
 const LABEL: u16 = 14;
@@ -338,51 +337,6 @@ impl Parts<'_> {
         self.close_box();
     }
 
-    fn warning(&mut self, warning: &Warning<'_>, alert: &Alert) {
-        let (theme, now) = (self.draw.theme, self.draw.now);
-        let grave = theme.warning.add_modifier(Modifier::BOLD);
-        match warning {
-            Warning::PaidTwice(others) => {
-                self.open_box(theme.warning, "⚠ May be paid twice", grave);
-                for other in others {
-                    self.say(&duplicate_words(other, alert), theme.plain);
-                    self.say(&state_of_duplicate(other, now), theme.plain);
-                }
-            }
-            Warning::Duplicates(others) => {
-                let title = match others.len() {
-                    1 => "⚠ Another alert on this payment".to_owned(),
-                    more => format!("⚠ {more} other alerts on this payment"),
-                };
-                self.open_box(theme.warning, &title, grave);
-                // The last one that waits says what follows for all of them.
-                let last = others.iter().rposition(|other| is_waiting(other));
-                for (index, other) in others.iter().enumerate() {
-                    self.say(&duplicate_words(other, alert), theme.plain);
-                    let mut state = state_of_duplicate(other, now);
-                    if last == Some(index) {
-                        let waiting = 1 + others.iter().filter(|other| is_waiting(other)).count();
-                        state.push_str(&format!(": refund one of the {} only", in_letters(waiting)));
-                    }
-                    self.say(&state, theme.plain);
-                }
-            }
-            Warning::NetworkRule(name) => {
-                self.open_box(theme.rule, "R The network has probably refunded already", theme.rule);
-                let rule = name.map_or_else(|| "by a rule of the merchant's there".to_owned(), |name| format!("by the rule {name}"));
-                self.say(&rule, theme.plain);
-            }
-            Warning::Notice => self.open_box(theme.quiet, "i A notice: the network asks for no answer", theme.plain),
-        }
-        if let Some(reason) = warning.reason(alert) {
-            let text = format!("{} then {}", self.draw.key(Action::Invalid), answer_in_form(reason, self.draw.dialect));
-            for line in wrap(&text, self.width) {
-                self.offer(line, Some(Action::Invalid));
-            }
-        }
-        self.close_box();
-    }
-
     fn label_room(&self) -> u16 {
         (self.width / 3).clamp(12, LABEL)
     }
@@ -536,59 +490,8 @@ fn next_poll(at: Option<Timestamp>, now: Timestamp) -> String {
     }
 }
 
-/// What is pressed in the form for a reason, and what it says: `3  invalid: duplicate alert`, or the word of the older dialect.
-fn answer_in_form(reason: InvalidReason, dialect: Dialect) -> String {
-    let number = |at: Option<usize>| at.map_or(0, |at| at + 1);
-    match dialect {
-        Dialect::Current => {
-            let at = InvalidReason::ALL.iter().position(|known| *known == reason);
-            format!("{}  invalid: {}", number(at), reason.words())
-        }
-        Dialect::Older => {
-            let word = reason.older_word();
-            let at = OlderWord::KNOWN.iter().position(|known| *known == word);
-            format!("{}  {word}: {}", number(at), reason.words())
-        }
-    }
-}
-
 fn plain(label: &'static str, value: String) -> (&'static str, String, String) {
     (label, value, String::new())
-}
-
-/// What two alerts on one payment have in common: `ETHOCA 5F2RE396 · same card and amount`.
-fn duplicate_words(other: &Alert, alert: &Alert) -> String {
-    let same = duplicate::evidence(alert, other).map_or("same payment", DuplicateEvidence::words);
-    format!("{} {} · {same}", other.provider, other.provider_id)
-}
-
-/// Whether a duplicate has no answer and can get one.
-fn is_waiting(other: &Alert) -> bool {
-    other.outcome.is_none() && other.status == AlertStatus::Open
-}
-
-/// How far a duplicate is.
-fn state_of_duplicate(other: &Alert, now: Timestamp) -> String {
-    match &other.outcome {
-        outcome if other.was_refunded() => {
-            let when = outcome.as_ref().and_then(|outcome| outcome.action_time);
-            let when = when.map_or_else(String::new, |at| format!(" {}", times::ago(at, now)));
-            format!("{}, refunded{when}", other.status)
-        }
-        Some(outcome) => format!("{}, {}", other.status, outcome_words(&outcome.outcome)),
-        None if is_waiting(other) => format!("OPEN, {} left", times::left(other, now).text),
-        None => other.status.to_string(),
-    }
-}
-
-/// A small count in letters.
-fn in_letters(count: usize) -> String {
-    match count {
-        2 => "two".to_owned(),
-        3 => "three".to_owned(),
-        4 => "four".to_owned(),
-        more => more.to_string(),
-    }
 }
 
 /// A long number in groups of four digits.
