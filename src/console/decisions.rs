@@ -135,6 +135,11 @@ impl PendingDecision {
         matches!(self.state, State::Staged(_) | State::Waiting)
     }
 
+    /// Whether it leaves only when another one is recorded.
+    pub fn follows(&self) -> bool {
+        self.after.is_some()
+    }
+
     /// Whether it can wait: where its window closes, the last try is worth more than a question.
     fn has_time(&self, now: Timestamp) -> bool {
         !self.at_once && self.last_moment.is_none_or(|last| last > now)

@@ -8,11 +8,12 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Clear, Widget};
 
+use crate::console::decisions::{Departure, PendingDecision, State};
 use crate::console::pen::put_right;
 use crate::console::screens::queue::columns::Column;
 use crate::console::text::{self, cut};
 use crate::console::widgets::scrollbar;
-use crate::console::{ClickTargets, DrawContext, Pen, times};
+use crate::console::{AppContext, ClickTargets, DrawContext, Pen, times};
 use crate::domain::Alert;
 
 /// A row: its sign, the alert, and what happens to it.
@@ -58,6 +59,27 @@ fn placed(room: u16) -> (Vec<(Column, u16, u16)>, u16) {
         x += width + GAP;
     }
     (placed, x)
+}
+
+/// The sign, the words and the style of a decision: how far it is.
+pub fn progress(decision: &PendingDecision, cx: &AppContext) -> ((&'static str, Style), String, Style) {
+    let theme = &cx.theme;
+    let (sign, words, style) = match &decision.state {
+        State::Staged(due) => {
+            let words = match cx.decisions.departure(decision, *due, cx.now) {
+                Departure::In(seconds) => format!("leaves in {seconds} s"),
+                Departure::InTurn => "waits its turn".to_owned(),
+                Departure::Paused => "paused, not sent".to_owned(),
+                Departure::AfterFirst => "waits for the refund".to_owned(),
+            };
+            return (("»", theme.accent), words, theme.plain);
+        }
+        State::Waiting => ("…", "waits here, not sent", theme.warning),
+        State::Sending => ("→", "with the network", theme.accent),
+        State::Checking(_) => ("?", "not known whether it arrived", theme.warning),
+        State::Refused(_) => ("!", "not recorded", theme.danger),
+    };
+    ((sign, style), words.to_owned(), style)
 }
 
 /// Whether what happens to an alert has no room in its row of so many columns.

@@ -10,7 +10,7 @@ use ratatui::style::Style;
 use super::alert_rows::{self, AlertRow, ListCursor};
 use super::many_form;
 use super::prompt::Prompt;
-use crate::console::decisions::{Departure, PendingDecision, State};
+use crate::console::decisions::PendingDecision;
 use crate::console::resolving::undo;
 use crate::console::runs::{DecisionRun, RunCounts, RunItem, RunResult};
 use crate::console::text::columns;
@@ -149,18 +149,9 @@ fn state(item: &RunItem, cx: &AppContext) -> ((&'static str, Style), String, Sty
         RunResult::NotSent(why) => (("…", theme.warning), format!("not sent, waits here: {why}"), theme.warning),
         RunResult::Unknown(why) => (("?", theme.warning), why.clone(), theme.warning),
         RunResult::TakenBack => (("–", theme.quiet), "taken back, nothing was sent".to_owned(), theme.quiet),
-        RunResult::Underway => match cx.decisions.get(item.key).map(|decision| (decision, &decision.state)) {
-            Some((decision, State::Staged(due))) => {
-                let words = match cx.decisions.departure(decision, *due, cx.now) {
-                    Departure::In(seconds) => format!("leaves in {seconds} s"),
-                    Departure::InTurn => "waits its turn".to_owned(),
-                    Departure::Paused => "paused, not sent".to_owned(),
-                    Departure::AfterFirst => "waits for the refund".to_owned(),
-                };
-                (("»", theme.accent), words, theme.plain)
-            }
-            Some((_, State::Waiting)) => (("…", theme.warning), "waits here, not sent".to_owned(), theme.warning),
-            _ => (("→", theme.accent), "with the network".to_owned(), theme.accent),
+        RunResult::Underway => match cx.decisions.get(item.key) {
+            Some(decision) => alert_rows::progress(decision, cx),
+            None => (("→", theme.accent), "with the network".to_owned(), theme.accent),
         },
     }
 }

@@ -114,6 +114,22 @@ fn where_the_refund_is_refused_or_unknown_the_others_stay_here_and_are_asked_abo
 }
 
 #[test]
+fn a_case_whose_decision_has_not_left_says_how_far_each_one_is_and_claims_no_refund() {
+    let mut rig = Rig::new(three());
+
+    rig.press("enter r ctrl-s");
+    let staged = rig.screen();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed by the issuer".to_owned())));
+    rig.advance(Duration::seconds(6));
+    let refused = rig.screen();
+
+    assert!(staged.contains("refunded: leaves in 5 s") && staged.contains("invalid, duplicate alert: waits for the refund"), "{staged}");
+    assert!(staged.contains("A refund is on its way: ETHOCA") && !staged.contains("Already refunded"), "{staged}");
+    assert!(refused.contains("refunded: not recorded") && refused.contains("duplicate alert: waits here, not sent"), "{refused}");
+    assert!(!refused.contains("is on its way"), "{refused}");
+}
+
+#[test]
 fn one_undo_takes_the_whole_case_back() {
     let mut rig = Rig::new(three());
 

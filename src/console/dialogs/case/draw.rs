@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use super::timeline::{Weight, timeline};
 use super::{CaseDialog, Target};
 use crate::console::dialogs::alert_rows::{self, AlertRow};
+use crate::console::resolving::spoken;
 use crate::console::screens::queue::columns::{amount, outcome_words};
 use crate::console::screens::queue::detail::{Facet, Part, facets, put};
 use crate::console::screens::queue::facts::Facts;
@@ -102,12 +103,17 @@ impl CaseDialog {
             .map(|alert| {
                 let shares = self.shares(alert).map_or_else(String::new, |evidence| format!("  {}", DuplicateEvidence::words(evidence)));
                 let over = alert.outcome.is_some();
-                let (sign, style) = match (over, alert.was_refunded()) {
-                    (_, true) => (("✓", theme.ok), theme.ok),
-                    (true, false) => (("–", theme.quiet), theme.quiet),
-                    (false, _) => (("·", theme.accent), theme.plain),
+                let told = || format!("{}{shares}", state(alert, cx.now));
+                let (sign, what, style) = match (over, alert.was_refunded(), cx.decisions.of(alert.id)) {
+                    (_, true, _) => (("✓", theme.ok), told(), theme.ok),
+                    (true, false, _) => (("–", theme.quiet), told(), theme.quiet),
+                    (false, _, Some(decision)) => {
+                        let (sign, words, style) = alert_rows::progress(decision, cx);
+                        (sign, format!("{}: {words}", spoken(&decision.resolution)), style)
+                    }
+                    (false, _, None) => (("·", theme.accent), told(), theme.plain),
                 };
-                AlertRow { sign, alert, what: format!("{}{shares}", state(alert, cx.now)), style, quiet: over }
+                AlertRow { sign, alert, what, style, quiet: over }
             })
             .collect();
         let room = rows.len().min(usize::from(area.height / 3).max(2));
@@ -124,15 +130,20 @@ impl CaseDialog {
         if open.is_empty() {
             return area.y;
         }
-        let refunded = self.alerts.iter().find(|alert| cx.decisions.foreseen(alert).was_refunded());
+        let refunded = self.alerts.iter().find(|alert| alert.was_refunded());
+        let coming = || self.alerts.iter().find(|alert| cx.decisions.foreseen(alert).was_refunded());
         let key = |action| cx.key(action);
-        let (title, text) = match refunded {
-            Some(other) => {
+        let (title, text) = match (refunded, coming()) {
+            (Some(other), _) => {
                 let title = format!("⚠ Already refunded: {} {}.", other.provider, other.provider_id);
                 let rest = format!("Whoever refunds again pays twice. {} answers the others as invalid.", key(Action::Invalid));
                 (title, rest)
             }
-            None => {
+            (None, Some(other)) => {
+                let title = format!("⚠ A refund is on its way: {} {}.", other.provider, other.provider_id);
+                (title, "Another one would pay twice.".to_owned())
+            }
+            (None, None) => {
                 let title = "⚠ Refund one of them only.".to_owned();
                 (title, format!("{} refunds this one and answers the others as duplicates of it.", key(Action::Refund)))
             }

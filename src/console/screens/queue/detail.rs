@@ -270,7 +270,8 @@ impl Parts<'_> {
             }
             State::Waiting => {
                 let closed = if decision.is_closed(now) { " The window has closed meanwhile." } else { "" };
-                let why = format!("You are asked again before it leaves, once the service answers.{closed}");
+                let after = if decision.follows() { "" } else { ", once the service answers" };
+                let why = format!("You are asked again before it leaves{after}.{closed}");
                 (format!("… {word} waits here, not sent"), theme.warning, Some(why))
             }
             State::Sending => (format!("→ {word} is being sent"), theme.accent, None),
