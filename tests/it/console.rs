@@ -5,7 +5,7 @@ mod any_keys;
 mod bulk;
 mod cases;
 mod elsewhere;
-mod fake;
+pub mod fake;
 mod fake_webhooks;
 mod faults;
 mod finding;

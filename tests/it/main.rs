@@ -13,6 +13,7 @@ mod clusters;
 mod console;
 mod contract;
 mod crash;
+mod days;
 mod deploy;
 mod engine;
 mod forms;

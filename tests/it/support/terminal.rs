@@ -28,6 +28,8 @@ struct Shown {
     /// Whether a picture has begun that is not whole.
     drawing: bool,
     closed: bool,
+    /// Whether nobody looks any longer.
+    unwatched: bool,
 }
 
 impl Shown {
@@ -69,10 +71,20 @@ fn cells(count: u16) -> NonZeroU16 {
     NonZeroU16::new(count).expect("a terminal with cells")
 }
 
+/// A running program; ended when dropped.
+struct Running(Box<dyn Child + Send + Sync>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A program in a terminal of its own; ended when dropped.
 pub struct Terminal {
     master: Box<dyn MasterPty + Send>,
-    child: Box<dyn Child + Send + Sync>,
+    child: Running,
     keyboard: Box<dyn Write + Send>,
     screen: Screen,
 }
@@ -85,9 +97,14 @@ impl Terminal {
 
     /// The same with variables of its own; an empty value takes one away.
     pub fn start_with(data_dir: &Path, arguments: &[&str], variables: &[(&str, &str)], columns: u16, rows: u16) -> Self {
+        Self::start_program(&binary(), data_dir, arguments, variables, columns, rows)
+    }
+
+    /// The same with another program.
+    pub fn start_program(program: &Path, data_dir: &Path, arguments: &[&str], variables: &[(&str, &str)], columns: u16, rows: u16) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
-        let mut command = CommandBuilder::new(binary());
+        let mut command = CommandBuilder::new(program);
         command.args(arguments);
         for (name, value) in surroundings(data_dir) {
             command.env(name, value);
@@ -101,7 +118,7 @@ impl Terminal {
                 false => command.env(name, value),
             }
         }
-        let child = pair.slave.spawn_command(command).expect("the binary starts");
+        let child = Running(pair.slave.spawn_command(command).expect("the program starts"));
         drop(pair.slave);
         let keyboard = pair.master.take_writer().expect("a writer");
         let mut output = pair.master.try_clone_reader().expect("a reader");
@@ -111,6 +128,7 @@ impl Terminal {
             frames: Vec::new(),
             drawing: false,
             closed: false,
+            unwatched: false,
         };
         let screen: Screen = Arc::new((Mutex::new(shown), Condvar::new()));
         let painter = Arc::clone(&screen);
@@ -123,7 +141,7 @@ impl Terminal {
                 shown.take(&buffer[..read]);
                 shown.closed = read == 0;
                 changed.notify_all();
-                if read == 0 {
+                if read == 0 || shown.unwatched {
                     return;
                 }
             }
@@ -214,19 +232,22 @@ impl Terminal {
             let left = PATIENCE.checked_sub(begin.elapsed()).expect("the program ends");
             shown = changed.wait_timeout(shown, left).unwrap().0;
         }
-        let code = self.child.wait().expect("an exit status").exit_code();
+        let code = self.child.0.wait().expect("an exit status").exit_code();
         (code, std::mem::take(&mut shown.raw))
+    }
+
+    /// Closes the terminal under the program, as a window is closed, and waits for the end of that.
+    pub fn close(mut self) {
+        self.screen.0.lock().unwrap().unwatched = true;
+        // Who reads the screen lets go of it at the next picture.
+        self.resize(100, 30);
+        let Self { master, mut child, keyboard, screen: _ } = self;
+        drop((keyboard, master));
+        child.0.wait().expect("an exit status");
     }
 
     /// The process number of the program.
     pub fn process(&self) -> u32 {
-        self.child.process_id().expect("a running program")
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.child.0.process_id().expect("a running program")
     }
 }

@@ -1,0 +1,174 @@
+//! The ends that a console can come to: what becomes of what was typed and staged, and of the terminal.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use avert::console::{Preferences, Session, SessionInfo};
+use avert::domain::Timestamp;
+use avert::domain::time::{Clock, SystemClock};
+
+use super::{CTRL_S, Day, alert, leave, open_form};
+use crate::console::fake::{Fake, morning};
+use crate::support::binary::signal;
+use crate::support::terminal::Terminal;
+
+fn two() -> Day {
+    Day::with("", (1..=2).map(|number| alert(number, "ETHOCA", "ETHOCA_CUSTOMER_DISPUTE", number * 3)))
+}
+
+/// That the alternate screen, the mouse, pasting and the cursor are as they were before.
+fn assert_given_back(written: &[u8]) {
+    let written = String::from_utf8_lossy(written);
+    let after = |on: &str, off: &str| {
+        let (on, off) = (written.rfind(on), written.rfind(off));
+        assert!(off > on, "{on:?} at {on:?}, undone at {off:?}");
+    };
+    for (on, off) in
+        [("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?25l", "\x1b[?25h"), ("\x1b[?1000h", "\x1b[?1000l"), ("\x1b[?2004h", "\x1b[?2004l")]
+    {
+        after(on, off);
+    }
+}
+
+#[test]
+fn text_in_an_open_form_outlives_a_line_that_hangs_up() {
+    let day = two();
+    let mut terminal = day.open(120, 40);
+    open_form(&mut terminal, "n");
+    terminal.press("goods were delivered");
+    terminal.wait_for("goods were delivered");
+
+    signal(terminal.process(), "HUP");
+    let (code, written) = terminal.wait_exit();
+    let mut again = day.open_with(&[], 120, 40);
+    again.wait_for("SHOP 1 ");
+    open_form(&mut again, "n");
+    again.wait_for("goods were delivered");
+    again.press("\x1b");
+    again.wait_gone("Decision");
+    leave(again);
+
+    assert_ne!(code, 0);
+    assert_given_back(&written);
+    assert_eq!(day.statuses([1, 2]), ["OPEN", "OPEN"]);
+}
+
+#[test]
+fn a_decision_in_its_grace_does_not_leave_when_the_console_is_told_to_end() {
+    let day = two();
+    let mut terminal = day.open_with(&[("AVERT_GRACE_SECONDS", "60")], 120, 40);
+    terminal.wait_for("SHOP 1 ");
+    open_form(&mut terminal, "n");
+    terminal.press(CTRL_S);
+    terminal.wait_for("undo");
+
+    signal(terminal.process(), "TERM");
+    let (code, written) = terminal.wait_exit();
+
+    let said = String::from_utf8_lossy(&written).into_owned();
+    assert_ne!(code, 0);
+    assert!(said.contains("a decision that had not left yet was taken back"), "{said}");
+    assert_given_back(&written);
+    assert_eq!(day.status(1), "OPEN");
+}
+
+#[test]
+fn a_console_whose_terminal_is_closed_ends_by_itself_and_keeps_its_text() {
+    let day = two();
+    let mut terminal = day.open(120, 40);
+    open_form(&mut terminal, "n");
+    terminal.press("goods were delivered");
+    terminal.wait_for("goods were delivered");
+
+    terminal.close();
+    let mut again = day.open_with(&[], 120, 40);
+    again.wait_for("SHOP 1 ");
+    open_form(&mut again, "n");
+
+    again.wait_for("goods were delivered");
+    again.press("\x1b");
+    again.wait_gone("Decision");
+    leave(again);
+}
+
+#[test]
+fn a_storm_of_sizes_leaves_the_cursor_on_its_alert_and_the_screen_whole() {
+    let day = two();
+    let mut terminal = day.open(120, 40);
+    terminal.press("j");
+    terminal.wait_for("alert       DAY-2");
+
+    for round in 0..60_u16 {
+        terminal.resize(20 + round * 37 % 190, 4 + round * 13 % 60);
+    }
+    terminal.resize(120, 40);
+
+    terminal.wait_for("alert       DAY-2");
+    leave(terminal);
+}
+
+#[test]
+fn a_terminal_that_tells_no_colours_gets_a_console_all_the_same() {
+    let day = two();
+
+    // The theme is to be found out, and nobody answers.
+    let terminal = day.open_with(&[("AVERT_THEME", ""), ("COLORTERM", "")], 120, 40);
+
+    terminal.wait_for("SHOP 1 ");
+    leave(terminal);
+}
+
+/// Names the file at whose sight the clock of [`a_panic_gives_the_terminal_back_and_says_where_its_report_is`] breaks.
+const BREAKS_AT: &str = "AVERT_TEST_CLOCK_BREAKS_AT";
+
+/// A clock that breaks once a file is there.
+struct BreakingClock(PathBuf);
+
+impl Clock for BreakingClock {
+    fn now(&self) -> Timestamp {
+        assert!(!self.0.exists(), "the clock broke");
+        SystemClock.now()
+    }
+}
+
+/// The console with a clock that breaks, in the terminal of this process.
+fn open_with_a_clock_that_breaks(at: PathBuf) {
+    let reports = at.with_file_name("reports");
+    let session = Session {
+        deployment: Fake::with(morning(SystemClock.now()), Arc::new(SystemClock)).deployment(),
+        clock: Arc::new(BreakingClock(at)),
+        place: SessionInfo { name: "breaking".to_owned(), ..SessionInfo::default() },
+        settings: Preferences { reports, ..Preferences::default() },
+        desk_dir: None,
+        alert_json: Arc::new(|_, _| String::new()),
+        listener: None,
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(avert::console::run(session)).unwrap();
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_and_says_where_its_report_is() {
+    // The test is both: the one who looks, and the process that is looked at.
+    if let Some(at) = std::env::var_os(BREAKS_AT) {
+        return open_with_a_clock_that_breaks(at.into());
+    }
+    let home = tempfile::tempdir().unwrap();
+    let at = home.path().join("broken");
+    let name = "days::ends::a_panic_gives_the_terminal_back_and_says_where_its_report_is";
+    let itself = std::env::current_exe().unwrap();
+    let arguments = [name, "--exact", "--nocapture"];
+    let terminal = Terminal::start_program(&itself, home.path(), &arguments, &[(BREAKS_AT, at.to_str().unwrap())], 120, 40);
+    terminal.wait_for("ACME STREAM");
+
+    std::fs::write(&at, "").unwrap();
+    let (code, written) = terminal.wait_exit();
+
+    let said = String::from_utf8_lossy(&written).into_owned();
+    assert_ne!(code, 0);
+    assert_given_back(&written);
+    let reports: Vec<_> = std::fs::read_dir(home.path().join("reports")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [report] = reports.as_slice() else { panic!("one report, not {reports:?}: {said}") };
+    assert!(said.contains(&report.display().to_string()), "{said}");
+    assert!(std::fs::read_to_string(report).unwrap().contains("the clock broke"));
+}
