@@ -181,7 +181,7 @@ pub(super) fn examine(settings: &Settings, known: &[Known], variable: impl Fn(&s
     if !simulated.is_empty() {
         let found = format!("{}: answered by the built-in simulator; decisions reach nobody", simulated.join(", "));
         findings.push(if settings.environment == EnvironmentName::Production {
-            let advice = "the environment is production: set up a gateway for each network that alerts come from (README, Networks)";
+            let advice = "the environment is production: set up a gateway for each network that alerts come from (avert help networks)";
             Finding::notice("networks", found, advice)
         } else {
             Finding::fine("networks", found)

@@ -324,10 +324,10 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_shows_the_same_list() {
-        let readme = include_str!("../../README.md");
+    fn the_page_of_the_settings_shows_the_same_list() {
+        let page = include_str!("../../assets/docs/configuration.md");
 
-        let shown = readme.split_once("<!-- settings: begin -->").and_then(|(_, rest)| rest.split_once("<!-- settings: end -->"));
+        let shown = page.split_once("<!-- settings: begin -->").and_then(|(_, rest)| rest.split_once("<!-- settings: end -->"));
 
         assert_eq!(shown.map(|(block, _)| block), Some(format!("\n```toml\n{DEFAULT_FILE}```\n").as_str()));
     }
