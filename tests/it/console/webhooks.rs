@@ -222,14 +222,23 @@ fn one_endpoint_is_tested_at_a_time() {
 fn a_delivery_is_sent_again_unless_it_is_on_its_way() {
     let mut rig = webhooks();
 
-    rig.press("s");
+    rig.press("j s");
     assert!(has(&mut rig, "on its way already"), "{}", rig.screen());
-    rig.press("j j s");
+    rig.press("j s");
 
     assert_eq!(sent(&rig), [Sent::Again(delivery_id(11))]);
     assert!(has(&mut rig, "Due again now"), "{}", rig.screen());
     let now = rig.service.deliveries.lock().unwrap().iter().find(|delivery| delivery.id == delivery_id(11)).unwrap().state;
     assert_eq!(now, DeliveryState::Pending);
+}
+
+#[test]
+fn a_delivery_that_waits_for_its_next_try_is_sent_at_once() {
+    let mut rig = webhooks();
+
+    rig.press("j j j s");
+
+    assert_eq!(sent(&rig), [Sent::Again(delivery_id(10))]);
 }
 
 #[test]

@@ -390,9 +390,9 @@ impl WebhooksScreen {
     }
 }
 
-/// Whether a delivery can be sent again: it is not waiting or on its way already.
+/// Whether a delivery can be sent again: it is not on its way already. One that waits for its next try need not wait.
 pub fn can_be_sent_again(delivery: &Delivery) -> bool {
-    !matches!(delivery.state, DeliveryState::Pending | DeliveryState::Leased)
+    delivery.state != DeliveryState::Leased
 }
 
 #[cfg(test)]
