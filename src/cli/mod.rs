@@ -40,6 +40,7 @@ mod serve;
 mod signals;
 mod source;
 mod target;
+mod topics;
 mod webhooks;
 
 use std::future::Future;
@@ -75,6 +76,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         // These need no settings and no home.
         Some(Command::Completions(args)) => return pages::completions(args),
         Some(Command::Man(args)) => return pages::man(args),
+        Some(Command::Help(args)) => return pages::help(args, &everywhere),
         _ => {}
     }
     let demo = matches!(command, Some(Command::Demo(_)));
@@ -150,7 +152,7 @@ pub fn run(line: Cli) -> anyhow::Result<()> {
         Command::Copy(args) => block_on(copy::run(context, args)),
         Command::Secrets(command) => block_on(secrets::run(context, command)),
         Command::Migrate(args) => block_on(migrate::run(context, args)),
-        Command::Doctor(_) | Command::Completions(_) | Command::Man(_) => Ok(()),
+        Command::Doctor(_) | Command::Completions(_) | Command::Man(_) | Command::Help(_) => Ok(()),
     }
 }
 

@@ -106,7 +106,7 @@ fn commands(page: &str, in_passing: bool) -> Vec<String> {
     let spans = page.split('`').skip(1).step_by(2).filter(|span| in_passing && !span.contains('\n'));
     let lines = blocks.chain(spans).filter_map(|line| {
         let begins = if line.starts_with("avert ") { 0 } else { line.rfind(" avert ").or_else(|| line.find("(avert "))? + 1 };
-        Some(line[begins..].split([')', '#', '|', '>', '<', ';']).next().unwrap_or_default().replace(['"', '\''], ""))
+        Some(line[begins..].split([')', '#', '|', '>', '<', ';', '&']).next().unwrap_or_default().replace(['"', '\''], ""))
     });
     lines.collect()
 }

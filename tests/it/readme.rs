@@ -6,12 +6,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use avert::console::keymap::{KeyContext, Keymap};
+use avert::domain::field::{Content, Field, Kind};
+use avert::domain::{Alert, Outcome};
+use serde_json::{Value, json};
 
 use crate::support::binary::run_ok;
 use crate::tidy::source::files_below;
 
 const README: &str = include_str!("../../README.md");
 const COMMANDS: &str = include_str!("../../assets/docs/commands.md");
+const IMPORT: &str = include_str!("../../assets/docs/import.md");
 const CONSOLE: &str = include_str!("../../assets/docs/console.md");
 
 fn home() -> &'static Path {
@@ -20,7 +24,7 @@ fn home() -> &'static Path {
 
 /// The README and every page of the reference, each with its path.
 fn pages() -> Vec<(PathBuf, String)> {
-    let mut paths = vec![home().join("README.md"), home().join("assets/provider-contract.md")];
+    let mut paths = vec![home().join("README.md")];
     paths.extend(files_below("assets/docs", "md"));
     paths.into_iter().map(|path| (path.clone(), fs::read_to_string(&path).unwrap())).collect()
 }
@@ -88,6 +92,102 @@ fn the_readme_is_short_and_leads_to_every_page() {
 
     assert!(words < 2_500, "{words} words");
     assert!(unnamed.is_empty(), "{unnamed:?}");
+}
+
+/// What stands between two marks of the page on bringing alerts in, without the fence around code.
+fn of_imports(name: &str) -> String {
+    let shown = between(IMPORT, &format!("<!-- {name}: begin -->"), &format!("<!-- {name}: end -->"));
+    shown.lines().filter(|line| !line.starts_with("```")).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn the_sample_rows_of_an_alert_are_taken_as_they_stand_and_say_the_same() {
+    let homes = ["json", "csv"].map(|ending| (ending, tempfile::tempdir().unwrap()));
+
+    let [from_json, from_csv] = homes.map(|(ending, home)| {
+        let file = home.path().join(format!("alerts.{ending}"));
+        fs::write(&file, of_imports(&format!("sample.{ending}"))).unwrap();
+        let report = run_ok(home.path(), &["import", file.to_str().unwrap(), "--output", "json"]);
+        let report: Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report, json!({"created": 1, "updated": 0, "unchanged": 0, "rejected": 0}), "{ending}");
+        let page: Value = serde_json::from_str(&run_ok(home.path(), &["alerts", "list", "--output", "json"])).unwrap();
+        let mut alert = page["data"][0].as_object().unwrap().clone();
+        for made in ["id", "companyId", "enrollmentId", "createdAt", "updatedAt"] {
+            alert.shift_remove(made);
+        }
+        alert
+    });
+
+    assert_eq!(from_json, from_csv);
+    let given: Value = serde_json::from_str(&of_imports("sample.json")).unwrap();
+    for (name, value) in given.as_object().unwrap().iter().filter(|(name, _)| *name != "expiresAt") {
+        let kept = from_json[name].as_str().map_or(from_json[name].clone(), |text| json!(text.replace(".000Z", "Z")));
+        assert_eq!(kept, *value, "{name}");
+    }
+}
+
+/// What a field may be, in the words of the page.
+fn kind_of<R>(field: &Field<R>) -> String {
+    match (&field.kind, field.text.content) {
+        (Kind::Id(_) | Kind::Reference(_), _) => "UUID".to_owned(),
+        (Kind::Moment(_), _) => "time".to_owned(),
+        (Kind::Amount(_), _) => "amount".to_owned(),
+        (Kind::Flag(_), _) => "true or false".to_owned(),
+        (_, Content::Currency) => "three letters".to_owned(),
+        (_, Content::Bin) => "6 or 8 digits".to_owned(),
+        (_, Content::LastFour) => "4 digits".to_owned(),
+        (_, Content::Name) => format!("name, {}", field.text.longest),
+        (_, Content::Code) => format!("code, {}", field.text.longest),
+        (_, Content::Prose) => format!("text, {}", field.text.longest),
+        (_, Content::Lines) => format!("lines, {}", field.text.longest),
+    }
+}
+
+#[test]
+fn the_page_on_imports_has_every_field_with_its_type() {
+    let rows = |prefix: &'static str| move |name: &str, kind: String| format!("| `{prefix}{name}` | {kind} |");
+    let mut wanted: Vec<String> = Alert::FIELDS.iter().map(|field| rows("")(field.name, kind_of(field))).collect();
+    wanted.extend(Outcome::FIELDS.iter().map(|field| rows("outcome.")(field.name, kind_of(field))));
+    wanted.extend(["| `hoursLeft` | whole number |", "| `expiresAt` | time |", "| `outcome` | |"].map(str::to_owned));
+    let table = of_imports("fields");
+    let told: Vec<&str> = table.lines().skip(2).collect();
+
+    let missing: Vec<&String> = wanted.iter().filter(|row| !told.iter().any(|line| line.starts_with(row.as_str()))).collect();
+    let required: BTreeSet<&str> =
+        told.iter().filter(|line| line.contains(" | yes | ")).filter_map(|line| line.split('`').nth(1)).collect();
+
+    assert!(missing.is_empty() && told.len() == wanted.len(), "{missing:?}, {} of {}", told.len(), wanted.len());
+    assert_eq!(required, Alert::FIELDS.iter().filter(|field| field.required.is_some()).map(|field| field.name).collect());
+}
+
+#[test]
+fn help_and_the_manual_say_what_the_pages_of_the_reference_say() {
+    let home = tempfile::tempdir().unwrap();
+    let manual = home.path().join("man");
+    let list = run_ok(home.path(), &["help"]);
+    run_ok(home.path(), &["man", manual.to_str().unwrap()]);
+    let words =
+        |text: &str| text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect::<Vec<_>>();
+
+    for (path, page) in pages().into_iter().filter(|(path, _)| !path.ends_with("README.md")) {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        assert!(list.contains(&format!("avert help {name} ")), "{name} is not listed:\n{list}");
+        let help = words(&run_ok(home.path(), &["help", name]));
+        let roff = fs::read_to_string(manual.join(format!("avert-{name}.7"))).unwrap();
+        let roff = ["\\*(Aq", "\\fB", "\\fI", "\\fR"].iter().fold(roff, |roff, mark| roff.replace(mark, " "));
+        let roff = words(&roff);
+        // What is told, less the names of columns, which a list leaves out, and what leads to another page, which each writes in its own way.
+        let below = page.lines().skip(1).chain([""]);
+        let is_prose = |(line, below): &(&str, &str)| {
+            let unseen = ["# ", "| --- ", "<!-- ", "```"];
+            !unseen.iter().any(|beginning| line.starts_with(beginning)) && !below.starts_with("| --- ") && !line.contains("](")
+        };
+        let prose = page.lines().zip(below).filter(is_prose);
+        let told: BTreeSet<_> = prose.flat_map(|(line, _)| words(&line.replace("\\|", " "))).collect();
+        let (in_help, in_roff): (BTreeSet<_>, BTreeSet<_>) = (help.into_iter().collect(), roff.into_iter().collect());
+        let lost: Vec<_> = told.iter().filter(|word| !(in_help.contains(*word) && in_roff.contains(*word))).collect();
+        assert!(told.len() > 60 && lost.is_empty(), "{name} loses {lost:?}");
+    }
 }
 
 /// The anchors of a page's headings, as they are made where Markdown is shown.

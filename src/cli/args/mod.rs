@@ -38,6 +38,7 @@ pub(super) use self::webhooks::{
     CredentialArgs, WebhookAddArgs, WebhookDeliveriesArgs, WebhookListenArgs, WebhookRedeliverArgs, WebhookReplayArgs, WebhookUpdateArgs,
     WebhooksCommand, WhichEvent,
 };
+use super::topics::TOPICS;
 use crate::config::{Listen, SimulatorFault};
 use crate::domain::KeyScope;
 
@@ -59,9 +60,20 @@ pub struct Cli {
 }
 
 impl Cli {
+    /// The clap tree; each command that a page of the reference tells of says so at the end of its help.
+    pub(super) fn tree() -> clap::Command {
+        TOPICS.iter().fold(Self::command().after_help("Pages of the reference: avert help"), |tree, topic| {
+            let see = format!("More: avert help {}", topic.name);
+            match tree.find_subcommand(topic.name) {
+                Some(_) => tree.mut_subcommand(topic.name, |command| command.after_help(see)),
+                None => tree,
+            }
+        })
+    }
+
     /// Reads a command line; the error is help, the version, or what is wrong with it.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let mut tree = Self::command();
+        let mut tree = Self::tree();
         // `--no-color` has to hold for the help and for errors too, which clap writes before anybody has read the flag.
         let line: Vec<OsString> = line.into_iter().collect();
         if line.iter().take_while(|word| *word != "--").any(|word| word == "--no-color") {
@@ -139,8 +151,10 @@ pub(super) enum Command {
     Doctor(DoctorArgs),
     /// Print the completions of a shell, to be read by it
     Completions(CompletionsArgs),
-    /// Print the manual page, or write those of all commands into a directory
+    /// Print the manual page, or write those of all commands and topics into a directory
     Man(ManArgs),
+    /// Print a page of the reference, or the help of a command
+    Help(HelpArgs),
 }
 
 /// `avert backup`.
@@ -214,9 +228,17 @@ pub(super) struct CompletionsArgs {
 /// `avert man`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ManArgs {
-    /// Where the pages of all commands are written to
+    /// Where the pages of all commands and topics are written to
     #[arg(value_name = "DIR")]
     pub(super) directory: Option<PathBuf>,
+}
+
+/// `avert help`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct HelpArgs {
+    /// A page of the reference, or a command. Default: which pages there are
+    #[arg(value_name = "TOPIC|COMMAND")]
+    pub(super) words: Vec<String>,
 }
 
 /// `avert demo`.

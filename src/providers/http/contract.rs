@@ -1,4 +1,4 @@
-//! What calls to a gateway look like and what its answers mean (`assets/provider-contract.md`). Pure.
+//! What calls to a gateway look like and what its answers mean (`assets/docs/provider-contract.md`). Pure.
 //!
 //! Acceptance, and every statement about a decision, has to be said in so many words (`"state": "applied"`): neither a status alone, nor
 //! the page of a proxy that answers everything with 200 or 404, is ever taken for one.

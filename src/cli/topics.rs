@@ -1,0 +1,38 @@
+//! The topics of the reference: one page each, the same text on the web, in `avert help` and in the manual.
+
+/// Topic of the reference: the name it is asked for by, what it is about in a few words, and its page in Markdown.
+pub(super) struct Topic {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) page: &'static str,
+}
+
+macro_rules! topics {
+    ($($name:literal $about:literal;)*) => {
+        &[$(Topic { name: $name, about: $about, page: include_str!(concat!("../../assets/docs/", $name, ".md")) }),*]
+    };
+}
+
+/// Every topic, in the order in which they are listed.
+pub(super) const TOPICS: &[Topic] = topics! {
+    "console" "the screens, the signs in a row, what happens to a decision, every key";
+    "commands" "every command, its output and exit codes";
+    "configuration" "every setting with its default and its variable";
+    "import" "fields and formats of alerts that are brought in";
+    "deployments" "profiles, credentials, what differs from this machine";
+    "orders" "the shop's orders beside the alerts";
+    "rules" "rules that suggest decisions";
+    "api" "dialects, errors, lists, time, outcomes, avert's own routes";
+    "webhooks" "deliveries, retries, signatures, tests, listening";
+    "networks" "gateways to Ethoca, Verifi and CDRN";
+    "provider-contract" "what a gateway has to speak";
+    "postgresql" "several nodes on one database, moving there and back";
+    "reliability" "backups, stopping, keys, the clock, retention, the audit log, limits";
+    "operations" "setting up, sizing, watching, restoring, upgrading";
+    "benchmarks" "how fast avert is, and how that is measured";
+};
+
+/// The topic of a name.
+pub(super) fn topic(name: &str) -> Option<&'static Topic> {
+    TOPICS.iter().find(|topic| topic.name == name)
+}
