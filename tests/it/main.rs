@@ -34,5 +34,6 @@ mod store;
 mod support;
 mod tidy;
 mod triage;
+mod walk;
 mod webhooks;
 mod wire;

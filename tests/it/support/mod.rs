@@ -18,6 +18,7 @@ pub mod receiver;
 pub mod respelling;
 pub mod stop;
 pub mod store;
+pub mod svg;
 pub mod terminal;
 pub mod tls;
 pub mod two_machines;

@@ -176,6 +176,21 @@ impl Terminal {
         self.screen.0.lock().unwrap().last_frame().to_owned()
     }
 
+    /// Waits until a picture has come since the last key.
+    pub fn settle(&self) {
+        self.wait_for_frames("a picture after the key", |frames| frames.len() > 1);
+    }
+
+    /// The screen with its colours, once the picture is whole.
+    pub fn screen(&self) -> vt100::Screen {
+        let (shown, changed) = &*self.screen;
+        let mut shown = shown.lock().unwrap();
+        while shown.drawing && !shown.closed {
+            shown = changed.wait_timeout(shown, PATIENCE).unwrap().0;
+        }
+        shown.parser.screen().clone()
+    }
+
     /// Where a text stands on the screen: column and row of its first cell, counted from 1.
     pub fn find(&self, text: &str) -> Option<(u16, u16)> {
         let shown = self.screen.0.lock().unwrap();
