@@ -123,9 +123,9 @@ fn a_case_whose_decision_has_not_left_says_how_far_each_one_is_and_claims_no_ref
     rig.advance(Duration::seconds(6));
     let refused = rig.screen();
 
-    assert!(staged.contains("refunded: leaves in 5 s") && staged.contains("invalid, duplicate alert: waits for the refund"), "{staged}");
+    assert!(staged.contains("refunded: leaves in 5 s") && staged.contains("invalid: waits for the refund"), "{staged}");
     assert!(staged.contains("A refund is on its way: ETHOCA") && !staged.contains("Already refunded"), "{staged}");
-    assert!(refused.contains("refunded: not recorded") && refused.contains("duplicate alert: waits here, not sent"), "{refused}");
+    assert!(refused.contains("refunded: not recorded") && refused.contains("invalid: waits here, not sent"), "{refused}");
     assert!(!refused.contains("is on its way"), "{refused}");
 }
 

@@ -66,6 +66,8 @@ fn a_case_whose_refund_is_refused_keeps_the_others_here_and_asks() {
     terminal.press("\r");
     terminal.wait_gone("The refund may not be recorded");
     terminal.press("q");
+    terminal.wait_for("have not left yet");
+    terminal.press("t");
     let (code, _) = terminal.wait_exit();
 
     assert_eq!(code, 0);

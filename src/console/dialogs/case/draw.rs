@@ -109,7 +109,9 @@ impl CaseDialog {
                     (true, false, _) => (("–", theme.quiet), told(), theme.quiet),
                     (false, _, Some(decision)) => {
                         let (sign, words, style) = alert_rows::progress(decision, cx);
-                        (sign, format!("{}: {words}", spoken(&decision.resolution)), style)
+                        // Its reason stands below, with the alert.
+                        let said = spoken(&decision.resolution);
+                        (sign, format!("{}: {words}", said.split(',').next().unwrap_or_default()), style)
                     }
                     (false, _, None) => (("·", theme.accent), told(), theme.plain),
                 };
