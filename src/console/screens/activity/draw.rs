@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::detail;
-use super::rows::{ActivityRow, ActivityView, Happening, happenings, needs_you, row_of};
+use super::rows::{ActivityRow, ActivityView, Happening, count_of, row_of};
 use super::state::{ActivityScreen, ActivityTarget};
 use crate::console::screens::loading::{ListWords, has_rows};
 use crate::console::text::{columns, count, cut, sanitize, wrap, wrap_to};
@@ -80,13 +80,11 @@ fn draw_views(screen: &ActivityScreen, cx: &AppContext, buffer: &mut Buffer, lin
 
 /// How much a view holds; empty where that is not known.
 fn held(view: ActivityView, screen: &ActivityScreen, cx: &AppContext) -> String {
-    let known = match view {
-        ActivityView::NeedsYou => needs_you(cx).len(),
-        ActivityView::Service if screen.audit.loaded().is_none() => return String::new(),
-        view => happenings(view, cx, screen.entries()).len(),
-    };
+    if view == ActivityView::Service && screen.audit.loaded().is_none() {
+        return String::new();
+    }
     let more = if view == ActivityView::Service && screen.has_more() { "+" } else { "" };
-    format!("{}{more}", count(known as u64))
+    format!("{}{more}", count(count_of(view, cx, screen.entries()) as u64))
 }
 
 /// Says since when what is shown cannot be read again, and why; how many lines that takes.

@@ -164,9 +164,7 @@ pub fn happenings<'a>(view: ActivityView, cx: &'a AppContext, audit: &'a [AuditE
     let history = cx.journal.history();
     let mut all: Vec<Happening<'a>> = match view {
         ActivityView::NeedsYou => needs_you(cx),
-        ActivityView::Today => decisions(cx, |record| times::same_day(record.made_at, cx.now, cx.settings.zone)),
-        ActivityView::Mine => decisions(cx, |record| cx.journal.is_own(record.session, record.user.as_deref())),
-        ActivityView::All => decisions(cx, |_| true),
+        ActivityView::Today | ActivityView::Mine | ActivityView::All => decisions(view, cx).map(Happening::Decision).collect(),
         // The service tells them in their order.
         ActivityView::Service => return audit.iter().map(Happening::Audit).collect(),
         ActivityView::Notes => history.notifications().iter().map(Happening::Told).collect(),
@@ -176,8 +174,24 @@ pub fn happenings<'a>(view: ActivityView, cx: &'a AppContext, audit: &'a [AuditE
     all
 }
 
-fn decisions<'a>(cx: &'a AppContext, holds: impl Fn(&DecisionRecord) -> bool) -> Vec<Happening<'a>> {
-    cx.journal.history().records().iter().filter(|record| holds(record)).map(Happening::Decision).collect()
+/// How much a view holds, as [`happenings`] tells it.
+pub fn count_of(view: ActivityView, cx: &AppContext, audit: &[AuditEntry]) -> usize {
+    match view {
+        ActivityView::NeedsYou => needs_you(cx).len(),
+        ActivityView::Today | ActivityView::Mine => decisions(view, cx).count(),
+        ActivityView::All => cx.journal.history().records().len(),
+        ActivityView::Service => audit.len(),
+        ActivityView::Notes => cx.journal.history().notifications().len(),
+    }
+}
+
+/// The decisions of a view of decisions, in the order of the journal.
+fn decisions<'a>(view: ActivityView, cx: &'a AppContext) -> impl Iterator<Item = &'a DecisionRecord> {
+    cx.journal.history().records().iter().filter(move |record| match view {
+        ActivityView::Today => times::same_day(record.made_at, cx.now, cx.settings.zone),
+        ActivityView::Mine => cx.journal.is_own(record.session, record.user.as_deref()),
+        _ => true,
+    })
 }
 
 /// What somebody has to see to: decisions of this desk, and those that the engine has not finished.
