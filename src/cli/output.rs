@@ -1,6 +1,5 @@
 //! Output formats: a table for people, JSON, NDJSON and CSV for programs.
 
-use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use comfy_table::presets::NOTHING;
@@ -9,8 +8,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::args::Format;
+use crate::desk::records::Cells;
 pub(super) use crate::domain::sanitize::line as printable;
-use crate::domain::sanitize::{self, lines, without_controls};
+use crate::domain::sanitize::{self, lines};
 
 /// A command's report, in every output format.
 pub(super) struct Report {
@@ -72,15 +72,6 @@ struct Style {
     /// Headings stand out.
     bold: bool,
     cells: Cells,
-}
-
-/// How the cells of a CSV are written.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cells {
-    /// As they are, formulas too.
-    raw: bool,
-    /// For a terminal, which nothing may steer.
-    terminal: bool,
 }
 
 impl Output {
@@ -191,20 +182,6 @@ fn table(out: &mut impl Write, rows: &Rows, styled: bool) -> io::Result<()> {
 /// A record as JSON on one line.
 pub(super) fn json(record: &Value) -> serde_json::Result<String> {
     serde_json::to_string(record).map(|json| sanitize::json(&json).into_owned())
-}
-
-impl Cells {
-    /// The value at a path: text less control characters, null as nothing; nothing that a spreadsheet would take for a formula.
-    pub(super) fn cell(self, record: &Value, path: &str) -> String {
-        let value = path.split('.').try_fold(record, |value, name| value.get(name));
-        let text = match value {
-            None | Some(Value::Null) => return String::new(),
-            Some(Value::String(text)) => text,
-            Some(other) => return other.to_string(),
-        };
-        let cell = if self.raw { Cow::Borrowed(text.as_str()) } else { sanitize::spreadsheet_cell(text) };
-        if self.terminal { lines(&cell).into_owned() } else { without_controls(&cell) }
-    }
 }
 
 /// Paths to every plain value of a record, in its order: the columns of its CSV.

@@ -2,20 +2,23 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use chrono::Duration;
 use serde_json::json;
 
-use super::alerts::{AlertSink, read_whole_list};
+use super::alerts::read_whole_list;
 use super::args::{RehearseArgs, RulesCommand};
 use super::context::Context;
 use super::failure::{Misused, say};
 use super::output::{Report, Rows};
 use super::source::AlertAccess;
 use super::target::variable;
+use crate::desk::export::AlertSink;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::resolution::InvalidReason;
 use crate::domain::rule::{DecisionRule, Rehearsal, RehearsedRule, parse_rules};
+use crate::domain::time::SharedClock;
 use crate::domain::{Alert, AlertFilter, AlertQuery, PageRequest, Timestamp};
 
 /// The environment variable that names another file of rules.
@@ -97,7 +100,7 @@ async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]
         page: PageRequest { page: 0, size: MAX_PAGE_SIZE },
         ..AlertQuery::default()
     };
-    let mut rehearsed = Rehearsed { rehearsal: Rehearsal::new(rules), since, read: 0 };
+    let mut rehearsed = Rehearsed { rehearsal: Rehearsal::new(rules), since, clock: Arc::clone(&source.clock), read: 0 };
     let short = read_whole_list(&source, &mut query, &mut rehearsed).await?;
     source.close();
     context.output.print(&report(&rehearsed.rehearsal, args.days))?;
@@ -109,15 +112,16 @@ async fn rehearse(context: &Context, args: &RehearseArgs, rules: &[DecisionRule]
 struct Rehearsed<'r> {
     rehearsal: Rehearsal<'r>,
     since: Timestamp,
+    clock: SharedClock,
     read: u64,
 }
 
 impl AlertSink for Rehearsed<'_> {
-    fn put(&mut self, alert: &Alert, now: Timestamp) -> anyhow::Result<()> {
+    fn put(&mut self, alert: &Alert) -> io::Result<()> {
         self.read += 1;
         // A list can be asked for days alone.
         if alert.alert_time.is_none_or(|at| at >= self.since) {
-            self.rehearsal.put(alert, now);
+            self.rehearsal.put(alert, self.clock.now());
         }
         Ok(())
     }

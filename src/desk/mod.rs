@@ -4,8 +4,10 @@
 //! Everything that is kept, but the journal, the orders and what the system's keyring holds, is a TOML file, readable by its owner only,
 //! replaced in one step. A file that cannot be read is reported with its line and kept: nothing here ever overwrites what it could not read.
 
+pub mod closing;
 pub mod collect;
 pub mod drafts;
+pub mod export;
 mod file;
 pub mod find;
 pub mod history;
@@ -17,14 +19,18 @@ pub mod layout;
 pub mod orders;
 mod pace;
 pub mod profiles;
+pub mod records;
 pub mod sales;
 pub mod same_payment;
 pub mod secrets;
 pub mod views;
+pub mod whole_list;
 
 use std::path::{Path, PathBuf};
 
+pub use closing::ClosingAlerts;
 pub use drafts::{Draft, Drafts};
+pub use export::{AlertRecords, ExportFailure, ExportRequest};
 pub use file::{DeskError, write_new};
 pub use history::{DecisionFate, DecisionRecord, History, NotificationRecord};
 pub use insights::{DeskFigures, FoundInsights};
@@ -33,6 +39,7 @@ pub use keyring::KeyringError;
 pub use layout::{ColumnLayout, Layout};
 pub use orders::{MatchedOrders, OrderCounts, OrderDatabase};
 pub use profiles::{Profile, ProfileList, ProfileName, Profiles};
+pub use records::RecordFormat;
 pub use sales::{SalesCount, SalesCounts};
 pub use secrets::{SecretError, SecretKind, SecretStorage, Secrets};
 pub use views::{BuiltIn, SavedView, Views, same_name};

@@ -5,12 +5,13 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tempfile::NamedTempFile;
 
-use super::whole_list::PageWalk;
 use crate::cli::failure::Misused;
 use crate::cli::import::private;
+use crate::desk::export::PageMark;
+use crate::desk::whole_list::PageWalk;
 use crate::domain::AlertId;
 
 /// A file beside the target, `FILE.part`, held by one export at a time.
@@ -19,15 +20,6 @@ pub(super) struct ExportPart {
     path: PathBuf,
     file: BufWriter<File>,
     written: u64,
-}
-
-/// The mark behind a page: how far the list had been read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::cli) struct PageMark {
-    pub(super) page: u64,
-    pub(super) total: u64,
-    /// Whether the list can be gone on with behind it: it was read from its beginning in one go, and had not changed.
-    pub(super) steady: bool,
 }
 
 /// A line of the part: what it is about, a record, or a mark.
@@ -129,24 +121,28 @@ impl ExportPart {
         self.written
     }
 
-    pub(super) fn put_record(&mut self, record: &str) -> anyhow::Result<()> {
+    /// Writes a record, given as JSON.
+    pub(super) fn put_record(&mut self, record: &str) -> io::Result<()> {
         self.written += 1;
         self.line(record)
     }
 
     /// Marks that a page is whole, and brings it to the disk.
-    pub(super) fn mark(&mut self, mark: PageMark) -> anyhow::Result<()> {
+    pub(super) fn mark(&mut self, mark: PageMark) -> io::Result<()> {
         self.line(&serde_json::to_string(&mark)?)?;
-        let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_data());
-        synced.with_context(|| format!("{} cannot be written", self.path.display()))
+        self.file.flush().and_then(|()| self.file.get_ref().sync_data()).map_err(|error| self.unwritable(&error))
     }
 
-    fn line(&mut self, text: &str) -> anyhow::Result<()> {
-        writeln!(self.file, "{text}").with_context(|| format!("{} cannot be written", self.path.display()))
+    fn line(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.file, "{text}").map_err(|error| self.unwritable(&error))
+    }
+
+    fn unwritable(&self, error: &io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("{} cannot be written: {error}", self.path.display()))
     }
 
     /// Gives each record in it, in the order it came.
-    pub(super) fn records(&mut self, mut give: impl FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    pub(super) fn records(&mut self, mut give: impl FnMut(&str) -> io::Result<()>) -> anyhow::Result<()> {
         self.file.flush()?;
         let mut file = File::open(&self.path)?;
         file.seek(SeekFrom::Start(0))?;

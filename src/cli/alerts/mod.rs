@@ -6,7 +6,6 @@ mod export_part;
 mod many;
 mod named;
 mod resolve;
-mod whole_list;
 
 use super::args::AlertsCommand;
 use super::context::Context;
@@ -16,7 +15,7 @@ use crate::desk::find::find;
 use crate::domain::FindQuery;
 
 pub(super) use answer::single;
-pub(super) use export::{AlertSink, read_whole_list};
+pub(super) use export::{alert_records, read_whole_list};
 pub(super) use resolve::confirm;
 
 use answer::{finding, listing, query};

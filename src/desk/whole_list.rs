@@ -9,7 +9,7 @@ const MOST_PASSES: u32 = 3;
 
 /// A walk through the pages of a list.
 #[derive(Debug)]
-pub(super) struct PageWalk {
+pub struct PageWalk {
     /// Each alert with the pass that saw it last.
     seen: HashMap<AlertId, u32>,
     pass: u32,
@@ -28,23 +28,24 @@ pub(super) struct PageWalk {
 
 /// A page as it came: how many rows of how many it can hold, and what it says of the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PageFacts {
-    pub(super) rows: u64,
-    pub(super) size: u64,
-    pub(super) total: u64,
+pub struct PageFacts {
+    pub rows: u64,
+    pub size: u64,
+    pub total: u64,
     /// Whether the total was told; else it is what can be said so far.
-    pub(super) counted: bool,
+    pub counted: bool,
 }
 
 impl PageFacts {
-    pub(super) fn of(page: &Page<Alert>) -> Self {
+    /// What a page tells.
+    pub fn of(page: &Page<Alert>) -> Self {
         Self { rows: page.data.len() as u64, size: page.size.into(), total: page.total, counted: page.counted }
     }
 }
 
 /// What follows on a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub enum Next {
     /// This page.
     Page(u64),
     /// All are there.
@@ -55,7 +56,7 @@ pub(super) enum Next {
 
 /// Why a list is not whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shortfall {
+pub enum Shortfall {
     /// A page held nothing but what pages before it held.
     Repeated(u64),
     /// A page was empty before all were there.
@@ -65,51 +66,52 @@ pub(super) enum Shortfall {
 }
 
 impl PageWalk {
-    pub(super) fn new() -> Self {
+    /// A walk that has not begun.
+    pub fn start() -> Self {
         Self { seen: HashMap::new(), pass: 1, page: 0, found: 0, total: 0, changed: false, ended: false, first: true }
     }
 
     /// Goes on with a walk that broke off behind this page, when these had been met, and those on the page after it.
-    pub(super) fn resumed(met: Vec<AlertId>, behind: Vec<AlertId>, page: u64, total: u64) -> Self {
+    pub fn resumed(met: Vec<AlertId>, behind: Vec<AlertId>, page: u64, total: u64) -> Self {
         let found = met.len() as u64;
         let seen = met.into_iter().map(|id| (id, 1)).chain(behind.into_iter().map(|id| (id, 0))).collect();
-        Self { seen, page: page + 1, found, total, ..Self::new() }
+        Self { seen, page: page + 1, found, total, ..Self::start() }
     }
 
     /// Reads a list from its beginning of which these were met already.
-    pub(super) fn begun(met: Vec<AlertId>) -> Self {
-        Self { first: met.is_empty(), seen: met.into_iter().map(|id| (id, 0)).collect(), ..Self::new() }
+    pub fn begun(met: Vec<AlertId>) -> Self {
+        Self { first: met.is_empty(), seen: met.into_iter().map(|id| (id, 0)).collect(), ..Self::start() }
     }
 
     /// Whether it can be gone on with behind the page that this followed on. A list that has changed is read from its beginning.
-    pub(super) fn is_steady(&self, next: Next) -> bool {
+    pub fn is_steady(&self, next: Next) -> bool {
         self.first && !self.changed && !matches!(next, Next::Short(_))
     }
 
     /// Which page is asked for next.
-    pub(super) fn page(&self) -> u64 {
+    pub fn page(&self) -> u64 {
         self.page
     }
 
     /// Whether an alert was not seen before, in any pass; from then on it was.
-    pub(super) fn meet(&mut self, id: AlertId) -> bool {
+    pub fn meet(&mut self, id: AlertId) -> bool {
         let before = self.seen.insert(id, self.pass);
         self.found += u64::from(before != Some(self.pass));
         before.is_none()
     }
 
     /// How many there are, as the newest page said.
-    pub(super) fn total(&self) -> u64 {
+    pub fn total(&self) -> u64 {
         self.total
     }
 
     /// How many different ones have been seen.
-    pub(super) fn seen(&self) -> u64 {
+    pub fn seen(&self) -> u64 {
         self.seen.len() as u64
     }
 
     /// What follows on a page whose alerts were all met; `before` is how many different ones this pass had found before it.
-    pub(super) fn follow(&mut self, before: u64, page: PageFacts) -> Next {
+    pub fn follow(&mut self, before: u64, page: PageFacts) -> Next {
         let number = self.page;
         self.page += 1;
         self.changed |= page.counted && number > 0 && page.total != self.total;
@@ -128,7 +130,7 @@ impl PageWalk {
     }
 
     /// The number of different alerts that this pass has found.
-    pub(super) fn found(&self) -> u64 {
+    pub fn found(&self) -> u64 {
         self.found
     }
 
@@ -149,7 +151,7 @@ impl PageWalk {
 
 impl Shortfall {
     /// The error, in words.
-    pub(super) fn words(self, written: u64, total: u64) -> String {
+    pub fn words(self, written: u64, total: u64) -> String {
         let why = match self {
             Self::Repeated(1) => {
                 "its page 1 is its page 0 once more, as if it numbered them from 1 (the interface numbers them from 0)".to_owned()
@@ -171,7 +173,7 @@ mod tests {
 
     /// Walks through a list whose page `n` of a pass is `page(pass, n)`: rows and total. Tells how it ended and how many there were.
     fn walked(size: u64, page: impl Fn(u32, u64) -> (Vec<u128>, Option<u64>)) -> (Next, u64) {
-        let (mut walk, mut next) = (PageWalk::new(), Next::Page(0));
+        let (mut walk, mut next) = (PageWalk::start(), Next::Page(0));
         for _ in 0..100 {
             let Next::Page(number) = next else { break };
             let (rows, total) = page(walk.pass, number);
@@ -279,8 +281,8 @@ mod tests {
             let next = walk.follow(before, page(total));
             walk.is_steady(next)
         };
-        let mut still = PageWalk::new();
-        let mut changing = PageWalk::new();
+        let mut still = PageWalk::start();
+        let mut changing = PageWalk::start();
         let mut begun_anew = PageWalk::begun(vec![id(9)]);
 
         assert!(step(&mut still, 0, 30) && step(&mut still, 1, 30));

@@ -1,0 +1,198 @@
+//! The export of a list: read to its end, each alert once, into a file that is there as a whole or not at all.
+
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+
+use super::records::{Cells, RecordFormat, RecordWriter};
+use super::whole_list::{Next, PageFacts, PageWalk};
+use crate::domain::{Alert, AlertQuery};
+use crate::service::{Alerts, ServiceError};
+
+/// A sink for the alerts of a whole list.
+pub trait AlertSink {
+    /// Takes an alert in.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn put(&mut self, alert: &Alert) -> io::Result<()>;
+
+    /// Hears how many there are, before the alerts of a page come.
+    fn counted(&mut self, _: u64) {}
+
+    /// Hears that a page is over.
+    ///
+    /// # Errors
+    /// When that cannot be kept.
+    fn end_page(&mut self, _: PageMark) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// How many were taken.
+    fn count(&self) -> u64;
+}
+
+/// The mark behind a page: how far the list had been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageMark {
+    pub page: u64,
+    pub total: u64,
+    /// Whether the list can be gone on with behind it: it was read from its beginning in one go, and had not changed.
+    pub steady: bool,
+}
+
+/// Why a list was not read to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ListReadError {
+    #[error("{0}")]
+    Service(ServiceError),
+    /// What was read could not be kept.
+    #[error("{0}")]
+    Write(io::Error),
+}
+
+/// Reads a list to its end, each alert once; with `details` each as it is by itself. Where it is not whole: why, in words.
+///
+/// # Errors
+/// When it cannot be read or kept.
+pub async fn read_whole_list(
+    alerts: &dyn Alerts,
+    query: &mut AlertQuery,
+    details: bool,
+    mut walk: PageWalk,
+    sink: &mut impl AlertSink,
+) -> Result<Option<String>, ListReadError> {
+    query.page.page = walk.page();
+    loop {
+        let number = query.page.page;
+        let page = alerts.list(query).await.map_err(ListReadError::Service)?;
+        let (before, facts) = (walk.found(), PageFacts::of(&page));
+        sink.counted(facts.total);
+        for alert in page.data {
+            if walk.meet(alert.id) {
+                let alert = if details { alerts.get(alert.id).await.map_err(ListReadError::Service)? } else { alert };
+                sink.put(&alert).map_err(ListReadError::Write)?;
+            }
+        }
+        let next = walk.follow(before, facts);
+        let mark = PageMark { page: number, total: facts.total, steady: walk.is_steady(next) };
+        sink.end_page(mark).map_err(ListReadError::Write)?;
+        match next {
+            Next::Page(number) => query.page.page = number,
+            Next::Done => return Ok(None),
+            Next::Short(why) => return Ok(Some(why.words(walk.seen(), walk.total()))),
+        }
+    }
+}
+
+/// How alerts are written as records.
+#[derive(Clone)]
+pub struct AlertRecords {
+    /// The columns of a CSV.
+    pub columns: Vec<String>,
+    /// A record as JSON.
+    pub record: Arc<dyn Fn(&Alert) -> String + Send + Sync>,
+}
+
+/// An export that is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExportRequest {
+    pub path: PathBuf,
+    pub format: RecordFormat,
+    /// The whole list; its page says how many are read at once.
+    pub query: AlertQuery,
+}
+
+/// Why there is no file, and how far it had come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportFailure {
+    pub why: String,
+    pub written: u64,
+    /// How many the list has, as far as it was known.
+    pub total: Option<u64>,
+}
+
+/// An export on its way into a file that has no name yet.
+struct Exporting<'e, P> {
+    writer: RecordWriter<BufWriter<NamedTempFile>>,
+    record: &'e (dyn Fn(&Alert) -> String + Send + Sync),
+    total: Option<u64>,
+    progress: P,
+}
+
+impl<P: FnMut(u64, u64)> AlertSink for Exporting<'_, P> {
+    fn put(&mut self, alert: &Alert) -> io::Result<()> {
+        self.writer.put(&(self.record)(alert))
+    }
+
+    fn end_page(&mut self, mark: PageMark) -> io::Result<()> {
+        self.total = Some(mark.total);
+        (self.progress)(self.writer.count(), mark.total);
+        Ok(())
+    }
+
+    fn count(&self) -> u64 {
+        self.writer.count()
+    }
+}
+
+/// Exports a list into a new file that only its owner reads. It takes its name when it is whole: what breaks off leaves nothing, and a file
+/// that is there is never written over. `progress` hears how many of how many there are.
+///
+/// # Errors
+/// When there is no file.
+pub async fn export(
+    alerts: &dyn Alerts,
+    records: &AlertRecords,
+    request: ExportRequest,
+    progress: impl FnMut(u64, u64) + Send,
+) -> Result<u64, ExportFailure> {
+    let ExportRequest { path, format, mut query } = request;
+    let nothing = |why: String| ExportFailure { why, written: 0, total: None };
+    let begun = begin(&path).and_then(|file| RecordWriter::new(format, records.columns.clone(), Cells::default(), BufWriter::new(file)));
+    let writer = begun.map_err(|error| nothing(in_words(&error)))?;
+    let mut exporting = Exporting { writer, record: &*records.record, total: None, progress };
+    let read = read_whole_list(alerts, &mut query, false, PageWalk::start(), &mut exporting).await;
+    let (written, total) = (exporting.count(), exporting.total);
+    let broke_off = |why: String| ExportFailure { why, written, total };
+    match read {
+        Ok(None) => {}
+        Ok(Some(short)) => return Err(broke_off(short)),
+        Err(ListReadError::Service(error)) => return Err(broke_off(error.to_string())),
+        Err(ListReadError::Write(error)) => return Err(broke_off(in_words(&error))),
+    }
+    let ended = exporting.writer.finish().and_then(|(_, file)| end(file, &path));
+    ended.map(|()| written).map_err(|error| broke_off(in_words(&error)))
+}
+
+/// A file beside the one that is wanted, its owner's alone.
+fn begin(path: &Path) -> io::Result<NamedTempFile> {
+    if path.try_exists()? {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    NamedTempFile::new_in(directory(path))
+}
+
+/// Gives a whole file its name.
+fn end(file: BufWriter<NamedTempFile>, path: &Path) -> io::Result<()> {
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path)?;
+    Ok(())
+}
+
+/// Where a file of this path stands.
+fn directory(path: &Path) -> &Path {
+    path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
+}
+
+fn in_words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => "a file of this name is there already".to_owned(),
+        io::ErrorKind::NotFound => "there is no such directory".to_owned(),
+        _ => error.to_string(),
+    }
+}

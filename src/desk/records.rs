@@ -1,0 +1,119 @@
+//! Records in files: JSON, NDJSON and CSV, every record with the same fields.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use serde_json::Value;
+
+use crate::domain::sanitize::{self, lines, without_controls};
+
+/// The format of a file of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordFormat {
+    /// One array.
+    Json,
+    /// A record a line.
+    Ndjson,
+    Csv,
+}
+
+/// How the cells of a CSV are written.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cells {
+    /// As they are, formulas too.
+    pub raw: bool,
+    /// For a terminal, which nothing may steer.
+    pub terminal: bool,
+}
+
+impl Cells {
+    /// The value at a path: text less control characters, null as nothing; nothing that a spreadsheet would take for a formula.
+    pub fn cell(self, record: &Value, path: &str) -> String {
+        let value = path.split('.').try_fold(record, |value, name| value.get(name));
+        let text = match value {
+            None | Some(Value::Null) => return String::new(),
+            Some(Value::String(text)) => text,
+            Some(other) => return other.to_string(),
+        };
+        let cell = if self.raw { Cow::Borrowed(text.as_str()) } else { sanitize::spreadsheet_cell(text) };
+        if self.terminal { lines(&cell).into_owned() } else { without_controls(&cell) }
+    }
+}
+
+/// A writer of records, and how many it has written.
+pub struct RecordWriter<W: Write> {
+    out: Out<W>,
+    columns: Vec<String>,
+    cells: Cells,
+    count: u64,
+}
+
+enum Out<W: Write> {
+    Json(W),
+    Ndjson(W),
+    Csv(Box<csv::Writer<W>>),
+}
+
+impl<W: Write> RecordWriter<W> {
+    /// Writes here; `columns` are those of a CSV: paths into a record, `outcome.status`.
+    ///
+    /// # Errors
+    /// When it cannot be written to.
+    pub fn new(format: RecordFormat, columns: Vec<String>, cells: Cells, mut out: W) -> io::Result<Self> {
+        let out = match format {
+            RecordFormat::Json => {
+                out.write_all(b"[")?;
+                Out::Json(out)
+            }
+            RecordFormat::Csv => {
+                let mut csv = csv::Writer::from_writer(out);
+                csv.write_record(&columns)?;
+                Out::Csv(Box::new(csv))
+            }
+            RecordFormat::Ndjson => Out::Ndjson(out),
+        };
+        Ok(Self { out, columns, cells, count: 0 })
+    }
+
+    /// Writes a record, given as JSON.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put(&mut self, record: &str) -> io::Result<()> {
+        match &mut self.out {
+            Out::Json(out) => {
+                out.write_all(if self.count == 0 { b"\n" } else { b",\n" })?;
+                out.write_all(sanitize::json(record).as_bytes())?;
+            }
+            Out::Ndjson(out) => writeln!(out, "{}", sanitize::json(record))?,
+            Out::Csv(csv) => {
+                let record = serde_json::from_str(record)?;
+                csv.write_record(self.columns.iter().map(|column| self.cells.cell(&record, column)))?;
+            }
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    /// How many were written.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Ends the file: how many there are, and where they are.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(self) -> io::Result<(u64, W)> {
+        let mut out = match self.out {
+            Out::Json(mut out) => {
+                out.write_all(b"\n]\n")?;
+                out
+            }
+            Out::Ndjson(out) => out,
+            Out::Csv(csv) => csv.into_inner().map_err(csv::IntoInnerError::into_error)?,
+        };
+        out.flush()?;
+        Ok((self.count, out))
+    }
+}
