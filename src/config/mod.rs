@@ -62,6 +62,8 @@ pub struct Settings {
     /// Who answers decisions of networks that have no gateway.
     pub simulator: SimulatorSettings,
     pub console: Console,
+    pub notices: Notices,
+    pub links: Links,
     pub log: Log,
 }
 
@@ -159,6 +161,40 @@ impl Default for Console {
     fn default() -> Self {
         Self { theme: ThemeSetting::Auto, mouse: true, grace_seconds: GraceSeconds(5), keymap: PathBuf::new(), user: String::new() }
     }
+}
+
+/// Settings of what the console calls for attention by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Notices {
+    pub bell: bool,
+    /// Whether the terminal's title tells of it.
+    pub title: bool,
+    #[serde(serialize_with = "write_word", deserialize_with = "read_word")]
+    pub desktop: DesktopSetting,
+    /// How long before a deadline; 0 for not at all.
+    pub before_minutes: BeforeMinutes,
+    /// When neither bell nor desktop is used.
+    pub quiet: QuietSetting,
+}
+
+impl Default for Notices {
+    fn default() -> Self {
+        let quiet = "22:00-07:00".parse().unwrap_or_default();
+        Self { bell: true, title: true, desktop: DesktopSetting::Off, before_minutes: BeforeMinutes(30), quiet }
+    }
+}
+
+/// Addresses that the console opens.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Links {
+    pub order: LinkSetting,
+    pub payment: LinkSetting,
+    /// The networks' portals.
+    pub ethoca: LinkSetting,
+    pub verifi: LinkSetting,
+    pub cdrn: LinkSetting,
 }
 
 /// Settings of the log.
@@ -345,6 +381,11 @@ mod tests {
     #[case("\n[console]\nthem = \"dark\"", 3, "unknown field `them`, expected one of `theme`, `mouse`, `grace_seconds`, `keymap`, `user`")]
     #[case("[console]\ntheme = \"blue\"", 2, "\"blue\" is not allowed: one of auto, dark, light, high-contrast, ansi")]
     #[case("[console]\nmouse = \"yes\"", 2, "expected a boolean")]
+    #[case("[notices]\nquiet = \"22-7\"", 2, "\"22-7\" is not allowed: two different times of day such as 22:00-07:00")]
+    #[case("[notices]\ndesktop = \"on\"", 2, "\"on\" is not allowed: one of off, osc9, osc777")]
+    #[case("[notices]\nbefore_minutes = 1441", 2, "\"1441\" is not allowed: whole minutes from 0 to 1440")]
+    #[case("[links]\n\norder = \"ftp://shop.example/{id}\"", 3, "an http:// or https:// address with a host is needed")]
+    #[case("[links]\nportal = \"\"", 2, "unknown field `portal`, expected one of `order`, `payment`, `ethoca`, `verifi`, `cdrn`")]
     #[case("[console]\ngrace_seconds = 61", 2, "\"61\" is not allowed: whole seconds from 0 to 60")]
     #[case("[windows]\nethoca = 0", 2, "\"0\" is not allowed: whole hours from 1 to 8760")]
     #[case("[windows.types]\nVERIFI_CANSEL = 48", 2, "\"VERIFI_CANSEL\" is not an alert type: one of ETHOCA_CONFIRMED_FRAUD")]

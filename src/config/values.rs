@@ -10,9 +10,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tracing::level_filters::LevelFilter;
 
-use crate::domain::AlertType;
 use crate::domain::database::{DatabaseAddressError, DatabaseLocation};
 use crate::domain::webhook::address::AllowedNetwork;
+use crate::domain::{AlertType, LinkTemplate, QuietHours};
 
 /// Which of the two worlds an engine is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -75,6 +75,56 @@ impl ThemeSetting {
         }
     }
 }
+
+/// How a notice reaches the desktop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum DesktopSetting {
+    /// Not at all.
+    #[default]
+    Off,
+    /// By the sequence of iTerm2, WezTerm, ghostty and Windows Terminal.
+    Osc9,
+    /// By that of urxvt, foot, kitty and VTE.
+    Osc777,
+}
+
+/// The hours in which nothing rings; none where it is empty.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct QuietSetting(pub Option<QuietHours>);
+
+/// A link template; none where it is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LinkSetting(pub Option<LinkTemplate>);
+
+/// Has a setting read from its text and written as that, where an empty text is none.
+macro_rules! or_nothing {
+    ($($name:ident),+) => {$(
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                if text.is_empty() { Ok(Self(None)) } else { text.parse().map(|value| Self(Some(value))) }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match &self.0 {
+                    None => serializer.serialize_str(""),
+                    Some(value) => serializer.collect_str(value),
+                }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+            }
+        }
+    )+};
+}
+
+or_nothing!(QuietSetting, LinkSetting);
 
 /// How much is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, ValueEnum)]
@@ -294,6 +344,9 @@ bounded! {
 
     /// Whole seconds, 0 to 60.
     pub struct GraceSeconds(0..=60, "whole seconds");
+
+    /// Whole minutes, 0 to 1440 (a day).
+    pub struct BeforeMinutes(0..=1_440, "whole minutes");
 
     /// Requests for access tokens of a client from one address that may fail in a minute, 1 to 10000.
     pub struct TokensPerMinute(1..=10_000, "whole numbers");
