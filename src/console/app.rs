@@ -352,7 +352,7 @@ impl App {
         let cx = &mut self.cx;
         let before = cx.offline;
         cx.offline = cx.place.remote && self.screens.queue.link.is_unreachable();
-        cx.decisions.call_followers(cx.now);
+        cx.decisions.call_held(cx.now);
         if cx.offline {
             if !before {
                 cx.decisions.ask_again();

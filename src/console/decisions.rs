@@ -1,5 +1,6 @@
 //! Decisions on their way: staged for a few seconds in which they can be taken back, sent once, and what came of each.
 
+mod held;
 mod together;
 mod waiting;
 
@@ -34,6 +35,16 @@ fn closed_by(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
     }
 }
 
+/// The earliest moment that an alert's window can close, where it is open: whole hours left may be no more than that.
+fn closes_from(alert: &Alert, now: Timestamp) -> Option<Timestamp> {
+    let closes = match alert.deadline {
+        Deadline::At(moment) => moment,
+        Deadline::HoursLeft(hours) => now + Duration::hours(hours.clamp(0, 10_000)),
+        Deadline::Unknown => return None,
+    };
+    (closes >= now && alert.expired_at.is_none()).then_some(closes)
+}
+
 /// Whether a decision on an alert leaves without its grace: the window would close meanwhile.
 pub fn leaves_at_once(alert: &Alert, grace: Duration, now: Timestamp) -> bool {
     !grace.is_zero() && last_moment(alert, now).is_some_and(|last| last - now < grace)
@@ -54,6 +65,10 @@ pub struct PendingDecision {
     at_once: bool,
     /// From when on it is certain that the window has closed: whole hours left say no more than the hour.
     pub closed_by: Option<Timestamp>,
+    /// The earliest moment that its window can close, where it was open.
+    closes_from: Option<Timestamp>,
+    /// When it was made.
+    staged_at: Timestamp,
     /// When it left.
     pub sent_at: Option<Timestamp>,
     /// Whether it was said that its window closed while it waited.
@@ -97,6 +112,8 @@ pub enum WaitReason {
     NoAnswer,
     /// The decision that they were to follow was not recorded, or not in time.
     NotRecorded,
+    /// They were paused, and the first window closes.
+    Paused,
 }
 
 /// When a staged decision leaves.
@@ -203,7 +220,7 @@ impl Decisions {
         self.made += 1;
         let idempotency_key = format!("console-{}", Uuid::now_v7());
         let (last_moment, closed_by) = (last_moment(&alert, now), closed_by(&alert, now));
-        let at_once = leaves_at_once(&alert, grace, now);
+        let (at_once, closes_from) = (leaves_at_once(&alert, grace, now), closes_from(&alert, now));
         let due = if at_once { now } else { now + grace };
         let state = State::Staged(due);
         self.all.push(PendingDecision {
@@ -214,6 +231,8 @@ impl Decisions {
             last_moment,
             at_once,
             closed_by,
+            closes_from,
+            staged_at: now,
             sent_at: None,
             told_closed: false,
             together: None,
@@ -235,6 +254,8 @@ impl Decisions {
             last_moment: None,
             at_once: false,
             closed_by: None,
+            closes_from: None,
+            staged_at: now,
             sent_at: left.sent_at,
             told_closed: false,
             together: None,
@@ -465,7 +486,7 @@ impl Decisions {
             _ => None,
         });
         let closing = self.waiting().filter(|decision| !decision.told_closed).filter_map(|decision| decision.closed_by);
-        polls.chain(self.next_second(now)).chain(closing).chain(self.next_call()).min()
+        polls.chain(self.next_second(now)).chain(closing).chain(self.next_question()).min()
     }
 
     fn next_second(&self, now: Timestamp) -> Option<Timestamp> {

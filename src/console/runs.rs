@@ -196,9 +196,10 @@ impl Runs {
         }
     }
 
-    /// What waited here leaves now: it is on its way again.
-    pub fn released(&mut self) {
-        for item in self.all.iter_mut().flat_map(|run| &mut run.items).filter(|item| matches!(item.result, RunResult::NotSent(_))) {
+    /// What waited here leaves now, that of one run or of all: it is on its way again.
+    pub fn released(&mut self, number: Option<u64>) {
+        let runs = self.all.iter_mut().filter(|run| number.is_none_or(|number| run.number == number));
+        for item in runs.flat_map(|run| &mut run.items).filter(|item| matches!(item.result, RunResult::NotSent(_))) {
             item.result = RunResult::Underway;
         }
     }

@@ -65,12 +65,17 @@ impl Decisions {
         self.paused.contains(&number)
     }
 
-    /// Pauses those of this number that have not left, or lets them go on.
-    pub fn pause(&mut self, number: u64, pause: bool) {
-        if pause {
-            self.paused.insert(number);
-        } else {
-            self.paused.remove(&number);
+    /// Pauses those of this number that have not left.
+    pub fn pause(&mut self, number: u64) {
+        self.paused.insert(number);
+    }
+
+    /// Lets those of this number go on that were paused, also where it was asked about them meanwhile.
+    pub fn release_paused(&mut self, number: u64, now: Timestamp) {
+        self.paused.remove(&number);
+        let waits = |decision: &&mut PendingDecision| decision.together == Some(number) && decision.after.is_none();
+        for decision in self.all.iter_mut().filter(waits).filter(|decision| decision.state == State::Waiting) {
+            decision.state = State::Staged(now);
         }
     }
 
@@ -87,20 +92,6 @@ impl Decisions {
         }
     }
 
-    /// Asks about those whose window would close while they wait for another one to be recorded.
-    pub fn call_followers(&mut self, now: Timestamp) {
-        let late = |decision: &&mut PendingDecision| decision.is_held() && decision.last_moment.is_some_and(|last| last <= now);
-        for decision in self.all.iter_mut().filter(late) {
-            decision.state = State::Waiting;
-            self.ask = Some(WaitReason::NotRecorded);
-        }
-    }
-
-    /// When it is asked about the next of those.
-    pub(super) fn next_call(&self) -> Option<Timestamp> {
-        self.all.iter().filter(|decision| decision.is_held()).filter_map(|decision| decision.last_moment).min()
-    }
-
     /// When a decision that is to leave at a moment does so.
     pub fn departure(&self, decision: &PendingDecision, due: Timestamp, now: Timestamp) -> Departure {
         if decision.after.is_some() {
@@ -112,13 +103,6 @@ impl Decisions {
         } else {
             Departure::In(seconds_left(due, now))
         }
-    }
-}
-
-impl PendingDecision {
-    /// Whether it is staged and leaves only when another one is recorded.
-    fn is_held(&self) -> bool {
-        self.after.is_some() && matches!(self.state, State::Staged(_))
     }
 }
 
@@ -216,11 +200,11 @@ mod tests {
     #[test]
     fn nothing_leaves_while_they_are_paused_and_no_time_wakes_for_them() {
         let (mut decisions, number, all, due) = staged(2, false);
-        decisions.pause(number, true);
+        decisions.pause(number);
 
         let paused = decisions.leave(due);
         let wake = decisions.next_wake(due);
-        decisions.pause(number, false);
+        decisions.release_paused(number, due);
 
         assert_eq!((paused, wake), (vec![], None));
         assert_eq!(keys(&decisions.leave(due)), all);
@@ -289,7 +273,7 @@ mod tests {
         decisions.leave(now());
 
         let call = decisions.next_wake(now()).unwrap();
-        decisions.call_followers(call);
+        decisions.call_held(call);
 
         assert_eq!(call, now() + Duration::seconds(50));
         assert_eq!(decisions.take_question(), Some(WaitReason::NotRecorded));
@@ -304,7 +288,7 @@ mod tests {
         let before = decisions.departure(decisions.get(all[0]).unwrap(), due, now());
         decisions.leave(due);
         let in_turn = says(&decisions, all[5]);
-        decisions.pause(number, true);
+        decisions.pause(number);
 
         assert_eq!((before, in_turn, says(&decisions, all[5])), (Departure::In(5), Departure::InTurn, Departure::Paused));
         let (decisions, _, all, due) = staged(2, true);

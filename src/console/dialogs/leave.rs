@@ -68,7 +68,7 @@ impl Dialog for Leave {
         match choice {
             Choice::Send => {
                 cx.decisions.release_waiting(false, cx.now);
-                cx.runs.released();
+                cx.runs.released(None);
                 cx.decisions.send_now(cx.now);
             }
             Choice::TakeBack => {

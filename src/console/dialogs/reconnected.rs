@@ -1,5 +1,5 @@
-//! The dialog that asks what becomes of decisions that waited here: another deployment answers again, or the decision that they were to
-//! follow was not recorded.
+//! The dialog that asks what becomes of decisions that waited here: another deployment answers again, the decision that they were to
+//! follow was not recorded, or a window closes while they are paused.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
@@ -62,7 +62,7 @@ impl Dialog for Reconnected {
         match choice {
             Choice::Send => {
                 cx.decisions.release_waiting(true, cx.now);
-                cx.runs.released();
+                cx.runs.released(None);
             }
             Choice::TakeBack => {
                 let back = cx.decisions.take_back_waiting();
@@ -91,6 +91,10 @@ impl Dialog for Reconnected {
             WaitReason::NotRecorded => {
                 question.line("The refund may not be recorded", theme.strong);
                 question.say("What was to follow it waits here, not sent: without the refund it may be wrong.", theme.plain);
+            }
+            WaitReason::Paused => {
+                question.line("A window closes while answers are paused", theme.strong);
+                question.say("What is paused does not leave by itself.", theme.plain);
             }
         }
         question.gap();

@@ -85,8 +85,12 @@ impl RunProgress {
             Deed::Back => return vec![Order::Close],
             Deed::Undo => return undo(cx),
             Deed::Pause => {
-                let paused = cx.decisions.is_paused(number);
-                cx.decisions.pause(number, !paused);
+                if cx.decisions.is_paused(number) {
+                    cx.decisions.release_paused(number, cx.now);
+                    cx.runs.released(Some(number));
+                } else {
+                    cx.decisions.pause(number);
+                }
             }
             Deed::Retry => return many_form::again(run.failed().cloned().collect(), cx),
             Deed::Export => return vec![Order::Open(Box::new(export_prompt(run)))],

@@ -1,0 +1,157 @@
+//! Decisions that are held here while their windows close: paused ones, those that follow another one, those that wait. They call in time, and
+//! at the end it is asked what becomes of them.
+
+use std::collections::HashSet;
+
+use chrono::Duration;
+
+use super::{Decisions, PendingDecision, State, WaitReason};
+use crate::domain::Timestamp;
+
+/// So long a decision may be held before it calls: what is decided in its turn calls nobody.
+const PATIENCE: Duration = Duration::seconds(60);
+
+impl PendingDecision {
+    /// When it is asked what becomes of it, so that its answer can still be in time.
+    fn asked_at(&self) -> Option<Timestamp> {
+        self.last_moment.or_else(|| Some(self.closes_from?.max(self.staged_at + PATIENCE)))
+    }
+
+    /// When it calls.
+    fn calls_at(&self, before: Duration) -> Option<Timestamp> {
+        let near = self.closes_from? - before;
+        Some(near.max(self.staged_at + PATIENCE).min(self.asked_at()?))
+    }
+
+    /// Whether it is staged and leaves only when another one is recorded.
+    fn waits_for_another(&self) -> bool {
+        self.after.is_some() && matches!(self.state, State::Staged(_))
+    }
+}
+
+impl Decisions {
+    /// The decisions that are held here, each with the moment it calls at, when so much is left before its window closes.
+    pub fn held(&self, before: Duration, now: Timestamp) -> impl Iterator<Item = (&PendingDecision, Timestamp)> {
+        let held = move |decision: &&PendingDecision| {
+            decision.is_here() && (self.is_kept(decision) || decision.state == State::Waiting) && !decision.is_closed(now)
+        };
+        self.all.iter().filter(held).filter_map(move |decision| Some((decision, decision.calls_at(before)?)))
+    }
+
+    /// Whether a decision is staged and paused, and follows no other one.
+    fn is_paused_itself(&self, decision: &PendingDecision) -> bool {
+        let paused = decision.together.is_some_and(|number| self.is_paused(number));
+        paused && decision.after.is_none() && matches!(decision.state, State::Staged(_))
+    }
+
+    /// Asks about those whose window would close while they are held: what follows another decision, and what is paused.
+    pub fn call_held(&mut self, now: Timestamp) {
+        let late = |decision: &PendingDecision| decision.asked_at().is_some_and(|at| at <= now);
+        let paused = self.all.iter().filter(|decision| self.is_paused_itself(decision) && late(decision));
+        // It is asked once of all that are paused together.
+        let paused: HashSet<u64> = paused.filter_map(|decision| decision.together).collect();
+        for decision in &mut self.all {
+            let is_paused = decision.after.is_none() && decision.together.is_some_and(|number| paused.contains(&number));
+            if decision.waits_for_another() && late(decision) {
+                decision.state = State::Waiting;
+                self.ask = Some(WaitReason::NotRecorded);
+            } else if is_paused && matches!(decision.state, State::Staged(_)) {
+                decision.state = State::Waiting;
+                self.ask.get_or_insert(WaitReason::Paused);
+            }
+        }
+    }
+
+    /// When it is asked about the next of those.
+    pub(super) fn next_question(&self) -> Option<Timestamp> {
+        let held = self.all.iter().filter(|decision| decision.waits_for_another() || self.is_paused_itself(decision));
+        held.filter_map(PendingDecision::asked_at).min()
+    }
+
+    /// How many were refused and stand there for somebody to see to.
+    pub fn refused(&self) -> usize {
+        self.all.iter().filter(|decision| matches!(decision.state, State::Refused(_))).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::resolution::Decision;
+    use crate::domain::time::from_iso;
+    use crate::domain::{Alert, AlertId, AlertType, Deadline, Provider, Resolution};
+
+    fn now() -> Timestamp {
+        from_iso("2026-03-10T12:00:00Z").unwrap()
+    }
+
+    /// Staged together, each with its deadline, without a grace.
+    fn staged(deadlines: &[Deadline], first_decides: bool) -> (Decisions, u64, Vec<u64>) {
+        let made = deadlines.iter().map(|deadline| {
+            let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
+            (Alert { deadline: *deadline, ..alert }, Resolution::Current { decision: Decision::Refunded, comments: String::new() })
+        });
+        let mut decisions = Decisions::default();
+        let (number, keys) = decisions.stage_together(made.collect(), first_decides, Duration::zero(), now());
+        (decisions, number, keys)
+    }
+
+    fn calls(decisions: &Decisions) -> Vec<(u64, i64)> {
+        decisions.held(Duration::minutes(30), now()).map(|(decision, at)| (decision.key, (at - now()).num_seconds())).collect()
+    }
+
+    fn waiting(decisions: &Decisions) -> Vec<u64> {
+        decisions.waiting().map(|decision| decision.key).collect()
+    }
+
+    #[test]
+    fn what_is_paused_calls_before_its_deadline_and_is_asked_about_at_its_end() {
+        let (mut decisions, number, keys) = staged(&[Deadline::At(now() + Duration::hours(2)), Deadline::Unknown], false);
+        decisions.pause(number);
+
+        let called = calls(&decisions);
+        let asks = decisions.next_wake(now()).unwrap();
+        decisions.call_held(asks);
+        let left = decisions.leave(asks);
+
+        assert_eq!(called, [(keys[0], 90 * 60)]);
+        assert_eq!((asks, left), (now() + Duration::hours(2) - Duration::seconds(10), vec![]));
+        assert_eq!((decisions.take_question(), waiting(&decisions)), (Some(WaitReason::Paused), keys));
+    }
+
+    #[test]
+    fn what_is_let_go_on_leaves_though_it_was_asked_about() {
+        let (mut decisions, number, keys) = staged(&[Deadline::At(now() + Duration::minutes(2))], false);
+        decisions.pause(number);
+        decisions.call_held(now() + Duration::seconds(110));
+
+        decisions.release_paused(number, now() + Duration::seconds(111));
+
+        let left = decisions.leave(now() + Duration::seconds(111));
+        assert_eq!(left.iter().map(|decision| decision.key).collect::<Vec<_>>(), keys);
+    }
+
+    #[test]
+    fn what_follows_a_refund_calls_where_whole_hours_are_all_that_is_known() {
+        let hours = [Deadline::HoursLeft(3), Deadline::HoursLeft(3), Deadline::HoursLeft(0)];
+        let (mut decisions, _, keys) = staged(&hours, true);
+        decisions.leave(now());
+
+        let called = calls(&decisions);
+        let asks = decisions.next_wake(now()).unwrap();
+        decisions.call_held(asks);
+
+        assert_eq!(called, [(keys[1], 150 * 60), (keys[2], 60)], "less than an hour may be any moment");
+        assert_eq!(asks, now() + Duration::seconds(60));
+        assert_eq!((decisions.take_question(), waiting(&decisions)), (Some(WaitReason::NotRecorded), vec![keys[2]]));
+    }
+
+    #[test]
+    fn what_leaves_by_itself_or_has_closed_does_not_call() {
+        let (decisions, ..) = staged(&[Deadline::At(now() + Duration::minutes(20))], false);
+        let (mut closed, number, _) = staged(&[Deadline::At(now() - Duration::minutes(1))], false);
+        closed.pause(number);
+
+        assert_eq!((calls(&decisions), calls(&closed)), (vec![], vec![]));
+    }
+}
