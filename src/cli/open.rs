@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
+use super::alerts::alert_records;
 use super::args::{ConsoleArgs, OpenArgs};
 use super::context::Context;
 use super::database::key_file;
@@ -19,11 +20,12 @@ use super::signals::Signals;
 use super::target::{RemoteTarget, variable};
 use crate::config;
 use crate::console::keymap::Keymap;
+use crate::console::notices::{DesktopSequence, NoticeSettings};
 use crate::console::theme::ThemeName;
 use crate::console::{self, AlertJson, ConsoleError, Preferences, Session, SessionInfo};
-use crate::domain::Environment;
 use crate::domain::sanitize;
 use crate::domain::time::{SharedClock, SystemClock};
+use crate::domain::{Environment, LinkTemplates};
 use crate::service::Deployment;
 use crate::telemetry;
 use crate::wire::{self, Dialect};
@@ -109,8 +111,8 @@ async fn stay(deployment: Deployment, clock: SharedClock, place: SessionInfo, se
     let desk_dir = Some(desk);
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let alert_json = alert_json(place.dialect);
-    let listener = Some(ConsoleListener::shared(&clock));
-    attend(Session { deployment, clock, place, settings, desk_dir, alert_json, listener }, &mut signals).await
+    let (listener, alert_records) = (Some(ConsoleListener::shared(&clock)), alert_records(&clock));
+    attend(Session { deployment, clock, place, settings, desk_dir, alert_json, alert_records, listener }, &mut signals).await
 }
 
 /// What the Settings screen tells of a console on this machine's own alerts.
@@ -167,7 +169,40 @@ pub(super) fn console_settings(context: &Context, args: &ConsoleArgs, reports: P
     let grace = Duration::from_secs(settings.grace_seconds.0.into());
     let keymap = keymap(&settings.keymap, context.settings_dir.as_deref())?;
     let rules = read_rules(context)?.into();
-    Ok(Preferences { theme, grace, mouse: settings.mouse, keymap, rules, reports, ..Preferences::default() })
+    let notices = notices(&context.settings.notices);
+    let links = links(&context.settings.links);
+    let browses = can_browse(variable);
+    let files = std::env::current_dir().unwrap_or_default();
+    let mouse = settings.mouse;
+    Ok(Preferences { theme, grace, mouse, keymap, rules, notices, links, browses, files, reports, ..Preferences::default() })
+}
+
+/// How the console calls, by the settings.
+fn notices(settings: &config::Notices) -> NoticeSettings {
+    NoticeSettings {
+        bell: settings.bell,
+        title: settings.title,
+        desktop: match settings.desktop {
+            config::DesktopSetting::Off => None,
+            config::DesktopSetting::Osc9 => Some(DesktopSequence::Osc9),
+            config::DesktopSetting::Osc777 => Some(DesktopSequence::Osc777),
+        },
+        before: chrono::Duration::minutes(settings.before_minutes.0.into()),
+        quiet: settings.quiet.0,
+    }
+}
+
+/// The link templates of the settings.
+fn links(settings: &config::Links) -> LinkTemplates {
+    let config::Links { order, payment, ethoca, verifi, cdrn } = settings.clone();
+    LinkTemplates { order: order.0, payment: payment.0, ethoca: ethoca.0, verifi: verifi.0, cdrn: cdrn.0 }
+}
+
+/// Whether a browser would open before whoever sits at the terminal: not behind SSH, and only where there is a desktop.
+fn can_browse(lookup: impl Fn(&str) -> Option<String>) -> bool {
+    let is_set = |name: &str| lookup(name).is_some_and(|value| !value.is_empty());
+    let far = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"].into_iter().any(is_set);
+    !far && (cfg!(any(target_os = "macos", windows)) || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
 }
 
 /// The keys: those built in, changed by the file that the settings name, or else by `keymap.toml` beside them.
@@ -219,6 +254,16 @@ mod tests {
         std::fs::write(&file, "refund = \"R\"\nrefnud = \"x\"\n").unwrap();
         let Misused(words) = read().unwrap_err();
         assert!(words.contains("keymap.toml: line 2: "), "{words}");
+    }
+
+    #[rstest::rstest]
+    #[case::a_desktop(&["DISPLAY"], true)]
+    #[case::another_desktop(&["WAYLAND_DISPLAY"], true)]
+    #[case::no_desktop(&[], false)]
+    #[case::far_away(&["DISPLAY", "SSH_CONNECTION"], false)]
+    #[cfg(target_os = "linux")]
+    fn a_browser_is_opened_where_whoever_sits_there_would_see_it(#[case] set: &[&str], #[case] can: bool) {
+        assert_eq!(can_browse(|name| set.contains(&name).then(|| "1".to_owned())), can);
     }
 
     #[test]

@@ -8,10 +8,12 @@ use ratatui::layout::Rect;
 use uuid::Uuid;
 
 use super::areas::SMALLEST;
+use super::calls::Calls;
 use super::decisions::Decisions;
 use super::dialogs::earlier_session::EarlierSession;
 use super::dialogs::leave::Leave;
 use super::dialogs::reconnected::Reconnected;
+use super::exports::Exports;
 use super::journal_feed::JournalFeed;
 use super::journal_pane::JournalPane;
 use super::network_trouble::NetworkTroubles;
@@ -96,6 +98,8 @@ pub struct App {
     pub(super) reopening: Option<(AlertId, Action)>,
     /// Whether the console has the mouse.
     pub(super) has_mouse: bool,
+    /// The terminal's title as it was set last.
+    pub(super) title: Option<String>,
     /// What can be clicked around the screen.
     pub(super) targets: ClickTargets<Action>,
     kept: Layout,
@@ -146,6 +150,8 @@ impl App {
                 leaving: false,
                 decisions: Decisions::default(),
                 runs: Runs::default(),
+                calls: Calls::begun(now),
+                exports: Exports::default(),
                 last_made: None,
                 unfinished: Unfinished::default(),
                 networks: NetworkTroubles::default(),
@@ -172,6 +178,7 @@ impl App {
             reopening: None,
             dialogs: Vec::new(),
             waiting: VecDeque::new(),
+            title: None,
             targets: ClickTargets::default(),
             kept: Layout::default(),
             dirty: true,
@@ -218,6 +225,7 @@ impl App {
 
     /// Hands a message to whoever it is for: open dialogs hear of everything, then the application or one screen takes it.
     fn deliver(&mut self, message: Message) -> Vec<Effect> {
+        self.hear_calls(&message);
         let cx = &mut self.cx;
         let heard: Orders = self.dialogs.iter_mut().flat_map(|dialog| dialog.update(&message, cx)).collect();
         let outcome = match message {
@@ -242,6 +250,15 @@ impl App {
                 dialogs::run_progress::written(&path, &result, cx);
                 Vec::new()
             }
+            Message::Exporting(number, written, total) => {
+                cx.exports.progressed(number, written, total);
+                Vec::new()
+            }
+            Message::Exported(number, path, result) => {
+                dialogs::export_progress::ended(number, &path, result, cx);
+                Vec::new()
+            }
+            Message::NotBrowsed(address, why) => dialogs::links_menu::not_opened(address, &why, cx),
             Message::JournalRead(answer) => {
                 cx.journal.took(answer, cx.now);
                 Vec::new()
@@ -329,6 +346,7 @@ impl App {
         if self.cx.writes.take_due(now) {
             effects.push(Effect::TryWriting);
         }
+        effects.extend(self.call());
         let layout = self.layout();
         if layout != self.kept {
             effects.push(Effect::Keep(Keep::Layout(layout.clone())));
@@ -363,6 +381,7 @@ impl App {
         }
         for decision in cx.decisions.closed_waiting(cx.now) {
             let words = format!("{}: the window closed while {} waited here.", resolving::subject(&decision.alert), decision.word());
+            cx.calls.failed(&decision.alert);
             cx.notify_about(&decision.alert, Tone::Bad, words);
         }
     }
@@ -411,6 +430,7 @@ impl App {
             cx.toasts.next_wake(),
             cx.writes.next_due(),
             cx.journal.next_wake(),
+            self.next_call(),
         ];
         let closing = self.screens.queue.closing(cx.now).into_iter().chain(self.dialogs.iter().filter_map(|dialog| dialog.next_due()));
         others.into_iter().flatten().chain(screens).chain(closing).fold(cx.now + until_next_minute(cx.now), Timestamp::min)

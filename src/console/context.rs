@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use chrono::Duration;
 
+use super::calls::Calls;
 use super::decisions::{Decisions, PendingDecision};
+use super::exports::Exports;
 use super::journal_feed::JournalFeed;
 use super::network_trouble::NetworkTroubles;
 use super::runs::Runs;
@@ -40,6 +42,10 @@ pub struct AppContext {
     pub decisions: Decisions,
     /// Decisions that were made together.
     pub runs: Runs,
+    /// What calls for attention.
+    pub calls: Calls,
+    /// Lists that are written into files.
+    pub exports: Exports,
     /// The last decision that was made by hand here.
     pub last_made: Option<Resolution>,
     pub unfinished: Unfinished,

@@ -13,13 +13,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::Message;
 use super::listener::{Heard, ListenRequest, ReplayRequest, Replayed, RequestFailure, RequestPart, WebhookListener};
+use super::notices::Notice;
 use super::screens::queue::listing::Need;
+use super::workstation::{browse, export_list};
+use crate::desk::closing::closing;
 use crate::desk::collect::{Stretch, collect};
 use crate::desk::find::find;
 use crate::desk::indeterminate::look_up;
 use crate::desk::insights::insights;
 use crate::desk::same_payment::{same_payment, same_payments};
-use crate::desk::{Desk, DeskError, Draft, JournalMark, JournalStep, Layout, MatchedOrders, SalesCount, SavedView, write_new};
+use crate::desk::{
+    AlertRecords, Desk, DeskError, Draft, ExportRequest, JournalMark, JournalStep, Layout, MatchedOrders, SalesCount, SavedView, write_new,
+};
 use crate::domain::{
     Alert, AlertFilter, AlertId, AlertQuery, AttemptId, CredentialKind, Delivery, DeliveryFilter, DeliveryId, DeliveryState, EndpointId,
     FindQuery, PageRequest, Secret, Sort, Timestamp,
@@ -56,6 +61,18 @@ pub enum Effect {
     SameCards(Vec<(AlertId, Option<AlertQuery>)>),
     /// Load these rows of a list, whether they are shown or not.
     Collect(u64, Stretch),
+    /// Load what lapses within so many hours, as much as a page has.
+    ReadClosing(u32),
+    /// Export a list, under this number.
+    Export(u64, Box<ExportRequest>),
+    /// Give the export up that is on its way.
+    GiveUpExport,
+    /// Open an address in the browser.
+    Browse(String),
+    /// Ring, and tell on the desktop.
+    Notice(Notice),
+    /// Set the terminal's title.
+    Title(String),
     /// Write a text into a new file.
     WriteFile(PathBuf, String),
     /// Match an alert with the desk's orders, after this change of what matches.
@@ -181,6 +198,7 @@ pub struct Runner {
     deployment: Deployment,
     desk: Option<Desk>,
     listener: Option<Arc<dyn WebhookListener>>,
+    records: AlertRecords,
     /// Stops the replay that was begun last.
     replay: CancellationToken,
     messages: UnboundedSender<Message>,
@@ -189,6 +207,8 @@ pub struct Runner {
     lists: HashMap<u64, Vec<AbortHandle>>,
     /// The search over all fields that is on its way.
     finding: Option<AbortHandle>,
+    /// The export that is on its way.
+    exporting: Option<AbortHandle>,
     /// What is kept is written one after the other, so that the last state wins.
     keeping: Option<(UnboundedSender<DeskWrite>, JoinHandle<()>)>,
 }
@@ -205,10 +225,11 @@ impl Runner {
         deployment: Deployment,
         desk: Option<Desk>,
         listener: Option<Arc<dyn WebhookListener>>,
+        records: AlertRecords,
         messages: UnboundedSender<Message>,
     ) -> Self {
-        let (replay, tasks) = (CancellationToken::new(), JoinSet::new());
-        Self { deployment, desk, listener, replay, messages, tasks, lists: HashMap::new(), finding: None, keeping: None }
+        let (replay, tasks, lists) = (CancellationToken::new(), JoinSet::new(), HashMap::new());
+        Self { deployment, desk, listener, records, replay, messages, tasks, lists, finding: None, exporting: None, keeping: None }
     }
 
     /// Starts an effect. Those on the terminal are given back.
@@ -225,9 +246,17 @@ impl Runner {
             Effect::Replay(request) => self.replay(*request),
             Effect::StopReplay => self.replay.cancel(),
             Effect::ReadFigures => self.read_figures(),
-            Effect::Copy(_) | Effect::CopySecret(_) | Effect::Mouse(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
-                return Some(effect);
-            }
+            Effect::Export(number, request) => self.export(number, *request),
+            Effect::GiveUpExport => self.exporting.take().iter().for_each(AbortHandle::abort),
+            Effect::Browse(address) => self.browse(address),
+            Effect::Copy(_)
+            | Effect::CopySecret(_)
+            | Effect::Notice(_)
+            | Effect::Title(_)
+            | Effect::Mouse(_)
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Quit => return Some(effect),
             effect => self.start(effect),
         }
         None
@@ -272,6 +301,25 @@ impl Runner {
         if let Some(earlier) = self.finding.take() {
             earlier.abort();
         }
+    }
+
+    fn export(&mut self, number: u64, request: ExportRequest) {
+        let (alerts, records, messages) = (Arc::clone(&self.deployment.alerts), self.records.clone(), self.messages.clone());
+        let work = async move {
+            let told = |message| drop(messages.send(message));
+            let ended = export_list(&*alerts, &records, number, request, told).await;
+            drop(messages.send(ended));
+        };
+        self.exporting = Some(self.tasks.spawn(work));
+    }
+
+    fn browse(&self, address: String) {
+        let messages = self.messages.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Some(failed) = browse(address) {
+                drop(messages.send(failed));
+            }
+        });
     }
 
     fn read_figures(&self) {
@@ -432,6 +480,7 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         Effect::SameCard(id, query) => Message::SameCard(id, same_payment(&**alerts, deployment.duplicates.as_deref(), id, query).await),
         Effect::SameCards(asked) => Message::SameCards(same_payments(&**alerts, deployment.duplicates.as_deref(), asked).await),
         Effect::Collect(number, stretch) => Message::Collected(number, collect(&**alerts, stretch).await),
+        Effect::ReadClosing(hours) => Message::Closing(closing(&**alerts, hours).await),
         Effect::WriteFile(path, text) => {
             let written = write_new(&path, |file| file.write_all(text.as_bytes()));
             Message::FileWritten(path, written.map_err(|error| error.to_string()))
@@ -488,6 +537,11 @@ pub async fn perform(deployment: &Deployment, effect: Effect) -> Option<Message>
         | Effect::Replay(_)
         | Effect::GiveUpFind
         | Effect::StopReplay
+        | Effect::Export(..)
+        | Effect::GiveUpExport
+        | Effect::Browse(_)
+        | Effect::Notice(_)
+        | Effect::Title(_)
         | Effect::Copy(_)
         | Effect::CopySecret(_)
         | Effect::Mouse(_)

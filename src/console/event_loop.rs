@@ -17,6 +17,7 @@ use zeroize::Zeroize;
 use super::app::{App, DeskState, Parts};
 use super::compact_backend::CompactBackend;
 use super::effects::Runner;
+use super::notices::title_sequence;
 use super::session::{ConsoleError, Session, SessionInfo};
 use super::terminal::{FrameWriter, KeyReader, TerminalGuard};
 use super::{Effect, Message, Theme};
@@ -140,7 +141,8 @@ struct Screen {
     terminal: Terminal<CompactBackend<FrameWriter<io::Stdout>>>,
     writer: FrameWriter<io::Stdout>,
     guard: TerminalGuard,
-    title: String,
+    /// What the title says; nothing where it is left alone.
+    title: Option<String>,
 }
 
 impl Screen {
@@ -174,10 +176,16 @@ impl Surface for Screen {
                 sequence.zeroize();
                 sent
             }
+            Effect::Notice(notice) => self.writer.send(notice.sequence().as_bytes()),
+            Effect::Title(title) => {
+                let sent = self.writer.send(title_sequence(&title).as_bytes());
+                self.title = Some(title);
+                sent
+            }
             Effect::Mouse(on) => self.guard.set_mouse(on),
             Effect::Redraw => self.redraw(),
             Effect::Suspend => {
-                self.guard.suspend(&self.title)?;
+                self.guard.suspend(self.title.as_deref())?;
                 self.redraw()
             }
             _ => Ok(()),
@@ -192,10 +200,10 @@ impl Surface for Screen {
 /// Takes the terminal and goes round.
 pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept: DeskState) -> Result<(), ConsoleError> {
     let gone = |error| ConsoleError::TerminalGone { error, unsent: 0 };
-    let Session { deployment, clock, place, settings, alert_json, listener, .. } = session;
-    let title = format!("avert: {}", super::text::sanitize(&place.name));
+    let Session { deployment, clock, place, settings, alert_json, alert_records, listener, .. } = session;
+    let title = settings.notices.title.then(|| format!("avert: {}", super::text::sanitize(&place.name)));
     let mut signals = Signals::listen().map_err(gone)?;
-    let guard = TerminalGuard::enter(settings.mouse, &title, settings.reports.clone()).map_err(gone)?;
+    let guard = TerminalGuard::enter(settings.mouse, title.as_deref(), settings.reports.clone()).map_err(gone)?;
     let (crashed, writer) = (guard.crashed.clone(), FrameWriter::new(io::stdout()));
     let terminal = Terminal::new(CompactBackend::new(writer.clone())).map_err(gone)?;
     let size = terminal.backend().size().map_err(gone)?;
@@ -208,7 +216,7 @@ pub(super) async fn run(session: Session, theme: Theme, desk: Option<Desk>, kept
     let (webhooks, listens) = (deployment.webhooks.is_some(), listener.is_some());
     let audits = deployment.audit.is_some();
     let place = SessionInfo { read_only: deployment.is_read_only(), ..place };
-    let mut runner = Runner::new(deployment, desk, listener, sender.clone());
+    let mut runner = Runner::new(deployment, desk, listener, alert_records, sender.clone());
     let parts = Parts {
         place,
         settings,

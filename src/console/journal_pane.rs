@@ -91,7 +91,7 @@ impl JournalPane {
             Action::Top => self.cursor.move_to(0, &rows(cx)),
             Action::Bottom => self.cursor.move_to(usize::MAX, &rows(cx)),
             Action::Back => self.has_focus = false,
-            Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId => {
+            Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId | Action::CopyJson => {
                 let chosen = self.chosen(cx)?;
                 self.has_focus = !matches!(action, Action::GoToAlert | Action::Reopen);
                 return Some(acts::act(&chosen, action, cx));
@@ -104,7 +104,7 @@ impl JournalPane {
     /// Whether the footer tells of an action while it has the keys.
     pub fn offers(&self, action: Action, cx: &AppContext) -> bool {
         match action {
-            Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId => {
+            Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId | Action::CopyJson => {
                 self.chosen(cx).is_some_and(|chosen| acts::offers(&chosen, action, cx))
             }
             Action::Back | Action::Help => true,

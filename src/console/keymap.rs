@@ -37,6 +37,8 @@ pub enum Action {
     Unmatch,
     CopyId,
     CopyJson,
+    OpenLink,
+    Export,
     Down,
     Up,
     PageDown,

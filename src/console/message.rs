@@ -11,7 +11,9 @@ use super::screens::queue::columns::Column;
 use super::screens::queue::listing::Ticket;
 use super::views::View;
 use crate::desk::find::FoundAlerts;
-use crate::desk::{DeskFigures, Draft, FoundInsights, JournalDecision, JournalPart, MatchedOrders, SalesCount};
+use crate::desk::{
+    ClosingAlerts, DeskFigures, Draft, ExportFailure, FoundInsights, JournalDecision, JournalPart, MatchedOrders, SalesCount,
+};
 use crate::domain::indeterminate::Found;
 use crate::domain::webhook::received::{ReceivedEvent, ReplayedEvent};
 use crate::domain::{
@@ -48,6 +50,14 @@ pub enum Message {
     SameCards(Vec<(AlertId, Reply<Vec<Alert>>)>),
     /// A stretch of a list that was asked for under this number, and how many alerts the list has.
     Collected(u64, Reply<(Vec<Alert>, u64)>),
+    /// What lapses next.
+    Closing(Reply<ClosingAlerts>),
+    /// How many alerts an export has written, and of how many.
+    Exporting(u64, u64, u64),
+    /// What became of an export: how many alerts are in the file.
+    Exported(u64, PathBuf, Result<u64, ExportFailure>),
+    /// An address did not open in the browser, and why.
+    NotBrowsed(String, String),
     /// What became of writing a file.
     FileWritten(PathBuf, Result<(), String>),
     /// Nothing is marked any more.

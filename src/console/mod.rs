@@ -7,6 +7,8 @@
 
 pub mod app;
 pub mod areas;
+mod calling;
+pub mod calls;
 pub mod compact_backend;
 mod context;
 pub mod decisions;
@@ -16,6 +18,7 @@ pub mod draw;
 pub mod draw_context;
 pub mod effects;
 pub mod event_loop;
+pub mod exports;
 pub mod header;
 pub mod journal_feed;
 pub mod journal_pane;
@@ -25,6 +28,7 @@ pub mod listener;
 pub mod loadable;
 pub mod message;
 pub mod network_trouble;
+pub mod notices;
 pub mod pen;
 pub mod resolving;
 pub mod runs;
@@ -39,6 +43,7 @@ pub mod toasts;
 pub mod unfinished;
 pub mod views;
 pub mod widgets;
+pub mod workstation;
 pub mod write_check;
 
 use std::collections::HashMap;

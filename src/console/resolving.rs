@@ -98,11 +98,15 @@ fn notify(decision: &PendingDecision, event: DecisionEvent, cx: &mut AppContext)
                 "{}: the refund is not known to be recorded. What was to follow it waits here, not sent.",
                 subject(&decision.alert)
             );
+            cx.calls.failed(&decision.alert);
             cx.notify_about(&decision.alert, Tone::Bad, words);
         }
         outcome.extend(follow_up(&decision.alert, event, cx));
         tell_ended(cx);
     } else {
+        if !matches!(event, DecisionEvent::Landed(_) | DecisionEvent::NothingSoFar(_)) {
+            cx.calls.failed(&decision.alert);
+        }
         outcome.extend(tell(&decision.alert, &decision.resolution, event, cx));
     }
     outcome
@@ -119,10 +123,15 @@ fn follow_up(before: &Alert, event: DecisionEvent, cx: &mut AppContext) -> Order
 
 /// Tells that a run has ended, and how.
 fn tell_ended(cx: &mut AppContext) {
-    if let Some((words, well)) = cx.runs.take_ended() {
+    if let Some((words, failed)) = cx.runs.take_ended() {
         let key = cx.key(Action::Bulk);
-        let more = if well { ".".to_owned() } else { format!(". {key} shows each.") };
-        cx.notify(if well { Tone::Good } else { Tone::Bad }, format!("{words}{more}"));
+        if failed == 0 {
+            cx.notify(Tone::Good, format!("{words}."));
+            return;
+        }
+        let verb = if failed == 1 { "needs" } else { "need" };
+        cx.calls.failed_together(format!("{failed} of those answered together {verb} you"));
+        cx.notify(Tone::Bad, format!("{words}. {key} shows each."));
     }
 }
 
@@ -198,6 +207,7 @@ pub fn listed_unfinished(answer: Reply<Vec<ResolutionAttempt>>, cx: &mut AppCont
             1 => format!("{} waits for a person's word", in_words(&first.resolution)),
             many => format!("{many} decisions wait for a person's word"),
         };
+        cx.calls.failed_together("A decision waits for a person's word");
         cx.notify(Tone::Bad, format!("{what}: the network cannot tell whether it arrived. {key} opens it."));
     }
 }

@@ -204,13 +204,13 @@ impl Runs {
         }
     }
 
-    /// The run that has just ended, told once: what became of it, in words, and whether all of it went well.
-    pub fn take_ended(&mut self) -> Option<(String, bool)> {
+    /// The run that has just ended, told once: what became of it, in words, and how many failed or are not known to have arrived.
+    pub fn take_ended(&mut self) -> Option<(String, u64)> {
         let ended = |run: &&mut DecisionRun| !run.told && !run.items.is_empty() && run.has_ended();
         let run = self.all.iter_mut().find(ended)?;
         run.told = true;
         let RunCounts { failed, unknown, .. } = run.counts();
-        Some((format!("{}: {}", run.subject, run.words()), failed + unknown == 0))
+        Some((format!("{}: {}", run.subject, run.words()), failed + unknown))
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
         runs.note(8, &DecisionEvent::Refused("closed".to_owned()), now());
 
         assert_eq!(early, None);
-        assert_eq!(runs.take_ended(), Some(("2 alerts: 1 recorded, 1 failed".to_owned(), false)));
+        assert_eq!(runs.take_ended(), Some(("2 alerts: 1 recorded, 1 failed".to_owned(), 1)));
         assert_eq!(runs.take_ended(), None);
     }
 
@@ -265,7 +265,7 @@ mod tests {
         runs.begin(9, "1 alert".to_owned(), vec![(again, refunded())], &[9], now());
         landed(&mut runs, 9);
 
-        assert_eq!((runs.all.len(), runs.take_ended()), (1, Some(("1 alert: 1 recorded".to_owned(), true))));
+        assert_eq!((runs.all.len(), runs.take_ended()), (1, Some(("1 alert: 1 recorded".to_owned(), 0))));
     }
 
     #[test]
@@ -276,8 +276,8 @@ mod tests {
 
         landed(&mut runs, 7);
 
-        assert_eq!(first, Some(("1 alerts: 1 not known to have arrived".to_owned(), false)));
-        assert_eq!(runs.take_ended(), Some(("1 alerts: 1 recorded".to_owned(), true)));
+        assert_eq!(first, Some(("1 alerts: 1 not known to have arrived".to_owned(), 1)));
+        assert_eq!(runs.take_ended(), Some(("1 alerts: 1 recorded".to_owned(), 0)));
     }
 
     #[test]

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use super::keymap::Keymap;
 use super::listener::WebhookListener;
+use super::notices::NoticeSettings;
 use super::theme::ThemeName;
 use super::times::Zone;
+use crate::desk::AlertRecords;
 use crate::domain::filter::MAX_PAGE_SIZE;
 use crate::domain::rule::DecisionRule;
 use crate::domain::time::SharedClock;
-use crate::domain::{Alert, Dialect, Environment, Timestamp};
+use crate::domain::{Alert, Dialect, Environment, LinkTemplates, Timestamp};
 use crate::service::Deployment;
 
 /// Writes an alert as the interface does, for copying it.
@@ -30,6 +32,8 @@ pub struct Session {
     pub desk_dir: Option<PathBuf>,
     /// Writes an alert as the interface does.
     pub alert_json: AlertJson,
+    /// How alerts are exported.
+    pub alert_records: AlertRecords,
     /// Who listens for the deployment's webhooks; nothing where nobody can.
     pub listener: Option<Arc<dyn WebhookListener>>,
 }
@@ -83,6 +87,14 @@ pub struct Preferences {
     /// The rules that suggest decisions, in the order in which they are asked.
     pub rules: Arc<[DecisionRule]>,
     pub zone: Zone,
+    /// How it calls.
+    pub notices: NoticeSettings,
+    /// Where orders, payments and portals are.
+    pub links: LinkTemplates,
+    /// Whether a browser can be opened from here.
+    pub browses: bool,
+    /// Where files are written whose path does not say it.
+    pub files: PathBuf,
     /// Where the report of a crash is written.
     pub reports: PathBuf,
 }
@@ -98,6 +110,10 @@ impl Default for Preferences {
             keymap: Keymap::default(),
             rules: Arc::default(),
             zone: Zone::Machine,
+            notices: NoticeSettings::default(),
+            links: LinkTemplates::default(),
+            browses: false,
+            files: PathBuf::new(),
             reports: std::env::temp_dir(),
         }
     }

@@ -14,13 +14,14 @@ use crossterm::event::{
     Event,
 };
 use crossterm::style::{ResetColor, force_color_output};
-use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen, SetTitle};
+use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{execute, queue};
 use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 use tokio::sync::{Notify, mpsc};
 use zeroize::Zeroize;
 
 use super::Theme;
+use super::notices::title_sequence;
 use super::theme::ThemeName;
 
 /// Whether there is a terminal to draw on and to read keys from.
@@ -53,9 +54,17 @@ pub fn pick_theme(wanted: Option<ThemeName>) -> Theme {
 
 type PanicHook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
+/// What of the terminal was taken.
+#[derive(Debug, Default)]
+struct Entered {
+    screen: AtomicBool,
+    /// Whether its own title is kept there, to be given back.
+    title: AtomicBool,
+}
+
 /// A guard of the terminal's state (raw mode, alternate screen). Dropping the guard gives it back.
 pub(super) struct TerminalGuard {
-    entered: Arc<AtomicBool>,
+    entered: Arc<Entered>,
     mouse: bool,
     previous_hook: Arc<Mutex<Option<PanicHook>>>,
     /// Wakes the loop when something panicked anywhere in the process.
@@ -64,8 +73,8 @@ pub(super) struct TerminalGuard {
 
 impl TerminalGuard {
     /// Takes the terminal. From here on a panic, wherever it happens, first gives the terminal back and then says where its report is.
-    pub(super) fn enter(mouse: bool, title: &str, reports: PathBuf) -> io::Result<Self> {
-        let entered = Arc::new(AtomicBool::new(false));
+    pub(super) fn enter(mouse: bool, title: Option<&str>, reports: PathBuf) -> io::Result<Self> {
+        let entered = Arc::new(Entered::default());
         let crashed = Arc::new(Notify::new());
         let previous_hook: Arc<Mutex<Option<PanicHook>>> = Arc::new(Mutex::new(Some(panic::take_hook())));
         let hook = {
@@ -88,14 +97,19 @@ impl TerminalGuard {
         Ok(guard)
     }
 
-    fn take(&self, title: &str) -> io::Result<()> {
-        self.entered.store(true, Ordering::SeqCst);
+    fn take(&self, title: Option<&str>) -> io::Result<()> {
+        self.entered.screen.store(true, Ordering::SeqCst);
         // The theme knows whether colours are wanted. Where NO_COLOR is set, crossterm would write each colour as an empty sequence,
         // which resets bold and reverse too.
         force_color_output(true);
         terminal::enable_raw_mode()?;
         let mut out = io::stdout();
-        execute!(out, EnterAlternateScreen, SetTitle(title), Hide, EnableBracketedPaste, EnableFocusChange)?;
+        if let Some(title) = title {
+            self.entered.title.store(true, Ordering::SeqCst);
+            out.write_all(PUSH_TITLE)?;
+            out.write_all(title_sequence(title).as_bytes())?;
+        }
+        execute!(out, EnterAlternateScreen, Hide, EnableBracketedPaste, EnableFocusChange)?;
         if self.mouse { execute!(out, EnableMouseCapture) } else { Ok(()) }
     }
 
@@ -107,7 +121,7 @@ impl TerminalGuard {
 
     /// Gives the terminal back, stops the process as ctrl-z does everywhere, and takes the terminal again once it is continued.
     #[cfg(unix)]
-    pub(super) fn suspend(&self, title: &str) -> io::Result<()> {
+    pub(super) fn suspend(&self, title: Option<&str>) -> io::Result<()> {
         restore(&self.entered);
         signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP)?;
         self.take(title)
@@ -127,13 +141,16 @@ impl Drop for TerminalGuard {
 }
 
 /// Undoes everything, once. Errors are not told: a terminal that is gone needs no restoring.
-fn restore(entered: &AtomicBool) {
-    if !entered.swap(false, Ordering::SeqCst) {
+fn restore(entered: &Entered) {
+    if !entered.screen.swap(false, Ordering::SeqCst) {
         return;
     }
     let mut out = io::stdout();
     let _ = out.write_all(END_SYNC);
     let _ = queue!(out, DisableMouseCapture, DisableFocusChange, DisableBracketedPaste, ResetColor, LeaveAlternateScreen, Show);
+    if entered.title.swap(false, Ordering::SeqCst) {
+        let _ = out.write_all(POP_TITLE);
+    }
     let _ = out.flush();
     let _ = terminal::disable_raw_mode();
 }
@@ -145,6 +162,10 @@ fn write_report(directory: &Path, info: &PanicHookInfo<'_>) -> io::Result<PathBu
     std::fs::write(&path, format!("avert {}\n{info}\n\n{backtrace}\n", env!("CARGO_PKG_VERSION")))?;
     Ok(path)
 }
+
+/// Keeps the terminal's title, and gives it back (XTWINOPS).
+const PUSH_TITLE: &[u8] = b"\x1b[22;0t";
+const POP_TITLE: &[u8] = b"\x1b[23;0t";
 
 const BEGIN_SYNC: &[u8] = b"\x1b[?2026h";
 const END_SYNC: &[u8] = b"\x1b[?2026l";

@@ -3,7 +3,9 @@
 mod activity;
 mod any_keys;
 mod bulk;
+mod calls;
 mod cases;
+mod copying;
 mod elsewhere;
 pub mod fake;
 mod fake_webhooks;

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod api;
+mod calling;
 mod canaries;
 mod cli;
 mod client;

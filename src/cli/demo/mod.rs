@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 pub use feed::DemoFeed;
 
 use self::throwaway::Throwaway;
+use super::alerts::alert_records;
 use super::args::DemoArgs;
 use super::context::Context;
 use super::failure::{Misused, Signalled, say};
@@ -129,6 +130,7 @@ async fn set_up(context: &Context, args: &DemoArgs, directory: &Throwaway) -> an
         settings: preferences,
         desk_dir: Some(desk),
         alert_json: alert_json(Dialect::Current),
+        alert_records: alert_records(&local.clock),
         listener: Some(ConsoleListener::shared(&local.clock)),
     };
     Ok(Stage { session, running, local, _receivers: receivers })

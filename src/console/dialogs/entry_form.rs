@@ -82,7 +82,7 @@ pub enum Entered {
 /// The state of a form.
 #[derive(Debug)]
 pub struct EntryForm {
-    title: &'static str,
+    title: String,
     rows: Vec<EntryRow>,
     /// What the button says that submits it.
     submit: &'static str,
@@ -94,8 +94,8 @@ pub struct EntryForm {
 
 impl EntryForm {
     /// A form of these rows; this one has the focus.
-    pub fn new(title: &'static str, submit: &'static str, rows: Vec<EntryRow>, focus: usize) -> Self {
-        Self { title, rows, submit, focus: Spot::Row(focus), wrong: None, targets: ClickTargets::default() }
+    pub fn new(title: impl Into<String>, submit: &'static str, rows: Vec<EntryRow>, focus: usize) -> Self {
+        Self { title: title.into(), rows, submit, focus: Spot::Row(focus), wrong: None, targets: ClickTargets::default() }
     }
 
     /// What was typed into a row, without blanks around it.
@@ -233,7 +233,7 @@ impl EntryForm {
         theme.open_form(frame.buffer_mut(), panel);
         let inside = form.inside(panel);
         let line = |y: u16| Rect { y, height: 1, ..inside }.intersection(panel);
-        Pen::new(frame.buffer_mut(), line(inside.y)).put(self.title, theme.strong);
+        Pen::new(frame.buffer_mut(), line(inside.y)).put(&self.title, theme.strong);
         let mut y = inside.y + 1 + gap;
         for (index, row) in self.rows.iter().enumerate() {
             y += u16::from(row.apart) * gap;

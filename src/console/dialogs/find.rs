@@ -6,8 +6,8 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::case;
 use super::menu::{List, OpenMenu};
+use super::{case, copy_menu, links_menu};
 use crate::console::dialog::{self, run};
 use crate::console::screens::queue::columns::{Column, amount};
 use crate::console::screens::queue::state::Queue;
@@ -158,7 +158,7 @@ impl FindDialog {
             Some((_, Ok(found))) if found.alerts.is_empty() => (String::new(), theme.quiet),
             Some((_, Ok(found))) => {
                 let found = counted(found.alerts.len() as u64, "alert", "alerts");
-                (format!("{found} found, best first   alt-enter opens the case"), theme.quiet)
+                (format!("{found} found, best first   alt-enter case   alt-y copy   alt-o open"), theme.quiet)
             }
         }
     }
@@ -227,6 +227,14 @@ impl Dialog for FindDialog {
                 return self.open_case(cx);
             }
             // What is typed is searched for, so letters are no commands here.
+            Message::Input(Event::Key(KeyEvent { code: KeyCode::Char(letter @ ('y' | 'o')), modifiers: KeyModifiers::ALT, .. })) => {
+                let chosen = self.menu.chosen.index(self.alerts().len()).and_then(|at| self.alerts().get(at));
+                return match chosen {
+                    Some(alert) if *letter == 'y' => copy_menu::open(alert),
+                    Some(alert) => links_menu::open(alert, cx),
+                    None => Vec::new(),
+                };
+            }
             Message::Input(Event::Key(key)) if is_typed(key) => {
                 let typed = self.input.key(*key);
                 if typed == Typed::Changed {

@@ -4,14 +4,18 @@ pub mod alert_rows;
 pub mod case;
 pub mod columns;
 pub mod confirmation;
+pub mod copy_menu;
 pub mod delivery_filter;
 pub mod earlier_session;
 pub mod entry_form;
+pub mod export_form;
+pub mod export_progress;
 pub mod filter_form;
 pub mod find;
 pub mod form;
 pub mod help;
 pub mod leave;
+pub mod links_menu;
 pub mod listen_form;
 pub mod many_form;
 pub mod menu;
@@ -51,6 +55,9 @@ pub fn open(action: Action, screens: &mut Screens, cx: &mut AppContext) -> Optio
         },
         Action::Find => find::open(queue, cx),
         Action::Open if keys == Keys::Of(KeyContext::Queue) && queue.current().is_some() => case::open(queue, cx),
+        Action::CopyId if keys == Keys::Of(KeyContext::Queue) => queue.current().map(copy_menu::open)?,
+        Action::OpenLink => queue.current().map(|alert| links_menu::open(alert, cx))?,
+        Action::Export => export_form::open(queue, cx),
         Action::Filter => dialog::open(filter_form::FilterForm::new(queue.filter(), queue.sort())),
         Action::DeliveryFilter if webhooks.is_offered() => dialog::open(delivery_filter::DeliveryFilterForm::of(webhooks)),
         Action::Listen if webhooks.receiver.can_start() => dialog::open(listen_form::ListenForm::of(webhooks.receiver.last_request())),

@@ -14,6 +14,7 @@ use wiremock::{MockServer, Request, ResponseTemplate};
 use super::foreign::{answer, listing, open};
 use crate::support::binary::avert;
 use crate::support::raw_server::{Play, RawServer};
+use crate::support::terminal::Terminal;
 
 const SIZE: usize = 100;
 
@@ -173,4 +174,34 @@ async fn the_text_of_the_console_is_taken_as_flags_are() {
     let told = |at: usize, names: &[&str]| names.iter().map(|name| asked[at].parameter(name).unwrap_or_default()).collect::<Vec<_>>();
     assert_eq!(told(0, &["status", "expiresIn", "q", "size"]), ["OPEN", "6", "shop", "5"]);
     assert_eq!((told(1, &["provider"]), asked.len()), (vec!["ETHOCA,VERIFI".to_owned()], 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_console_whose_export_breaks_off_leaves_no_file_and_says_how_far_it_came() {
+    let server = MockServer::start().await;
+    let all: Vec<Value> = (0..230).map(|_| open(AlertId::generate())).collect();
+    let respond = move |request: &Request| -> ResponseTemplate {
+        let page_of = |request: &Request| request.url.query_pairs().find(|(name, _)| name == "page").map(|(_, page)| page.parse().unwrap());
+        match page_of(request).unwrap_or(0) {
+            2.. => answer(500, &json!({"status": 500, "title": "out of order"})),
+            number => answer(200, &json!({"data": page(&all, number), "total": 230, "page": number, "size": SIZE})),
+        }
+    };
+    listing().respond_with(respond).mount(&server).await;
+    let home = tempfile::tempdir().unwrap();
+    let key = [("AVERT_API_KEY", "avk_test_1_s3cret")];
+    let mut terminal = Terminal::start_with(home.path(), &["--url", &server.uri()], &key, 200, 40);
+    terminal.wait_for("by deadline   230");
+
+    terminal.press("e");
+    terminal.wait_for("Export 230 alerts");
+    // What is prefilled goes.
+    terminal.press("\x15");
+    terminal.press(&format!("{}\r", home.path().join("view.csv").display()));
+
+    terminal.wait_for("It came to 200 of 230 alerts, and no file was left.");
+    let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("view") || name.to_string_lossy().starts_with(".tmp")), "{left:?}");
+    terminal.press("q");
+    assert_eq!(terminal.wait_exit().0, 0);
 }

@@ -243,7 +243,7 @@ fn the_cursor_moves_among_the_alerts_of_the_case_and_esc_goes_back_to_the_list()
     let mut rig = Rig::new(three());
     let before = rig.current();
 
-    rig.press("enter j y");
+    rig.press("enter j y y");
     let copied = rig.screen();
     rig.press("tab tab esc esc");
 

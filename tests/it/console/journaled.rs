@@ -14,7 +14,7 @@ use avert::service::{ResolveRequest, ServiceError};
 use chrono::Duration;
 
 use super::fake::{Fake, morning};
-use super::rig::{Made, Rig, clock};
+use super::rig::{Made, Rig, clock, records};
 
 /// The steps that were written down, by name.
 fn steps(rig: &Rig) -> Vec<&'static str> {
@@ -138,7 +138,7 @@ async fn a_decision_leaves_only_when_the_journal_has_it_on_the_disk() {
     let alerts = morning(system.now());
     let service = Fake::with(alerts.clone(), system);
     let (messages, mut incoming) = tokio::sync::mpsc::unbounded_channel();
-    let mut runner = Runner::new(service.deployment(), Some(desk), None, messages);
+    let mut runner = Runner::new(service.deployment(), Some(desk), None, records(), messages);
     let send =
         |key: &str| Effect::Resolve(1, alerts[0].id, ResolveRequest { resolution: refunded(), idempotency_key: Some(key.to_owned()) });
     let lock = directory.path().join("journal.lock");

@@ -489,7 +489,7 @@ fn a_service_that_can_write_nothing() {
     pictures("unwritable", doubled, |rig| {
         *rig.service.unwritable.lock().unwrap() = Some(ServiceError::Unavailable("the disk is full: make room".to_owned()));
         rig.advance(Duration::seconds(61));
-        rig.press("y");
+        rig.press("y y");
     });
 }
 

@@ -7,13 +7,15 @@ use std::time::Duration as Wait;
 use avert::console::app::{App, DeskState, Parts};
 use avert::console::effects::{Effect, match_orders, perform};
 use avert::console::message::Message;
+use avert::console::notices::NoticeSettings;
 use avert::console::theme::{Theme, ThemeName};
 use avert::console::times::Zone;
+use avert::console::workstation::export_list;
 use avert::console::{Preferences, SessionInfo};
-use avert::desk::Desk;
+use avert::desk::{AlertRecords, Desk};
 use avert::domain::rule::parse_rules;
 use avert::domain::time::Clock;
-use avert::domain::{Alert, AlertId, Environment};
+use avert::domain::{Alert, AlertId, Environment, LinkTemplates};
 use avert::service::Deployment;
 use chrono::{Duration, FixedOffset};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -64,6 +66,12 @@ pub struct Made {
     pub desk: Option<Desk>,
     /// The text of the rules that suggest decisions.
     pub rules: &'static str,
+    /// How it calls; for nothing, unless a test is about that.
+    pub notices: NoticeSettings,
+    pub links: LinkTemplates,
+    pub browses: bool,
+    /// Where files are written.
+    pub files: std::path::PathBuf,
 }
 
 impl Default for Made {
@@ -82,6 +90,10 @@ impl Default for Made {
             own: Vec::new(),
             desk: None,
             rules: "",
+            notices: NoticeSettings { bell: true, title: false, before: Duration::zero(), ..NoticeSettings::default() },
+            links: LinkTemplates::default(),
+            browses: false,
+            files: std::path::PathBuf::from("/nowhere"),
         }
     }
 }
@@ -113,6 +125,10 @@ impl Made {
                 refresh: self.refresh,
                 rules: parse_rules(self.rules).unwrap().into(),
                 zone,
+                notices: self.notices,
+                links: self.links,
+                browses: self.browses,
+                files: self.files,
                 ..Preferences::default()
             },
             theme: Theme::named(ThemeName::Dark),
@@ -167,7 +183,10 @@ impl Rig {
             let searches = self.holding_searches && matches!(effect, Effect::SameCard(..) | Effect::SameCards(_) | Effect::Find(_));
             if searches
                 || self.holding
-                    && matches!(effect, Effect::Load(_) | Effect::Resolve(..) | Effect::CreateCredential(_) | Effect::TestEndpoint(_))
+                    && matches!(
+                        effect,
+                        Effect::Load(_) | Effect::Resolve(..) | Effect::CreateCredential(_) | Effect::TestEndpoint(_) | Effect::Export(..)
+                    )
             {
                 self.held.push_back(effect);
                 continue;
@@ -192,6 +211,10 @@ impl Rig {
             | Effect::StopReplay
             | Effect::GiveUpFind
             | Effect::StopListening
+            | Effect::GiveUpExport
+            | Effect::Browse(_)
+            | Effect::Notice(_)
+            | Effect::Title(_)
             | Effect::Copy(_)
             | Effect::CopySecret(_)
             | Effect::Mouse(_)
@@ -202,6 +225,10 @@ impl Rig {
                 None
             }
             Effect::MatchOrders(alert, change) => self.desk.as_ref().and_then(|desk| match_orders(desk, &alert, change)),
+            Effect::Export(number, request) => {
+                let alerts = self.deployment.alerts.clone();
+                Some(block_on(export_list(&*alerts, &records(), number, *request, |_| {})))
+            }
             effect => block_on(perform(&self.deployment, effect)),
         }
     }
@@ -338,6 +365,12 @@ impl Rig {
     pub fn has_quit(&self) -> bool {
         self.done.contains(&Effect::Quit)
     }
+}
+
+/// How alerts are exported here: by their network's ids alone.
+pub fn records() -> AlertRecords {
+    let record = |alert: &Alert| serde_json::json!({ "providerId": alert.provider_id }).to_string();
+    AlertRecords { columns: vec!["providerId".to_owned()], record: Arc::new(record) }
 }
 
 /// A key by its name.

@@ -375,7 +375,7 @@ fn the_mouse_is_given_back_and_taken_again() {
 fn an_alert_is_copied_by_its_id_and_as_json() {
     let mut rig = Rig::new(morning(clock().now()));
 
-    rig.press("y Y");
+    rig.press("y y Y");
 
     let copied: Vec<_> = rig
         .done

@@ -12,6 +12,7 @@ use ratatui::layout::Rect;
 
 use super::many_form::{self, AnswerScope};
 use super::resolve_form::Choice;
+use super::{copy_menu, links_menu};
 use crate::console::dialog::run;
 use crate::console::screens::queue::facts::Facts;
 use crate::console::screens::queue::state::Queue;
@@ -169,11 +170,8 @@ impl CaseDialog {
             Action::Refund => return self.decide(Choice::Refunded, cx),
             Action::NotRefunded => return self.decide(Choice::NotRefunded, cx),
             Action::Invalid => return self.decide(Choice::Invalid, cx),
-            Action::CopyId => {
-                let id = self.current().id;
-                cx.notify(Tone::Note, format!("Copied {id}"));
-                return vec![Effect::Copy(id.to_string()).into()];
-            }
+            Action::CopyId => return copy_menu::open(self.current()),
+            Action::OpenLink => return links_menu::open(self.current(), cx),
             Action::CopyJson => {
                 let text = (cx.alert_json)(self.current(), cx.now);
                 cx.notify(Tone::Note, "The alert was copied as JSON.");

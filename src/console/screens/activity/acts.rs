@@ -3,14 +3,15 @@
 use super::rows::{can_be_made_again, live};
 use super::state::ChosenRow;
 use crate::console::decisions::{State, alert_of};
+use crate::console::dialogs::copy_menu::{self, CopiedFact};
 use crate::console::resolving::record;
-use crate::console::{Action, AppContext, Effect, Message, Order, Orders, Tone};
+use crate::console::{Action, AppContext, Message, Order, Orders, Tone};
 use crate::desk::{DecisionFate, DecisionRecord, JournalStep};
 
 /// Whether an action means something for a row.
 pub fn offers(chosen: &ChosenRow, action: Action, cx: &AppContext) -> bool {
     match action {
-        Action::GoToAlert | Action::CopyId => chosen.alert.is_some(),
+        Action::GoToAlert | Action::CopyId | Action::CopyJson => chosen.alert.is_some(),
         Action::Reopen => !cx.place.read_only && chosen.record.as_ref().is_some_and(|record| can_be_made_again(record, cx)),
         Action::Dismiss => chosen.record.as_ref().is_some_and(|record| can_be_dismissed(record, cx)),
         _ => false,
@@ -21,7 +22,8 @@ pub fn offers(chosen: &ChosenRow, action: Action, cx: &AppContext) -> bool {
 pub fn act(chosen: &ChosenRow, action: Action, cx: &mut AppContext) -> Orders {
     match (action, &chosen.record) {
         (Action::GoToAlert, _) => go_to(chosen, cx),
-        (Action::CopyId, _) => copy(chosen, cx),
+        (Action::CopyId, _) => chosen.alert.map_or_else(Vec::new, |alert| copy_menu::read(alert, None)),
+        (Action::CopyJson, _) => chosen.alert.map_or_else(Vec::new, |alert| copy_menu::read(alert, Some(CopiedFact::Json))),
         (Action::Reopen, Some(decision)) => reopen(decision, cx),
         (Action::Dismiss, Some(decision)) => dismiss(decision, cx),
         (Action::Reopen | Action::Dismiss, None) => {
@@ -41,12 +43,6 @@ fn go_to(chosen: &ChosenRow, cx: &mut AppContext) -> Orders {
             Vec::new()
         }
     }
-}
-
-fn copy(chosen: &ChosenRow, cx: &mut AppContext) -> Orders {
-    let Some(alert) = chosen.alert else { return Vec::new() };
-    cx.notify(Tone::Note, format!("Copied {alert}"));
-    vec![Effect::Copy(alert.to_string()).into()]
 }
 
 /// Opens the form on the alert again, as it was filled in.

@@ -49,7 +49,7 @@ impl Screen for ActivityScreen {
     fn offers(&self, action: Action, cx: &AppContext) -> bool {
         match action {
             Action::Back => false,
-            Action::CopyId | Action::GoToAlert | Action::Reopen | Action::Dismiss => {
+            Action::CopyId | Action::CopyJson | Action::GoToAlert | Action::Reopen | Action::Dismiss => {
                 self.chosen(cx).is_some_and(|chosen| acts::offers(&chosen, action, cx))
             }
             Action::Settle => cx.unfinished.parked().next().is_some(),
@@ -96,7 +96,7 @@ fn act(screen: &mut ActivityScreen, action: Action, cx: &mut AppContext) -> Orde
         Action::PreviousPane => screen.show(screen.view.step(ActivityView::ALL.len() - 1), cx.now),
         Action::Refresh => screen.refresh(cx.now),
         Action::Back if !cx.toasts.clear() => return vec![Order::Act(Action::ShowQueue)],
-        Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId => {
+        Action::GoToAlert | Action::Reopen | Action::Dismiss | Action::CopyId | Action::CopyJson => {
             return screen.chosen(cx).map_or_else(Vec::new, |chosen| acts::act(&chosen, action, cx));
         }
         _ => {}

@@ -99,7 +99,7 @@ impl Link {
     }
 
     /// Until when the service is still to be left alone, as it asked.
-    pub(super) fn left_alone(&self, now: Timestamp) -> Option<Timestamp> {
+    pub fn left_alone(&self, now: Timestamp) -> Option<Timestamp> {
         // A clock that was set back leaves nobody waiting for longer than was asked.
         self.left_alone.filter(|(since, until)| lease::waits(*since, *until, now)).map(|(_, until)| until)
     }

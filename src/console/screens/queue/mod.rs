@@ -197,8 +197,7 @@ fn act(queue: &mut Queue, action: Action, cx: &mut AppContext) -> Orders {
         Action::SortNext => return run(queue.sort_next()),
         Action::SortReverse => return run(queue.sort_by(queue.sort().field)),
         Action::Unmatch => return run(queue.change_match(cx)),
-        Action::CopyId => return copy(queue, false, cx),
-        Action::CopyJson => return copy(queue, true, cx),
+        Action::CopyJson => return copy_json(queue, cx),
         Action::Refresh => {
             // Whoever let them wait wants to be asked once more.
             cx.decisions.ask_again();
@@ -240,15 +239,10 @@ fn go_to_warned(queue: &mut Queue, cx: &mut AppContext) -> Orders {
     }
 }
 
-fn copy(queue: &Queue, json: bool, cx: &mut AppContext) -> Orders {
+fn copy_json(queue: &Queue, cx: &mut AppContext) -> Orders {
     let Some(alert) = queue.current() else { return Vec::new() };
-    let (text, words) = if json {
-        ((cx.alert_json)(alert, cx.now), "The alert was copied as JSON.".to_owned())
-    } else {
-        (alert.id.to_string(), format!("Copied {}", alert.id))
-    };
-    cx.notify(Tone::Note, words);
-    vec![Effect::Copy(text).into()]
+    cx.notify(Tone::Note, "The alert was copied as JSON.");
+    vec![Effect::Copy((cx.alert_json)(alert, cx.now)).into()]
 }
 
 /// A decision is made: it waits for its grace while the cursor goes on to the next alert.

@@ -1,0 +1,284 @@
+//! Calls: what asks for attention: alerts that lapse soon, a pace that no longer holds, decisions that failed, answers that are held here.
+
+use std::collections::HashSet;
+
+use chrono::Duration;
+
+use super::notices::NoticeSettings;
+use super::times;
+use crate::desk::ClosingAlerts;
+use crate::domain::insights::{SOON_HOURS, quarter_of, soon};
+use crate::domain::work_pace::will_lapse;
+use crate::domain::{Alert, AlertId, Amount, Currency, Deadline, Insights, Lapsing, Money, Timestamp, WorkPace};
+use crate::service::ServiceError;
+
+/// How often it is read what lapses next.
+const READ_EVERY: Duration = Duration::seconds(60);
+
+/// Two readings are at least so far apart, however many alerts come near one after the other.
+const APART: Duration = Duration::seconds(5);
+
+/// A call: a message, and the alerts that it is about, the one to go to first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttentionCall {
+    pub words: String,
+    /// What is told outside the console: counts, time left, a network's id.
+    pub outside: String,
+    pub about: Vec<Alert>,
+    /// Whether it rings.
+    pub rings: bool,
+}
+
+/// The state of what calls, for as long as this console is open.
+#[derive(Debug, Default)]
+pub struct Calls {
+    /// Alerts that were told, and those that rang: in quiet hours one is told and rings later.
+    told: HashSet<AlertId>,
+    rung: HashSet<AlertId>,
+    /// Decisions that are held here and were told.
+    held: HashSet<u64>,
+    closing: ClosingAlerts,
+    /// How many will lapse at the pace; none where it is not known.
+    lost: Option<u64>,
+    /// Whether it was told that the pace does not hold, and it has not held since.
+    pace_told: bool,
+    recorded: Vec<Timestamp>,
+    failures: Vec<String>,
+    /// Whether it was told that nothing can be read.
+    trouble_told: bool,
+    /// Whether an answer came that nothing was made of yet.
+    news: bool,
+    due: Option<Timestamp>,
+    read_at: Option<Timestamp>,
+}
+
+/// How many hours ahead are read.
+pub fn hours_read(before: Duration) -> u32 {
+    let hours = (before.num_minutes().max(0) + 59) / 60;
+    u32::try_from(hours.max(SOON_HOURS)).unwrap_or(u32::MAX)
+}
+
+/// Whether an alert waits for an answer that may be late within this time. Whole hours count at the earliest that it can be.
+pub fn lapses_within(alert: &Alert, before: Duration, now: Timestamp) -> bool {
+    let due = match alert.deadline {
+        Deadline::At(moment) => moment > now && moment - now <= before,
+        Deadline::HoursLeft(hours) => Duration::try_hours(hours.max(0)).is_some_and(|left| left < before),
+        Deadline::Unknown => false,
+    };
+    due && waits(alert)
+}
+
+/// Whether somebody has to answer it.
+fn waits(alert: &Alert) -> bool {
+    !alert.is_over() && alert.expired_at.is_none() && !alert.alert_type.is_notice()
+}
+
+/// An alert as it is named outside the console.
+fn outside_name(alert: &Alert) -> String {
+    format!("{} {}", alert.provider, alert.provider_id)
+}
+
+/// How long is left of an alert, in words.
+pub fn left_words(alert: &Alert, now: Timestamp) -> String {
+    match alert.deadline {
+        Deadline::At(moment) => format!("in {}", times::spell_until(moment, now)),
+        Deadline::HoursLeft(hours) => format!("in less than {} h", hours.max(0).saturating_add(1)),
+        Deadline::Unknown => "at a time that is not known".to_owned(),
+    }
+}
+
+impl Calls {
+    /// Begins: everything is read at the first chance.
+    pub fn begun(now: Timestamp) -> Self {
+        Self { due: Some(now), ..Self::default() }
+    }
+
+    /// Whether it is to be read now what lapses next.
+    pub fn take_due(&mut self, now: Timestamp) -> bool {
+        self.due.take_if(|due| *due <= now).is_some()
+    }
+
+    /// When something is to be read.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        self.due
+    }
+
+    /// Takes in what lapses next. Returns what is wrong where it can never be read like this, once.
+    pub fn read(&mut self, answer: Result<ClosingAlerts, ServiceError>, before: Duration, now: Timestamp) -> Option<String> {
+        (self.news, self.read_at) = (true, Some(now));
+        let mut again = READ_EVERY;
+        let wrong = match answer {
+            Ok(closing) => {
+                self.closing = closing;
+                None
+            }
+            Err(ServiceError::Throttled { wait, .. }) => {
+                again = again.max(Duration::from_std(wait).unwrap_or(again));
+                None
+            }
+            Err(error @ (ServiceError::InvalidRequest(_) | ServiceError::NotAuthorized(_))) => {
+                let first = !std::mem::replace(&mut self.trouble_told, true);
+                first.then(|| format!("Deadlines cannot be watched here: {error}"))
+            }
+            Err(_) => None,
+        };
+        // Who comes near meanwhile is read again first: somebody else may have answered.
+        let near = self.closing.alerts.iter().filter(|alert| waits(alert) && !self.told.contains(&alert.id));
+        let next = near.filter_map(|alert| Some(alert.deadline.moment()? - before)).filter(|at| *at > now).min();
+        self.due = Some(next.map_or(now + again, |at| at.max(now + APART).min(now + again)));
+        wrong
+    }
+
+    /// Takes in when decisions were recorded.
+    pub fn recorded(&mut self, moments: &[Timestamp]) {
+        self.recorded = moments.to_vec();
+    }
+
+    /// An alert is through with.
+    pub fn concluded(&mut self, alert: &Alert) {
+        if let Some(known) = self.closing.alerts.iter_mut().find(|known| known.id == alert.id) {
+            known.clone_from(alert);
+        }
+    }
+
+    /// A decision failed: the message of it is told by whoever knows more.
+    pub fn failed(&mut self, alert: &Alert) {
+        self.failures.push(format!("A decision needs you: {}", outside_name(alert)));
+    }
+
+    /// Decisions failed that are told of in these words.
+    pub fn failed_together(&mut self, what: impl Into<String>) {
+        self.failures.push(what.into());
+    }
+
+    /// What is told outside of decisions that failed since this was asked last.
+    pub fn take_failures(&mut self) -> Option<String> {
+        let failures = std::mem::take(&mut self.failures);
+        match failures.as_slice() {
+            [] => None,
+            [one] => Some(one.clone()),
+            many => Some(format!("{}, and {} more", many[0], many.len() - 1)),
+        }
+    }
+
+    /// Whether an answer came that nothing was made of yet.
+    pub fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.news)
+    }
+
+    /// The alerts that lapse within the time, but for those that a decision is on its way for.
+    fn near<'c>(&'c self, before: Duration, underway: &'c impl Fn(AlertId) -> bool, now: Timestamp) -> impl Iterator<Item = &'c Alert> {
+        self.closing.alerts.iter().filter(move |alert| lapses_within(alert, before, now) && !underway(alert.id))
+    }
+
+    /// The call of the alerts that have come near since this was asked last. Each is told once and rings once; where it comes near in quiet
+    /// hours it rings when they are over.
+    pub fn deadlines(
+        &mut self,
+        before: Duration,
+        quiet: bool,
+        underway: impl Fn(AlertId) -> bool,
+        now: Timestamp,
+    ) -> Option<AttentionCall> {
+        let mut near: Vec<Alert> = self.near(before, &underway, now).cloned().collect();
+        near.sort_by_key(|alert| (alert.deadline.moment().is_none(), alert.deadline.moment(), alert.id));
+        let untold: Vec<Alert> = near.iter().filter(|alert| !self.told.contains(&alert.id)).cloned().collect();
+        let unrung: Vec<Alert> = near.into_iter().filter(|alert| !self.rung.contains(&alert.id)).collect();
+        self.told.extend(untold.iter().map(|alert| alert.id));
+        let rings = !quiet && !unrung.is_empty();
+        if rings {
+            self.rung.extend(unrung.iter().map(|alert| alert.id));
+        }
+        if untold.is_empty() && !rings {
+            return None;
+        }
+        let is_late = untold.is_empty();
+        let about = if is_late { unrung } else { untold };
+        let first = about.first()?;
+        let (left, within) = (left_words(first, now), times::spell(before));
+        let (words, outside) = match about.len() {
+            1 => (format!("{} lapses {left} and is not answered.", named(first)), format!("{} lapses {left}", outside_name(first))),
+            many => (
+                format!("{many} alerts lapse within {within} and are not answered, the first {left}."),
+                format!("{many} alerts lapse within {within}, {} {left}", outside_name(first)),
+            ),
+        };
+        let words = if is_late { format!("The quiet hours are over: {words}") } else { words };
+        Some(AttentionCall { words, outside, about, rings })
+    }
+
+    /// The call of a pace that no longer holds: once, until it holds again. `underway` says which alerts a decision is on its way for.
+    pub fn pace(&mut self, quiet: bool, before: Duration, underway: impl Fn(AlertId) -> bool, now: Timestamp) -> Option<AttentionCall> {
+        let pace = WorkPace::of(&self.recorded, now).filter(|_| self.closing.first);
+        self.lost = pace.map(|pace| will_lapse(&self.lapsing(before, &underway, now), &pace, now));
+        let (pace, lost) = pace.zip(self.lost)?;
+        if lost == 0 {
+            self.pace_told = false;
+            return None;
+        }
+        if std::mem::replace(&mut self.pace_told, true) {
+            return None;
+        }
+        let about: Vec<Alert> = self.closing.alerts.iter().find(|alert| waits(alert) && !underway(alert.id)).cloned().into_iter().collect();
+        let least = if self.closing.unread() > 0 { "at least " } else { "" };
+        let words = format!("The pace no longer holds: at {} an hour {least}{lost} will lapse within {SOON_HOURS} h.", pace.per_hour());
+        let outside = format!("The pace no longer holds: {least}{lost} will lapse within {SOON_HOURS} h");
+        Some(AttentionCall { words, outside, about, rings: !quiet })
+    }
+
+    /// What lapses within the hours that the pace is told of. What was not read counts at the latest that it can lapse.
+    fn lapsing(&self, before: Duration, underway: &impl Fn(AlertId) -> bool, now: Timestamp) -> Vec<Lapsing> {
+        let open = self.closing.alerts.iter().filter(|alert| !alert.alert_type.is_notice() && !underway(alert.id));
+        let mut lapsing = Insights::of(open, now).lapsing;
+        let unread = self.closing.unread();
+        if unread > 0 && i64::from(hours_read(before)) == SOON_HOURS {
+            let money = Money { amount: Amount::from_micros(0), currency: Currency::default() };
+            let quarter = Some(quarter_of(soon(now) - Duration::seconds(1)));
+            let rest = Lapsing { quarter, soon: true, alerts: unread, money, unpriced: 0 };
+            let behind = lapsing.iter().position(|row| row.quarter.is_none() || row.quarter > quarter).unwrap_or(lapsing.len());
+            lapsing.insert(behind, rest);
+        }
+        lapsing
+    }
+
+    /// The decisions of these that are held here and were not told yet; they count as told.
+    pub fn take_held(&mut self, keys: impl Iterator<Item = u64>) -> Vec<u64> {
+        keys.filter(|key| self.held.insert(*key)).collect()
+    }
+
+    /// Whether a decision that is held here was told.
+    pub fn knows_held(&self, key: u64) -> bool {
+        self.held.contains(&key)
+    }
+
+    /// The terminal's title at a place: what is due, and where.
+    pub fn title(
+        &self,
+        place: &str,
+        settings: &NoticeSettings,
+        failed: usize,
+        underway: impl Fn(AlertId) -> bool,
+        now: Timestamp,
+    ) -> String {
+        let near = self.near(settings.before, &underway, now).count() as u64;
+        // Where all that was read is due, what was not read may be.
+        let more = if near > 0 && near == self.closing.alerts.len() as u64 && self.closing.unread() > 0 { "+" } else { "" };
+        let lost = self.lost.filter(|lost| *lost > 0);
+        let parts = [
+            (near > 0).then(|| format!("{near}{more} within {}", times::spell(settings.before))),
+            lost.map(|lost| format!("{lost} will lapse")),
+            (failed > 0).then(|| format!("{failed} failed")),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { format!("avert: {place}") } else { format!("avert: {} - {place}", parts.join(", ")) }
+    }
+}
+
+/// An alert as it is named in the console.
+fn named(alert: &Alert) -> String {
+    let money = alert.money().map_or_else(String::new, |money| format!(" {money}"));
+    format!("{}{money}", alert.provider)
+}
+
+#[cfg(test)]
+mod tests;

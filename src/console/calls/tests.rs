@@ -1,0 +1,241 @@
+//! Tests of what calls, and how often.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+use crate::domain::time::from_iso;
+use crate::domain::{AlertType, Provider};
+
+const BEFORE: Duration = Duration::minutes(30);
+
+fn now() -> Timestamp {
+    from_iso("2026-03-10T12:00:00Z").unwrap()
+}
+
+fn at(minutes: i64) -> Timestamp {
+    now() + Duration::minutes(minutes)
+}
+
+fn due(number: u128, deadline: Deadline) -> Alert {
+    let id = AlertId(uuid::Uuid::from_u128(number + 1));
+    Alert { provider_id: format!("7KQ{number}"), deadline, ..Alert::new(id, Provider::Cdrn, AlertType::VerifiDispute) }
+}
+
+fn lapsing_at(minutes: &[i64]) -> ClosingAlerts {
+    let alerts: Vec<Alert> = minutes.iter().enumerate().map(|(number, minutes)| due(number as u128, Deadline::At(at(*minutes)))).collect();
+    ClosingAlerts { total: alerts.len() as u64, alerts, first: true }
+}
+
+fn reading(closing: ClosingAlerts) -> Calls {
+    let mut calls = Calls::begun(now());
+    assert!(calls.take_due(now()));
+    calls.read(Ok(closing), BEFORE, now());
+    calls
+}
+
+fn nobody(_: AlertId) -> bool {
+    false
+}
+
+#[test]
+fn an_alert_calls_once_when_it_comes_near_and_names_what_is_left() {
+    let mut calls = reading(lapsing_at(&[25, 31]));
+
+    let first = calls.deadlines(BEFORE, false, nobody, now()).unwrap();
+    let again = calls.deadlines(BEFORE, false, nobody, now());
+    let second = calls.deadlines(BEFORE, false, nobody, at(2)).unwrap();
+
+    assert_eq!((first.words.as_str(), first.rings), ("CDRN lapses in 25 min and is not answered.", true));
+    assert_eq!(first.outside, "CDRN 7KQ0 lapses in 25 min");
+    assert_eq!((again, second.about[0].provider_id.as_str()), (None, "7KQ1"));
+}
+
+#[test]
+fn several_that_come_near_together_are_one_call_that_goes_to_the_first() {
+    let mut calls = reading(lapsing_at(&[20, 12, 28]));
+
+    let call = calls.deadlines(BEFORE, false, nobody, now()).unwrap();
+
+    assert_eq!(call.words, "3 alerts lapse within 30 min and are not answered, the first in 12 min.");
+    assert_eq!(call.about.iter().map(|alert| alert.provider_id.as_str()).collect::<Vec<_>>(), ["7KQ1", "7KQ0", "7KQ2"]);
+}
+
+#[rstest]
+#[case::to_the_moment(Deadline::At(at(30)), true)]
+#[case::later(Deadline::At(at(31)), false)]
+#[case::lapsed(Deadline::At(at(0)), false)]
+#[case::whole_hours_that_may_be_less(Deadline::HoursLeft(0), true)]
+#[case::whole_hours_that_are_more(Deadline::HoursLeft(1), false)]
+#[case::not_told(Deadline::Unknown, false)]
+fn whole_hours_count_at_the_earliest_that_they_can_end(#[case] deadline: Deadline, #[case] is_near: bool) {
+    assert_eq!(lapses_within(&due(1, deadline), BEFORE, now()), is_near);
+}
+
+#[test]
+fn nothing_calls_that_asks_for_no_answer_has_one_or_whose_answer_is_on_its_way() {
+    let mut closing = lapsing_at(&[5, 6, 7]);
+    closing.alerts[0].alert_type = AlertType::VerifiFraudNotice;
+    closing.alerts[1].expired_at = Some(now());
+    let underway = closing.alerts[2].id;
+    let mut calls = reading(closing);
+
+    assert_eq!(calls.deadlines(BEFORE, false, |id| id == underway, now()), None);
+    assert!(calls.deadlines(BEFORE, false, nobody, now()).is_some(), "an answer that was taken back leaves it open");
+}
+
+#[test]
+fn what_came_near_in_quiet_hours_rings_when_they_are_over() {
+    let mut calls = reading(lapsing_at(&[25, 26]));
+
+    let quiet = calls.deadlines(BEFORE, true, nobody, now()).unwrap();
+    let silent = calls.deadlines(BEFORE, true, nobody, at(1));
+    let morning = calls.deadlines(BEFORE, false, nobody, at(2)).unwrap();
+    let after = calls.deadlines(BEFORE, false, nobody, at(3));
+
+    assert_eq!((quiet.rings, silent), (false, None));
+    assert!(morning.rings && morning.words.starts_with("The quiet hours are over: 2 alerts lapse within 30 min"), "{morning:?}");
+    assert_eq!(after, None);
+}
+
+#[test]
+fn it_is_read_again_when_the_next_one_comes_near_and_each_minute() {
+    let mut soon = reading(lapsing_at(&[31, 200]));
+    let mut bursts = Calls::begun(now());
+    bursts.read(
+        Ok(ClosingAlerts { alerts: vec![due(1, Deadline::At(at(30) + Duration::seconds(1)))], total: 1, first: true }),
+        BEFORE,
+        now(),
+    );
+
+    assert_eq!([soon.next_wake(), bursts.next_wake()], [Some(at(1)), Some(now() + Duration::seconds(5))]);
+    assert_eq!(reading(lapsing_at(&[200])).next_wake(), Some(at(1)));
+    assert!(soon.take_due(at(1)) && soon.next_wake().is_none(), "one reading at a time");
+}
+
+#[test]
+fn what_cannot_be_asked_is_told_once_and_what_does_not_answer_is_asked_again() {
+    let mut calls = Calls::begun(now());
+    let refused = || Err(ServiceError::InvalidRequest(Vec::new()));
+
+    let told = [calls.read(refused(), BEFORE, now()).is_some(), calls.read(refused(), BEFORE, now()).is_some()];
+    let busy = calls.read(Err(ServiceError::Unavailable("busy".to_owned())), BEFORE, now());
+
+    assert_eq!((told, busy, calls.next_wake()), ([true, false], None, Some(at(1))));
+}
+
+#[test]
+fn one_that_was_near_calls_though_nobody_answers_any_more() {
+    let mut calls = reading(lapsing_at(&[31]));
+
+    calls.read(Err(ServiceError::Unreachable("no connection".to_owned())), BEFORE, at(2));
+
+    assert!(calls.deadlines(BEFORE, false, nobody, at(2)).is_some());
+}
+
+/// A pace of one in five minutes.
+fn slow() -> Vec<Timestamp> {
+    (0..10).map(|number| at(-5 * number)).collect()
+}
+
+#[test]
+fn a_pace_that_no_longer_holds_calls_once_until_it_holds_again() {
+    let mut calls = reading(lapsing_at(&[60; 40]));
+    calls.recorded(&slow());
+
+    let first = calls.pace(false, BEFORE, nobody, now()).unwrap();
+    let again = calls.pace(false, BEFORE, nobody, at(1));
+    calls.closing = lapsing_at(&[60; 2]);
+    let holds = calls.pace(false, BEFORE, nobody, at(1));
+    calls.closing = lapsing_at(&[60; 40]);
+    let anew = calls.pace(true, BEFORE, nobody, at(1)).unwrap();
+
+    assert!(first.words.starts_with("The pace no longer holds: at 12 an hour 27 will lapse within 4 h"), "{first:?}");
+    assert_eq!((first.about.len(), first.rings, again, holds, anew.rings), (1, true, None, None, false));
+}
+
+#[test]
+fn without_a_pace_none_is_said_not_to_hold() {
+    let mut calls = reading(lapsing_at(&[60; 40]));
+
+    let none = calls.pace(false, BEFORE, nobody, now());
+    calls.recorded(&slow());
+    calls.closing.first = false;
+
+    assert_eq!((none, calls.pace(false, BEFORE, nobody, now())), (None, None));
+}
+
+#[test]
+fn what_was_not_read_counts_for_the_pace_at_the_latest_that_it_can_lapse() {
+    let mut calls = reading(ClosingAlerts { total: 200, ..lapsing_at(&[60; 2]) });
+    calls.recorded(&slow());
+
+    let call = calls.pace(false, BEFORE, nobody, now()).unwrap();
+
+    // 200 are due by the last quarter hour, in the middle of which 46 can have been done.
+    assert!(call.words.contains("at least 154 will lapse"), "{call:?}");
+}
+
+#[test]
+fn the_title_tells_what_is_due_and_is_plain_where_nothing_is() {
+    let settings = NoticeSettings::default();
+    let mut calls = reading(lapsing_at(&[10, 20, 40]));
+    let title = |calls: &Calls, failed, now| calls.title("acme", &settings, failed, nobody, now);
+
+    assert_eq!(title(&calls, 0, now()), "avert: 2 within 30 min - acme");
+    assert_eq!(title(&calls, 1, at(41)), "avert: 1 failed - acme");
+    assert_eq!(title(&Calls::default(), 0, now()), "avert: acme");
+    calls.closing = ClosingAlerts { total: 120, ..lapsing_at(&[10; 100]) };
+    assert_eq!(title(&calls, 0, now()), "avert: 100+ within 30 min - acme");
+}
+
+#[test]
+fn what_is_told_outside_holds_nothing_of_the_card_and_no_money() {
+    let mut closing = lapsing_at(&[10]);
+    let alert = &mut closing.alerts[0];
+    (alert.card_bin, alert.card_last_four, alert.merchant_name) = ("411111".to_owned(), "1234".to_owned(), "ACME".to_owned());
+    alert.amount = Some("129.90".parse().unwrap());
+    let mut calls = reading(closing.clone());
+    calls.failed(&closing.alerts[0]);
+
+    let call = calls.deadlines(BEFORE, false, nobody, now()).unwrap();
+
+    assert_eq!([call.outside, calls.take_failures().unwrap()], ["CDRN 7KQ0 lapses in 10 min", "A decision needs you: CDRN 7KQ0"]);
+    assert_eq!(calls.take_failures(), None);
+}
+
+proptest! {
+    /// Whatever is read when, and whenever it is quiet, each alert is told at most once and rings at most once, never in quiet hours.
+    #[test]
+    fn each_alert_calls_at_most_once_and_nothing_rings_in_quiet_hours(
+        steps in proptest::collection::vec((proptest::collection::vec((0u128..8, 0i64..120), 0..8), any::<bool>(), 0u128..8), 1..40),
+    ) {
+        let mut calls = Calls::begun(now());
+        let (mut told, mut rung): (HashMap<AlertId, u32>, HashMap<AlertId, u32>) = Default::default();
+        for (minute, (rows, quiet, underway)) in steps.into_iter().enumerate() {
+            let now = at(i64::try_from(minute).unwrap());
+            let rows: std::collections::BTreeMap<u128, i64> = rows.into_iter().collect();
+            let alerts: Vec<Alert> = rows.into_iter().map(|(number, minutes)| due(number, Deadline::At(at(minutes)))).collect();
+            let (underway, total) = (due(underway, Deadline::Unknown).id, alerts.len() as u64);
+            calls.read(Ok(ClosingAlerts { alerts, total, first: true }), BEFORE, now);
+
+            let before: Vec<AlertId> = calls.told.iter().copied().collect();
+            if let Some(call) = calls.deadlines(BEFORE, quiet, |id| id == underway, now) {
+                prop_assert!(!(quiet && call.rings));
+                for alert in &call.about {
+                    prop_assert!(lapses_within(alert, BEFORE, now) && alert.id != underway);
+                    if !before.contains(&alert.id) {
+                        *told.entry(alert.id).or_default() += 1;
+                    }
+                }
+            }
+            for id in &calls.rung {
+                rung.entry(*id).or_insert(0);
+            }
+        }
+        prop_assert!(told.values().all(|times| *times == 1));
+        prop_assert!(rung.keys().all(|id| told.contains_key(id)), "what rings was told");
+    }
+}

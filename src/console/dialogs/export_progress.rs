@@ -1,0 +1,102 @@
+//! The progress of an export: how far it is, and that it can be given up. It goes on without its dialog.
+
+use std::path::Path;
+
+use crossterm::event::{Event, KeyCode};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use crate::console::exports::RunningExport;
+use crate::console::text::{count, counted, cut, sanitize};
+use crate::console::widgets::menu::centered;
+use crate::console::{AppContext, ClickTargets, Dialog, Effect, Message, Order, Orders, Pen, Tone};
+use crate::desk::ExportFailure;
+
+/// What can be done here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deed {
+    Back,
+    Cancel,
+}
+
+/// The dialog while it is open.
+#[derive(Debug, Default)]
+pub struct ExportProgress {
+    targets: ClickTargets<Deed>,
+}
+
+impl Dialog for ExportProgress {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let Message::Input(event) = message else { return Vec::new() };
+        let deed = match event {
+            Event::Key(key) => match key.code {
+                KeyCode::Esc => Some(Deed::Back),
+                KeyCode::Char('x') if key.modifiers.is_empty() => Some(Deed::Cancel),
+                _ => None,
+            },
+            event => self.targets.clicked(event),
+        };
+        match deed {
+            None => Vec::new(),
+            Some(Deed::Back) => vec![Order::Close],
+            Some(Deed::Cancel) => match cx.exports.cancel() {
+                Some(RunningExport { path, written, total, .. }) => {
+                    let came = progress_words(written, total);
+                    cx.notify(Tone::Note, format!("The export to {} was given up at {came}. No file was left.", path.display()));
+                    vec![Effect::GiveUpExport.into(), Order::Close]
+                }
+                None => vec![Order::Close],
+            },
+        }
+    }
+
+    fn is_stale(&self, cx: &AppContext) -> bool {
+        cx.exports.running().is_none()
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        self.targets.clear();
+        let Some(RunningExport { path, written, total, .. }) = cx.exports.running() else { return };
+        let theme = &cx.theme;
+        let panel = centered(area, 74.min(area.width.saturating_sub(4)), 9);
+        let inside = theme.open_panel(frame.buffer_mut(), panel);
+        let buffer = frame.buffer_mut();
+        let line = |offset: u16| Rect { y: inside.y + offset, height: 1, ..inside };
+        Pen::new(buffer, line(0)).put("Export", theme.strong);
+        Pen::new(buffer, line(1)).put(&cut(&sanitize(&path.display().to_string()), inside.width), theme.quiet);
+        let done = total.filter(|total| *total > 0).map_or(0, |total| u64::from(inside.width) * (*written).min(total) / total);
+        for column in 0..inside.width {
+            let (sign, style) = if u64::from(column) < done { ("━", theme.accent) } else { ("─", theme.line) };
+            buffer.set_stringn(inside.x + column, inside.y + 3, sign, 1, style);
+        }
+        Pen::new(buffer, line(4)).put(&progress_words(*written, *total), theme.plain);
+        let mut pen = Pen::new(buffer, line(6));
+        for (deed, key, words) in [(Deed::Back, "esc", "go on working"), (Deed::Cancel, "x", "give it up")] {
+            self.targets.push(pen.put_key(key, words, theme), deed);
+            pen.skip(3);
+        }
+    }
+}
+
+/// How much of how much, in words.
+fn progress_words(written: u64, total: Option<u64>) -> String {
+    match total {
+        Some(total) => format!("{} of {}", count(written), counted(total, "alert", "alerts")),
+        None => counted(written, "alert", "alerts"),
+    }
+}
+
+/// Tells what became of an export.
+pub fn ended(number: u64, path: &Path, result: Result<u64, ExportFailure>, cx: &mut AppContext) {
+    cx.exports.ended(number);
+    match result {
+        Ok(written) => cx.notify(Tone::Good, format!("Exported {} to {}", progress_words(written, None), path.display())),
+        Err(ExportFailure { why, written, total }) => {
+            let came = match (written, total) {
+                (0, None) => String::new(),
+                _ => format!(" It came to {}, and no file was left.", progress_words(written, total)),
+            };
+            cx.notify(Tone::Bad, format!("Nothing was exported to {}: {}.{came}", path.display(), why.trim_end_matches('.')));
+        }
+    }
+}

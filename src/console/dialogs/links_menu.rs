@@ -1,0 +1,92 @@
+//! Where an alert's links lead: one is opened at once, several are chosen from.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::menu::{List, OpenMenu};
+use crate::console::text::sanitize;
+use crate::console::widgets::menu::Selection;
+use crate::console::{Action, AppContext, Dialog, Effect, KeyContext, Message, Order, Orders, Tone, dialog};
+use crate::domain::{Alert, AlertLink, LinkTemplates};
+
+/// The menu while it is open.
+#[derive(Debug)]
+pub struct LinksMenu {
+    links: Vec<AlertLink>,
+    menu: OpenMenu,
+}
+
+/// Opens the link of an alert, the menu of several, or says how to have one.
+pub fn open(alert: &Alert, cx: &mut AppContext) -> Orders {
+    let links = cx.settings.links.of(alert);
+    match links.as_slice() {
+        [] => {
+            let words = if cx.settings.links == LinkTemplates::default() {
+                "No link is set. [links] in the settings says where order, payment and portals are: order = \"https://shop.example/{merchantOrderId}\".".to_owned()
+            } else {
+                format!(
+                    "No link is set for an alert of {}: [links] in the settings has order, payment and the networks' portals.",
+                    alert.provider
+                )
+            };
+            cx.notify(Tone::Note, words);
+            Vec::new()
+        }
+        [only] => go(only, cx),
+        _ => dialog::open(LinksMenu { links, menu: OpenMenu::new(Selection::default(), &[KeyContext::Menu], Action::MenuPick) }),
+    }
+}
+
+/// Opens a link; where there is no browser its address is shown and copied.
+fn go(link: &AlertLink, cx: &mut AppContext) -> Orders {
+    match &link.address {
+        Err(why) => {
+            cx.notify(Tone::Note, format!("There is no address of the {}: {why}.", link.to));
+            Vec::new()
+        }
+        Ok(address) if cx.settings.browses => {
+            cx.notify(Tone::Note, format!("Opening {address}"));
+            vec![Effect::Browse(address.clone()).into()]
+        }
+        Ok(address) => {
+            cx.notify(Tone::Note, format!("There is no browser here: the address was copied. {address}"));
+            vec![Effect::Copy(address.clone()).into()]
+        }
+    }
+}
+
+/// Tells that a browser did not open.
+pub fn not_opened(address: String, why: &str, cx: &mut AppContext) -> Orders {
+    cx.notify(Tone::Bad, format!("No browser opened: {}. The address was copied: {address}", why.trim_end_matches('.')));
+    vec![Effect::Copy(address).into()]
+}
+
+impl Dialog for LinksMenu {
+    fn update(&mut self, message: &Message, cx: &mut AppContext) -> Orders {
+        let Message::Input(event) = message else { return Vec::new() };
+        let length = self.links.len();
+        match (self.menu.update(event, length, cx), self.menu.chosen.index(length)) {
+            (Some(Action::MenuClose), _) => vec![Order::Close],
+            (Some(Action::MenuPick), Some(at)) => match self.links[at].address {
+                Ok(_) => [Order::Close].into_iter().chain(go(&self.links[at], cx)).collect(),
+                Err(_) => go(&self.links[at], cx),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, cx: &AppContext) {
+        let theme = &cx.theme;
+        let line = |link: &AlertLink| {
+            let (style, words) = match &link.address {
+                Ok(address) => (theme.strong, address.clone()),
+                Err(why) => (theme.quiet, why.clone()),
+            };
+            Line::from(vec![Span::styled(format!("{:<18}", link.to), style), Span::styled(sanitize(&words).into_owned(), theme.quiet)])
+        };
+        let title = if cx.settings.browses { "Open in the browser" } else { "Copy the address: there is no browser here" };
+        let entries = self.links.iter().map(line).collect();
+        self.menu.draw(List { title, entries, width: 96, ..List::default() }, frame, area, cx);
+    }
+}

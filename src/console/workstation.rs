@@ -1,0 +1,28 @@
+//! What effects do on this machine beside the desk: a list is written into a file, an address opens in the browser.
+
+use super::Message;
+use crate::desk::export::export;
+use crate::desk::{AlertRecords, ExportRequest};
+use crate::service::Alerts;
+
+/// Exports a list; `told` hears how far it is. The message that it ends with.
+pub async fn export_list(
+    alerts: &dyn Alerts,
+    records: &AlertRecords,
+    number: u64,
+    request: ExportRequest,
+    told: impl Fn(Message) + Send + Sync,
+) -> Message {
+    let path = request.path.clone();
+    let ended = export(alerts, records, request, |written, total| told(Message::Exporting(number, written, total))).await;
+    Message::Exported(number, path, ended)
+}
+
+/// Opens an address in the browser: by the desktop's own opener, with the address as its one argument and no shell between. What went wrong,
+/// where that can be told.
+pub fn browse(address: String) -> Option<Message> {
+    match open::that_detached(&address) {
+        Ok(()) => None,
+        Err(error) => Some(Message::NotBrowsed(address, error.to_string())),
+    }
+}

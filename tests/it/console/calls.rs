@@ -1,0 +1,234 @@
+//! What calls: alerts that lapse soon, decisions that failed or are held here; by bell, desktop, title, message and journal, and when not.
+
+use avert::console::effects::{Effect, Keep};
+use avert::console::notices::{DesktopSequence, Notice, NoticeSettings};
+use avert::desk::JournalStep;
+use avert::domain::time::Clock;
+use avert::domain::{Alert, AlertId, Deadline};
+use avert::service::ServiceError;
+use chrono::Duration;
+
+use super::fake::{Fate, morning};
+use super::rig::{Made, Rig, clock};
+
+/// Alerts that lapse after so many minutes, each of a payment of its own.
+fn lapsing(minutes: &[i64]) -> Vec<Alert> {
+    let now = clock().now();
+    let one = morning(now).into_iter().find(|alert| !alert.alert_type.is_notice() && alert.rule_name.is_none()).unwrap();
+    let alert = |(number, minutes): (usize, &i64)| Alert {
+        id: AlertId::generate(),
+        provider_id: format!("7KQ2F{number}"),
+        card_last_four: format!("{number:04}"),
+        auth_code: None,
+        acquirer_reference_number: None,
+        deadline: Deadline::At(now + Duration::minutes(*minutes)),
+        ..one.clone()
+    };
+    minutes.iter().enumerate().map(alert).collect()
+}
+
+/// Loud: with a bell, the title and a notice on the desktop.
+fn loud() -> NoticeSettings {
+    NoticeSettings { desktop: Some(DesktopSequence::Osc777), ..NoticeSettings::default() }
+}
+
+fn calling(alerts: Vec<Alert>) -> Made {
+    let mut made = Made { notices: loud(), ..Made::of(alerts) };
+    made.place.environment = Some(avert::domain::Environment::Sandbox);
+    made
+}
+
+fn notices(rig: &Rig) -> Vec<Notice> {
+    rig.done.iter().filter_map(|effect| if let Effect::Notice(notice) = effect { Some(notice.clone()) } else { None }).collect()
+}
+
+fn words(rig: &Rig) -> Vec<String> {
+    notices(rig).into_iter().filter_map(|notice| notice.desktop).map(|(_, words)| words).collect()
+}
+
+fn titles(rig: &Rig) -> Vec<&str> {
+    rig.done.iter().filter_map(|effect| if let Effect::Title(title) = effect { Some(title.as_str()) } else { None }).collect()
+}
+
+/// What was written into the journal as told, with the alerts that it names.
+fn told(rig: &Rig) -> Vec<(String, Option<AlertId>)> {
+    let step = |effect: &Effect| match effect {
+        Effect::Keep(Keep::Journal(JournalStep::Notified { words, alert, .. })) => {
+            Some((words.clone(), alert.as_ref().map(|alert| alert.id)))
+        }
+        _ => None,
+    };
+    rig.done.iter().filter_map(step).collect()
+}
+
+#[test]
+fn an_alert_calls_once_when_half_an_hour_is_left() {
+    let alerts = lapsing(&[45, 300]);
+    let mut rig = calling(alerts.clone()).start();
+    rig.advance(Duration::minutes(14));
+    let early = words(&rig);
+
+    rig.advance(Duration::seconds(65));
+    let screen = rig.screen();
+    rig.advance(Duration::minutes(5));
+
+    assert_eq!(early, Vec::<String>::new());
+    let name = format!("{} 7KQ2F0 lapses in 30 min", alerts[0].provider);
+    assert_eq!(words(&rig), [name]);
+    assert!(notices(&rig)[0].bell);
+    assert!(screen.contains("lapses in 30 min and is not answered.") && screen.contains("A goes there"), "{screen}");
+    let told = told(&rig);
+    assert!(told.iter().any(|(words, alert)| words.contains("lapses in 30 min") && *alert == Some(alerts[0].id)), "{told:?}");
+    assert_eq!(titles(&rig), ["avert: acme-eu", "avert: 1 within 30 min - acme-eu"]);
+}
+
+#[test]
+fn the_key_goes_to_the_alert_that_calls_wherever_the_cursor_is() {
+    let alerts = lapsing(&[45, 300, 301, 302]);
+    let mut rig = calling(alerts.clone()).start();
+    rig.press("G");
+    rig.advance(Duration::minutes(16));
+
+    rig.press("A");
+    rig.advance(Duration::seconds(1));
+
+    assert_eq!(rig.current(), alerts[0].id);
+}
+
+#[test]
+fn an_alert_outside_the_list_that_is_shown_calls_too() {
+    let mut rig = calling(lapsing(&[45, 300])).start();
+    rig.press("/");
+    rig.type_text("7KQ2F1");
+    rig.press("enter");
+
+    rig.advance(Duration::minutes(16));
+
+    assert_eq!(words(&rig).len(), 1);
+}
+
+#[test]
+fn one_that_was_answered_elsewhere_meanwhile_does_not_call() {
+    let alerts = lapsing(&[45, 300]);
+    let mut rig = calling(alerts.clone()).start();
+    rig.advance(Duration::minutes(14));
+    rig.service.change(|all| {
+        let answered = all.iter_mut().find(|alert| alert.id == alerts[0].id).unwrap();
+        answered.outcome = Some(avert::domain::Outcome { alert_id: answered.id, ..Default::default() });
+        answered.status = avert::domain::AlertStatus::Resolved;
+    });
+
+    rig.advance(Duration::minutes(2));
+
+    assert_eq!(words(&rig), Vec::<String>::new());
+}
+
+#[test]
+fn several_at_once_ring_once_and_each_is_in_the_journal() {
+    let alerts = lapsing(&[10, 20, 25, 300]);
+
+    let rig = calling(alerts.clone()).start();
+
+    assert_eq!(words(&rig), [format!("3 alerts lapse within 30 min, {} 7KQ2F0 in 10 min", alerts[0].provider)]);
+    let named: Vec<_> = told(&rig).into_iter().filter_map(|(_, alert)| alert).collect();
+    assert_eq!(named, [alerts[0].id, alerts[1].id, alerts[2].id]);
+}
+
+#[test]
+fn in_quiet_hours_nothing_rings_and_the_message_stands() {
+    // Where the console is, it is 18:03.
+    let notices = NoticeSettings { quiet: Some("18:00-18:10".parse().unwrap()), ..loud() };
+    let mut rig = Made { notices, ..calling(lapsing(&[20, 300])) }.start();
+    let screen = rig.screen();
+    let quiet = words(&rig);
+
+    rig.advance(Duration::minutes(8));
+
+    assert_eq!(quiet, Vec::<String>::new());
+    assert!(screen.contains("lapses in 20 min and is not answered."), "{screen}");
+    assert_eq!(titles(&rig).last(), Some(&"avert: 1 within 30 min - acme-eu"));
+    assert_eq!(words(&rig).len(), 1, "it rings when they are over");
+}
+
+#[test]
+fn a_remote_deployment_that_tells_whole_hours_calls_at_the_earliest_that_they_can_end() {
+    let mut alerts = lapsing(&[45, 300]);
+    (alerts[0].deadline, alerts[1].deadline) = (Deadline::HoursLeft(0), Deadline::HoursLeft(3));
+
+    let rig = Made { operator: false, ..calling(alerts.clone()) }.start();
+
+    assert_eq!(words(&rig), [format!("{} 7KQ2F0 lapses in less than 1 h", alerts[0].provider)]);
+    let asked = rig.service.lists.lock().unwrap().iter().filter(|query| query.filter.expires_in.is_some()).count();
+    assert_eq!(asked, 1);
+}
+
+#[test]
+fn it_costs_one_small_list_a_minute() {
+    let mut rig = Made { operator: false, ..calling(lapsing(&[300])) }.start();
+
+    rig.advance(Duration::minutes(10));
+
+    let asked = rig.service.lists.lock().unwrap().iter().filter(|query| query.filter.expires_in == Some(4)).count();
+    assert!((10..=11).contains(&asked), "{asked}");
+}
+
+#[test]
+fn a_decision_that_failed_or_was_overtaken_calls_and_one_that_landed_does_not() {
+    let mut rig = calling(lapsing(&[300, 301, 302])).start();
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    let landed = words(&rig);
+
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed".to_owned())));
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+
+    assert_eq!(landed, Vec::<String>::new());
+    let told = words(&rig);
+    assert!(matches!(told.as_slice(), [one] if one.starts_with("A decision needs you: ") && one.contains("7KQ2F")), "{told:?}");
+    assert_eq!(titles(&rig).last(), Some(&"avert: 1 failed - acme-eu"));
+}
+
+#[test]
+fn a_run_that_failed_in_part_calls_once_at_its_end() {
+    let mut rig = calling(lapsing(&[300, 301, 302])).start();
+    for _ in 0..2 {
+        rig.service.next_resolution(Fate::Refused(ServiceError::ProviderFailed("closed".to_owned())));
+    }
+
+    rig.press("* b alt-n ctrl-s");
+    rig.advance(Duration::seconds(8));
+
+    assert_eq!(words(&rig), ["2 of those answered together need you"]);
+}
+
+#[test]
+fn a_run_that_is_paused_calls_before_its_deadline_and_is_asked_about_at_its_end() {
+    let alerts = lapsing(&[45, 300]);
+    let mut rig = calling(alerts.clone()).start();
+    rig.press("* b alt-n ctrl-s ctrl-p esc");
+    rig.advance(Duration::minutes(14));
+    let early = words(&rig);
+
+    rig.advance(Duration::minutes(2));
+    let called = words(&rig);
+    rig.advance(Duration::minutes(29));
+    let asked = rig.screen();
+    rig.press("ctrl-s");
+    rig.advance(Duration::seconds(5));
+
+    assert_eq!(early, Vec::<String>::new());
+    assert_eq!(called, [format!("1 answer is held here and was not sent: {} 7KQ2F0, the window closes in 30 min", alerts[0].provider)]);
+    assert!(asked.contains("A window closes while answers are paused"), "{asked}");
+    assert_eq!(rig.sent(), 2);
+}
+
+#[test]
+fn no_setting_reads_or_calls_where_the_time_before_deadlines_is_nothing() {
+    let mut rig = Made::of(lapsing(&[10, 20])).start();
+
+    rig.advance(Duration::minutes(5));
+
+    assert_eq!((notices(&rig), titles(&rig)), (vec![], vec![]));
+    assert!(!rig.service.lists.lock().unwrap().iter().any(|query| query.filter.expires_in == Some(4)));
+}
