@@ -159,6 +159,7 @@ fn where_one_is_refunded_already_a_refund_is_held_back_and_invalid_has_each_ones
     if let Some(outcome) = &mut paid.outcome {
         outcome.action_time = Some(now - Duration::hours(1));
     }
+    let refund = format!("Already refunded: {} {}.", paid.provider, paid.provider_id);
     alerts.push(paid);
     let late = alerts.iter_mut().find(|alert| alert.id == ids()[2]).unwrap();
     late.alert_time = Some(now - Duration::minutes(10));
@@ -171,9 +172,11 @@ fn where_one_is_refunded_already_a_refund_is_held_back_and_invalid_has_each_ones
     let none = rig.sent();
 
     rig.press("esc i ctrl-s");
+    let staged = rig.screen();
     rig.advance(Duration::seconds(6));
 
-    assert!(page.contains("Already refunded: "), "{page}");
+    assert!(page.contains(&refund), "{page}");
+    assert!(staged.contains(&refund), "the refund is another alert's, whatever is on its way:\n{staged}");
     assert!(refused.contains("it may be paid twice"), "{refused}");
     assert_eq!(none, 0);
     let (duplicate, before) = (invalid(InvalidReason::Duplicate, ""), invalid(InvalidReason::PreviouslyRefunded, ""));
