@@ -159,7 +159,7 @@ fn the_walk_through_the_demo_leads_where_the_readme_says() {
     terminal.press("4");
     terminal.wait_for("Needs you");
     terminal.press("\t");
-    terminal.wait_for("recorded");
+    terminal.wait_until("today's decisions", |screen| screen.contains(order) && !screen.contains("Reading…"));
     Pictures::still(&terminal, "activity.svg");
     pictures.take(&terminal, 3_000, "4   Activity: what became of each decision");
 

@@ -3,10 +3,10 @@
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table as Grid};
 
-use super::markdown::{Look, Span, Table};
+use super::markdown::{Look, PageTable, Span};
 
 /// Layout of a table.
-pub(super) enum Layout {
+pub(super) enum TableLayout {
     /// Its lines, the first of which names the columns.
     Columns(Vec<String>),
     /// It is too wide for columns: each row is its first cell and what the others say of it, with their columns' names where there are
@@ -15,7 +15,7 @@ pub(super) enum Layout {
 }
 
 /// Lays a table out in a width.
-pub(super) fn layout(table: &Table, width: usize) -> Layout {
+pub(super) fn layout(table: &PageTable, width: usize) -> TableLayout {
     let mut grid = Grid::new();
     grid.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     let cells = |row: &[Vec<Span>]| row.iter().map(|cell| plain(cell)).collect::<Vec<_>>();
@@ -26,13 +26,13 @@ pub(super) fn layout(table: &Table, width: usize) -> Layout {
     // Every cell has a blank on either side, which the first ones have no use for.
     let lines: Vec<String> = grid.to_string().lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()).collect();
     match lines.iter().all(|line| textwrap::core::display_width(line) <= width) {
-        true => Layout::Columns(lines),
-        false => Layout::List,
+        true => TableLayout::Columns(lines),
+        false => TableLayout::List,
     }
 }
 
 /// Cells behind the first one of a row that say something, each with the name of its column, where there is more than one such column.
-pub(super) fn said<'a>(table: &'a Table, row: &'a [Vec<Span>]) -> impl Iterator<Item = (Option<String>, &'a [Span])> {
+pub(super) fn said<'a>(table: &'a PageTable, row: &'a [Vec<Span>]) -> impl Iterator<Item = (Option<String>, &'a [Span])> {
     let several = table.head.len() > 2;
     let cells = table.head.iter().zip(row).skip(1).filter(|(_, cell)| !cell.is_empty());
     cells.map(move |(head, cell)| (Some(plain(head)).filter(|name| several && !name.is_empty()), cell.as_slice()))

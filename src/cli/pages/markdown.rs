@@ -7,23 +7,23 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 pub(super) enum Block {
     /// 1 is the page's own title.
     Heading(u8, String),
-    Paragraph(Text),
+    Paragraph(Spans),
     /// A paragraph of a list item, with its mark, which is empty in a further paragraph.
-    Item(String, Text),
+    Item(String, Spans),
     /// Lines as they are.
     Code(String),
-    Table(Table),
+    Table(PageTable),
 }
 
 /// Table: the names of the columns, and rows of as many cells.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Table {
-    pub(super) head: Vec<Text>,
-    pub(super) rows: Vec<Vec<Text>>,
+pub(super) struct PageTable {
+    pub(super) head: Vec<Spans>,
+    pub(super) rows: Vec<Vec<Spans>>,
 }
 
 /// Text of one paragraph or cell.
-pub(super) type Text = Vec<Span>;
+pub(super) type Spans = Vec<Span>;
 
 /// Span of text that looks the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) fn blocks(page: &str) -> Vec<Block> {
 #[derive(Default)]
 struct Reader {
     blocks: Vec<Block>,
-    text: Text,
+    text: Spans,
     looks: Vec<Look>,
     /// Where each link that is open leads.
     links: Vec<String>,
@@ -64,8 +64,8 @@ struct Reader {
     /// What stands before the next paragraph of the item.
     mark: String,
     code: Option<String>,
-    table: Table,
-    row: Vec<Text>,
+    table: PageTable,
+    row: Vec<Spans>,
 }
 
 impl Reader {
@@ -187,7 +187,7 @@ mod tests {
             span("f o", Look::Code),
             span(".", Look::Plain),
         ];
-        let table = Table { head: vec![plain("a"), plain("b")], rows: vec![vec![vec![span("x|y", Look::Code)], vec![]]] };
+        let table = PageTable { head: vec![plain("a"), plain("b")], rows: vec![vec![vec![span("x|y", Look::Code)], vec![]]] };
         let wanted = [
             Block::Heading(1, "Title".to_owned()),
             Block::Paragraph(first),

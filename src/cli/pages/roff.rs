@@ -2,7 +2,7 @@
 
 use roff::{Inline, Roff, bold, italic, roman};
 
-use super::layout::{Layout, layout, said};
+use super::layout::{TableLayout, layout, said};
 use super::markdown::{Block, Look, Span};
 
 /// The width that a table may have where it is shown: what 80 columns leave.
@@ -19,7 +19,7 @@ pub(super) fn roff(name: &str, about: &str, blocks: &[Block]) -> String {
     for block in blocks {
         add(&mut page, block);
     }
-    page.to_roff()
+    page.render()
 }
 
 fn add(page: &mut Roff, block: &Block) {
@@ -40,8 +40,8 @@ fn add(page: &mut Roff, block: &Block) {
         }
         Block::Code(code) => lines(page, code.lines()),
         Block::Table(table) => match layout(table, WIDTH) {
-            Layout::Columns(rows) => lines(page, rows.iter().map(String::as_str)),
-            Layout::List => {
+            TableLayout::Columns(rows) => lines(page, rows.iter().map(String::as_str)),
+            TableLayout::List => {
                 for row in &table.rows {
                     page.control("TP", []).text(inlines(row.first().map_or(&[], Vec::as_slice)));
                     for (place, (name, cell)) in said(table, row).enumerate() {

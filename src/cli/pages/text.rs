@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
-use super::layout::{Layout, layout, said};
+use super::layout::{TableLayout, layout, said};
 use super::markdown::{Block, Look, Span};
 
 const BOLD: &str = "\x1b[1m";
@@ -39,8 +39,8 @@ impl Writer {
             Block::Item(mark, text) => self.filled(text, &format!("{INDENT}{mark:<2} "), &format!("{INDENT}   ")),
             Block::Code(code) => code.lines().map(|line| format!("{INDENT}  {line}").trim_end().to_owned() + "\n").collect(),
             Block::Table(table) => match layout(table, self.width - INDENT.len()) {
-                Layout::Columns(lines) => lines.iter().map(|line| format!("{INDENT}{line}\n")).collect(),
-                Layout::List => table.rows.iter().map(|row| self.row(row, said(table, row))).collect(),
+                TableLayout::Columns(lines) => lines.iter().map(|line| format!("{INDENT}{line}\n")).collect(),
+                TableLayout::List => table.rows.iter().map(|row| self.row(row, said(table, row))).collect(),
             },
         }
     }

@@ -75,7 +75,7 @@ fn document(columns: u16, height: f32, styles: &str, body: &str) -> String {
         format!("<clipPath id=\"c\"><rect width=\"{}\" height=\"{}\"/></clipPath>", short(f32::from(columns) * WIDTH), short(height));
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {whole}\" width=\"{width}\" height=\"{whole}\">\n\
-         <style>text{{font:14px {FONT};fill:{TEXT};white-space:pre}}\n{styles}</style>\n\
+         <style>text{{font:14px {FONT};fill:{TEXT};white-space:pre}}rect{{shape-rendering:crispEdges}}\n{styles}</style>\n\
          {clip}<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{PAGE}\"/>\n\
          <g transform=\"translate({MARGIN} {MARGIN})\"><g clip-path=\"url(#c)\">\n{body}</g></g>\n</svg>\n"
     )
@@ -141,11 +141,16 @@ impl Pen {
             let look = look(cells[begin]);
             let mut end = begin + 1;
             if is_plain(cells[begin]) {
-                while end < cells.len() && is_plain(cells[end]) && self::look(cells[end]) == look {
+                while end < cells.len() && is_plain(cells[end]) && self::look(cells[end]) == look && !is_gap(&cells[end - 1..]) {
                     end += 1;
                 }
             } else if cells[begin].is_wide() {
                 end += 1;
+            } else {
+                // Blocks of a bar are one.
+                while end < cells.len() && cells[end].contents() == cells[begin].contents() && self::look(cells[end]) == look {
+                    end += 1;
+                }
             }
             self.run(&mut texts, &cells[begin..end.min(cells.len())], &look, (begin as f32 * WIDTH, top));
             begin = end;
@@ -156,13 +161,15 @@ impl Pen {
     /// Cells of one look.
     fn run(&mut self, texts: &mut String, cells: &[&Cell], look: &Look, at: (f32, f32)) {
         let text: String = cells.iter().map(|cell| if cell.contents().is_empty() { " " } else { cell.contents() }).collect();
-        let mut sign = text.chars();
-        if let (Some(only), None) = (sign.next(), sign.next())
-            && let Some(parts) = drawn(only)
-        {
-            for (x, y, width, height) in parts {
-                let corner = (at.0 + x * WIDTH, at.1 + y * HEIGHT);
-                rectangle(texts, corner, (width * WIDTH, height * HEIGHT), &look.fill);
+        let sign = text.chars().next().unwrap_or(' ');
+        if let Some(parts) = drawn(sign) {
+            let joins = parts.iter().all(|(_, _, width, _)| *width == 1.0);
+            let (pieces, length) = if joins { (1, cells.len() as f32) } else { (cells.len(), 1.0) };
+            for piece in 0..pieces {
+                for (x, y, width, height) in &parts {
+                    let corner = (at.0 + (piece as f32 + x) * WIDTH, at.1 + y * HEIGHT);
+                    rectangle(texts, corner, (width * length * WIDTH, height * HEIGHT), &look.fill);
+                }
             }
             return;
         }
@@ -241,6 +248,12 @@ fn is_plain(cell: &Cell) -> bool {
 fn size(screen: &Screen) -> (u16, u16) {
     let (rows, columns) = screen.size();
     (rows.get(), columns.get())
+}
+
+/// Whether two blanks come next: what stands behind them is a run of its own, because blanks in a row are shown as one here and there.
+fn is_gap(cells: &[&Cell]) -> bool {
+    let is_blank = |cell: &&&Cell| cell.contents().trim().is_empty();
+    cells.iter().take(2).filter(is_blank).count() == 2
 }
 
 /// A number with one decimal at most.
