@@ -1,19 +1,18 @@
 //! A case: all alerts of one payment, of which one at most is to be refunded, and what the others are answered then.
 
 use super::alert::Alert;
+use super::duplicate::reason_after_refund;
 use super::resolution::{Decision, Dialect, InvalidReason, OlderRefunded, ResolutionParts};
 
-/// The reason of an INVALID answer to an alert of a case, as far as the other alerts say it: a refund before it was raised had gone back
-/// already, one after it makes it a duplicate (decisions, Outcome). `None` where no other one was refunded.
+/// The reason of an INVALID answer to an alert of a case, as far as the refunds of the other alerts say it; `None` where no other one was
+/// refunded.
 pub fn reason_beside_refund(alert: &Alert, others: &[Alert]) -> Option<InvalidReason> {
     let refunds = || others.iter().filter(|other| other.id != alert.id && other.was_refunded());
     refunds().next()?;
-    // Where either time is not known, the refund is what is certain.
-    let after = |other: &Alert| {
-        let refunded = other.outcome.as_ref().and_then(|outcome| outcome.action_time);
-        refunded.zip(alert.alert_time).is_some_and(|(refunded, raised)| refunded >= raised)
-    };
-    Some(if refunds().all(after) { InvalidReason::Duplicate } else { InvalidReason::PreviouslyRefunded })
+    let reason = |other: &Alert| reason_after_refund(alert, other.outcome.as_ref().and_then(|outcome| outcome.action_time));
+    // Where one of them had gone back before, there was nothing left to answer.
+    let is_duplicate = refunds().all(|other| reason(other) == InvalidReason::Duplicate);
+    Some(if is_duplicate { InvalidReason::Duplicate } else { InvalidReason::PreviouslyRefunded })
 }
 
 /// An INVALID answer for a reason, in the words of a dialect.

@@ -175,12 +175,13 @@ pub fn before(alerts: &[&Alert]) -> Vec<BTreeSet<usize>> {
     found
 }
 
-/// The reason of an INVALID answer to an alert that a duplicate speaks for. A duplicate alert is one of the same network; of two networks'
-/// alerts on one payment, one is answered first and then the other is known (field notes).
-pub fn reason(alert: &Alert, provider: &Provider, refunded: bool) -> Option<InvalidReason> {
-    match refunded {
-        true => Some(InvalidReason::PreviouslyRefunded),
-        false => (*provider == alert.provider).then_some(InvalidReason::Duplicate),
+/// The reason of an INVALID answer to an alert whose payment was refunded by the answer to another one: a refund before the alert was raised
+/// had gone back already, one after it makes the alert a duplicate (decisions, Outcome). Where either time is not known, the refund is what
+/// is certain.
+pub fn reason_after_refund(alert: &Alert, refunded_at: Option<Timestamp>) -> InvalidReason {
+    match refunded_at.zip(alert.alert_time) {
+        Some((refunded, raised)) if refunded >= raised => InvalidReason::Duplicate,
+        _ => InvalidReason::PreviouslyRefunded,
     }
 }
 
@@ -227,9 +228,13 @@ impl Duplicate {
         matches!(self.state, DuplicateState::Refunded { .. })
     }
 
-    /// The reason of an INVALID answer to `alert` that it speaks for.
+    /// The reason of an INVALID answer to `alert` that it speaks for. One that was not refunded makes it a duplicate alert where it is of the
+    /// same network; of two networks' alerts on one payment, one is answered first and then the other is known (field notes).
     pub fn reason(&self, alert: &Alert) -> Option<InvalidReason> {
-        reason(alert, &self.provider, self.is_refunded())
+        match self.state {
+            DuplicateState::Refunded { at } => Some(reason_after_refund(alert, at)),
+            _ => (self.provider == alert.provider).then_some(InvalidReason::Duplicate),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub mod card;
 pub mod case;
 pub mod clock;
 mod closed_enum;
+pub mod code_words;
 pub mod credential;
 pub mod database;
 pub mod duplicate;

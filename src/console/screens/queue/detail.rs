@@ -19,6 +19,7 @@ use crate::console::times::{self, Urgency};
 use crate::console::unfinished::{Stage, in_words};
 use crate::console::widgets::scrollbar;
 use crate::console::{Action, DrawContext, Loadable};
+use crate::domain::code_words::{dispute_reason, merchant_category};
 use crate::domain::field::{Content, Field, Kind, Section, Shown};
 use crate::domain::{Alert, AlertStatus, Deadline, Delivery, DeliveryState, Money, ResolutionAttempt, Timestamp, duplicate};
 
@@ -410,7 +411,12 @@ impl Parts<'_> {
                 (text, _) => Some(text.to_owned()),
             },
         };
-        (value.unwrap_or_default(), String::new())
+        let words = match field.name {
+            "mcc" => value.as_deref().and_then(merchant_category),
+            "reasonCode" => value.as_deref().and_then(dispute_reason),
+            _ => None,
+        };
+        (value.unwrap_or_default(), words.unwrap_or_default().to_owned())
     }
 
     /// A moment, and how long ago it was.

@@ -2,8 +2,9 @@
 
 use crate::console::Loadable;
 use crate::desk::MatchedOrders;
+use crate::domain::duplicate::{self, Duplicate};
 use crate::domain::resolution::InvalidReason;
-use crate::domain::{Alert, AlertId, Delivery, duplicate};
+use crate::domain::{Alert, AlertId, Delivery};
 
 /// Facts around one alert: deliveries, orders and duplicates.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +43,7 @@ impl Warning<'_> {
     pub fn reason(&self, alert: &Alert) -> Option<InvalidReason> {
         match self {
             Self::PaidTwice(others) | Self::Duplicates(others) => {
-                others.iter().find_map(|other| duplicate::reason(alert, &other.provider, other.was_refunded()))
+                others.iter().find_map(|other| Duplicate::of(alert, other)?.reason(alert))
             }
             Self::NetworkRule(_) => Some(InvalidReason::PreviouslyRefunded),
             Self::Notice => None,
