@@ -158,9 +158,8 @@ fn held_to_the_guards(
     let says = SaysOfMoney { refunds, refunded_before: resolution.says_refunded_before() };
     let known = KnownBefore { may_have_arrived: false, refunded_elsewhere: elsewhere.is_some() };
     let cautions = Caution::against(alert, says, known, cx.now);
-    // In a case what is ticked by hand is confirmed; of many alerts each has to be looked at by itself.
-    let is_case = matches!(said.purpose, AnswerScope::Case(_));
-    let ticked = is_case && cautions.iter().all(|caution| row.confirmed.contains(caution));
+    // In a case alone something is ticked by hand; of many alerts each has to be looked at by itself.
+    let ticked = cautions.iter().all(|caution| row.confirmed.contains(caution));
     if let Some(caution) = cautions.first().filter(|_| !ticked) {
         let by = elsewhere
             .filter(|_| *caution == Caution::PaidTwice)
@@ -175,7 +174,7 @@ fn held_to_the_guards(
     {
         return Gets::care("not shown to be on the refund's own payment");
     }
-    if refunds && said.purpose == AnswerScope::Bulk {
+    if said.purpose == AnswerScope::Bulk {
         let is_refunded = |at: &&usize| matches!(earlier.get(**at), Some(Gets::Sent(other)) if other.gives_money_back());
         let twin = said.twins[position].iter().find(is_refunded);
         if let Some(twin) = twin {
