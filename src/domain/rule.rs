@@ -68,10 +68,10 @@ pub struct Rehearsal<'r> {
     pub unmatched: u64,
 }
 
-/// An alert as it waited for its answer, at the last moment of that: by then a rule had matched it or never did.
+/// An alert as it waited, and the moment to ask its rules at: that of its answer, or now, by which one that lapsed is as due as it ever was.
 fn as_it_waited(alert: &Alert, now: Timestamp) -> (Alert, Timestamp) {
     let answered = alert.outcome.as_ref().and_then(|outcome| outcome.action_time);
-    let last = answered.or(alert.expired_at).unwrap_or(now);
+    let last = answered.unwrap_or(now);
     // Whole hours are those of the moment of reading, and 0 for what is over.
     let deadline = if alert.is_over() { alert.deadline.moment().map_or(Deadline::Unknown, Deadline::At) } else { alert.deadline };
     (Alert { status: AlertStatus::Open, outcome: None, expired_at: None, deadline, ..alert.clone() }, last)
