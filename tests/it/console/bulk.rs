@@ -4,11 +4,13 @@ use avert::console::effects::Effect;
 use avert::domain::resolution::Decision;
 use avert::domain::time::Clock;
 use avert::domain::{Alert, AlertFilter, AlertId, AlertStatus, Dialect, Resolution};
-use avert::service::ServiceError;
+use avert::service::{OutcomeUnknown, ServiceError};
 use chrono::Duration;
+use rstest::rstest;
 
 use super::fake::{Fate, morning, refunded_sibling};
 use super::rig::{Made, Rig, clock};
+use super::settling::unfinished;
 
 /// So many open alerts of payments of their own, the first to lapse first.
 fn alike(count: usize) -> Vec<Alert> {
@@ -156,6 +158,66 @@ fn of_two_on_one_payment_one_alone_is_refunded_with_the_others() {
 }
 
 #[test]
+fn of_two_on_one_payment_both_are_told_that_no_money_went_back() {
+    let mut alerts = alike(3);
+    let twin = (alerts[0].card_last_four.clone(), alerts[0].amount);
+    (alerts[2].card_last_four, alerts[2].amount) = twin;
+    let mut rig = Rig::new(alerts);
+
+    rig.press("* b alt-n");
+
+    assert!(rig.screen().contains("3 will be sent"), "{}", rig.screen());
+}
+
+#[test]
+fn what_is_on_its_way_or_may_have_arrived_is_not_answered_with_the_others() {
+    let mut rig = Made { operator: false, ..Made::of(alike(4)) }.start();
+    rig.service.next_resolution(Fate::Refused(ServiceError::ProviderOutcomeUnknown(OutcomeUnknown::told("time-out"))));
+    rig.press("n ctrl-s");
+    rig.advance(Duration::seconds(6));
+    rig.press("n ctrl-s");
+
+    rig.press("* b alt-n");
+
+    let form = rig.screen();
+    assert!(form.contains("an earlier decision may have"), "{form}");
+    assert!(form.contains("a decision on it is on its way") && form.contains("2 will be sent"), "{form}");
+}
+
+#[rstest]
+#[case("INFLIGHT", "a decision is with the network")]
+#[case("UNKNOWN", "whether a decision arrived")]
+#[case("PARKED", "a decision waits for a person")]
+fn what_the_engine_has_not_finished_is_not_answered_with_the_others(#[case] state: &str, #[case] words: &str) {
+    let alerts = alike(3);
+    let mut rig = Rig::new(alerts.clone());
+    *rig.service.unfinished.lock().unwrap() = vec![unfinished(alerts[0].id, state)];
+    rig.hear();
+
+    rig.press("* b alt-n");
+
+    let form = rig.screen();
+    assert!(form.contains(words) && form.contains("2 will be sent"), "{form}");
+}
+
+#[test]
+fn a_refund_that_stands_in_the_list_itself_is_seen_before_the_search_is_over() {
+    let mut alerts = alike(4);
+    alerts.push(refunded_sibling(&alerts[1], 1_001, clock().now()));
+    let mut rig = Rig::new(alerts);
+    rig.press("/");
+    rig.press("ctrl-u");
+    rig.press("enter *");
+    rig.holding_searches = true;
+
+    rig.press("b alt-r");
+
+    let form = rig.screen();
+    assert!(form.contains("looking for doubles") && form.contains("it may be paid twice"), "{form}");
+    assert!(form.contains("3 will be sent"), "{form}");
+}
+
+#[test]
 fn an_alert_is_left_out_by_hand_and_taken_in_again() {
     let mut rig = Rig::new(alike(3));
     rig.press("* b alt-n tab x x");
@@ -294,6 +356,22 @@ fn the_older_dialect_answers_several_in_its_own_words() {
 
     let words: Vec<String> = statuses(&rig, &alerts).iter().map(ToString::to_string).collect();
     assert_eq!(words, ["OTHER", "OTHER"]);
+}
+
+#[test]
+fn no_more_is_stopped_of_an_alert_than_its_amount() {
+    let mut alerts = alike(2);
+    alerts[1].amount = Some("5.00".parse().unwrap());
+    let mut made = Made::of(alerts);
+    made.place.dialect = Dialect::Older;
+    let mut rig = made.start();
+
+    rig.press("* b 2 tab");
+    rig.type_text("3.00");
+    rig.press("alt-s");
+
+    let form = rig.screen();
+    assert!(form.contains("1 will be sent") && form.contains("the stopped amount is more"), "{form}");
 }
 
 #[test]

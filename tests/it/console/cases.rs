@@ -130,6 +130,40 @@ fn a_case_whose_decision_has_not_left_says_how_far_each_one_is_and_claims_no_ref
 }
 
 #[test]
+fn what_shares_the_payment_of_another_one_alone_does_not_follow_the_refund() {
+    let mut alerts = three();
+    let arn = Some("74320456118200319940007".to_owned());
+    for alert in alerts.iter_mut().filter(|alert| ids().contains(&alert.id)) {
+        alert.auth_code = None;
+        alert.acquirer_reference_number = arn.clone().filter(|_| alert.id != ids()[0]);
+        if alert.id == ids()[2] {
+            alert.card_last_four = "9999".to_owned();
+        }
+    }
+    let mut rig = Rig::new(alerts);
+
+    rig.press("enter r");
+
+    let form = rig.screen();
+    assert!(form.contains("not shown to be on the refund"), "{form}");
+    assert!(form.contains("2 will be sent") && form.contains("1 needs a look"), "{form}");
+}
+
+#[test]
+fn the_reason_follows_from_a_refund_that_has_not_left_yet() {
+    let mut rig = Rig::new(three());
+    rig.press("r ctrl-s ctrl-f");
+    rig.type_text("SIB2001");
+    rig.advance(Duration::milliseconds(400));
+
+    rig.press("alt-enter i");
+
+    let form = rig.screen();
+    assert!(form.contains("a decision on it is on its way"), "{form}");
+    assert!(form.contains("2 will be sent") && form.contains("refunded before the alert"), "{form}");
+}
+
+#[test]
 fn one_undo_takes_the_whole_case_back() {
     let mut rig = Rig::new(three());
 
