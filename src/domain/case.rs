@@ -42,6 +42,7 @@ mod tests {
     #[rstest]
     #[case(Some("2026-03-02T09:00:00Z"), Some(InvalidReason::PreviouslyRefunded))]
     #[case(Some("2026-03-02T11:00:00Z"), Some(InvalidReason::Duplicate))]
+    #[case(Some("2026-03-02T10:00:00Z"), Some(InvalidReason::Duplicate))]
     #[case(None, Some(InvalidReason::PreviouslyRefunded))]
     fn a_refund_before_an_alert_was_raised_had_gone_back_already_and_one_after_it_makes_it_a_duplicate(
         #[case] at: Option<&str>,
@@ -50,6 +51,14 @@ mod tests {
         let alert = Alert { alert_time: from_iso("2026-03-02T10:00:00Z"), ..Alert::sample() };
 
         assert_eq!(reason_beside_refund(&alert, &[Alert::sample(), refunded(at)]), reason);
+    }
+
+    #[test]
+    fn of_two_refunds_the_one_before_the_alert_was_raised_says_the_reason() {
+        let alert = Alert { alert_time: from_iso("2026-03-02T10:00:00Z"), ..Alert::sample() };
+        let refunds = ["2026-03-02T11:00:00Z", "2026-03-02T09:00:00Z"].map(|at| refunded(Some(at)));
+
+        assert_eq!(reason_beside_refund(&alert, &refunds), Some(InvalidReason::PreviouslyRefunded));
     }
 
     #[test]

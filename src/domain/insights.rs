@@ -505,6 +505,53 @@ mod tests {
         assert_eq!(told, [(CardScheme::Visa, 2, 2), (CardScheme::Mastercard, 0, 1)]);
     }
 
+    #[test]
+    fn the_last_quarter_that_is_told_ends_seventy_two_hours_on() {
+        let last = (last_quarter(now()) - now()).num_minutes();
+
+        let quarters = [last - 1, last].map(|left| Insights::of(&[open(left, None, "EUR")], now()).lapsing[0].quarter);
+
+        assert_eq!(quarters, [Some(last_quarter(now()) - QUARTER), None]);
+    }
+
+    #[test]
+    fn what_has_less_than_an_hour_left_has_not_lapsed() {
+        let alert = Alert { deadline: Deadline::HoursLeft(0), ..open(1, None, "EUR") };
+
+        assert_eq!(Insights::of(&[alert], now()).lapsing.iter().map(|row| (row.soon, row.alerts)).collect::<Vec<_>>(), [(true, 1)]);
+    }
+
+    #[test]
+    fn a_month_ends_before_the_next_one_begins() {
+        let at = |raised: &str| Alert { alert_time: from_iso(raised), status: AlertStatus::Chargeback, ..Alert::sample() };
+        let alerts = ["2026-03-01T00:00:00Z", "2026-03-31T23:59:59Z", "2026-04-01T00:00:00Z"].map(at);
+
+        assert_eq!(monitored(&alerts, now()).iter().map(|count| count.chargebacks).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn how_alerts_stand_is_told_and_never_a_scope() {
+        let which = AlertFilter { providers: vec![Provider::Ethoca], q: Some("acme".to_owned()), ..AlertFilter::default() };
+        let how = AlertFilter {
+            statuses: vec![AlertStatus::Open],
+            outcomes: vec!["resolved".to_owned()],
+            expired: Some(false),
+            expires_in: Some(4),
+            ..which.clone()
+        };
+
+        assert_eq!(scope(&how), which);
+    }
+
+    #[rstest]
+    #[case(119, 119)]
+    #[case(121, 125)]
+    #[case(4_319, 4_320)]
+    #[case(4_321, 4_380)]
+    fn longer_response_times_are_told_less_finely(#[case] minutes: u64, #[case] told: u64) {
+        assert_eq!(rounded_up(minutes), told);
+    }
+
     #[rstest]
     #[case(500, Some(20))]
     #[case(900, Some(90))]

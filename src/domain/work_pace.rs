@@ -122,6 +122,20 @@ mod tests {
     }
 
     #[test]
+    fn an_hours_decisions_are_rounded_to_the_nearest() {
+        let of = |decisions| WorkPace { decisions, worked: Duration::minutes(40), last_at: now() };
+
+        assert_eq!([of(5), of(3)].map(|pace| pace.per_hour()), [8, 5]);
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_tells_no_pace() {
+        let ahead: Vec<Timestamp> = every(5, 5).into_iter().chain([now() + Duration::minutes(3)]).collect();
+
+        assert_eq!(WorkPace::of(&ahead, now()), WorkPace::of(&every(5, 5), now()));
+    }
+
+    #[test]
     fn a_break_does_not_count_and_work_before_it_does() {
         let moments: Vec<Timestamp> = every(5, 5).into_iter().chain((0..5).map(|number| ago(200 + number * 5))).collect();
 

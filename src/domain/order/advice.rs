@@ -85,6 +85,8 @@ mod tests {
     #[case(OrderState::Delivered, None, None, Some(Decision::NotRefunded))]
     #[case(OrderState::Delivered, None, Some("30.00"), None)]
     #[case(OrderState::Refunded, Some(BEFORE), None, Some(EARLIER))]
+    #[case(OrderState::Refunded, Some("2026-03-04T10:00:00Z"), None, Some(EARLIER))]
+    #[case(OrderState::Paid, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(EARLIER))]
     #[case(OrderState::Refunded, None, Some("129.9"), Some(EARLIER))]
     #[case(OrderState::Refunded, Some("2026-03-04T12:00:00Z"), Some("129.90"), Some(Decision::Refunded))]
     #[case(OrderState::Refunded, Some(BEFORE), Some("30.00"), None)]
@@ -100,6 +102,23 @@ mod tests {
         let advice = found(state, state_at, refunded).advice(&alert());
 
         assert_eq!(advice.map(|advice| advice.decision), decision);
+    }
+
+    #[test]
+    fn money_of_another_currency_is_held_against_what_the_order_cost() {
+        let mut dollars = found(OrderState::Refunded, None, Some("129.90"));
+        (dollars.order.amount, dollars.order.currency) = (Some("150.00".parse().unwrap()), Some(Currency::new("USD")));
+
+        assert_eq!(dollars.advice(&alert()), None, "a part alone went back");
+    }
+
+    #[test]
+    fn nothing_is_refunded_where_nothing_went_back() {
+        let free = Alert { amount: Some("0.00".parse().unwrap()), ..alert() };
+
+        let advice = found(OrderState::Shipped, None, Some("0")).advice(&free);
+
+        assert_eq!(advice.map(|advice| advice.decision), Some(Decision::NotRefunded));
     }
 
     #[test]

@@ -294,6 +294,52 @@ mod tests {
         assert_eq!(found, None);
     }
 
+    #[rstest]
+    #[case(180, true)]
+    #[case(181, false)]
+    fn an_order_that_was_paid_half_a_year_before_the_alert_is_not_matched_by_its_amount(#[case] days: i64, #[case] is_matched: bool) {
+        let found = found(|alert, order| {
+            without_code(alert, order);
+            alert.transaction_time = None;
+            order.paid_at = alert.alert_time.map(|at| at - Duration::days(days));
+        });
+
+        assert_eq!(found.is_some(), is_matched);
+    }
+
+    #[test]
+    fn the_last_four_digits_alone_are_less_than_the_card_and_said() {
+        let (mut alert, mut order) = (alert(), order());
+        without_code(&mut alert, &mut order);
+        order.card_bin = None;
+
+        let found = matches(&alert, [order]).pop().unwrap();
+
+        assert_eq!((found.evidence, found.confidence), (OrderEvidence::AmountAndCard, MatchConfidence::Possible));
+        assert_eq!(found.reason(), "same amount and card; last four digits only");
+    }
+
+    #[test]
+    fn other_money_on_the_same_payment_is_said() {
+        let other_money = MerchantOrder { amount: Some("1.00".parse().unwrap()), ..order() };
+
+        let found = matches(&alert(), [other_money]).pop().unwrap();
+
+        assert_eq!(found.reason(), "same transaction id; the amount differs");
+    }
+
+    #[test]
+    fn a_beginning_of_a_few_letters_is_no_descriptor() {
+        let found = ["ACME*T", "ACME"].map(|descriptor| {
+            found(|alert, order| {
+                without_money(alert, order);
+                order.descriptor = Some(descriptor.to_owned());
+            })
+        });
+
+        assert_eq!(found, [Some((OrderEvidence::Descriptor, MatchConfidence::Possible)), None]);
+    }
+
     #[test]
     fn a_contradicting_card_leaves_a_candidate_and_says_so() {
         let other_card = MerchantOrder { card_last_four: Some("9999".to_owned()), ..order() };

@@ -167,6 +167,7 @@ mod tests {
     #[case("a: colour:red -> refunded", "there is no colour")]
     #[case("a: amount<25 -> refunded", "currency:EUR")]
     #[case("a: mcc:1 sort:amount -> refunded", "sort: means nothing")]
+    #[case("a: outcome:resolved -> refunded", "while an alert waits")]
     #[case("a: expired:yes -> refunded", "while an alert waits")]
     #[case("a: mcc:1 -> invalid", "previously-refunded, chargeback-received, duplicate, not-found")]
     #[case("a: mcc:1 -> invalid because", "because is no reason")]
@@ -179,6 +180,23 @@ mod tests {
 
         assert_eq!((errors.len(), errors[0].line), (1, 2));
         assert!(errors[0].message.contains(words), "{}", errors[0].message);
+    }
+
+    #[test]
+    fn signs_that_divide_a_line_may_stand_in_words_and_in_quotes() {
+        let text = "\u{feff}a: descriptor:A#1->B -> refunded \"say \\\" -> # so\" # ours";
+
+        let rules = parse_rules(text).unwrap();
+
+        let seen: Vec<_> = rules.iter().map(|rule| (rule.name.as_str(), rule.text.as_str(), rule.comments.as_str())).collect();
+        assert_eq!(seen, [("a", "descriptor:A#1->B", "say \" -> # so")]);
+    }
+
+    #[test]
+    fn a_name_has_at_most_sixty_characters() {
+        let rules = [60, 61].map(|length| parse_rules(&format!("{}: mcc:1 -> refunded", "é".repeat(length))));
+
+        assert!(rules[0].is_ok() && rules[1].is_err());
     }
 
     #[test]

@@ -131,4 +131,14 @@ mod tests {
 
         assert_eq!((rehearsal.alerts, rehearsal.unmatched), (1, 1));
     }
+
+    #[test]
+    fn nothing_is_suggested_for_what_is_answered_or_has_lapsed() {
+        let rules = parse_rules("a: currency:EUR -> refunded").unwrap();
+        let lapsed = Alert { status: AlertStatus::Expired, expired_at: Some(now()), ..Alert::sample() };
+
+        let suggested = [Alert::sample(), answered(Decision::Refunded), lapsed].map(|alert| suggestion(&rules, &alert, now()).is_some());
+
+        assert_eq!(suggested, [true, false, false]);
+    }
 }
