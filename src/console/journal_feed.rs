@@ -137,10 +137,11 @@ impl JournalFeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::JournalDecision;
+    use crate::desk::{DecisionRecord, JournalDecision};
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
     use crate::domain::{Alert, Resolution};
+    use crate::service::ResolveRequest;
 
     const OWN: Uuid = Uuid::from_u128(7);
 
@@ -226,5 +227,37 @@ mod tests {
         feed.look(now());
 
         assert_eq!((feed.next_wake(), feed.is_loading()), (None, false));
+    }
+
+    #[test]
+    fn a_trouble_ends_with_what_is_read() {
+        let mut feed = feed();
+        feed.took(Err("denied".to_owned()), now());
+
+        feed.took(Ok(JournalPart::default()), now());
+
+        assert_eq!(feed.trouble(), None);
+    }
+
+    #[test]
+    fn a_decision_that_leaves_has_left_before_the_disk_says_so() {
+        let mut feed = feed();
+        let resolution = Resolution::Current { decision: Decision::Refunded, comments: String::new() };
+        let request = ResolveRequest { resolution, idempotency_key: Some("own".to_owned()) };
+
+        feed.watch(&[Effect::Resolve(1, Alert::sample().id, request)], now());
+
+        assert_eq!(feed.history().record("own").and_then(DecisionRecord::sent_at), Some(now()));
+    }
+
+    #[test]
+    fn what_its_user_made_at_another_console_is_their_own_too() {
+        let feed = JournalFeed::new("acme-eu", Some("maria".to_owned()), Some(OWN), now());
+        let nobody = JournalFeed::new("acme-eu", None, Some(OWN), now());
+
+        let own = [(OWN, None), (Uuid::nil(), Some("maria")), (Uuid::nil(), Some("ben")), (Uuid::nil(), None)];
+
+        assert_eq!(own.map(|(session, user)| feed.is_own(session, user)), [true, true, false, false]);
+        assert!(!nobody.is_own(Uuid::nil(), None));
     }
 }

@@ -217,6 +217,7 @@ impl Runs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::console::decisions::Decisions;
     use crate::domain::resolution::Decision;
     use crate::domain::time::from_iso;
     use crate::domain::{AlertId, AlertType, Provider};
@@ -312,5 +313,53 @@ mod tests {
         let (mut runs, _) = begun(&[7]);
 
         assert!(!runs.note(9, &DecisionEvent::Refused("closed".to_owned()), now()));
+    }
+
+    #[test]
+    fn a_run_goes_on_while_something_of_it_waits_here() {
+        let (mut runs, _) = begun(&[7]);
+        runs.note(7, &DecisionEvent::Kept("no connection".to_owned()), now());
+        let waits = (runs.take_ended(), runs.newest().unwrap().words());
+
+        runs.released();
+
+        assert_eq!(waits, (None, "1 waiting here, not sent".to_owned()));
+        assert_eq!(runs.newest().unwrap().words(), "1 underway");
+    }
+
+    #[test]
+    fn what_is_taken_back_has_ended() {
+        let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
+        let made = vec![(alert, refunded())];
+        let (mut decisions, mut runs) = (Decisions::default(), Runs::default());
+        let (number, keys) = decisions.stage_together(made.clone(), false, chrono::Duration::seconds(5), now());
+        runs.begin(number, "1 alert".to_owned(), made, &keys, now());
+
+        runs.taken_back(&decisions.take_back());
+
+        assert_eq!(runs.take_ended(), Some(("1 alert: 1 taken back".to_owned(), true)));
+    }
+
+    #[test]
+    fn the_newest_run_that_goes_on_is_shown_before_a_newer_one_that_has_ended() {
+        let (mut runs, _) = begun(&[7]);
+        let alert = Alert::new(AlertId::generate(), Provider::Ethoca, AlertType::EthocaConfirmedFraud);
+        runs.begin(2, "1 alert".to_owned(), vec![(alert, refunded())], &[9], now());
+
+        landed(&mut runs, 9);
+        let goes_on = runs.newest().map(|run| run.number);
+        landed(&mut runs, 7);
+
+        assert_eq!((goes_on, runs.newest().map(|run| run.number)), (Some(1), Some(2)));
+    }
+
+    #[test]
+    fn a_run_with_something_that_is_not_known_stays() {
+        let (mut runs, _) = begun(&[7]);
+        runs.note(7, &DecisionEvent::Unknown("time-out".to_owned()), now());
+
+        runs.begin(2, "one".to_owned(), Vec::new(), &[], now());
+
+        assert!(runs.get(1).is_some());
     }
 }

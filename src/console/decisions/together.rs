@@ -304,4 +304,39 @@ mod tests {
 
         assert_eq!(keys(&decisions.leave(due)), [all[0]]);
     }
+
+    #[test]
+    fn it_is_known_which_decision_holds_others_here() {
+        let (mut decisions, _, all, due) = staged(3, true);
+        let before = decisions.holds_others(all[0]);
+
+        decisions.leave(due);
+        decisions.answered(all[0], Err(ServiceError::ProviderFailed("closed".to_owned())), due);
+
+        assert_eq!((before, decisions.holds_others(all[0]), decisions.holds_others(all[1])), (false, true, false));
+    }
+
+    #[test]
+    fn where_another_was_first_with_the_first_the_others_stay_and_are_asked_about() {
+        let (mut decisions, _, all, due) = staged(3, true);
+        decisions.leave(due);
+        let mut alert = decisions.get(all[0]).unwrap().alert.clone();
+        let other = Resolution::Current { decision: Decision::NotRefunded, comments: String::new() };
+        decide(&other).record(&mut alert, OutcomeId::generate(), "", Some(due));
+
+        let event = decisions.answered(all[0], Err(ServiceError::AlreadyResolved(Box::new(alert))), due);
+
+        assert!(matches!(event, Some(DecisionEvent::Overtaken(_))), "{event:?}");
+        assert_eq!((keys(&decisions.leave(due)), decisions.take_question()), (vec![], Some(WaitReason::NotRecorded)));
+    }
+
+    #[test]
+    fn what_was_to_follow_one_that_waits_is_taken_back_with_it() {
+        let (mut decisions, _, all, due) = staged(3, true);
+        decisions.wait(due);
+
+        let taken = keys(&decisions.take_back_waiting());
+
+        assert_eq!(taken, all);
+    }
 }
