@@ -21,7 +21,7 @@ mod orders;
 mod pictures;
 mod receiver;
 mod resolving;
-mod rig;
+pub mod rig;
 mod rules;
 mod sent;
 mod settings;

@@ -9,6 +9,7 @@ use avert::domain::time::{Clock, SystemClock};
 
 use super::{CTRL_S, Day, alert, leave, open_form};
 use crate::console::fake::{Fake, morning};
+use crate::console::rig::records;
 use crate::support::binary::signal;
 use crate::support::terminal::Terminal;
 
@@ -16,16 +17,20 @@ fn two() -> Day {
     Day::with("", (1..=2).map(|number| alert(number, "ETHOCA", "ETHOCA_CUSTOMER_DISPUTE", number * 3)))
 }
 
-/// That the alternate screen, the mouse, pasting and the cursor are as they were before.
+/// That the alternate screen, the mouse, pasting, the cursor and the title are as they were before.
 fn assert_given_back(written: &[u8]) {
     let written = String::from_utf8_lossy(written);
     let after = |on: &str, off: &str| {
         let (on, off) = (written.rfind(on), written.rfind(off));
         assert!(off > on, "{on:?} at {on:?}, undone at {off:?}");
     };
-    for (on, off) in
-        [("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?25l", "\x1b[?25h"), ("\x1b[?1000h", "\x1b[?1000l"), ("\x1b[?2004h", "\x1b[?2004l")]
-    {
+    for (on, off) in [
+        ("\x1b[?1049h", "\x1b[?1049l"),
+        ("\x1b[?25l", "\x1b[?25h"),
+        ("\x1b[?1000h", "\x1b[?1000l"),
+        ("\x1b[?2004h", "\x1b[?2004l"),
+        ("\x1b[22;0t", "\x1b[23;0t"),
+    ] {
         after(on, off);
     }
 }
@@ -141,6 +146,7 @@ fn open_with_a_clock_that_breaks(at: PathBuf) {
         settings: Preferences { reports, ..Preferences::default() },
         desk_dir: None,
         alert_json: Arc::new(|_, _| String::new()),
+        alert_records: records(),
         listener: None,
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
